@@ -1,0 +1,152 @@
+"""The one error tree.
+
+    GatewayError                    code and a message that is safe to show
+    ├── ProtocolError               a message that is no well-formed call of a known method
+    │   ├── MalformedJson           -32700
+    │   ├── InvalidRequest          -32600
+    │   ├── UnknownMethod           -32601
+    │   ├── InvalidParams           -32602
+    │   ├── NotSignedIn             -32001
+    │   ├── TooManyRequests         -32002
+    │   └── NotFound                -32003  unknown, or not yours: the two look alike on purpose
+    ├── Refused                     an HTTP or console request that is understood and denied (status 401, 403, 409, 410 or 429)
+    ├── IllegalStep                 the lifecycle table has no such transition
+    ├── PolicyUnusable              a policy document that does not load
+    ├── LedgerUnavailable           the record cannot be written, so nothing may run
+    ├── LedgerLocked                another process writes this database
+    ├── ModelUnavailable            no model can answer now; `state` says why
+    ├── ToolFailed                  a tool reports failure in words meant for the model and the person
+    └── Misconfigured               settings or files of the operator are wrong; says what to do
+
+Messages are lower case, put what the user gave in backticks and name no class, path of this machine or stack frame.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GatewayError(Exception):
+    """Base of every error the gateway raises on purpose. `message` is safe to show to anyone."""
+
+    code: ClassVar[str] = "gateway_error"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class ProtocolError(GatewayError):
+    """A JSON-RPC level error; `rpc_code` is the number that protocol.md section 5 names."""
+
+    rpc_code: ClassVar[int] = -32600
+
+
+class MalformedJson(ProtocolError):
+    """Not JSON, or JSON that two readers could read differently."""
+
+    code = "malformed_json"
+    rpc_code = -32700
+
+
+class InvalidRequest(ProtocolError):
+    """JSON, but not one JSON-RPC 2.0 request."""
+
+    code = "invalid_request"
+    rpc_code = -32600
+
+
+class UnknownMethod(ProtocolError):
+    """The method is not one of this origin's."""
+
+    code = "unknown_method"
+    rpc_code = -32601
+
+
+class InvalidParams(ProtocolError):
+    """The parameters do not fit the method; unknown members are refused too."""
+
+    code = "invalid_params"
+    rpc_code = -32602
+
+
+class NotSignedIn(ProtocolError):
+    """No live session."""
+
+    code = "not_signed_in"
+    rpc_code = -32001
+
+
+class TooManyRequests(ProtocolError):
+    """More requests in flight on one connection than it may have."""
+
+    code = "too_many_requests"
+    rpc_code = -32002
+
+
+class NotFound(ProtocolError):
+    """Unknown, or somebody else's. One answer for both, so that it tells nothing."""
+
+    code = "not_found"
+    rpc_code = -32003
+
+
+class Refused(GatewayError):
+    """An understood request that is denied. `reason` is a stable word, `status` the HTTP status that fits it."""
+
+    code = "refused"
+
+    def __init__(self, reason: str, message: str, status: int = 403) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.status = status
+
+
+class IllegalStep(GatewayError):
+    """The lifecycle table has no such transition; a bug in the caller, never a reason to proceed."""
+
+    code = "illegal_step"
+
+
+class PolicyUnusable(GatewayError):
+    """The policy documents do not load; the message names file and rule."""
+
+    code = "policy_unusable"
+
+
+class LedgerUnavailable(GatewayError):
+    """The ledger cannot be written (disk full, locked, closed). What asked for a record must not go on."""
+
+    code = "ledger_unavailable"
+
+
+class LedgerLocked(GatewayError):
+    """Another process holds the database's write lock."""
+
+    code = "ledger_locked"
+
+
+class ModelUnavailable(GatewayError):
+    """No model can answer. `state` is the sidecar's own word for it: starting, downloading, crashed, absent."""
+
+    code = "model_unavailable"
+
+    def __init__(self, message: str, state: str) -> None:
+        super().__init__(message)
+        self.state = state
+
+
+class ToolFailed(GatewayError):
+    """A tool's own failure, worded for the model and the person; `reason` is the `executionError` reason."""
+
+    code = "tool_failed"
+
+    def __init__(self, message: str, reason: str = "toolError") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Misconfigured(GatewayError):
+    """Settings or an operator's file are wrong. The message says which and what to do."""
+
+    code = "misconfigured"

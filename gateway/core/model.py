@@ -1,0 +1,249 @@
+"""The nouns of one call: who asks, for what, under which snapshot.
+
+A `ToolCall` is untrusted: a proposal as it came in. `bind` ties it to the session's principal, the turn and the snapshot
+and gives a frozen `ToolRequest`; everything after that works on these bytes and no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.core.canonical import Json, canonical_bytes, digest, digest_of_bytes
+from gateway.core.times import rfc3339
+from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Recovery, Trust
+
+DEFAULT_RESULT_CAP = 8 * 1024
+"""Bytes of a tool result that leave the gateway; design.md section 4, the figure of requirement 000-27."""
+
+DEFAULT_TOOL_TIMEOUT = 30.0
+"""Seconds; requirement 000-26."""
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A person the gateway knows. `id` is opaque and stable, `name` is what screens show."""
+
+    id: str
+    name: str
+    profile: Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An agent session: authority lent to one browser by one console session. Times are epoch milliseconds."""
+
+    id: str
+    principal: Principal
+    console_session_id: str
+    labels: tuple[str, ...]
+    label: Label
+    created_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One published tool, as the gateway holds it. `descriptor` is the part that browsers and models see.
+
+    `summary` and each of `effects` are templates over argument names, `Delete {path}`; they are filled by the gateway
+    from the validated arguments, never by a browser.
+    """
+
+    name: str
+    description: str
+    interface_id: str
+    method_name: str
+    param_schema: Mapping[str, Json]
+    category: Category
+    source: str
+    title: str | None = None
+    summary: str = ""
+    effects: tuple[str, ...] = ()
+    trust: Trust = Trust.UNTRUSTED
+    labels: tuple[str, ...] = ()
+    recovery: Recovery = Recovery.UNSAFE
+    result_cap: int = DEFAULT_RESULT_CAP
+    timeout: float = DEFAULT_TOOL_TIMEOUT
+    local: bool = False
+    unavailable: str | None = None
+    digest: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", digest(self.described()))
+
+    def described(self) -> dict[str, Json]:
+        """The descriptor's members that its digest covers: all but `digest` and `permission` (protocol.md section 4)."""
+        members: dict[str, Json] = {
+            "name": self.name,
+            "description": self.description,
+            "interfaceId": self.interface_id,
+            "methodName": self.method_name,
+            "paramSchema": self.param_schema,
+            "category": self.category.value,
+            "source": self.source,
+        }
+        if self.title is not None:
+            members["title"] = self.title
+        if self.local:
+            members["local"] = True
+        return members
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTool:
+    """A tool as this snapshot offers it: the spec and the mode the policy gave it for this session."""
+
+    spec: ToolSpec
+    permission: PermissionMode
+
+    def descriptor(self) -> dict[str, Json]:
+        """The `ToolDescriptor` of protocol.md section 4."""
+        return {**self.spec.described(), "permission": self.permission.value, "digest": self.spec.digest}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The tools of one turn on one connection, until `expires_at` (epoch milliseconds)."""
+
+    id: str
+    session_id: str
+    connection_id: str
+    conversation_id: str
+    turn_id: str
+    turn_index: int
+    issued_at: int
+    expires_at: int
+    policy_version: str
+    tools: tuple[PublishedTool, ...]
+    by_name: Mapping[str, PublishedTool] = field(
+        init=False, repr=False, compare=False, default_factory=dict[str, PublishedTool]
+    )
+    digest: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", {tool.spec.name: tool for tool in self.tools})
+        object.__setattr__(self, "digest", digest(self.described()))
+
+    def described(self) -> dict[str, Json]:
+        """Every wire member but the digest."""
+        return {
+            "id": self.id,
+            "sessionId": self.session_id,
+            "connectionId": self.connection_id,
+            "conversationId": self.conversation_id,
+            "turnId": self.turn_id,
+            "turnIndex": self.turn_index,
+            "issuedAt": rfc3339(self.issued_at),
+            "expiresAt": rfc3339(self.expires_at),
+            "policyVersion": self.policy_version,
+            "tools": [tool.descriptor() for tool in self.tools],
+        }
+
+    def wire(self) -> dict[str, Json]:
+        """The `TurnSnapshot` of protocol.md section 4."""
+        return {**self.described(), "digest": self.digest}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A proposal, as the client made it. Untrusted."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """Which model proposed the call, as the gateway's own token record or, failing that, the browser says."""
+
+    id: str
+    backend: str = ""
+    nonce: str = ""
+    claimed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A call bound to who asks and what was on offer. Frozen; `arguments` are the canonical bytes that run."""
+
+    principal: Principal
+    session_id: str
+    connection_id: str
+    conversation_id: str
+    turn_id: str
+    snapshot_id: str
+    snapshot_digest: str
+    call_id: str
+    tool: str
+    arguments: bytes
+    digest: str
+    model: ModelRef | None
+    received_at: int
+
+
+def bind(
+    call: ToolCall,
+    *,
+    session: Session,
+    connection_id: str,
+    conversation_id: str,
+    turn_id: str,
+    snapshot_id: str,
+    snapshot_digest: str,
+    model: ModelRef | None,
+    received_at: int,
+) -> ToolRequest:
+    """Freeze a proposal into a request.
+
+    The request digest covers conversation, call id, name and arguments, and nothing that a reconnect changes, so that the
+    same call sent again is recognised as the same (protocol.md section 7, rows 3 and 4).
+    """
+    arguments = canonical_bytes(call.arguments)
+    # Assembled around the argument bytes, in canonical member order, so that they are serialised once.
+    envelope = b'{"arguments":%b,"call":%b,"conversation":%b,"name":%b}' % (
+        arguments,
+        canonical_bytes(call.id),
+        canonical_bytes(conversation_id),
+        canonical_bytes(call.name),
+    )
+    return ToolRequest(
+        principal=session.principal,
+        session_id=session.id,
+        connection_id=connection_id,
+        conversation_id=conversation_id,
+        turn_id=turn_id,
+        snapshot_id=snapshot_id,
+        snapshot_digest=snapshot_digest,
+        call_id=call.id,
+        tool=call.name,
+        arguments=arguments,
+        digest=digest_of_bytes(envelope),
+        model=model,
+        received_at=received_at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """What a tool's own extractor says about one call, for the policy: never raw model text.
+
+    `path` is normalised and relative to the workspace, `host` is parsed by the parser the executor uses, `bytes` is the
+    size of what is written or sent.
+    """
+
+    path: str | None = None
+    host: str | None = None
+    bytes: int | None = None
+    recursive: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool gave back, before redaction and caps. `structured` is JSON or None."""
+
+    text: str
+    structured: Any = None
+    labels: tuple[str, ...] = ()

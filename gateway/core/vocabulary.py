@@ -1,0 +1,163 @@
+"""The closed sets of the wire contract, as enums. Values are protocol.md's own words; changing one is a new protocol version."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+
+class PermissionMode(StrEnum):
+    """What a call needs before it may run, from nothing to never. `strictness` orders them."""
+
+    AUTO = "auto"
+    CONSENT = "consent"
+    STEP_UP = "stepUp"
+    FORBIDDEN = "forbidden"
+
+    @property
+    def strictness(self) -> int:
+        """0 for auto, 3 for forbidden: a re-check may raise this number, never lower it."""
+        return _STRICTNESS[self]
+
+
+_STRICTNESS = {
+    PermissionMode.AUTO: 0,
+    PermissionMode.CONSENT: 1,
+    PermissionMode.STEP_UP: 2,
+    PermissionMode.FORBIDDEN: 3,
+}
+
+
+def stricter(one: PermissionMode, other: PermissionMode) -> PermissionMode:
+    """The more demanding of two modes."""
+    return one if one.strictness >= other.strictness else other
+
+
+class Category(StrEnum):
+    """What kind of effect a tool has; the policy's main handle."""
+
+    READ = "read"
+    WRITE = "write"
+    DESTRUCTIVE = "destructive"
+    NETWORK = "network"
+    EXECUTE = "execute"
+    ADMIN = "admin"
+
+
+class Outcome(StrEnum):
+    """How a call closed."""
+
+    OK = "ok"
+    REFUSED_BY_POLICY = "refusedByPolicy"
+    DENIED_BY_USER = "deniedByUser"
+    STEP_UP_FAILED = "stepUpFailed"
+    EXECUTION_ERROR = "executionError"
+    TIMED_OUT = "timedOut"
+    CANCELLED = "cancelled"
+    INVALID_ARGUMENTS = "invalidArguments"
+    UNKNOWN_TOOL = "unknownTool"
+
+
+class Reason(StrEnum):
+    """Why, where the outcome alone does not say it (protocol.md section 7)."""
+
+    REPLAY_CONFLICT = "replayConflict"
+    TURN_CLOSED = "turnClosed"
+    STALE_SNAPSHOT = "staleSnapshot"
+    SNAPSHOT_EXPIRED = "snapshotExpired"
+    WRONG_CONNECTION = "wrongConnection"
+    NOT_ADVERTISED = "notAdvertised"
+    POLICY_CHANGED = "policyChanged"
+    SCHEMA = "schema"
+    QUOTA_EXCEEDED = "quotaExceeded"
+    FORBIDDEN = "forbidden"
+    DENIED = "denied"
+    APPROVAL_EXPIRED = "approvalExpired"
+    ASSERTION_INVALID = "assertionInvalid"
+    NO_CREDENTIAL = "noCredential"
+    SESSION_ENDED = "sessionEnded"
+    TURN_CANCELLED = "turnCancelled"
+    CALL_CANCELLED = "callCancelled"
+    TOOL_TIMEOUT = "toolTimeout"
+    TOOL_ERROR = "toolError"
+    SOURCE_UNAVAILABLE = "sourceUnavailable"
+    SANDBOX_UNAVAILABLE = "sandboxUnavailable"
+    LEDGER_UNAVAILABLE = "ledgerUnavailable"
+    OUTCOME_UNKNOWN = "outcomeUnknown"
+
+
+class Trust(StrEnum):
+    """Whether a result may be believed, by the tool's own definition; never by what the result says."""
+
+    TRUSTED = "trusted"
+    UNTRUSTED = "untrusted"
+
+
+class Recovery(StrEnum):
+    """What may be done with a call whose outcome is unknown after a crash. Nothing re-runs by itself."""
+
+    PURE = "pure"
+    IDEMPOTENT = "idempotent"
+    PROBE = "probe"
+    UNSAFE = "unsafe"
+
+
+class Profile(StrEnum):
+    """Who a principal is to the policy."""
+
+    OPERATOR = "operator"
+    GUEST = "guest"
+    ANONYMOUS = "anonymous"
+
+
+class Label(IntEnum):
+    """Confidentiality of a session or conversation. Only ever rises."""
+
+    PUBLIC = 0
+    INTERNAL = 1
+    CONFIDENTIAL = 2
+    HIGH = 3
+
+
+class ApprovalKind(StrEnum):
+    """A click on the console, or a passkey over the exact statement."""
+
+    CONSENT = "consent"
+    STEP_UP = "stepUp"
+
+
+class ApprovalStatus(StrEnum):
+    """Where an approval stands; everything but pending is final."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+class GrantScope(StrEnum):
+    """How long a yes lasts."""
+
+    ONCE = "once"
+    TURN = "turn"
+    SESSION = "session"
+
+
+class Decision(StrEnum):
+    """How a call came to run, or not to: the audit record's word (requirement 002-72)."""
+
+    AUTO = "auto"
+    CONSENTED = "consented"
+    DENIED = "denied"
+    STEP_UP_SUCCEEDED = "step-up-succeeded"
+    STEP_UP_FAILED = "step-up-failed"
+    FORBIDDEN = "forbidden"
+
+
+class Role(StrEnum):
+    """Who speaks in a message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
