@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from typing import Any, Never, TypeAlias
+from typing import Any, Never, TypeAlias, cast
 
 import jcs_admit
 import orjson
@@ -124,8 +124,9 @@ def _has_surrogate(value: Json) -> bool:
         case str():
             return any("\ud800" <= char <= "\udfff" for char in value)
         case list():
-            return any(_has_surrogate(item) for item in value)
+            return any(_has_surrogate(item) for item in cast("list[Json]", value))
         case dict():
-            return any(_has_surrogate(name) or _has_surrogate(item) for name, item in value.items())
+            members = cast("dict[str, Json]", value)
+            return any(_has_surrogate(name) or _has_surrogate(item) for name, item in members.items())
         case _:
             return False

@@ -117,9 +117,7 @@ class Snapshot:
     expires_at: int
     policy_version: str
     tools: tuple[PublishedTool, ...]
-    by_name: Mapping[str, PublishedTool] = field(
-        init=False, repr=False, compare=False, default_factory=dict[str, PublishedTool]
-    )
+    by_name: Mapping[str, PublishedTool] = field(init=False, repr=False, compare=False, default_factory=dict[str, PublishedTool])
     digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
