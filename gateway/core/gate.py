@@ -1,0 +1,143 @@
+"""The gate: whether a bound call may run, must be asked about, or is refused. Pure and total.
+
+Rows are those of protocol.md section 7. `check_binding` holds rows 5 to 8, `recheck` row 14, `decide` rows 10 to 13 as far
+as they need no waiting. A verdict is a value with its reasons; nothing here ever answers with a bare bool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gateway.core.approval import Grant, Needs, RuleReason
+from gateway.core.model import PublishedTool, Snapshot, ToolRequest
+from gateway.core.vocabulary import Decision, Outcome, PermissionMode, Reason, stricter
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """Run it. `grant` is the standing yes that is used up by one, if it was one."""
+
+    decision: Decision
+    because: tuple[RuleReason, ...]
+    grant: Grant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsConsent:
+    """Ask a person for a click, or a touch where `needs.presence`."""
+
+    because: tuple[RuleReason, ...]
+    needs: Needs
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsStepUp:
+    """Ask a person for a passkey over the exact statement."""
+
+    because: tuple[RuleReason, ...]
+    needs: Needs
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Do not run it. `message` is one sentence for the model and the person."""
+
+    outcome: Outcome
+    reason: Reason
+    message: str
+    because: tuple[RuleReason, ...] = ()
+
+    @property
+    def decision(self) -> Decision:
+        """The audit record's word for a refusal that no person made."""
+        return Decision.FORBIDDEN
+
+
+Verdict = Allow | NeedsConsent | NeedsStepUp | Refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is true of a conversation's turn at one moment, as far as the gate asks.
+
+    `lineage` holds the ids of the snapshots that the current one continues by re-binding, itself included; a refresh starts
+    a new lineage, so calls that wait under an older snapshot go stale.
+    """
+
+    open_turn_id: str | None
+    snapshot: Snapshot | None
+    lineage: frozenset[str]
+    now: int
+
+
+def check_binding(request: ToolRequest, standing: Standing) -> PublishedTool | Refuse:
+    """Rows 5 to 7: the open turn, its current snapshot on this connection, and a tool that it offers."""
+    if standing.open_turn_id is None or request.turn_id != standing.open_turn_id:
+        return _TURN_CLOSED
+    snapshot = standing.snapshot
+    if snapshot is None or (request.snapshot_id, request.snapshot_digest) != (snapshot.id, snapshot.digest):
+        return _STALE
+    if request.connection_id != snapshot.connection_id:
+        return _WRONG_CONNECTION
+    if standing.now >= snapshot.expires_at:
+        return _SNAPSHOT_EXPIRED
+    published = snapshot.by_name.get(request.tool)
+    # A suppressed, an unknown and a loop-local tool look alike from outside.
+    if published is None or published.spec.local:
+        return Refuse(Outcome.UNKNOWN_TOOL, Reason.NOT_ADVERTISED, "this turn offers no tool of that name")
+    return published
+
+
+def check_definition(snapshot_version: str, descriptor: str, *, policy_version: str, current: str | None) -> Refuse | None:
+    """Row 8: the policy in force and the tool's definition are still those of the snapshot. `current` is None if it is gone."""
+    if snapshot_version != policy_version or descriptor != current:
+        return Refuse(
+            Outcome.REFUSED_BY_POLICY,
+            Reason.POLICY_CHANGED,
+            "the policy or the tool changed since this turn's snapshot; ask for a new snapshot",
+        )
+    return None
+
+
+def recheck(request: ToolRequest, standing: Standing) -> Refuse | None:
+    """Row 14, after a wait: the turn is still open and its snapshot is the call's own, or continues it by a re-bind."""
+    if standing.open_turn_id is None or request.turn_id != standing.open_turn_id:
+        return _TURN_CLOSED
+    if request.snapshot_id not in standing.lineage:
+        return _STALE
+    if standing.snapshot is not None and standing.now >= standing.snapshot.expires_at:
+        return _SNAPSHOT_EXPIRED
+    return None
+
+
+def decide(
+    request: ToolRequest,
+    published: PublishedTool,
+    *,
+    mode: PermissionMode,
+    because: tuple[RuleReason, ...],
+    needs: Needs,
+    grants: Iterable[Grant],
+    now: int,
+) -> Verdict:
+    """Rows 11 to 13: the policy's mode for these very arguments, never below what the snapshot said."""
+    effective = stricter(mode, published.permission)
+    match effective:
+        case PermissionMode.FORBIDDEN:
+            return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, "this tool is not permitted in this session", because)
+        case PermissionMode.AUTO:
+            return Allow(Decision.AUTO, because)
+        case PermissionMode.CONSENT:
+            for grant in grants:
+                if grant.covers(request, published.spec.digest, now):
+                    return Allow(Decision.CONSENTED, because, grant)
+            return NeedsConsent(because, needs)
+        case PermissionMode.STEP_UP:
+            return NeedsStepUp(because, needs)
+
+
+_TURN_CLOSED = Refuse(Outcome.REFUSED_BY_POLICY, Reason.TURN_CLOSED, "this turn is not open")
+_STALE = Refuse(Outcome.REFUSED_BY_POLICY, Reason.STALE_SNAPSHOT, "this is not the turn's current snapshot; ask for a new one")
+_WRONG_CONNECTION = Refuse(Outcome.REFUSED_BY_POLICY, Reason.WRONG_CONNECTION, "this snapshot was issued to another connection")
+_SNAPSHOT_EXPIRED = Refuse(Outcome.REFUSED_BY_POLICY, Reason.SNAPSHOT_EXPIRED, "the snapshot has expired; ask for a new one")
