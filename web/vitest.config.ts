@@ -1,0 +1,15 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+/** Pure logic runs in Node; a file that needs a document says `// @vitest-environment jsdom` on its first line. */
+export default defineConfig({
+  plugins: [react()],
+  test: {
+    include: ["tests/**/*.test.{ts,tsx}"],
+    environment: "node",
+    reporters: ["./tests/plain-reporter.ts"],
+    css: { modules: { classNameStrategy: "non-scoped" } },
+    restoreMocks: true,
+    maxWorkers: 1,
+  },
+});
