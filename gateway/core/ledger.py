@@ -81,6 +81,16 @@ class PasskeyAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class PasskeyRenamed:
+    """Another name for a passkey, so that a person can tell theirs apart."""
+
+    at: int
+    principal_id: str
+    credential_id: bytes
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class PasskeyRemoved:
     """A passkey was taken away; it answers nothing from here on."""
 
@@ -113,6 +123,18 @@ class SignInRefused:
 @dataclass(frozen=True, slots=True)
 class ConsoleSessionStarted:
     """Someone signed in on the console. `id` is public; the cookie's secret is kept only as `secret_hash`."""
+
+    at: int
+    id: str
+    secret_hash: str
+    principal_id: str
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSessionRenewed:
+    """The same person answered with their passkey again: a new cookie secret replaces the old one, and what the session
+    lent goes on. A step-up that does not cost the person their running agent."""
 
     at: int
     id: str
@@ -418,10 +440,12 @@ Entry = (
     | EnrolmentOffered
     | PrincipalEnrolled
     | PasskeyAdded
+    | PasskeyRenamed
     | PasskeyRemoved
     | PasskeyUsed
     | SignInRefused
     | ConsoleSessionStarted
+    | ConsoleSessionRenewed
     | ConsoleSessionEnded
     | AgentSessionStarted
     | AgentSessionEnded
