@@ -1,0 +1,96 @@
+import { useId, useMemo, useState } from "react";
+import { Button } from "./Button.tsx";
+import { foldText } from "./text-fold.ts";
+import { type Segment, segment } from "./text-segments.ts";
+import { useDigest } from "./use-digest.ts";
+import styles from "./VisibleText.module.css";
+
+export interface VisibleTextProps {
+  readonly text: string;
+  /** Whether a long value may be folded; on unless everything has to be on screen anyway. */
+  readonly fold?: boolean | undefined;
+}
+
+/**
+ * Untrusted text, shown so that it cannot pass for another text: characters without a shape, changes of direction and
+ * look-alikes stand out as escapes. A long value is folded in the middle, its start and its end stay, and what is hidden is
+ * said: how much, and the SHA-256 of the whole.
+ */
+export function VisibleText({ text, fold = true }: VisibleTextProps) {
+  const [open, setOpen] = useState(false);
+  const folded = useMemo(() => (fold ? foldText(text) : undefined), [text, fold]);
+  if (text === "") return <span className={styles.empty}>empty text</span>;
+  if (folded === undefined) return <Shown text={text} />;
+  return <Folded text={text} folded={folded} open={open} onToggle={() => setOpen(!open)} />;
+}
+
+interface FoldedProps {
+  readonly text: string;
+  readonly folded: { readonly head: string; readonly tail: string; readonly hidden: number };
+  readonly open: boolean;
+  readonly onToggle: () => void;
+}
+
+function Folded({ text, folded, open, onToggle }: FoldedProps) {
+  const digest = useDigest(text);
+  const id = useId();
+  return (
+    <span className={styles.folded}>
+      <span id={id} className={styles.parts}>
+        {open ? (
+          <Shown text={text} />
+        ) : (
+          <>
+            <Shown text={folded.head} />
+            <span className={styles.gap}>{folded.hidden.toLocaleString("en")} characters are folded here</span>
+            <Shown text={folded.tail} />
+          </>
+        )}
+      </span>
+      <span className={styles.note}>
+        {[...text].length.toLocaleString("en")} characters, SHA-256 <code>{digest ?? "…"}</code>
+      </span>
+      <Button size="small" aria-expanded={open} aria-controls={id} onClick={onToggle}>
+        {open ? "Fold" : "Show everything"}
+      </Button>
+    </span>
+  );
+}
+
+function Shown({ text }: { readonly text: string }) {
+  const segments = useMemo(() => segment(text), [text]);
+  return (
+    <span className={styles.text} dir="ltr" translate="no">
+      {segments.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the segments of one text never move
+        <Part key={index} part={part} />
+      ))}
+    </span>
+  );
+}
+
+function Part({ part }: { readonly part: Segment }) {
+  switch (part.kind) {
+    case "plain":
+      return part.text;
+    case "rtl":
+      return <bdi dir="rtl">{part.text}</bdi>;
+    case "escape":
+      return (
+        <>
+          <mark className={styles.escape} title={part.name}>
+            {part.code}
+            {part.count > 1 && ` × ${part.count.toLocaleString("en")}`}
+          </mark>
+          {part.breaks && "\n"}
+        </>
+      );
+    case "lookalike":
+      return (
+        <mark className={styles.lookalike} title={`${part.code}, not the “${part.like}” it looks like`}>
+          {part.text}
+          <span className={styles.code}>{part.code}</span>
+        </mark>
+      );
+  }
+}
