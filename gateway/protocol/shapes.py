@@ -1,0 +1,233 @@
+"""The nouns of protocol.md section 4, and the few more that both origins list."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gateway.core.canonical import Json
+from gateway.core.vocabulary import (
+    ApprovalKind,
+    ApprovalStatus,
+    Category,
+    GrantScope,
+    Outcome,
+    PermissionMode,
+    Profile,
+    Reason,
+    Role,
+    Trust,
+)
+from gateway.protocol.wire import (
+    CallId,
+    ClaimedToolName,
+    Count,
+    Digest,
+    Flag,
+    FreeText,
+    Identifier,
+    JsonObject,
+    ModelId,
+    Timestamp,
+    Title,
+    ToolName,
+    Wire,
+)
+
+
+class ToolDescriptor(Wire):
+    """One published tool, as browsers and models see it. `digest` covers every other member but `permission`."""
+
+    name: ToolName
+    title: str | None = None
+    description: str
+    interface_id: str
+    method_name: str
+    param_schema: JsonObject
+    permission: PermissionMode
+    category: Category
+    source: str
+    digest: Digest
+    local: Literal[True] | None = None
+
+
+class TurnSnapshot(Wire):
+    """What may be called in one turn. `digest` covers all the other members."""
+
+    id: Identifier
+    session_id: Identifier
+    connection_id: Identifier
+    conversation_id: Identifier
+    turn_id: Identifier
+    turn_index: Count
+    issued_at: Timestamp
+    expires_at: Timestamp
+    policy_version: str
+    tools: tuple[ToolDescriptor, ...]
+    digest: Digest
+
+
+class ToolCall(Wire):
+    """A proposal, made by a model in the browser. Untrusted."""
+
+    id: CallId
+    name: ClaimedToolName
+    arguments: JsonObject
+
+
+class ModelRef(Wire):
+    """Which model proposed a call, as the browser says."""
+
+    id: ModelId
+    backend: Annotated[str, Field(max_length=64)] | None = None
+    nonce: Annotated[str, Field(max_length=128)] | None = None
+
+
+class ToolResult(Wire):
+    """How a call closed. `replayed` marks the recorded answer to a call id that was seen before."""
+
+    call_id: CallId
+    outcome: Outcome
+    reason: Reason | None = None
+    content: FreeText
+    structured: Json = None
+    error: FreeText | None = None
+    truncated: Flag
+    redactions: Count
+    labels: tuple[str, ...]
+    trust: Trust
+    duration_ms: Count
+    replayed: Flag
+    audit_seq: Count
+    receipt_id: Identifier
+
+
+class Needs(Wire):
+    """What it takes to say yes. `presence` asks for a touch of the passkey even for a consent."""
+
+    presence: Flag
+    approvers: Count
+    requester_may_approve: Flag
+
+
+class RuleReason(Wire):
+    """A policy rule that took part, and the sentence its author wrote for people."""
+
+    id: str
+    why: str
+
+
+class Approval(Wire):
+    """One question to a person. Holds nothing that could answer it."""
+
+    id: Identifier
+    kind: ApprovalKind
+    status: ApprovalStatus
+    tool: ToolName
+    arguments: JsonObject
+    summary: FreeText
+    effects: tuple[FreeText, ...]
+    statement_digest: Digest
+    conversation_id: Identifier
+    turn_id: Identifier
+    call_id: CallId
+    requested_at: Timestamp
+    expires_at: Timestamp
+    needs: Needs
+    because: tuple[RuleReason, ...]
+    offers: tuple[GrantScope, ...]
+
+
+class Grant(Wire):
+    """A yes that lasts. `pins` holds the arguments that must be exactly these; `freed` names those that may vary."""
+
+    id: Identifier
+    approval_id: Identifier
+    scope: GrantScope
+    tool: ToolName
+    conversation_id: Identifier
+    turn_id: Identifier | None = None
+    pins: JsonObject
+    freed: tuple[str, ...]
+    issued_at: Timestamp
+    expires_at: Timestamp
+    uses: Count
+    max_uses: Count
+
+
+class ModelInfo(Wire):
+    """A model that can be asked. `id` is weight digest plus architecture tag for local weights; memory in bytes."""
+
+    id: ModelId
+    display_name: str
+    arch: str
+    context_tokens: Count
+    output_tokens: Count
+    backend: str
+    quantisation: str
+    supports_tools: Flag
+    licence: str
+    local: Flag
+    tool_call_rank: Count | None = None
+    approx_peak_ram_bytes: Count | None = None
+
+
+class ChatMessage(Wire):
+    """One message as a model's chat format knows it."""
+
+    role: Role
+    content: FreeText
+    tool_call_id: CallId | None = None
+    tool_calls: tuple[ToolCall, ...] | None = None
+
+
+class ClaimedMessage(Wire):
+    """A message that a browser submits. It can claim only what a person or a model said, never a tool's result."""
+
+    role: Literal[Role.USER, Role.ASSISTANT]
+    content: FreeText
+    tool_calls: Annotated[tuple[ToolCall, ...], Field(max_length=64)] | None = None
+
+
+class StoredMessage(ChatMessage):
+    """A message of a conversation. `provenance` says who vouches for it: the browser (`claimed`) or the gateway."""
+
+    index: Count
+    turn_id: Identifier
+    provenance: Literal["claimed", "gateway"]
+    at: Timestamp
+
+
+class Conversation(Wire):
+    """A conversation's head. `label` is the highest confidentiality that entered it."""
+
+    id: Identifier
+    title: Title
+    created_at: Timestamp
+    updated_at: Timestamp
+    parent_id: Identifier | None = None
+    turn_count: Count
+    message_count: Count
+    tainted: Flag
+    label: Literal["public", "internal", "confidential", "high"]
+    open_turn_id: Identifier | None = None
+
+
+class CallView(Wire):
+    """A recorded call and where it stands, so that a reloaded page can show it. `result` is set once it is closed."""
+
+    call: ToolCall
+    turn_id: Identifier
+    state: Literal["awaitingApproval", "running", "closed"]
+    approval_id: Identifier | None = None
+    received_at: Timestamp
+    result: ToolResult | None = None
+
+
+class Principal(Wire):
+    """A person the gateway knows."""
+
+    id: Identifier
+    name: str
+    profile: Profile
