@@ -1,0 +1,1 @@
+"""Time and randomness of the machine, behind the Clock and Entropy ports."""
