@@ -1,0 +1,17 @@
+/** The subprotocol that both sides of a socket must name. */
+export const SUBPROTOCOL = "countersign.v1";
+
+/** JSON-RPC error codes of protocol.md section 5. */
+export const RpcCode = {
+  notSignedIn: -32001,
+  tooManyRequests: -32002,
+  notFound: -32003,
+  invalidParams: -32602,
+} as const;
+
+/** Close codes after which the session is over and reconnecting is pointless. */
+const FINAL_CLOSE_CODES: ReadonlySet<number> = new Set([4401, 4403]);
+
+export function endsSession(closeCode: number): boolean {
+  return FINAL_CLOSE_CODES.has(closeCode);
+}
