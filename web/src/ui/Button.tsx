@@ -17,7 +17,15 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
 
 /** A real `button`. `aria-disabled` rather than `disabled` while busy, so that focus is not lost in the middle of work. */
 export function Button(props: ButtonProps) {
-  const { children, variant = "secondary", size = "normal", busy = false, wide = false, type = "button", ...rest } = props;
+  const {
+    children,
+    variant = "secondary",
+    size = "normal",
+    busy = false,
+    wide = false,
+    type = "button",
+    ...rest
+  } = props;
   const inert = busy || rest["aria-disabled"] === true || rest["aria-disabled"] === "true";
   return (
     <button

@@ -10,7 +10,13 @@ export type Segment =
   /** Words of a right-to-left script; they keep their own direction, everything around them stays left to right. */
   | { readonly kind: "rtl"; readonly text: string }
   /** A character without a shape of its own, as an escape. `count` is how often it stands there in a row. */
-  | { readonly kind: "escape"; readonly code: string; readonly name: string; readonly count: number; readonly breaks: boolean }
+  | {
+      readonly kind: "escape";
+      readonly code: string;
+      readonly name: string;
+      readonly count: number;
+      readonly breaks: boolean;
+    }
   /** A visible character that passes for another; `like` is the one it passes for. */
   | { readonly kind: "lookalike"; readonly text: string; readonly code: string; readonly like: string };
 
@@ -218,7 +224,9 @@ function countPadding(segments: readonly Segment[]): Segment[] {
       // Indentation of a few spaces after a line break reads well as it is; in front of the whole value it does not.
       const edge = (first && index === 0) || last;
       const isPadding = piece.startsWith(" ") && (edge || piece.length >= PADDING);
-      return isPadding ? { ...(escapeOf(" ", piece.length) as Segment & { kind: "escape" }), code: "space" } : { kind: "plain", text: piece };
+      return isPadding
+        ? { ...(escapeOf(" ", piece.length) as Segment & { kind: "escape" }), code: "space" }
+        : { kind: "plain", text: piece };
     });
   });
 }

@@ -1,0 +1,24 @@
+import styles from "./Countdown.module.css";
+import { classes } from "./classes.ts";
+import { useSecond } from "./clock.ts";
+import { clockFace, spokenDuration } from "./durations.ts";
+
+/** The last stretch, in which the colour says hurry. */
+const SHORT = 30_000;
+
+/**
+ * Time that is left until an RFC 3339 instant, by this device's clock; what happens then is for the gateway to say. The face
+ * changes each second without being announced: `role="timer"` is silent by itself.
+ */
+export function Countdown({ until, label }: { readonly until: string; readonly label: string }) {
+  const left = Date.parse(until) - useSecond();
+  return (
+    <span role="timer" className={classes(styles.countdown, left <= SHORT && styles.short)}>
+      {label}{" "}
+      <span className={styles.face} aria-hidden="true">
+        {clockFace(left)}
+      </span>
+      <span className="visually-hidden">{spokenDuration(left)}</span>
+    </span>
+  );
+}

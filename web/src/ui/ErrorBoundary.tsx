@@ -1,0 +1,41 @@
+import { Component, type ReactNode } from "react";
+import { Banner } from "./Banner.tsx";
+import { Button } from "./Button.tsx";
+
+export interface ErrorBoundaryProps {
+  readonly children: ReactNode;
+  /** What failed, as the subject of a sentence: “This page”. */
+  readonly what: string;
+  /** A new value (the address, say) tries again by itself. */
+  readonly resetKey?: string | undefined;
+}
+
+interface ErrorBoundaryState {
+  readonly failed: boolean;
+  readonly resetKey: string | undefined;
+}
+
+/** Keeps a fault in one part of the page from taking the rest with it. Nothing of the error is shown: it may quote anything. */
+export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundaryState> {
+  override readonly state: ErrorBoundaryState = { failed: false, resetKey: this.props.resetKey };
+
+  static getDerivedStateFromError(): Partial<ErrorBoundaryState> {
+    return { failed: true };
+  }
+
+  static getDerivedStateFromProps(props: ErrorBoundaryProps, state: ErrorBoundaryState): ErrorBoundaryState | null {
+    return props.resetKey === state.resetKey ? null : { failed: false, resetKey: props.resetKey };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <Banner tone="danger" urgent title={`${this.props.what} could not be shown`}>
+        <p>Nothing was decided or sent. Try again; if it happens again, reload the page.</p>
+        <div>
+          <Button onClick={() => this.setState({ failed: false })}>Try again</Button>
+        </div>
+      </Banner>
+    );
+  }
+}

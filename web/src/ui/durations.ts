@@ -1,0 +1,37 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `1:05`, or `2:03:09` from an hour on; never below `0:00`. Milliseconds in. */
+export function clockFace(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / SECOND));
+  const two = (value: number) => String(value).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${two(seconds % 60)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+}
+
+/** `3 minutes`, the largest whole unit; what a screen reader says instead of a clock face. */
+export function spokenDuration(milliseconds: number): string {
+  const left = Math.max(0, milliseconds);
+  if (left < MINUTE) return counted(Math.ceil(left / SECOND), "second");
+  if (left < HOUR) return counted(Math.ceil(left / MINUTE), "minute");
+  if (left < 2 * DAY) return counted(Math.ceil(left / HOUR), "hour");
+  return counted(Math.ceil(left / DAY), "day");
+}
+
+/** `5 minutes ago`, `just now`, `in 2 hours`; `then` and `now` are epoch milliseconds. */
+export function relativeTime(then: number, now: number): string {
+  const apart = then - now;
+  const size = Math.abs(apart);
+  if (size < 45 * SECOND) return "just now";
+  const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  if (size < HOUR) return format.format(Math.round(apart / MINUTE), "minute");
+  if (size < DAY) return format.format(Math.round(apart / HOUR), "hour");
+  return format.format(Math.round(apart / DAY), "day");
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
