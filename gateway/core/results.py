@@ -1,0 +1,71 @@
+"""Tool results as they are written down, read back, and made up where the truth is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, cast
+
+from gateway.core.canonical import Json, digest_of_bytes, own_bytes
+from gateway.core.ledger import CallFoundUnknown, ToolResult
+from gateway.core.vocabulary import Outcome, Reason, Trust
+
+UNKNOWN_CONTENT: Final = (
+    "The gateway stopped while this call was running. Whether it took effect is not known; it was not run again."
+)
+
+
+def unknown_result(entry: CallFoundUnknown) -> ToolResult:
+    """How a call whose outcome nobody knows is closed: the result that replays and the model see."""
+    return ToolResult(
+        call_id=entry.call_id,
+        outcome=Outcome.EXECUTION_ERROR,
+        reason=Reason.OUTCOME_UNKNOWN,
+        content=UNKNOWN_CONTENT,
+        structured=None,
+        error=UNKNOWN_CONTENT,
+        truncated=False,
+        redactions=0,
+        labels=(),
+        trust=Trust.TRUSTED,
+        duration_ms=0,
+        receipt_id=entry.receipt_id,
+        result_digest=digest_of_bytes(own_bytes({"content": UNKNOWN_CONTENT, "structured": None})),
+    )
+
+
+def result_record(result: ToolResult) -> dict[str, Json]:
+    """A result as payloads and replays keep it; `restore_result` reads it back."""
+    return {
+        "callId": result.call_id,
+        "outcome": result.outcome.value,
+        "reason": None if result.reason is None else result.reason.value,
+        "content": result.content,
+        "structured": result.structured,
+        "error": result.error,
+        "truncated": result.truncated,
+        "redactions": result.redactions,
+        "labels": list(result.labels),
+        "trust": result.trust.value,
+        "durationMs": result.duration_ms,
+        "receiptId": result.receipt_id,
+        "resultDigest": result.result_digest,
+    }
+
+
+def restore_result(record: Mapping[str, Json]) -> ToolResult:
+    """The result that `result_record` wrote down."""
+    return ToolResult(
+        call_id=record["callId"],
+        outcome=Outcome(record["outcome"]),
+        reason=None if record["reason"] is None else Reason(record["reason"]),
+        content=record["content"],
+        structured=record["structured"],
+        error=record["error"],
+        truncated=record["truncated"],
+        redactions=record["redactions"],
+        labels=tuple(cast("list[str]", record["labels"])),
+        trust=Trust(record["trust"]),
+        duration_ms=record["durationMs"],
+        receipt_id=record["receiptId"],
+        result_digest=record["resultDigest"],
+    )
