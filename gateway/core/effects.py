@@ -1,4 +1,4 @@
-"""The sentences that a person reads before saying yes, filled from the validated arguments.
+"""The sentences that a person reads before saying yes, filled from the validated arguments with their defaults applied.
 
 `Delete {path}` is written by the tool's author, `path` by a model nobody trusts. So whatever a value holds, it cannot leave
 its place in the sentence: what could be read as more than one word is quoted, what cannot be seen is spelt out, and what is
@@ -12,7 +12,6 @@ import re
 import string
 import unicodedata
 from collections.abc import Mapping
-from typing import cast
 
 from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.errors import Misconfigured
@@ -40,15 +39,14 @@ _VARIATION_SELECTORS = (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0
 def summarise(spec: ToolSpec, arguments: Mapping[str, Json]) -> str:
     """One sentence of what the call does, for the head of an approval; names tool and arguments if the author gave none."""
     if spec.summary:
-        return fill(spec.summary, _with_defaults(spec, arguments))
+        return fill(spec.summary, arguments)
     shown = ", ".join(f"{escape(name)}: {show(value)}" for name, value in arguments.items())
     return f"Run {spec.name} with {shown}" if shown else f"Run {spec.name}"
 
 
 def list_effects(spec: ToolSpec, arguments: Mapping[str, Json]) -> tuple[str, ...]:
     """What the call leaves behind, one sentence each, in the author's order."""
-    known = _with_defaults(spec, arguments)
-    return tuple(fill(effect, known) for effect in spec.effects)
+    return tuple(fill(effect, arguments) for effect in spec.effects)
 
 
 def fill(template: str, arguments: Mapping[str, Json]) -> str:
@@ -129,9 +127,3 @@ def _pieces(template: str) -> list[tuple[str, str | None]]:
             raise Misconfigured(f"template `{escape(template)}` may only use `{{name}}` with the name of a parameter")
         pieces.append((literal, name))
     return pieces
-
-
-def _with_defaults(spec: ToolSpec, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    properties = cast("Mapping[str, Mapping[str, Json]]", spec.param_schema.get("properties", {}))
-    defaults = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
-    return {**defaults, **arguments}

@@ -16,13 +16,13 @@ from gateway.core.model import ToolSpec
 from gateway.core.vocabulary import Category
 
 
-def spec(summary: str = "", effects: tuple[str, ...] = (), **properties: dict[str, Json]) -> ToolSpec:
+def spec(summary: str = "", effects: tuple[str, ...] = ()) -> ToolSpec:
     return ToolSpec(
         name="delete_file",
         description="Delete a file.",
         interface_id="workspace",
         method_name="delete_file",
-        param_schema={"type": "object", "properties": properties},
+        param_schema={"type": "object"},
         category=Category.DESTRUCTIVE,
         source="builtin",
         summary=summary,
@@ -42,10 +42,6 @@ def test_effects_keep_the_authors_order() -> None:
 def test_a_tool_without_a_summary_is_named_with_its_arguments() -> None:
     assert summarise(spec(), {"path": "a.txt", "deep": True}) == "Run delete_file with path: a.txt, deep: true"
     assert summarise(spec(), {}) == "Run delete_file"
-
-
-def test_an_absent_argument_reads_as_its_default() -> None:
-    assert summarise(spec("List {path}", path={"type": "string", "default": "."}), {}) == 'List "."'
 
 
 @pytest.mark.parametrize("arguments", [{}, {"path": None}])
