@@ -1,0 +1,171 @@
+"""Signed checkpoints: what the gateway commits to about its log, in the C2SP formats that other people's verifiers read.
+
+A checkpoint (c2sp.org/tlog-checkpoint) is three lines: origin, tree size, base64 root. A signed note
+(c2sp.org/signed-note) adds an empty line and one signature line per key. Keys are the note package's own one-line forms,
+`PRIVATE+KEY+name+hash+key` and, to hand out, `name+hash+key`.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from gateway.core.errors import Misconfigured
+from gateway.core.merkle import HASH_SIZE
+
+ED25519: Final = b"\x01"
+"""The signature type byte of signed-note for Ed25519; others (ML-DSA is 0x06) can join without a new format."""
+
+KEY_SIZE: Final = 32
+
+_NAME = re.compile(r"[^\s+]+")
+_PRIVATE = "PRIVATE+KEY+"
+_SIGNATURE = "— "
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The log of that origin had `size` leaves and this root."""
+
+    origin: str
+    size: int
+    root: bytes
+
+    def text(self) -> str:
+        """The note text: the bytes that are signed."""
+        return f"{self.origin}\n{self.size}\n{b64encode(self.root).decode()}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Unverified:
+    """Why a note proves nothing."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationKey:
+    """What checks a checkpoint: a name, which is also the log's origin, and a public key."""
+
+    name: str
+    public: bytes
+
+    @property
+    def id(self) -> bytes:
+        """Four bytes that let a verifier find its line; they bind the key to the name."""
+        return sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
+
+    def line(self) -> str:
+        """The vkey form, for publishing and pinning."""
+        return f"{self.name}+{self.id.hex()}+{b64encode(ED25519 + self.public).decode()}"
+
+
+class SigningKey:
+    """What signs checkpoints. Never shown: it has no printable form but `line`, for its own file."""
+
+    def __init__(self, name: str, seed: bytes) -> None:
+        if _NAME.fullmatch(name) is None or len(seed) != KEY_SIZE:
+            raise Misconfigured("an audit key needs a name without spaces or plus signs and a seed of 32 bytes")
+        self._seed = seed
+        self._key = Ed25519PrivateKey.from_private_bytes(seed)
+        public = self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        self.verification_key: Final = VerificationKey(name, public)
+        self._signature_prefix = f"{_SIGNATURE}{name} "
+
+    def line(self) -> str:
+        """The skey form, secret."""
+        key = self.verification_key
+        return f"{_PRIVATE}{key.name}+{key.id.hex()}+{b64encode(ED25519 + self._seed).decode()}"
+
+    def sign(self, size: int, root: bytes) -> str:
+        """The signed note of a checkpoint of this key's own log."""
+        key = self.verification_key
+        text = Checkpoint(key.name, size, root).text()
+        signature = b64encode(key.id + self._key.sign(text.encode())).decode()
+        return f"{text}\n{self._signature_prefix}{signature}\n"
+
+
+def read_signing_key(line: str) -> SigningKey:
+    """The key of an skey line. Raises Misconfigured; the message never repeats the key."""
+    if not line.startswith(_PRIVATE):
+        raise Misconfigured("the audit key file does not hold a signing key")
+    name, seed, key_id = _read_key(line.removeprefix(_PRIVATE))
+    key = SigningKey(name, seed)
+    if key.verification_key.id != key_id:
+        raise Misconfigured("the audit key file is damaged")
+    return key
+
+
+def read_verification_key(line: str) -> VerificationKey:
+    """The key of a vkey line. Raises Misconfigured."""
+    name, public, key_id = _read_key(line)
+    key = VerificationKey(name, public)
+    if key.id != key_id:
+        raise Misconfigured("the verification key is damaged")
+    return key
+
+
+def open_note(note: str, key: VerificationKey) -> Checkpoint | Unverified:
+    """The checkpoint of a signed note, if this key signed it. Lines of other signers are ignored, as signed-note asks."""
+    text, gap, signatures = note.rpartition("\n\n")
+    text += "\n"
+    if not gap or not signatures.endswith("\n"):
+        return Unverified("it is not a signed note")
+    checkpoint = _read_checkpoint(text)
+    if checkpoint is None:
+        return Unverified("it holds no checkpoint")
+    if checkpoint.origin != key.name:
+        return Unverified(f"it is about the log `{checkpoint.origin}`, not `{key.name}`")
+    public = Ed25519PublicKey.from_public_bytes(key.public)
+    for line in signatures.splitlines():
+        signer, _, encoded = line.removeprefix(_SIGNATURE).rpartition(" ")
+        signature = _decode(encoded)
+        if not line.startswith(_SIGNATURE) or signature is None:
+            return Unverified("a signature line is malformed")
+        if signer != key.name or signature[:4] != key.id:
+            continue
+        try:
+            public.verify(signature[4:], text.encode())
+        except InvalidSignature:
+            return Unverified("its signature does not verify")
+        return checkpoint
+    return Unverified("this key did not sign it")
+
+
+def _read_checkpoint(text: str) -> Checkpoint | None:
+    # Lines after the third are extensions that a reader must tolerate.
+    match text.split("\n"):
+        case [origin, size, encoded, *_] if origin:
+            root = _decode(encoded)
+            if root is None or len(root) != HASH_SIZE or re.fullmatch(r"0|[1-9][0-9]{0,15}", size) is None:
+                return None
+            return Checkpoint(origin, int(size), root)
+        case _:
+            return None
+
+
+def _read_key(line: str) -> tuple[str, bytes, bytes]:
+    # The base64 part may hold plus signs itself, so the line is split from the left.
+    match line.strip().split("+", 2):
+        case [name, key_id, encoded] if _NAME.fullmatch(name) and re.fullmatch(r"[0-9a-f]{8}", key_id):
+            key = _decode(encoded)
+            if key is not None and key[:1] == ED25519 and len(key) == 1 + KEY_SIZE:
+                return name, key[1:], bytes.fromhex(key_id)
+        case _:
+            pass
+    raise Misconfigured("this is no Ed25519 key of the form `name+hash+key`")
+
+
+def _decode(encoded: str) -> bytes | None:
+    try:
+        return b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        return None
