@@ -44,7 +44,7 @@ class Refuse:
     """Do not run it. `message` is one sentence for the model and the person."""
 
     outcome: Outcome
-    reason: Reason
+    reason: Reason | None
     message: str
     because: tuple[RuleReason, ...] = ()
 
@@ -92,11 +92,7 @@ def check_binding(request: ToolRequest, standing: Standing) -> PublishedTool | R
 def check_definition(snapshot_version: str, descriptor: str, *, policy_version: str, current: str | None) -> Refuse | None:
     """Row 8: the policy in force and the tool's definition are still those of the snapshot. `current` is None if it is gone."""
     if snapshot_version != policy_version or descriptor != current:
-        return Refuse(
-            Outcome.REFUSED_BY_POLICY,
-            Reason.POLICY_CHANGED,
-            "the policy or the tool changed since this turn's snapshot; ask for a new snapshot",
-        )
+        return POLICY_CHANGED
     return None
 
 
@@ -137,6 +133,11 @@ def decide(
             return NeedsStepUp(because, needs)
 
 
+POLICY_CHANGED = Refuse(
+    Outcome.REFUSED_BY_POLICY,
+    Reason.POLICY_CHANGED,
+    "the policy or the tool changed since this turn's snapshot; ask for a new snapshot",
+)
 _TURN_CLOSED = Refuse(Outcome.REFUSED_BY_POLICY, Reason.TURN_CLOSED, "this turn is not open")
 _STALE = Refuse(Outcome.REFUSED_BY_POLICY, Reason.STALE_SNAPSHOT, "this is not the turn's current snapshot; ask for a new one")
 _WRONG_CONNECTION = Refuse(Outcome.REFUSED_BY_POLICY, Reason.WRONG_CONNECTION, "this snapshot was issued to another connection")

@@ -7,8 +7,10 @@ and gives a frozen `ToolRequest`; everything after that works on these bytes and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import orjson
 
 from gateway.core.canonical import Json, canonical_bytes, digest, digest_of_bytes
 from gateway.core.times import rfc3339
@@ -222,6 +224,19 @@ def bind(
         model=model,
         received_at=received_at,
     )
+
+
+def apply_defaults(request: ToolRequest, schema: Mapping[str, Json]) -> ToolRequest:
+    """The request with the schema's top-level defaults filled in, before anybody sees, signs or runs it.
+
+    The request digest stays that of what the client sent: it says whether two messages are the same, not what runs.
+    """
+    properties: Mapping[str, Mapping[str, Json]] = schema.get("properties", {})
+    given: dict[str, Json] = orjson.loads(request.arguments)
+    missing = {name: prop["default"] for name, prop in properties.items() if "default" in prop and name not in given}
+    if not missing:
+        return request
+    return replace(request, arguments=canonical_bytes({**given, **missing}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, cast
 
-from gateway.core.canonical import Json, digest_of_bytes, own_bytes
+from gateway.core.canonical import Json, digest, digest_of_bytes, own_bytes
 from gateway.core.ledger import CallFoundUnknown, ToolResult
+from gateway.core.model import ToolOutput, ToolSpec
+from gateway.core.redaction import cap_json, cap_text, redact_json, redact_text
 from gateway.core.vocabulary import Outcome, Reason, Trust
 
 UNKNOWN_CONTENT: Final = (
@@ -69,3 +71,67 @@ def restore_result(record: Mapping[str, Json]) -> ToolResult:
         receipt_id=record["receiptId"],
         result_digest=record["resultDigest"],
     )
+
+
+def refused_result(
+    call_id: str,
+    outcome: Outcome,
+    reason: Reason | None,
+    message: str,
+    *,
+    receipt_id: str,
+    duration_ms: int = 0,
+) -> ToolResult:
+    """How a call closes without output of a tool; `message` is the gateway's own sentence, for the model and the person."""
+    return ToolResult(
+        call_id=call_id,
+        outcome=outcome,
+        reason=reason,
+        content=message,
+        structured=None,
+        error=message,
+        truncated=False,
+        redactions=0,
+        labels=(),
+        trust=Trust.TRUSTED,
+        duration_ms=duration_ms,
+        receipt_id=receipt_id,
+        result_digest=digest_of_output(message, None),
+    )
+
+
+def present_output(
+    call_id: str,
+    spec: ToolSpec,
+    output: ToolOutput,
+    *,
+    receipt_id: str,
+    duration_ms: int,
+    cap: int,
+    redact: Collection[str],
+) -> ToolResult:
+    """A tool's output as it may leave: redacted first, then capped to `cap` bytes each of text and structure, labelled."""
+    text = redact_text(output.text, redact)
+    content, cut = cap_text(text.text, cap)
+    structure = redact_json(output.structured, redact)
+    structured, dropped = cap_json(structure.value, cap)
+    return ToolResult(
+        call_id=call_id,
+        outcome=Outcome.OK,
+        reason=None,
+        content=content,
+        structured=structured,
+        error=None,
+        truncated=bool(cut) or dropped,
+        redactions=text.count + structure.count,
+        labels=tuple(sorted({*spec.labels, *output.labels})),
+        trust=spec.trust,
+        duration_ms=duration_ms,
+        receipt_id=receipt_id,
+        result_digest=digest_of_output(content, structured),
+    )
+
+
+def digest_of_output(content: str, structured: Json) -> str:
+    """The result digest: over what is handed out, so that the record and the reply can be compared."""
+    return digest({"content": content, "structured": structured})

@@ -75,8 +75,6 @@ class Reason(StrEnum):
     ASSERTION_INVALID = "assertionInvalid"
     NO_CREDENTIAL = "noCredential"
     SESSION_ENDED = "sessionEnded"
-    TURN_CANCELLED = "turnCancelled"
-    CALL_CANCELLED = "callCancelled"
     TOOL_TIMEOUT = "toolTimeout"
     TOOL_ERROR = "toolError"
     SOURCE_UNAVAILABLE = "sourceUnavailable"

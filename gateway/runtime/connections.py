@@ -115,7 +115,7 @@ class ConsoleConnection:
 
 
 Ending = Callable[[Reason], None]
-"""Cancels one thing that lives on a session's authority: a call, an inference lease."""
+"""Closes one thing that lives on a session's authority: a turn, with its calls and inference leases."""
 
 
 @dataclass(eq=False, slots=True)
@@ -124,7 +124,7 @@ class LiveSession:
 
     session: Session
     connections: dict[str, Connection] = field(default_factory=dict[str, Connection])
-    endings: set[Ending] = field(default_factory=set[Ending])
+    endings: dict[str, Ending] = field(default_factory=dict[str, Ending])
     missed: deque[bytes] = field(default_factory=lambda: deque[bytes](maxlen=MISSED_EVENTS))
     calls: int | None = None
     ended: bool = False
@@ -151,6 +151,20 @@ class Hub:
         if live is None:
             live = self._sessions[session.id] = LiveSession(session, ended=session.id in self._ended)
         return live
+
+    def tie(self, session_id: str, key: str, ending: Ending) -> None:
+        """Have `ending` called when the session ends; at once if it has ended already."""
+        live = self._sessions.get(session_id)
+        if live is not None and not live.ended:
+            live.endings[key] = ending
+        elif session_id in self._ended:
+            ending(Reason.SESSION_ENDED)
+
+    def untie(self, session_id: str, key: str) -> None:
+        """What was tied is over by itself."""
+        live = self._sessions.get(session_id)
+        if live is not None:
+            live.endings.pop(key, None)
 
     def is_live(self, session_id: str, now: int) -> bool:
         """Whether the session may act: known here, not ended, not expired."""
@@ -211,7 +225,7 @@ class Hub:
         if live is None or live.ended:
             return
         live.ended = True
-        for ending in tuple(live.endings):
+        for ending in tuple(live.endings.values()):
             ending(Reason.SESSION_ENDED)
         farewell = encode_notification("session/ended", {"reason": reason})
         for connection in live.connections.values():

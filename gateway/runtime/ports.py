@@ -99,6 +99,7 @@ class ConversationRecord:
     open_turn_id: str | None
     open_turn_index: int | None
     open_turn_model_id: str | None = None
+    open_turn_session_id: str | None = None
 
 
 class CallState(StrEnum):
@@ -124,6 +125,7 @@ class CallRecord:
     received_at: int
     result: ToolResult | None
     closing_index: int | None
+    closed_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,9 @@ class Records(Protocol):
         ...
 
     async def live_sessions(self, console_session_id: str) -> Sequence[Session]: ...
-    async def session(self, session_id: str) -> Session | None: ...
+    async def session(self, session_id: str) -> Session | None:
+        """The agent session, if it has not ended; the caller checks expiry."""
+        ...
 
     async def conversations(
         self, principal_id: str, *, before: tuple[int, str] | None, limit: int
@@ -198,6 +202,10 @@ class Records(Protocol):
 
     async def conversation(self, conversation_id: str) -> ConversationRecord | None: ...
     async def messages(self, conversation_id: str) -> Sequence[Message]: ...
+    async def turn_indices(self, conversation_id: str) -> Mapping[str, int]:
+        """Every turn of a conversation, id to index."""
+        ...
+
     async def calls(self, conversation_id: str) -> Sequence[CallRecord]:
         """Every recorded call of a conversation, oldest first, results included."""
         ...
@@ -216,6 +224,7 @@ class Records(Protocol):
 
     async def grants_of(self, principal_id: str) -> Sequence[Grant]: ...
     async def grant(self, grant_id: str) -> Grant | None: ...
+    async def conversations_with_open_turns(self) -> Sequence[str]: ...
     async def unfinished_calls(self) -> Sequence[UnfinishedCall]: ...
     async def audit(self, query: AuditQuery) -> Sequence[AuditRow]: ...
     async def audit_size(self) -> int: ...
@@ -375,8 +384,16 @@ class PasskeyVerifier(Protocol):
     def verify_registration(self, credential: Mapping[str, Json], *, challenge: bytes) -> NewPasskey: ...
 
     def verify_assertion(
-        self, credential: Mapping[str, Json], *, challenge: bytes, passkey: Passkey, user_verification: bool = True
-    ) -> VerifiedAssertion: ...
+        self,
+        credential: Mapping[str, Json],
+        *,
+        challenge: bytes,
+        passkey: Passkey,
+        user_verification: bool = True,
+        discoverable: bool = False,
+    ) -> VerifiedAssertion:
+        """`discoverable`: nobody said who signs in, so the answer must name its user (WebAuthn L3 section 7.2 step 6)."""
+        ...
 
     def credential_id(self, credential: Mapping[str, Json]) -> bytes:
         """The raw id a response claims, so that its passkey can be looked up. Raises Refused `malformed`."""

@@ -1,0 +1,174 @@
+"""The checks of protocol.md section 7 that need more than the pure gate: definitions, schemas, quotas, the policy.
+
+Each method gives a value to go on with or a `Refuse`. None of them waits for a person, and only the first call of a session
+or a day waits for anything at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from gateway.core import gate
+from gateway.core.budget import Tally, find_exhausted
+from gateway.core.canonical import Json
+from gateway.core.errors import ToolFailed
+from gateway.core.gate import Refuse
+from gateway.core.model import CallFacts, PublishedTool, Session, Snapshot, ToolRequest, ToolSpec, apply_defaults
+from gateway.core.vocabulary import Outcome, PermissionMode, Reason
+from gateway.runtime.connections import Hub
+from gateway.runtime.conversations import Conversation
+from gateway.runtime.ports import Clock, PolicyEngine, PolicySubject, PolicyVerdict, ProfileLimits, Records, Toolbox
+
+FAULTS_TOLD = 8
+"""Faults of the arguments that are spelt out; a model mends no more than that in one go."""
+
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A call that passed rows 5 to 9: what is published under its name, and what the policy may know about it."""
+
+    request: ToolRequest
+    published: PublishedTool
+    snapshot: Snapshot
+    arguments: Mapping[str, Json]
+    facts: CallFacts
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool's definition."""
+        return self.published.spec
+
+
+class Checks:
+    """Rows 5 to 11, and row 14."""
+
+    def __init__(self, *, policy: PolicyEngine, toolbox: Toolbox, records: Records, hub: Hub, clock: Clock) -> None:
+        self._policy = policy
+        self._toolbox = toolbox
+        self._records = records
+        self._hub = hub
+        self._clock = clock
+        self._today: dict[str, tuple[int, int]] = {}
+
+    def examine(self, conversation: Conversation, request: ToolRequest) -> Checked | Refuse:
+        """Rows 5 to 9: turn, snapshot, tool, definition, arguments; defaults are applied here, before anybody sees them."""
+        published = gate.check_binding(request, conversation.standing(self._clock.now()))
+        if isinstance(published, Refuse):
+            return published
+        snapshot = conversation.turn.snapshot if conversation.turn is not None else None
+        assert snapshot is not None, "check_binding refuses a turn without a snapshot"
+        spec = published.spec
+        changed = self._check_definition(snapshot.policy_version, spec)
+        if changed is not None:
+            return changed
+        faults = self._toolbox.find_faults(spec, orjson.loads(request.arguments))
+        if faults:
+            told = "; ".join(f"{fault.path or '/'}: {fault.message}" for fault in faults[:FAULTS_TOLD])
+            return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, told)
+        request = apply_defaults(request, spec.param_schema)
+        arguments: Mapping[str, Json] = orjson.loads(request.arguments)
+        try:
+            facts = self._toolbox.facts(spec, arguments)
+        except ToolFailed as error:
+            return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, error.message)
+        return Checked(request, published, snapshot, arguments, facts)
+
+    async def count(self, conversation: Conversation, session: Session) -> Refuse | None:
+        """Row 10. Every call that got this far counts, whatever becomes of it."""
+        limits = self._policy.limits(session.principal.profile)
+        live = self._hub.live(session)
+        if live.calls is None:
+            before = await self._records.calls_in_session(session.id)
+            live.calls = max(before, live.calls or 0)
+        day = await self._calls_today(session.principal.id)
+        turn = conversation.turn
+        used = Tally(turn=turn.calls if turn is not None else 0, session=live.calls, day=day)
+        exhausted = find_exhausted(used, _allowance(limits))
+        if exhausted is not None:
+            return Refuse(Outcome.REFUSED_BY_POLICY, Reason.QUOTA_EXCEEDED, exhausted.message)
+        live.calls += 1
+        self._today[session.principal.id] = (self._clock.now() // DAY_MS, day + 1)
+        if turn is not None:
+            turn.calls += 1
+        return None
+
+    def judge(self, conversation: Conversation, session: Session, checked: Checked) -> PolicyVerdict:
+        """Row 11: the policy over this call's own facts."""
+        return self._policy.judge(
+            PolicySubject(session.principal, session.label),
+            checked.spec,
+            checked.facts,
+            taint=conversation.exposure.taint,
+            label=conversation.exposure.label,
+        )
+
+    def recheck(self, conversation: Conversation, checked: Checked) -> Refuse | None:
+        """Row 14: session, turn, snapshot, policy and tool, once more."""
+        now = self._clock.now()
+        request = checked.request
+        if not self._hub.is_live(request.session_id, now):
+            return Refuse(Outcome.CANCELLED, Reason.SESSION_ENDED, "the session has ended")
+        stale = gate.recheck(request, conversation.standing(now))
+        return stale or self._check_definition(checked.snapshot.policy_version, checked.spec)
+
+    def restore(self, request: ToolRequest, statement: Mapping[str, Json]) -> Checked | Refuse:
+        """A call that was waiting when the process ended, from the statement that the person was shown."""
+        turn = _statement_turn(request, statement)
+        spec = self._find(request.tool)
+        if spec is None or spec.digest != statement["descriptorDigest"]:
+            return gate.POLICY_CHANGED
+        changed = self._check_definition(turn.policy_version, spec)
+        if changed is not None:
+            return changed
+        arguments: Mapping[str, Json] = orjson.loads(request.arguments)
+        # The mode was settled when the question was asked; whether it may still run is the recheck's business.
+        return Checked(
+            request, PublishedTool(spec, PermissionMode.CONSENT), turn, arguments, self._toolbox.facts(spec, arguments)
+        )
+
+    async def _calls_today(self, principal_id: str) -> int:
+        today = self._clock.now() // DAY_MS
+        day, used = self._today.get(principal_id, (-1, 0))
+        if day != today:
+            used = await self._records.calls_since(principal_id, today * DAY_MS)
+            # Another call may have counted the same day while this one was reading.
+            day, counted = self._today.get(principal_id, (-1, 0))
+            used = counted if day == today else used
+        return used
+
+    def _check_definition(self, policy_version: str, spec: ToolSpec) -> Refuse | None:
+        current = self._find(spec.name)
+        return gate.check_definition(
+            policy_version,
+            spec.digest,
+            policy_version=self._policy.version,
+            current=None if current is None else current.digest,
+        )
+
+    def _find(self, name: str) -> ToolSpec | None:
+        return next((spec for spec in self._toolbox.specs() if spec.name == name), None)
+
+
+def _allowance(limits: ProfileLimits) -> Tally:
+    return Tally(limits.calls_per_turn, limits.calls_per_session, limits.calls_per_principal_per_day)
+
+
+def _statement_turn(request: ToolRequest, statement: Mapping[str, Json]) -> Snapshot:
+    """The head of the snapshot that the call was made under, as far as records name it."""
+    return Snapshot(
+        id=request.snapshot_id,
+        session_id=request.session_id,
+        connection_id=request.connection_id,
+        conversation_id=request.conversation_id,
+        turn_id=request.turn_id,
+        turn_index=int(statement["turnIndex"]),
+        issued_at=request.received_at,
+        expires_at=request.received_at,
+        policy_version=str(statement["policyVersion"]),
+        tools=(),
+    )

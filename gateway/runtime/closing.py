@@ -1,0 +1,154 @@
+"""Closing entries: every request gets exactly one, durable before anybody hears of it (row 17).
+
+A call that did not run and cannot be recorded has simply not happened. A call that ran and cannot be recorded is answered
+with `outcomeUnknown`, the one honest answer, and its record is tried again for as long as the process lives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from gateway.core.approval import RuleReason
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.gate import Refuse
+from gateway.core.labels import Exposure, expose
+from gateway.core.ledger import CallClosed, CallFoundUnknown, CallRefusedUnrecorded, ConversationTainted, Entry, ToolResult
+from gateway.core.lifecycle import CallEvent
+from gateway.core.model import ToolRequest
+from gateway.core.results import refused_result, unknown_result
+from gateway.core.vocabulary import Decision, Outcome, Reason
+from gateway.runtime.checks import Checked
+from gateway.runtime.conversations import Conversation
+from gateway.runtime.flights import Answer, Flight, Settled
+from gateway.runtime.ports import Clock, Entropy, Ledger
+from gateway.runtime.tasks import Tasks
+
+RETRY_SECONDS = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Waits between attempts to record an outcome that the ledger would not take; the last one repeats."""
+
+_log = logging.getLogger(__name__)
+
+
+class Closing:
+    """Writes how calls ended."""
+
+    def __init__(self, *, ledger: Ledger, clock: Clock, entropy: Entropy, tasks: Tasks) -> None:
+        self._ledger = ledger
+        self._clock = clock
+        self._entropy = entropy
+        self._tasks = tasks
+
+    def receipt(self) -> str:
+        """A fresh receipt id."""
+        return self._entropy.identifier("rcp_")
+
+    async def refuse(
+        self,
+        flight: Flight,
+        refusal: Refuse,
+        checked: Checked | None = None,
+        *,
+        decision: Decision | None = None,
+        alongside: Sequence[Entry] = (),
+    ) -> Answer:
+        """Close a call that did not run, together with what led to it. Raises LedgerUnavailable: nothing was written."""
+        request = flight.request if checked is None else checked.request
+        result = self._refused(request, refusal)
+        entry = self._entry(request, checked, decision or refusal.decision, refusal.because, result, executed=False)
+        indices = await self._ledger.append(*alongside, entry)
+        flight.step(CallEvent.CLOSED)
+        return Answer(result, indices[-1], replayed=False)
+
+    async def close(
+        self,
+        conversation: Conversation,
+        flight: Flight,
+        checked: Checked,
+        decision: Decision,
+        because: tuple[RuleReason, ...],
+        result: ToolResult,
+        *,
+        executed: bool,
+    ) -> Answer:
+        """Close a call whose intent is on record, and let the conversation's exposure rise by what came back."""
+        entry = self._entry(checked.request, checked, decision, because, result, executed=executed)
+        exposed = expose(conversation.exposure, result.trust, result.labels) if executed else conversation.exposure
+        try:
+            index = await self._append(conversation, entry, exposed)
+        except LedgerUnavailable:
+            self._tasks.spawn(self._record_later(conversation, entry, exposed))
+            return self.unknown(checked.request)
+        flight.step(CallEvent.CLOSED)
+        return Answer(result, index, replayed=False)
+
+    async def conflict(self, request: ToolRequest) -> Answer:
+        """Row 4: refused and audited, while the call that owns the id stays as it is."""
+        refusal = Refuse(
+            Outcome.REFUSED_BY_POLICY, Reason.REPLAY_CONFLICT, "this call id was used for another call; use a new id"
+        )
+        result = self._refused(request, refusal)
+        (index,) = await self._ledger.append(CallRefusedUnrecorded(self._clock.now(), request, result))
+        return Answer(result, index, replayed=False)
+
+    def unknown(self, request: ToolRequest) -> Answer:
+        """The answer for a call of which nobody can say whether it took effect."""
+        found = CallFoundUnknown(
+            self._clock.now(), request.principal.id, request.conversation_id, request.call_id, self.receipt()
+        )
+        return Answer(unknown_result(found), None, replayed=False)
+
+    def unrecorded(self, request: ToolRequest, refusal: Refuse) -> Answer:
+        """The answer for a call that did not run and could not be recorded."""
+        return Answer(self._refused(request, refusal), None, replayed=False)
+
+    def _refused(self, request: ToolRequest, refusal: Refuse) -> ToolResult:
+        return refused_result(request.call_id, refusal.outcome, refusal.reason, refusal.message, receipt_id=self.receipt())
+
+    def _entry(
+        self,
+        request: ToolRequest,
+        checked: Checked | None,
+        decision: Decision,
+        because: tuple[RuleReason, ...],
+        result: ToolResult,
+        *,
+        executed: bool,
+    ) -> CallClosed:
+        return CallClosed(
+            at=self._clock.now(),
+            request=request,
+            snapshot=None if checked is None else checked.snapshot,
+            descriptor_digest=None if checked is None else checked.spec.digest,
+            decision=decision,
+            because=because,
+            result=result,
+            executed=executed,
+        )
+
+    async def _append(self, conversation: Conversation, entry: CallClosed, exposed: Exposure) -> int | None:
+        if exposed == conversation.exposure:
+            (index,) = await self._ledger.append(entry)
+            return index
+        # Before the await: a call that is decided while this one is being written must see what it let in.
+        conversation.exposure = exposed
+        request = entry.request
+        tainted = ConversationTainted(
+            entry.at, conversation.id, request.principal.id, exposed.taint, exposed.label, request.call_id
+        )
+        index, _ = await self._ledger.append(entry, tainted)
+        return index
+
+    async def _record_later(self, conversation: Conversation, entry: CallClosed, exposed: Exposure) -> None:
+        attempt = 0
+        while True:
+            await asyncio.sleep(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
+            attempt += 1
+            try:
+                index = await self._append(conversation, entry, exposed)
+            except LedgerUnavailable:
+                _log.warning("the outcome of call %s is still not on record", entry.request.call_id)
+                continue
+            conversation.settled[entry.request.call_id] = Settled(entry.request.digest, entry.result, index)
+            return

@@ -1,0 +1,316 @@
+"""Conversations: what was said, and the one turn that may be open.
+
+Messages that a browser appends are stored as claimed; tool results come from the calls' own records. Neither is ever
+authority. One process writes the database, so the copy in memory is the truth while a conversation is in use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gateway.core.canonical import Json
+from gateway.core.errors import InvalidParams, NotFound
+from gateway.core.gate import Standing
+from gateway.core.labels import Exposure
+from gateway.core.ledger import (
+    ConversationDeleted,
+    ConversationOpened,
+    ConversationRenamed,
+    ConversationTainted,
+    Message,
+    MessageAppended,
+)
+from gateway.core.model import Session, Snapshot
+from gateway.core.vocabulary import Role
+from gateway.runtime.flights import Flight, Settled
+from gateway.runtime.inference import Lease
+from gateway.runtime.ports import CallRecord, CallState, Clock, ConversationRecord, Entropy, Ledger, Records
+
+IN_MEMORY = 2_000
+"""Conversations kept in memory; idle ones beyond that are read again when needed."""
+
+PAGE = 50
+UNTITLED = "New conversation"
+
+
+@dataclass(eq=False, slots=True)
+class Turn:
+    """The open turn of a conversation. `snapshot` is None after a restart until the turn is re-bound."""
+
+    id: str
+    index: int
+    session_id: str
+    model_id: str | None
+    snapshot: Snapshot | None
+    lineage: frozenset[str]
+    calls: int = 0
+    suspended: asyncio.TimerHandle | None = None
+    leases: set[Lease] = field(default_factory=set[Lease])
+
+    def resume(self) -> None:
+        """Stop counting down the grace period."""
+        if self.suspended is not None:
+            self.suspended.cancel()
+            self.suspended = None
+
+
+@dataclass(eq=False, slots=True)
+class Conversation:
+    """A conversation in use. `settled` and `flights` together hold every call id ever seen in it."""
+
+    id: str
+    principal_id: str
+    title: str
+    exposure: Exposure
+    turn: Turn | None
+    turn_count: int
+    message_count: int
+    flights: dict[str, Flight] = field(default_factory=dict[str, Flight])
+    settled: dict[str, Settled] = field(default_factory=dict[str, Settled])
+
+    def standing(self, now: int) -> Standing:
+        """What the gate asks about this moment."""
+        turn = self.turn
+        if turn is None:
+            return Standing(None, None, frozenset(), now)
+        return Standing(turn.id, turn.snapshot, turn.lineage, now)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing of it would be lost with the copy in memory."""
+        return self.turn is None and not self.flights
+
+
+class Conversations:
+    """The conversations of every principal; each method answers only to the owner."""
+
+    def __init__(self, *, ledger: Ledger, records: Records, clock: Clock, entropy: Entropy) -> None:
+        self._ledger = ledger
+        self._records = records
+        self._clock = clock
+        self._entropy = entropy
+        self._open: OrderedDict[str, Conversation] = OrderedDict()
+        self._loading: dict[str, asyncio.Future[Conversation | None]] = {}
+
+    async def enter(self, session: Session, conversation_id: str) -> Conversation:
+        """The session's own conversation. Raises NotFound for an unknown one and for somebody else's alike (row 2)."""
+        conversation = self._open.get(conversation_id) or await self._load(conversation_id)
+        if conversation is None or conversation.principal_id != session.principal.id:
+            raise NotFound("unknown conversation")
+        self._open.move_to_end(conversation_id)
+        return conversation
+
+    async def restore(self, conversation_id: str) -> Conversation:
+        """A conversation for recovery, whoever owns it. Raises NotFound."""
+        conversation = self._open.get(conversation_id) or await self._load(conversation_id)
+        if conversation is None:
+            raise NotFound("unknown conversation")
+        return conversation
+
+    def in_use(self) -> Sequence[Conversation]:
+        """Everything in memory."""
+        return tuple(self._open.values())
+
+    async def create(self, session: Session, title: str | None) -> ConversationRecord:
+        """A new, empty conversation."""
+        conversation_id = self._entropy.identifier("cnv_")
+        title = title or UNTITLED
+        await self._ledger.append(ConversationOpened(self._clock.now(), conversation_id, session.principal.id, title))
+        self._keep(Conversation(conversation_id, session.principal.id, title, Exposure(), None, 0, 0))
+        return await self.describe(session, conversation_id)
+
+    async def describe(self, session: Session, conversation_id: str) -> ConversationRecord:
+        """The head of one's own conversation."""
+        record = await self._records.conversation(conversation_id)
+        if record is None or record.principal_id != session.principal.id:
+            raise NotFound("unknown conversation")
+        return record
+
+    async def messages(self, session: Session, conversation_id: str) -> Sequence[Message]:
+        """What was said, in order: claimed messages and, between them, the results that the gateway recorded."""
+        await self.describe(session, conversation_id)
+        stored = await self._records.messages(conversation_id)
+        calls = await self._records.calls(conversation_id)
+        return interleave(stored, calls)
+
+    async def list(
+        self, session: Session, cursor: tuple[int, str] | None
+    ) -> tuple[Sequence[ConversationRecord], tuple[int, str] | None]:
+        """A page, most recently used first, and where the next one starts."""
+        rows = await self._records.conversations(session.principal.id, before=cursor, limit=PAGE + 1)
+        page = rows[:PAGE]
+        following = (page[-1].updated_at, page[-1].id) if len(rows) > PAGE else None
+        return page, following
+
+    async def rename(self, session: Session, conversation_id: str, title: str) -> None:
+        """Another title."""
+        conversation = await self.enter(session, conversation_id)
+        await self._ledger.append(ConversationRenamed(self._clock.now(), conversation_id, session.principal.id, title))
+        conversation.title = title
+
+    async def delete(self, session: Session, conversation_id: str) -> None:
+        """Its messages go; what it did stays in the audit log. A conversation with an open turn is not deleted."""
+        conversation = await self.enter(session, conversation_id)
+        if not conversation.idle:
+            raise InvalidParams("the conversation has an open turn; end or cancel it first")
+        await self._ledger.append(ConversationDeleted(self._clock.now(), conversation_id, session.principal.id))
+        self._open.pop(conversation_id, None)
+
+    async def fork(self, session: Session, conversation_id: str, from_turn: int) -> ConversationRecord:
+        """A copy of everything before the turn with index `from_turn`. The copy starts with no call, grant or turn."""
+        head = await self.describe(session, conversation_id)
+        if not 0 <= from_turn <= head.turn_count:
+            raise InvalidParams(f"`fromTurn` must lie between 0 and {head.turn_count}")
+        turns = await self._records.turn_indices(conversation_id)
+        kept = [message for message in await self.messages(session, conversation_id) if turns.get(message.turn_id, 0) < from_turn]
+        now = self._clock.now()
+        copy_id = self._entropy.identifier("cnv_")
+        owner = session.principal.id
+        copies = [MessageAppended(now, owner, replace_place(message, copy_id, index)) for index, message in enumerate(kept)]
+        await self._ledger.append(
+            ConversationOpened(now, copy_id, owner, head.title, parent_id=conversation_id, fork_at=from_turn), *copies
+        )
+        # What the original had read, the copy has read: exposure never falls by forking.
+        await self._inherit_exposure(copy_id, owner, head)
+        return await self.describe(session, copy_id)
+
+    async def append_message(
+        self,
+        session: Session,
+        conversation_id: str,
+        turn_id: str,
+        role: Role,
+        content: str,
+        tool_calls: Sequence[Mapping[str, Json]] = (),
+    ) -> int:
+        """Store what a browser says was said, as claimed. Gives the message's index."""
+        if role not in (Role.USER, Role.ASSISTANT):
+            raise InvalidParams("only `user` and `assistant` messages are taken from a browser")
+        conversation = await self.enter(session, conversation_id)
+        if not await self._knows_turn(conversation, turn_id):
+            raise NotFound("unknown turn")
+        message = self.claim(conversation, turn_id, role, content, tool_calls)
+        await self._ledger.append(MessageAppended(message.at, session.principal.id, message))
+        return message.index
+
+    def claim(
+        self,
+        conversation: Conversation,
+        turn_id: str,
+        role: Role,
+        content: str,
+        tool_calls: Sequence[Mapping[str, Json]] = (),
+    ) -> Message:
+        """The next message of a conversation, as the browser claims it; the caller records it."""
+        index = conversation.message_count
+        conversation.message_count += 1
+        return Message(
+            conversation_id=conversation.id,
+            turn_id=turn_id,
+            index=index,
+            role=role,
+            content=content,
+            provenance="claimed",
+            at=self._clock.now(),
+            tool_calls=tuple(tool_calls),
+        )
+
+    async def _inherit_exposure(self, copy_id: str, owner: str, head: ConversationRecord) -> None:
+        if head.taint or head.label:
+            await self._ledger.append(ConversationTainted(self._clock.now(), copy_id, owner, head.taint, head.label, ""))
+
+    async def _knows_turn(self, conversation: Conversation, turn_id: str) -> bool:
+        if conversation.turn is not None and conversation.turn.id == turn_id:
+            return True
+        return turn_id in await self._records.turn_indices(conversation.id)
+
+    async def _load(self, conversation_id: str) -> Conversation | None:
+        # Two messages for a conversation that is not in memory must end up with one copy of it.
+        pending = self._loading.get(conversation_id)
+        if pending is not None:
+            return await asyncio.shield(pending)
+        pending = self._loading[conversation_id] = asyncio.get_running_loop().create_future()
+        try:
+            conversation = await self._read(conversation_id)
+            if conversation is not None:
+                self._keep(conversation)
+            pending.set_result(conversation)
+            return conversation
+        except BaseException as error:
+            pending.set_exception(error)
+            pending.exception()
+            raise
+        finally:
+            del self._loading[conversation_id]
+
+    async def _read(self, conversation_id: str) -> Conversation | None:
+        record = await self._records.conversation(conversation_id)
+        if record is None:
+            return None
+        calls = await self._records.calls(conversation_id)
+        waiting = [open_ for open_ in await self._records.open_approvals() if open_.request.conversation_id == record.id]
+        turn = None
+        if record.open_turn_id is not None and record.open_turn_session_id is not None:
+            turn = Turn(
+                id=record.open_turn_id,
+                index=record.open_turn_index or 0,
+                session_id=record.open_turn_session_id,
+                model_id=record.open_turn_model_id,
+                snapshot=None,
+                lineage=frozenset(open_.request.snapshot_id for open_ in waiting),
+                calls=sum(call.turn_id == record.open_turn_id for call in calls),
+            )
+        return Conversation(
+            id=record.id,
+            principal_id=record.principal_id,
+            title=record.title,
+            exposure=Exposure(record.taint, record.label),
+            turn=turn,
+            turn_count=record.turn_count,
+            message_count=record.message_count,
+            settled={call.call_id: Settled(call.request_digest, None, None) for call in calls if call.state is CallState.CLOSED},
+        )
+
+    def _keep(self, conversation: Conversation) -> None:
+        self._open[conversation.id] = conversation
+        if len(self._open) > IN_MEMORY:
+            for other in tuple(self._open.values())[: len(self._open) - IN_MEMORY]:
+                if other.idle:
+                    del self._open[other.id]
+
+
+def interleave(stored: Sequence[Message], calls: Sequence[CallRecord]) -> Sequence[Message]:
+    """Claimed messages with the recorded results placed by time; a result says which call it answers."""
+    results = [
+        Message(
+            conversation_id=call.conversation_id,
+            turn_id=call.turn_id,
+            index=-1,
+            role=Role.TOOL,
+            content=call.result.content,
+            provenance=f"gateway:{call.tool}",
+            at=call.closed_at or call.received_at,
+            call_id=call.call_id,
+        )
+        for call in calls
+        if call.result is not None
+    ]
+    return sorted([*stored, *results], key=lambda message: message.at)
+
+
+def replace_place(message: Message, conversation_id: str, index: int) -> Message:
+    """The same message in another conversation. Copied results keep saying where they came from."""
+    return Message(
+        conversation_id=conversation_id,
+        turn_id=message.turn_id,
+        index=index,
+        role=message.role,
+        content=message.content,
+        provenance=message.provenance,
+        at=message.at,
+        call_id=message.call_id,
+        tool_calls=message.tool_calls,
+    )

@@ -1,0 +1,83 @@
+"""Standing yeses, per session. They narrow by use, time and revocation; nothing here can widen one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gateway.core.approval import Grant
+from gateway.core.errors import NotFound
+from gateway.core.ledger import GrantRevoked
+from gateway.core.model import Session
+from gateway.runtime.ports import Clock, Ledger, Records
+
+
+class Grants:
+    """The grants of every live session, kept in step with the ledger."""
+
+    def __init__(self, *, ledger: Ledger, records: Records, clock: Clock) -> None:
+        self._ledger = ledger
+        self._records = records
+        self._clock = clock
+        self._by_session: dict[str, dict[str, Grant]] = {}
+
+    async def of_session(self, session_id: str) -> Sequence[Grant]:
+        """Every grant of the session that still covers something."""
+        now = self._clock.now()
+        return [grant for grant in (await self._load(session_id)).values() if _stands(grant, now)]
+
+    async def of_principal(self, principal_id: str) -> Sequence[Grant]:
+        """Every grant a person has given that still covers something, over all their sessions."""
+        now = self._clock.now()
+        grants = await self._records.grants_of(principal_id)
+        return [grant for grant in grants if _stands(grant, now)]
+
+    def hold(self, grant: Grant) -> None:
+        """Remember a grant that the ledger has just recorded."""
+        if grant.session_id in self._by_session:
+            self._by_session[grant.session_id][grant.id] = grant
+
+    def use(self, grant: Grant) -> None:
+        """Count one use, before the record of it is awaited: two calls at once never share the last use."""
+        held = self._by_session[grant.session_id]
+        held[grant.id] = replace(held[grant.id], uses=held[grant.id].uses + 1)
+
+    def unuse(self, grant: Grant) -> None:
+        """The record of a use could not be written, so it was none."""
+        held = self._by_session.get(grant.session_id, {})
+        if grant.id in held:
+            held[grant.id] = replace(held[grant.id], uses=held[grant.id].uses - 1)
+
+    async def revoke_own(self, session: Session, grant_id: str) -> None:
+        """An agent session gives up one of its own grants: that only narrows its authority. Raises NotFound."""
+        grant = (await self._load(session.id)).get(grant_id)
+        if grant is None:
+            raise NotFound("unknown grant")
+        await self._revoke(grant, "revoked by the agent session")
+
+    async def revoke(self, principal_id: str, grant_id: str) -> None:
+        """A person takes back a yes on the console. Raises NotFound."""
+        grant = await self._records.grant(grant_id)
+        if grant is None or grant.principal_id != principal_id:
+            raise NotFound("unknown grant")
+        await self._revoke(grant, "revoked by the person")
+
+    def forget(self, session_id: str) -> None:
+        """The session has ended; its grants cover nothing any more because no request can come from it."""
+        self._by_session.pop(session_id, None)
+
+    async def _revoke(self, grant: Grant, reason: str) -> None:
+        # Out of memory first: a yes that is being taken back must not serve a call that comes in meanwhile.
+        self._by_session.get(grant.session_id, {}).pop(grant.id, None)
+        await self._ledger.append(GrantRevoked(self._clock.now(), grant.id, grant.principal_id, reason))
+
+    async def _load(self, session_id: str) -> dict[str, Grant]:
+        held = self._by_session.get(session_id)
+        if held is None:
+            read = {grant.id: grant for grant in await self._records.grants(session_id)}
+            held = self._by_session.setdefault(session_id, read)
+        return held
+
+
+def _stands(grant: Grant, now: int) -> bool:
+    return grant.revoked_at is None and now < grant.expires_at and grant.uses < grant.max_uses

@@ -1,0 +1,274 @@
+"""Turns and their snapshots: what may be called now, by whom, until when.
+
+A turn belongs to a session; its current snapshot belongs to one connection. Losing the connection suspends the turn for a
+grace period, a re-bind gives it a new snapshot in the same lineage, a refresh starts a new lineage, and closing a turn is
+final: its calls are stopped and its inference leases void.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.core.canonical import Json
+from gateway.core.errors import GatewayError, NotFound
+from gateway.core.ledger import MessageAppended, SnapshotIssued, TurnBegun, TurnEnded
+from gateway.core.model import CallFacts, PublishedTool, Session, Snapshot
+from gateway.core.vocabulary import PermissionMode, Reason, Role
+from gateway.runtime.connections import Connection, Hub
+from gateway.runtime.conversations import Conversation, Conversations, Turn
+from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, PolicySubject, Toolbox
+from gateway.runtime.tasks import Tasks
+
+SNAPSHOT_SECONDS = 900.0
+"""A turn of eight rounds with a person's two-minute approval in several of them fits; a forgotten tab does not."""
+
+GRACE_SECONDS = 30.0
+"""protocol.md section 7: how long a lost connection's turn waits to be re-bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """What `conversations/open` says about an open turn. `snapshot` is set when this connection now holds it."""
+
+    id: str
+    index: int
+    model_id: str | None
+    snapshot: Snapshot | None
+
+
+class Turns:
+    """Opens, re-binds and closes turns."""
+
+    def __init__(
+        self,
+        *,
+        conversations: Conversations,
+        policy: PolicyEngine,
+        toolbox: Toolbox,
+        ledger: Ledger,
+        hub: Hub,
+        clock: Clock,
+        entropy: Entropy,
+        tasks: Tasks,
+        snapshot_seconds: float = SNAPSHOT_SECONDS,
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> None:
+        self._conversations = conversations
+        self._policy = policy
+        self._toolbox = toolbox
+        self._ledger = ledger
+        self._hub = hub
+        self._clock = clock
+        self._entropy = entropy
+        self._snapshot_seconds = snapshot_seconds
+        self._grace_seconds = grace_seconds
+        self._tasks = tasks
+        hub.on_lost(self._suspend_turns_of)
+
+    # ── what agents ask ──
+
+    async def describe_tools(self, session: Session, conversation_id: str) -> Sequence[PublishedTool]:
+        """The tools as they would be published now; bound to nothing."""
+        conversation = await self._conversations.enter(session, conversation_id)
+        return self._publish(session, conversation)
+
+    async def begin(
+        self, connection: Connection, conversation_id: str, *, message: str | None = None, model_id: str | None = None
+    ) -> Snapshot:
+        """Open a turn, ending the one before, and give its first snapshot."""
+        session = connection.session
+        conversation = await self._conversations.enter(session, conversation_id)
+        await self._close(conversation, "superseded")
+        turn_id = self._entropy.identifier("trn_")
+        index = conversation.turn_count
+        conversation.turn_count += 1
+        snapshot = self._issue(connection, conversation, turn_id, index)
+        turn = Turn(turn_id, index, session.id, model_id, snapshot, frozenset({snapshot.id}))
+        entries = [TurnBegun(self._clock.now(), session.principal.id, snapshot, model_id)]
+        messages = [self._conversations.claim(conversation, turn_id, Role.USER, message)] if message is not None else []
+        await self._ledger.append(*entries, *(MessageAppended(each.at, session.principal.id, each) for each in messages))
+        # Two tabs may have begun at once; the later one wins, as if they had come one after the other.
+        await self._close(conversation, "superseded")
+        conversation.turn = turn
+        self._tie_to_session(conversation, turn)
+        return snapshot
+
+    async def refresh(self, connection: Connection, conversation_id: str, turn_id: str) -> Snapshot:
+        """A new snapshot for the same open turn; the old one, and calls that wait under it, go stale."""
+        conversation, turn = await self._own_turn(connection.session, conversation_id, turn_id)
+        snapshot = self._issue(connection, conversation, turn.id, turn.index)
+        await self._ledger.append(SnapshotIssued(self._clock.now(), connection.session.principal.id, snapshot, "refresh"))
+        self._replace(turn, snapshot, frozenset({snapshot.id}), connection)
+        return snapshot
+
+    async def look_in(self, connection: Connection, conversation_id: str, *, take_over: bool = False) -> OpenTurn | None:
+        """The open turn, if there is one. Re-binds it to this connection when its own is lost, or when asked to take over."""
+        session = connection.session
+        conversation = await self._conversations.enter(session, conversation_id)
+        turn = conversation.turn
+        if turn is None:
+            return None
+        if turn.session_id == session.id and (take_over or self._holder(turn) is None):
+            snapshot = self._issue(connection, conversation, turn.id, turn.index)
+            await self._ledger.append(SnapshotIssued(self._clock.now(), session.principal.id, snapshot, "rebind"))
+            if conversation.turn is not turn:
+                return await self.look_in(connection, conversation_id)
+            self._replace(turn, snapshot, turn.lineage | {snapshot.id}, connection)
+            self._tie_to_session(conversation, turn)
+        mine = turn.snapshot if turn.snapshot is not None and turn.snapshot.connection_id == connection.id else None
+        return OpenTurn(turn.id, turn.index, turn.model_id, mine)
+
+    async def end(self, session: Session, conversation_id: str, turn_id: str, usage: Mapping[str, Json] | None) -> None:
+        """The loop says that it is done. Ending a turn that is not open any more changes nothing."""
+        conversation = await self._conversations.enter(session, conversation_id)
+        if conversation.turn is not None and conversation.turn.id == turn_id:
+            await self._close(conversation, "ended", usage)
+
+    async def cancel(self, session: Session, conversation_id: str, turn_id: str) -> Sequence[str]:
+        """Stop the turn, its calls and its inference. Gives the ids of the calls that were under way."""
+        conversation = await self._conversations.enter(session, conversation_id)
+        if conversation.turn is None or conversation.turn.id != turn_id:
+            return ()
+        return await self._close(conversation, "cancelled")
+
+    async def open_turn(self, session: Session, conversation_id: str, turn_id: str) -> tuple[Conversation, Turn]:
+        """The session's own open turn. Raises NotFound."""
+        return await self._own_turn(session, conversation_id, turn_id)
+
+    # ── what the gateway does by itself ──
+
+    def revoke_snapshots(self, reason: str) -> None:
+        """The policy or the tools changed: every open snapshot is void, and its connection is told."""
+        for conversation in self._conversations.in_use():
+            turn = conversation.turn
+            if turn is not None and turn.snapshot is not None:
+                self._hub.notify(turn.session_id, "snapshot/revoked", {"snapshotId": turn.snapshot.id, "reason": reason})
+
+    def resume_suspended(self, conversation: Conversation) -> None:
+        """After a restart: an open turn starts its grace period now, for its connection is gone."""
+        turn = conversation.turn
+        if turn is not None:
+            self._tie_to_session(conversation, turn)
+            self._suspend(conversation, turn)
+
+    def stop(self) -> None:
+        """The gateway stops: no grace period runs out any more."""
+        for conversation in self._conversations.in_use():
+            if conversation.turn is not None:
+                conversation.turn.resume()
+
+    # ── inside ──
+
+    def _publish(self, session: Session, conversation: Conversation) -> tuple[PublishedTool, ...]:
+        limits = self._policy.limits(session.principal.profile)
+        subject = PolicySubject(session.principal, session.label)
+        exposure = conversation.exposure
+        published: list[PublishedTool] = []
+        for spec in self._toolbox.specs():
+            if spec.name in limits.suppressed_tools:
+                continue
+            verdict = self._policy.judge(subject, spec, CallFacts(), taint=exposure.taint, label=exposure.label)
+            mode = verdict.mode if spec.unavailable is None else PermissionMode.FORBIDDEN
+            if mode is PermissionMode.FORBIDDEN and not limits.shows_forbidden:
+                continue
+            published.append(PublishedTool(spec, mode))
+        return tuple(published)
+
+    def _issue(self, connection: Connection, conversation: Conversation, turn_id: str, index: int) -> Snapshot:
+        now = self._clock.now()
+        return Snapshot(
+            id=self._entropy.identifier("snp_"),
+            session_id=connection.session.id,
+            connection_id=connection.id,
+            conversation_id=conversation.id,
+            turn_id=turn_id,
+            turn_index=index,
+            issued_at=now,
+            expires_at=min(now + int(self._snapshot_seconds * 1000), connection.session.expires_at),
+            policy_version=self._policy.version,
+            tools=self._publish(connection.session, conversation),
+        )
+
+    def _replace(self, turn: Turn, snapshot: Snapshot, lineage: frozenset[str], connection: Connection) -> None:
+        before = turn.snapshot
+        holder = self._holder(turn)
+        turn.snapshot = snapshot
+        turn.lineage = lineage
+        turn.resume()
+        if before is not None and holder is not None and holder.id != connection.id:
+            holder.notify("snapshot/revoked", {"snapshotId": before.id, "reason": "rebound"})
+
+    def _holder(self, turn: Turn) -> Connection | None:
+        if turn.snapshot is None:
+            return None
+        return self._hub.connection(turn.session_id, turn.snapshot.connection_id)
+
+    async def _own_turn(self, session: Session, conversation_id: str, turn_id: str) -> tuple[Conversation, Turn]:
+        conversation = await self._conversations.enter(session, conversation_id)
+        turn = conversation.turn
+        if turn is None or turn.id != turn_id or turn.session_id != session.id:
+            raise NotFound("that turn is not open")
+        return conversation, turn
+
+    async def _close(self, conversation: Conversation, reason: str, usage: Mapping[str, Json] | None = None) -> Sequence[str]:
+        turn = conversation.turn
+        if turn is None:
+            return ()
+        stopped = self._cut(conversation, turn)
+        self._hub.untie(turn.session_id, turn.id)
+        await self._ledger.append(
+            TurnEnded(self._clock.now(), conversation.principal_id, conversation.id, turn.id, reason, usage)
+        )
+        return stopped
+
+    def _cut(self, conversation: Conversation, turn: Turn) -> Sequence[str]:
+        """Everything of closing that must hold at once, before anything is awaited."""
+        conversation.turn = None
+        turn.resume()
+        for lease in turn.leases:
+            lease.revoke(Reason.SESSION_ENDED)
+        stopped = [flight for flight in conversation.flights.values() if flight.request.turn_id == turn.id]
+        for flight in stopped:
+            flight.stop(Reason.SESSION_ENDED)
+        return [flight.request.call_id for flight in stopped]
+
+    def _tie_to_session(self, conversation: Conversation, turn: Turn) -> None:
+        session_id = turn.session_id
+
+        def ending(_reason: Reason) -> None:
+            if conversation.turn is turn:
+                self._close_later(conversation, "sessionEnded")
+
+        self._hub.tie(session_id, turn.id, ending)
+
+    def _close_later(self, conversation: Conversation, reason: str) -> None:
+        turn = conversation.turn
+        if turn is None:
+            return
+        self._cut(conversation, turn)
+        entry = TurnEnded(self._clock.now(), conversation.principal_id, conversation.id, turn.id, reason)
+        self._hub.untie(turn.session_id, turn.id)
+        self._tasks.spawn(self._record(entry))
+
+    async def _record(self, entry: TurnEnded) -> None:
+        try:
+            await self._ledger.append(entry)
+        except GatewayError:
+            # The turn is closed in memory all the same; recovery closes it on disk at the next start.
+            return
+
+    def _suspend_turns_of(self, connection: Connection) -> None:
+        for conversation in self._conversations.in_use():
+            turn = conversation.turn
+            if turn is not None and turn.snapshot is not None and turn.snapshot.connection_id == connection.id:
+                self._suspend(conversation, turn)
+
+    def _suspend(self, conversation: Conversation, turn: Turn) -> None:
+        turn.resume()
+        turn.suspended = asyncio.get_running_loop().call_later(self._grace_seconds, self._give_up, conversation, turn)
+
+    def _give_up(self, conversation: Conversation, turn: Turn) -> None:
+        if conversation.turn is turn:
+            self._close_later(conversation, "connectionLost")
