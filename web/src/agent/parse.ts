@@ -38,9 +38,8 @@ export function parseAction(text: string): Action {
     return malformed("it is not valid JSON");
   }
   if (!isObject(value)) return malformed("it is not a JSON object");
-  const { tool, answer } = value;
+  const { tool, answer, arguments: given = {} } = value;
   if (typeof tool === "string" && tool !== "") {
-    const given = value["arguments"] ?? {};
     return isObject(given) ? { kind: "call", tool, arguments: given } : malformed("`arguments` is not an object");
   }
   if (typeof answer === "string") return { kind: "answer", text: answer };
@@ -54,9 +53,9 @@ export function partialAnswer(text: string): string | null {
   let end = opening[0].length;
   while (end < text.length && text[end] !== '"') {
     if (text[end] === "\\") {
-      const escape = /^\\(?:u[0-9a-fA-F]{4}|[^u])/.exec(text.slice(end));
-      if (escape === null) break;
-      end += escape[0].length;
+      const sequence = /^\\(?:u[0-9a-fA-F]{4}|[^u])/.exec(text.slice(end));
+      if (sequence === null) break;
+      end += sequence[0].length;
     } else end++;
   }
   // Half of a surrogate pair waits for the other half.

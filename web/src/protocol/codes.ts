@@ -1,6 +1,9 @@
 /** The subprotocol that both sides of a socket must name. */
 export const SUBPROTOCOL = "countersign.v1";
 
+/** The largest frame the gateway takes, in UTF-8 bytes. */
+export const MAX_MESSAGE_BYTES = 256 * 1024;
+
 /** JSON-RPC error codes of protocol.md section 5. */
 export const RpcCode = {
   notSignedIn: -32001,

@@ -1,4 +1,4 @@
-import { endsSession, RpcCode, SUBPROTOCOL } from "./codes.ts";
+import { endsSession, MAX_MESSAGE_BYTES, RpcCode, SUBPROTOCOL } from "./codes.ts";
 
 /** The part of a WebSocket that is used, so that a test can stand in for it. */
 export interface Socket {
@@ -151,6 +151,11 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
         return;
       }
       const id = this.#nextId++;
+      const message = JSON.stringify({ jsonrpc: "2.0", id, method, params: params ?? {} });
+      if (isTooLong(message)) {
+        reject(new RpcError(RpcCode.invalidParams, "the message is too long"));
+        return;
+      }
       const forget = () => {
         this.#pending.delete(id);
         reject(signal?.reason);
@@ -167,7 +172,7 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
           reject(error);
         },
       });
-      socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params: params ?? {} }));
+      socket.send(message);
     });
 
   #connect(attempt: number): void {
@@ -286,6 +291,11 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
     this.#state = state;
     for (const listener of this.#stateListeners) listener();
   }
+}
+
+/** Refused here, for the gateway would close the socket on it. */
+function isTooLong(message: string): boolean {
+  return message.length * 3 > MAX_MESSAGE_BYTES && new TextEncoder().encode(message).length > MAX_MESSAGE_BYTES;
 }
 
 type Incoming =

@@ -1,0 +1,72 @@
+import type { Message } from "./messages.ts";
+
+/** Tokens of a text, roughly: four characters each. Measured counts replace it as soon as the model reports them. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+/** Room that a message takes beside its text: role and separators of the chat template. */
+const PER_MESSAGE = 8;
+
+/** Dropping several turns at once keeps the prompt's beginning the same for a while, and with it the server's cache. */
+const TURNS_AT_ONCE = 4;
+
+export interface Fitted {
+  readonly messages: readonly Message[];
+  /** How many earlier turns were left out. */
+  readonly dropped: number;
+  /** Whether even the present turn had to be shortened. */
+  readonly shortened: boolean;
+}
+
+/**
+ * The newest part of a conversation that fits. Whole turns go first, the oldest before the newer ones. The turn under way
+ * always stays; if it alone is too long, its results are cut, the latest last.
+ */
+export function fitMessages(messages: readonly Message[], maxTokens: number): Fitted {
+  const turns = splitTurns(messages);
+  let dropped = 0;
+  while (dropped < turns.length - 1 && tokensOf(turns.slice(dropped).flat()) > maxTokens)
+    dropped = Math.min(dropped + TURNS_AT_ONCE, turns.length - 1);
+  const kept = turns.slice(dropped).flat();
+  if (tokensOf(kept) <= maxTokens) return { messages: kept, dropped, shortened: false };
+  return { messages: shortenResults(kept, maxTokens), dropped, shortened: true };
+}
+
+function splitTurns(messages: readonly Message[]): Message[][] {
+  const turns: Message[][] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    if (last?.[0]?.turnId === message.turnId) last.push(message);
+    else turns.push([message]);
+  }
+  return turns;
+}
+
+export function tokensOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + PER_MESSAGE + estimateTokens(textOf(message)), 0);
+}
+
+function textOf(message: Message): string {
+  if (message.role === "tool") return message.result.content;
+  if (message.role === "user") return message.content;
+  return message.content + message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");
+}
+
+function shortenResults(messages: readonly Message[], maxTokens: number): Message[] {
+  const shortened = [...messages];
+  const places = messages.flatMap((message, place) => (message.role === "tool" ? [place] : []));
+  for (const place of places) {
+    const excess = tokensOf(shortened) - maxTokens;
+    const message = shortened[place];
+    if (excess <= 0 || message?.role !== "tool") continue;
+    const keep = Math.max(0, message.result.content.length - excess * 4 - 64);
+    shortened[place] = { ...message, result: { ...message.result, content: cut(message.result.content, keep) } };
+  }
+  return shortened;
+}
+
+/** The first `length` characters, saying how much is missing. */
+export function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}\n…[left out ${text.length - length} characters]`;
+}
