@@ -10,7 +10,8 @@ export const copy = {
   capped:
     "I stopped after several steps so that this does not go on by itself. What is done stands. Please ask for the rest in a new message.",
   worded: "Done. The result is in the card above.",
-  tooLong: "This conversation is too long for the model. Please start a new one.",
+  olderLeftOut: "The model no longer sees the oldest messages of this conversation: they do not fit any more.",
+  resultCut: "A result was too long for the model, so it saw only the beginning. The card shows all of it.",
   noModel: "No model is available. Ask the operator to check the gateway with `countersign doctor`.",
   modelRefused: "The model did not accept the request.",
   modelSilent: "The model does not answer. Please try again in a moment.",

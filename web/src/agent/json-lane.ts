@@ -78,8 +78,7 @@ async function pick(input: LaneInput, closing: readonly ChatMessage[]): Promise<
 
 async function report(input: LaneInput, last: ToolMessage): Promise<Step> {
   const { chat, listener, model, signal } = input;
-  const asked = input.messages.findLast((message) => message.role === "user" && message.turnId === input.turnId);
-  const question = neutralise(asked?.content ?? "");
+  const question = neutralise(questionOf(input));
   const call = JSON.stringify({ tool: last.call.name, arguments: last.call.arguments });
   const bare = tokensOf(reportPrompt(question, call, frameResult(last.call.name, last.result, "")));
   const room = Math.max(0, model.contextTokens - MAX_REPORT_TOKENS - PROMPT_MARGIN - bare);
@@ -102,6 +101,12 @@ async function report(input: LaneInput, last: ToolMessage): Promise<Step> {
     },
   );
   return { kind: "answer", text: text.trim() === "" ? copy.worded : text };
+}
+
+function questionOf({ messages, turnId }: LaneInput): string {
+  return (
+    messages.flatMap((each) => (each.role === "user" && each.turnId === turnId ? [each.content] : [])).at(-1) ?? ""
+  );
 }
 
 /** Earlier turns show their actions in the shape that the examples have; only the newest words of results stay. */

@@ -1,0 +1,220 @@
+import type { Approval, CallView, StoredMessage, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
+import { copy } from "./copy.ts";
+import type { AgentEvent } from "./events.ts";
+import { type Observation, recall } from "./messages.ts";
+
+/** Where a call stands on the screen. */
+export type CallPhase = "proposed" | "waiting" | "running" | "closed";
+
+/** A call as it is shown. Everything is keyed by its id: two calls of one tool are two cards. */
+export interface CallCard {
+  readonly call: ToolCall;
+  readonly turnId: string;
+  readonly tool?: ToolDescriptor;
+  readonly phase: CallPhase;
+  readonly approvalId?: string;
+  readonly approval?: Approval;
+  readonly progress?: { readonly message: string; readonly fraction?: number };
+  readonly result?: Observation;
+}
+
+/** One thing in the log, top to bottom. `key` never changes while it is on the screen. */
+export type Entry =
+  | { readonly key: string; readonly kind: "user"; readonly text: string }
+  | { readonly key: string; readonly kind: "assistant"; readonly text: string; readonly stopped: boolean }
+  | { readonly key: string; readonly kind: "call"; readonly callId: string }
+  | { readonly key: string; readonly kind: "notice"; readonly tone: "info" | "danger"; readonly text: string };
+
+/** What goes on right now. */
+export type Activity =
+  | { readonly kind: "idle" }
+  | { readonly kind: "thinking" }
+  /** The model is not ready; `state` is the gateway's word for why. */
+  | { readonly kind: "modelAwaited"; readonly state: string | undefined }
+  | { readonly kind: "streaming" }
+  | { readonly kind: "calling"; readonly callId: string };
+
+export interface Gauge {
+  readonly used: number;
+  readonly limit: number;
+  readonly exact: boolean;
+}
+
+export interface Conversation {
+  readonly entries: readonly Entry[];
+  readonly calls: Readonly<Record<string, CallCard>>;
+  readonly tools: readonly ToolDescriptor[];
+  readonly turnId: string | null;
+  readonly activity: Activity;
+  /** The answer as it comes in. */
+  readonly streaming: string;
+  readonly gauge: Gauge | null;
+  /** Counts entries ever made, for their keys. */
+  readonly made: number;
+}
+
+export const emptyConversation: Conversation = {
+  entries: [],
+  calls: {},
+  tools: [],
+  turnId: null,
+  activity: { kind: "idle" },
+  streaming: "",
+  gauge: null,
+  made: 0,
+};
+
+/** A stored conversation as a page shows it after a reload: words, results, and the calls that are still under way. */
+export function restore(stored: readonly StoredMessage[], views: readonly CallView[]): Conversation {
+  let state = emptyConversation;
+  const shown = new Set<string>();
+  for (const message of recall(stored, views)) {
+    if (message.role === "user") state = add(state, { kind: "user", text: message.content });
+    if (message.role === "assistant") {
+      state = addAnswer(state, message.content, false);
+      for (const call of message.toolCalls) state = addCall(state, { call, turnId: message.turnId, phase: "proposed" });
+      for (const call of message.toolCalls) shown.add(call.id);
+    }
+    if (message.role === "tool") {
+      const card = { call: message.call, turnId: message.turnId, phase: "closed", result: message.result } as const;
+      state = shown.has(message.call.id) ? change(state, message.call.id, card) : addCall(state, card);
+      shown.add(message.call.id);
+    }
+  }
+  for (const view of views) {
+    if (view.state === "closed") continue;
+    const card: CallCard = {
+      call: view.call,
+      turnId: view.turnId,
+      phase: view.state === "running" ? "running" : "waiting",
+      ...(view.approvalId && { approvalId: view.approvalId }),
+    };
+    state = shown.has(view.call.id) ? change(state, view.call.id, card) : addCall(state, card);
+  }
+  return settleProposals(state, views);
+}
+
+/** What the screen shows after something happened. */
+export function advance(state: Conversation, event: AgentEvent): Conversation {
+  switch (event.type) {
+    case "turn:begun":
+      return {
+        ...add(state, { kind: "user", text: event.text }),
+        turnId: event.turnId,
+        tools: event.tools,
+        activity: { kind: "thinking" },
+      };
+    case "turn:resumed":
+      return { ...state, turnId: event.turnId, tools: event.tools, activity: { kind: "thinking" } };
+    case "turn:ended":
+      return endTurn(state, event.ending === "stopped");
+    case "model:asked":
+      return { ...state, activity: { kind: "thinking" } };
+    case "model:waited-for":
+      return { ...state, activity: { kind: "modelAwaited", state: event.state } };
+    case "text:streamed":
+      return { ...state, streaming: state.streaming + event.delta, activity: { kind: "streaming" } };
+    case "text:discarded":
+      return { ...state, streaming: "" };
+    case "assistant:said":
+      return { ...addAnswer(state, event.content, event.stopped), streaming: "" };
+    case "call:proposed":
+      return addCall(state, {
+        call: event.call,
+        turnId: state.turnId ?? "",
+        phase: "proposed",
+        ...(event.tool && { tool: event.tool }),
+      });
+    case "call:sent":
+      return {
+        ...change(state, event.callId, (card) => (card.phase === "proposed" ? { phase: "running" } : {})),
+        activity: { kind: "calling", callId: event.callId },
+      };
+    case "call:progressed": {
+      const { message, fraction } = event;
+      const progress = { message, ...(fraction !== undefined && { fraction }) };
+      return change(state, event.callId, (card) => (card.phase === "closed" ? {} : { phase: "running", progress }));
+    }
+    case "call:closed":
+      return change(state, event.callId, { phase: "closed", result: event.result });
+    case "approval:requested": {
+      const { approval } = event;
+      if (state.calls[approval.callId] === undefined) return state;
+      return change(state, approval.callId, (card) =>
+        card.phase === "closed" ? {} : { phase: "waiting", approval, approvalId: approval.id },
+      );
+    }
+    case "approval:resolved":
+      return change(state, event.callId, (card) => (card.phase === "waiting" ? { phase: "running" } : {}));
+    case "tokens:counted":
+      return { ...state, gauge: { used: event.used, limit: event.limit, exact: event.exact } };
+    case "context:trimmed":
+      return addNotice(state, "info", event.droppedTurns > 0 ? copy.olderLeftOut : copy.resultCut);
+    case "notice:raised":
+      return addNotice(state, event.tone, event.text);
+  }
+}
+
+/** The calls that wait for a person, oldest first. */
+export function waitingCalls(state: Conversation): CallCard[] {
+  return Object.values(state.calls).filter((card) => card.phase === "waiting");
+}
+
+type NewEntry = Entry extends infer E ? (E extends Entry ? Omit<E, "key"> : never) : never;
+
+function add(state: Conversation, entry: NewEntry): Conversation {
+  const made = state.made + 1;
+  return { ...state, made, entries: [...state.entries, { ...entry, key: `e${made}` } as Entry] };
+}
+
+function addAnswer(state: Conversation, text: string, stopped: boolean): Conversation {
+  return text.trim() === "" ? state : add(state, { kind: "assistant", text, stopped });
+}
+
+/** Says a thing once; the same notice twice in a row is noise. */
+function addNotice(state: Conversation, tone: "info" | "danger", text: string): Conversation {
+  const last = state.entries.findLast((entry) => entry.kind === "notice");
+  const repeated = last?.text === text && (last === state.entries.at(-1) || tone === "info");
+  return repeated ? state : add(state, { kind: "notice", tone, text });
+}
+
+function addCall(state: Conversation, card: CallCard): Conversation {
+  const { id } = card.call;
+  return { ...add(state, { kind: "call", callId: id }), calls: { ...state.calls, [id]: card } };
+}
+
+function change(
+  state: Conversation,
+  callId: string,
+  to: Partial<CallCard> | ((card: CallCard) => Partial<CallCard>),
+): Conversation {
+  const card = state.calls[callId];
+  if (card === undefined) return state;
+  const changed = { ...card, ...(typeof to === "function" ? to(card) : to) };
+  return { ...state, calls: { ...state.calls, [callId]: changed } };
+}
+
+const CANCELLED: Observation = { outcome: "cancelled", content: "", trust: "trusted", truncated: false };
+
+/** Nothing of a finished turn may look as if it still ran. What was proposed and never sent did not happen. */
+function endTurn(state: Conversation, stopped: boolean): Conversation {
+  const calls = Object.fromEntries(
+    Object.entries(state.calls).map(([id, card]): [string, CallCard] => {
+      const isOver = card.turnId === state.turnId && card.phase !== "closed" && (stopped || card.phase === "proposed");
+      return [id, isOver ? { ...card, phase: "closed", result: CANCELLED } : card];
+    }),
+  );
+  return { ...state, calls, turnId: null, activity: { kind: "idle" }, streaming: "" };
+}
+
+/** Calls that an earlier page proposed and never sent, of turns that are over: they will not run any more. */
+function settleProposals(state: Conversation, views: readonly CallView[]): Conversation {
+  const known = new Set(views.map((view) => view.call.id));
+  const calls = Object.fromEntries(
+    Object.entries(state.calls).map(([id, card]): [string, CallCard] => [
+      id,
+      card.phase === "proposed" && !known.has(id) ? { ...card, phase: "closed", result: CANCELLED } : card,
+    ]),
+  );
+  return { ...state, calls };
+}

@@ -1,0 +1,40 @@
+import type { Approval, ApprovalStatus, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
+import type { Observation } from "./messages.ts";
+
+/** How a turn came to its end. */
+export type Ending =
+  | "answered"
+  /** The person pressed stop. */
+  | "stopped"
+  /** The loop had as many steps as it may. */
+  | "capped"
+  /** Something outside the loop failed; a notice says what. */
+  | "failed";
+
+/** What happens in a conversation, as the loop and the gateway tell it. Everything on the screen follows from these. */
+export type AgentEvent =
+  | {
+      readonly type: "turn:begun";
+      readonly turnId: string;
+      readonly text: string;
+      readonly tools: readonly ToolDescriptor[];
+    }
+  | { readonly type: "turn:resumed"; readonly turnId: string; readonly tools: readonly ToolDescriptor[] }
+  | { readonly type: "turn:ended"; readonly ending: Ending }
+  | { readonly type: "model:asked" }
+  /** No model can answer yet and the loop waits for it; `state` is the gateway's word. */
+  | { readonly type: "model:waited-for"; readonly state: string | undefined }
+  | { readonly type: "text:streamed"; readonly delta: string }
+  | { readonly type: "text:discarded" }
+  | { readonly type: "assistant:said"; readonly content: string; readonly stopped: boolean }
+  | { readonly type: "call:proposed"; readonly call: ToolCall; readonly tool?: ToolDescriptor }
+  | { readonly type: "call:sent"; readonly callId: string }
+  | { readonly type: "call:progressed"; readonly callId: string; readonly message: string; readonly fraction?: number }
+  | { readonly type: "call:closed"; readonly callId: string; readonly result: Observation }
+  | { readonly type: "approval:requested"; readonly approval: Approval }
+  | { readonly type: "approval:resolved"; readonly callId: string; readonly status: ApprovalStatus }
+  | { readonly type: "tokens:counted"; readonly used: number; readonly limit: number; readonly exact: boolean }
+  | { readonly type: "context:trimmed"; readonly droppedTurns: number }
+  | { readonly type: "notice:raised"; readonly tone: "info" | "danger"; readonly text: string };
+
+export type Emit = (event: AgentEvent) => void;

@@ -1,0 +1,38 @@
+import type { AgentMethods } from "../protocol/contract.ts";
+import { ConnectionLost, RpcError, SessionOver } from "../protocol/rpc.ts";
+import { ChatFailure } from "./chat.ts";
+import { copy } from "./copy.ts";
+import type { Observation } from "./messages.ts";
+
+/** Calls the gateway's methods, as soon as there is a connection. */
+export interface Gateway {
+  call<K extends keyof AgentMethods & string>(
+    method: K,
+    params: AgentMethods[K]["params"],
+    signal?: AbortSignal,
+  ): Promise<AgentMethods[K]["result"]>;
+}
+
+/** The gateway refused a message as no well-formed call and has no record of it; the model hears of it as of any mistake. */
+export function observeRefusal(error: RpcError): Observation {
+  return {
+    outcome: "invalidArguments",
+    reason: "schema",
+    error: error.message,
+    content: "",
+    trust: "trusted",
+    truncated: false,
+  };
+}
+
+/** A failure in words for the person. */
+export function explainFailure(error: unknown, whenLost: string = copy.gatewayFailed): string {
+  if (error instanceof SessionOver) return copy.sessionOver;
+  if (error instanceof ConnectionLost) return whenLost;
+  if (error instanceof RpcError) return `${copy.gatewayFailed} (${error.message})`;
+  if (error instanceof ChatFailure) {
+    if (error.kind === "modelUnavailable") return copy.noModel;
+    return error.kind === "refused" ? `${copy.modelRefused} (${error.message})` : copy.modelSilent;
+  }
+  return copy.gatewayFailed;
+}
