@@ -27,14 +27,10 @@ MAX_DEPTH = 64
 """protocol.md section 2. For comparison: orjson stops at 1024, jcs-admit at 128."""
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
-_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 def parse(raw: bytes, *, max_depth: int = MAX_DEPTH) -> Json:
     """Read one JSON value. Raises MalformedJson for anything that I-JSON forbids, or nesting beyond `max_depth`."""
-    # Counting openers is a C loop; only a document that could be too deep pays for the exact scan.
-    if raw.count(b"[") + raw.count(b"{") > max_depth and _depth(raw) > max_depth:
-        raise MalformedJson(f"nesting is deeper than {max_depth}")
     try:
         text = raw.decode("utf-8")
         value = json.loads(
@@ -48,8 +44,13 @@ def parse(raw: bytes, *, max_depth: int = MAX_DEPTH) -> Json:
         raise
     except UnicodeDecodeError:
         raise MalformedJson("not UTF-8") from None
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise MalformedJson(f"nesting is deeper than {max_depth}") from None
+    except ValueError:
         raise MalformedJson("not JSON") from None
+    # Counting openers is a C loop; only a document that could be too deep pays for the exact look.
+    if raw.count(b"[") + raw.count(b"{") > max_depth and _is_deeper(value, max_depth):
+        raise MalformedJson(f"nesting is deeper than {max_depth}")
     if _SURROGATE_ESCAPE.search(raw) and _has_surrogate(value):
         raise MalformedJson("unpaired surrogate in a string")
     return value
@@ -107,16 +108,14 @@ def _no_constant(name: str) -> Never:
     raise MalformedJson(f"`{name}` is not JSON")
 
 
-def _depth(raw: bytes) -> int:
-    depth = deepest = 0
-    for token in _STRING_OR_BRACKET.finditer(raw):
-        first = raw[token.start()]
-        if first in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif first in b"]}":
-            depth -= 1
-    return deepest
+def _is_deeper(value: Json, levels: int) -> bool:
+    match value:
+        case list():
+            return levels == 0 or any(_is_deeper(item, levels - 1) for item in cast("list[Json]", value))
+        case dict():
+            return levels == 0 or any(_is_deeper(item, levels - 1) for item in cast("dict[str, Json]", value).values())
+        case _:
+            return False
 
 
 def _has_surrogate(value: Json) -> bool:

@@ -14,6 +14,7 @@ from gateway.protocol.shapes import (
     Grant,
     ModelInfo,
     ModelRef,
+    SpokenMessage,
     StoredMessage,
     ToolCall,
     ToolDescriptor,
@@ -28,7 +29,6 @@ from gateway.protocol.wire import (
     Identifier,
     ModelId,
     Number,
-    PageSize,
     Timestamp,
     Title,
     Wire,
@@ -69,19 +69,20 @@ class SessionDescription(Wire):
 
 
 class ConversationOpening(Wire):
-    """Open a conversation by id, or a new one."""
+    """Open a conversation by id, or a new one. `takeOver` moves its open turn here from a connection that still lives."""
 
     conversation_id: Identifier | None = None
     title: Title | None = None
+    take_over: Flag = False
 
 
 class OpenTurn(Wire):
-    """The turn that is open, with the snapshot that now binds it to this connection."""
+    """The turn that is open. `snapshot` is there when it binds the turn to this connection, absent while another holds it."""
 
     turn_id: Identifier
     turn_index: Count
     model_id: ModelId | None = None
-    snapshot: TurnSnapshot
+    snapshot: TurnSnapshot | None = None
 
 
 class ConversationOpened(Wire):
@@ -96,7 +97,6 @@ class ConversationPage(Wire):
     """Which page of the conversations, most recently used first."""
 
     cursor: Cursor | None = None
-    limit: PageSize | None = None
 
 
 class ConversationList(Wire):
@@ -136,7 +136,7 @@ class ConversationExport(Wire):
 
 
 class ConversationFork(Wire):
-    """Branch off after the turn with index `fromTurn`."""
+    """Branch off before the turn with index `fromTurn`."""
 
     conversation_id: Identifier
     from_turn: Count
@@ -173,7 +173,7 @@ class TurnBeginning(Wire):
     """Open a turn; an open one of the conversation ends. `message` is what the person said."""
 
     conversation_id: Identifier
-    message: ClaimedMessage | None = None
+    message: SpokenMessage | None = None
     model_id: ModelId | None = None
 
 

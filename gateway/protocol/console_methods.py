@@ -48,8 +48,7 @@ class ConsoleDescription(Wire):
 class ApprovalPage(Wire):
     """Which approvals: those that wait, or all, newest first."""
 
-    status: Literal["pending", "all"] | None = None
-    limit: PageSize | None = None
+    status: Literal["pending", "all"] = "all"
 
 
 class ApprovalList(Wire):
@@ -65,7 +64,7 @@ class ApprovalRef(Wire):
 
 
 class ApprovalQuestion(Wire):
-    """An approval, the statement that is decided on, and a single-use challenge for one answer to it.
+    """An approval, the statement that is decided on, and, while it waits, a single-use challenge for one answer to it.
 
     `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
     passkey must answer, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them.
@@ -73,7 +72,7 @@ class ApprovalQuestion(Wire):
 
     approval: Approval
     statement: JsonObject
-    challenge: str
+    challenge: str | None = None
     passkey_options: JsonObject | None = None
 
 

@@ -85,7 +85,8 @@ class ModelRef(Wire):
 
 
 class ToolResult(Wire):
-    """How a call closed. `replayed` marks the recorded answer to a call id that was seen before."""
+    """How a call closed. `replayed` marks the recorded answer to a call id that was seen before; `auditSeq` is the index of
+    its closing leaf, absent only when the log could not be written."""
 
     call_id: CallId
     outcome: Outcome
@@ -99,7 +100,7 @@ class ToolResult(Wire):
     trust: Trust
     duration_ms: Count
     replayed: Flag
-    audit_seq: Count
+    audit_seq: Count | None = None
     receipt_id: Identifier
 
 
@@ -190,12 +191,21 @@ class ClaimedMessage(Wire):
     tool_calls: Annotated[tuple[ToolCall, ...], Field(max_length=64)] | None = None
 
 
-class StoredMessage(ChatMessage):
-    """A message of a conversation. `provenance` says who vouches for it: the browser (`claimed`) or the gateway."""
+class SpokenMessage(Wire):
+    """What the person said, as the browser submits it."""
 
-    index: Count
+    role: Literal[Role.USER]
+    content: FreeText
+
+
+class StoredMessage(ChatMessage):
+    """A message of a conversation, in order. `provenance` says who vouches for it: the browser (`claimed`, with the `index`
+    that `messages/append` gave) or the gateway, which then names the `tool` whose result it is."""
+
+    index: Count | None = None
     turn_id: Identifier
     provenance: Literal["claimed", "gateway"]
+    tool: ToolName | None = None
     at: Timestamp
 
 

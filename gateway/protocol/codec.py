@@ -1,0 +1,210 @@
+"""Bytes to calls, and answers to bytes.
+
+Reading never raises: what is no call becomes a `Fault`, which says what to answer and whether the message counts as
+malformed. Writing never tells more than the error tree in `gateway.core.errors` allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, cast
+
+import orjson
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from gateway.core.canonical import Json, parse
+from gateway.core.errors import (
+    InvalidParams,
+    InvalidRequest,
+    LedgerUnavailable,
+    MalformedJson,
+    ModelUnavailable,
+    ProtocolError,
+    Refused,
+)
+from gateway.protocol.frames import MAX_ID_LENGTH, MAX_MESSAGE_BYTES
+from gateway.protocol.wire import Wire
+
+CallKey: TypeAlias = str | int
+"""A request's id, as the client chose it."""
+
+REFUSED: Final = -32004
+"""An understood request that is denied; `data.code` is the refusal's own reason."""
+
+UNAVAILABLE: Final = -32005
+"""Nothing is wrong with the request: the record or the model cannot be reached now."""
+
+INTERNAL: Final = -32603
+
+_MEMBERS: Final = {"jsonrpc", "id", "method", "params"}
+
+_FAULTS_TOLD: Final = 5
+"""Faults named in one answer; the first ones are what a client's author needs."""
+
+AnyWire = TypeVar("AnyWire", bound=Wire)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One well-formed request. Whether the method exists and the parameters fit is not looked at yet."""
+
+    id: CallKey
+    method: str
+    params: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A message that is no call. `id` is None where none could be read; `malformed` ones end a connection in time."""
+
+    id: CallKey | None
+    error: ProtocolError
+
+    @property
+    def malformed(self) -> bool:
+        """Whether this was not even a JSON-RPC request."""
+        return isinstance(self.error, MalformedJson | InvalidRequest)
+
+
+def decode(raw: bytes) -> Call | Fault:
+    """Read one message."""
+    if len(raw) > MAX_MESSAGE_BYTES:
+        return Fault(None, MalformedJson("message is larger than 256 KiB"))
+    try:
+        message = parse(raw)
+        # PostgreSQL text holds no U+0000 and much else ends a string there; only its escape can get this far.
+        if b"\\u0000" in raw and _has_null(message):
+            return Fault(None, MalformedJson("U+0000 in a string"))
+    except MalformedJson as error:
+        return Fault(None, error)
+    if not isinstance(message, dict):
+        kind = "batches are not taken" if isinstance(message, list) else "a request is an object"
+        return Fault(None, InvalidRequest(kind))
+    return _read_envelope(cast("dict[str, Json]", message))
+
+
+def admit(shape: type[AnyWire], params: Mapping[str, Json]) -> AnyWire:
+    """Parameters as their type. Raises InvalidParams that names each path that does not fit."""
+    try:
+        return shape.admit(params)
+    except ValidationError as error:
+        raise InvalidParams(_describe_faults(error.errors(include_url=False, include_input=False))) from None
+
+
+def encode_result(call_id: CallKey, result: Wire) -> bytes:
+    """A success. The result is serialised once, straight into the envelope."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (orjson.dumps(call_id), result.to_json())
+
+
+def encode_error(call_id: CallKey | None, error: Exception) -> bytes:
+    """A failure. Anything that is not of our own tree is `internal error` and nothing more."""
+    number, code, message = _describe_error(error)
+    body = {"code": number, "message": message, "data": {"code": code}}
+    return orjson.dumps({"jsonrpc": "2.0", "id": call_id, "error": body})
+
+
+def encode_notification(method: str, params: Wire) -> bytes:
+    """Something said unasked."""
+    return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (orjson.dumps(method), params.to_json())
+
+
+def _read_envelope(message: dict[str, Json]) -> Call | Fault:
+    call_id = message.get("id")
+    if not _is_call_id(call_id):
+        reason = "notifications are not taken" if "id" not in message else "`id` must be a string or an integer"
+        return Fault(None, InvalidRequest(reason))
+    if message.get("jsonrpc") != "2.0":
+        return Fault(call_id, InvalidRequest('`jsonrpc` must be "2.0"'))
+    method = message.get("method")
+    if not isinstance(method, str):
+        return Fault(call_id, InvalidRequest("`method` must be a string"))
+    if message.keys() - _MEMBERS:
+        return Fault(call_id, InvalidParams("a request has `jsonrpc`, `id`, `method` and `params`, and nothing else"))
+    params = message.get("params", {})
+    if not isinstance(params, dict):
+        return Fault(call_id, InvalidParams("`params` must be an object"))
+    return Call(call_id, method, cast("dict[str, Json]", params))
+
+
+def _is_call_id(value: Json) -> TypeGuard[CallKey]:
+    match value:
+        case bool():
+            return False
+        case int():
+            return True
+        case str():
+            return len(value) <= MAX_ID_LENGTH
+        case _:
+            return False
+
+
+def _has_null(value: Json) -> bool:
+    match value:
+        case str():
+            return "\0" in value
+        case list():
+            return any(_has_null(item) for item in cast("list[Json]", value))
+        case dict():
+            members = cast("dict[str, Json]", value)
+            return any("\0" in name or _has_null(item) for name, item in members.items())
+        case _:
+            return False
+
+
+def _describe_error(error: Exception) -> tuple[int, str, str]:
+    match error:
+        case ProtocolError():
+            return error.rpc_code, error.code, error.message
+        case Refused():
+            return REFUSED, error.reason, error.message
+        case LedgerUnavailable() | ModelUnavailable():
+            return UNAVAILABLE, error.code, error.message
+        case _:
+            return INTERNAL, "internal", "internal error"
+
+
+_PLAIN: Final[Mapping[str, str]] = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a member of this method's parameters",
+    "string_type": "must be a string",
+    "int_type": "must be an integer",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "tuple_type": "must be an array",
+    "too_long": "has too many members",
+}
+"""Faults in words of the contract; pydantic's own name Python types."""
+
+
+def _describe_faults(faults: Sequence[ErrorDetails]) -> str:
+    told = [f"`{_path(fault['loc'])}` {_explain(fault)}" for fault in faults[:_FAULTS_TOLD]]
+    more = len(faults) - len(told)
+    return "; ".join(told) + (f"; and {more} more" if more else "")
+
+
+def _explain(fault: ErrorDetails) -> str:
+    context: dict[str, Any] = fault.get("ctx", {})
+    match fault["type"]:
+        case "string_too_short":
+            return f"must have at least {context['min_length']} characters"
+        case "string_too_long":
+            return f"must have at most {context['max_length']} characters"
+        case "string_pattern_mismatch":
+            return f"must match {context['pattern']}"
+        case "greater_than_equal":
+            return f"must be at least {context['ge']}"
+        case "less_than_equal":
+            return f"must be at most {context['le']}"
+        case "enum" | "literal_error":
+            return f"must be {context['expected']}"
+        case kind:
+            return _PLAIN.get(kind, "does not fit")
+
+
+def _path(location: Sequence[int | str]) -> str:
+    # Member names are the client's own text: long ones are cut so that an error cannot be made to echo a message.
+    return ".".join(str(part)[:64] for part in location) or "params"

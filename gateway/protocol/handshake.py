@@ -1,0 +1,61 @@
+"""Who may open a socket: pure checks over the handshake's headers, before any state is made.
+
+Chromium sends SameSite=Strict cookies to another port of the same host and no Sec-Fetch headers on a WebSocket handshake,
+so the cookie proves nothing by itself: `Origin` must equal the origin that the socket belongs to, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from gateway.protocol.frames import SUBPROTOCOL
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a client sent. Headers are lists because a header that comes twice is two answers to one question."""
+
+    hosts: Sequence[str]
+    origins: Sequence[str]
+    subprotocols: Sequence[str]
+
+
+class HandshakeVerdict(Enum):
+    """Whether to go on; the value is the HTTP status that says no."""
+
+    WELCOME = 101
+    NO_SUBPROTOCOL = 400
+    NO_SESSION = 401
+    FOREIGN_ORIGIN = 403
+    UNKNOWN_HOST = 421
+
+    @property
+    def message(self) -> str:
+        """One sentence for whoever writes the client."""
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    HandshakeVerdict.WELCOME: "welcome",
+    HandshakeVerdict.NO_SUBPROTOCOL: f"offer the WebSocket subprotocol `{SUBPROTOCOL}`",
+    HandshakeVerdict.NO_SESSION: "sign in first",
+    HandshakeVerdict.FOREIGN_ORIGIN: "this socket opens only to pages of its own origin",
+    HandshakeVerdict.UNKNOWN_HOST: "this gateway does not answer to that host",
+}
+
+
+def judge_handshake(offer: Offer, *, host: str, origin: str) -> HandshakeVerdict:
+    """Compare what was sent with the `host[:port]` and origin of this socket. The session is looked up only after a welcome.
+
+    Host names compare without regard to case (RFC 9110 section 4.2.3); an Origin is a serialised tuple and compares as
+    it is (RFC 6454 section 6.2).
+    """
+    if [sent.lower() for sent in offer.hosts] != [host.lower()]:
+        return HandshakeVerdict.UNKNOWN_HOST
+    if list(offer.origins) != [origin]:
+        return HandshakeVerdict.FOREIGN_ORIGIN
+    if SUBPROTOCOL not in offer.subprotocols:
+        return HandshakeVerdict.NO_SUBPROTOCOL
+    return HandshakeVerdict.WELCOME
