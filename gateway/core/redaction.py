@@ -1,0 +1,344 @@
+"""What must not leave in a tool's result: credentials, personal data, and more bytes than were agreed.
+
+Redact first, cap second: a cut through the middle of a credential would leave half of it, which nothing recognises.
+
+Every pattern is linear in its input, because the input is hostile: it starts at a fixed word or at the start of a token,
+repeats only with possessive or bounded quantifiers, and is tried only when one of its marker words occurs at all.
+Detection is a net, not a proof: docs/LIMITATIONS.md says what slips through it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import cast
+
+import orjson
+
+from gateway.core.canonical import MAX_DEPTH, Json
+
+
+class RedactionClass(StrEnum):
+    """What a policy may ask to have taken out."""
+
+    SECRETS = "secrets"
+    PII = "pii"
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedText:
+    """A text with each finding replaced by `[redacted:kind]`, and how many there were."""
+
+    text: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedJson:
+    """A JSON value of the same shape with its strings redacted, and how many findings there were."""
+
+    value: Json
+    count: int
+
+
+def redact_text(text: str, classes: Collection[str]) -> RedactedText:
+    """Replace what looks like a member of `classes` (RedactionClass values). Redacting twice changes nothing more."""
+    pieces: list[str] = []
+    position = count = 0
+    for finding in _disjoint(_find(text, classes)):
+        pieces += (text[position : finding.start], f"[redacted:{finding.kind}]")
+        position = finding.end
+        count += 1
+    return RedactedText("".join((*pieces, text[position:])), count) if count else RedactedText(text, 0)
+
+
+def redact_json(value: Json, classes: Collection[str]) -> RedactedJson:
+    """Redact every string of a JSON value, and whole values whose member name says that they are credentials.
+
+    Nesting beyond 64 and anything that is no JSON is replaced too, since it cannot be looked into.
+    """
+    return _redact_json(value, classes, depth=0, under=None)
+
+
+def cap_text(text: str, limit: int) -> tuple[str, int]:
+    """At most `limit` bytes of UTF-8, ending in `…[truncated N bytes]` if N bytes were cut; and N, 0 if none were.
+
+    Never cuts inside a character. Below the room that the mark itself takes, nothing is left of the text. Unpaired
+    surrogates, which have no UTF-8 form, become `?`.
+    """
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit:
+        return raw.decode(), 0
+    end = limit - len(_truncation_mark(len(raw)).encode())
+    if end < 0:
+        return "", len(raw)
+    while raw[end] & 0xC0 == 0x80:  # a continuation byte: step back to where its character starts
+        end -= 1
+    cut = len(raw) - end
+    return raw[:end].decode() + _truncation_mark(cut), cut
+
+
+def cap_json(value: Json, limit: int) -> tuple[Json, bool]:
+    """The value, or None and True when its JSON text is longer than `limit` bytes or does not exist.
+
+    Half a JSON value would be another value, so it is dropped whole; the text beside it says what it can.
+    """
+    try:
+        size = len(orjson.dumps(value))
+    except orjson.JSONEncodeError:
+        return None, True
+    return (value, False) if size <= limit else (None, True)
+
+
+def _truncation_mark(count: int) -> str:
+    return f"…[truncated {count} bytes]"
+
+
+# ── finding ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Finding:
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """Group 1, where there is one, is what goes; otherwise the whole match. `markers` are lower case; one must occur."""
+
+    kind: str
+    markers: tuple[str, ...]
+    expression: re.Pattern[str]
+
+
+def _pattern(kind: str, markers: str, expression: str) -> _Pattern:
+    return _Pattern(kind, tuple(markers.split()), re.compile(expression))
+
+
+# A value in an assignment or a header: quoted, quoted inside an escaped JSON text, or bare up to white space. What is
+# replaced already stays as it is. A bare value that goes on like code (`get_password()`, `form["password"]`) is none.
+_QUOTED = r"""(?<=")(?:[^"\\\r\n]|\\.)++|(?<=')(?:[^'\\\r\n]|\\.)++"""
+_ESCAPED = r"""(?<=\\")(?:[^"\\\r\n]|\\[^"\r\n])++"""
+_BARE = r"""(?<!["'])[^\s"'`,;&<>()\[\]{}|\\]{%d,}+(?![(\[])"""
+_NOT_A_VALUE = r"(?!\[redacted:|\$\{|%\(|(?i:(?:none|null|nil|true|false|undefined|str|string|bytes|bool|any|optional)\b(?!-)))"
+_SEPARATOR = r"""(?:\\*["'])?[ \t]{0,8}+(?::=|=>|=|:)[ \t]{0,8}+(?:\\*["'])?"""
+
+# A header's value runs to the end of its line, or to the quote that the header itself stands in.
+_HEADER = r"""(?<=["'])[^\r\n"']++|(?<!["'])(?:[^\r\n"'=]|="[^"\r\n]*+"|=)++"""
+
+_STRONG_NAME = (
+    r"passw(?:or)?d|passphrase|api[ _-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|client[_-]?secret"
+    r"|(?:access|auth|refresh|session|bearer|id)[_-]?token|secret[_-]?access[_-]?key|signing[_-]?key"
+)
+_WEAK_NAME = r"token|secret|credentials?|pwd"
+"""Words that stand in ordinary prose too; after these a bare value counts only from 8 characters."""
+
+_SECRETS = (
+    _pattern("slack-token", "xox xapp-", r"(?<![\w-])(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}+"),
+    _pattern("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows)/([\w/-]{10,}+)"),
+    _pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"(?<!\w)gh[opusr]_[A-Za-z0-9]{20,}+"),
+    _pattern("github-token", "github_pat_", r"(?<!\w)github_pat_\w{20,}+"),
+    _pattern("gitlab-token", "glpat-", r"(?<![\w-])glpat-[\w-]{16,}+"),
+    _pattern("aws-key-id", "akia asia", r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _pattern(
+        "api-key", "sk- sk_ rk_ pk_", r"(?<![\w-])(?:sk-(?=[A-Za-z_-]*+\d)[\w-]{20,}+|[srp]k_(?:live|test)_[A-Za-z0-9]{16,}+)"
+    ),
+    _pattern("google-key", "aiza", r"(?<![\w-])AIza[\w-]{35}(?![\w-])"),
+    _pattern("google-token", "ya29. gocspx-", r"(?<![\w-])(?:ya29\.|GOCSPX-)[\w-]{20,}+"),
+    _pattern("package-token", "npm_ pypi-", r"(?<![\w-])(?:npm_[A-Za-z0-9]{30,}+|pypi-[\w-]{50,}+)"),
+    _pattern("model-hub-token", "hf_", r"(?<!\w)hf_[A-Za-z0-9]{30,}+"),
+    _pattern("jwt", "eyj", r"(?<![\w-])eyJ[\w-]{5,}+\.eyJ[\w-]{2,}+\.[\w-]*+"),
+    _pattern(
+        "authorization",
+        "authorization",
+        rf"(?i)\bauthorization{_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_HEADER})",
+    ),
+    _pattern("bearer-token", "bearer", r"(?i)\bbearer[ \t]{1,4}+(?=[a-z._~+/-]*+\d)([a-z0-9._~+/-]{16,}+={0,2})"),
+    _pattern(
+        "cookie",
+        "cookie",
+        rf"(?i)\b(?:set-)?cookie2?{_SEPARATOR}{_NOT_A_VALUE}(?=[^\s=;,]{{1,256}}+=)({_ESCAPED}|{_HEADER})",
+    ),
+    _pattern("url-password", "://", r"""://[^\s/?#@:"'<>]{0,256}+:(?!\[redacted:)([^\s/?#"'<>]{1,1024})@"""),
+    _pattern(
+        "password",
+        "passw passphrase key token client",
+        rf"(?i)(?:{_STRONG_NAME}){_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_QUOTED}|{_BARE % 1})",
+    ),
+    _pattern(
+        "password",
+        "token secret credential pwd",
+        rf"(?i)(?:{_WEAK_NAME}){_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_QUOTED}|(?!/){_BARE % 8})",
+    ),
+)
+
+_PERSONAL = (
+    _pattern("email", "@", r"(?<![\w.%+-])[A-Za-z0-9_.%+-]{1,64}+@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+){1,8}+"),
+    _pattern("phone", "+", r"(?<![\w+])\+\d(?:[ ().-]{0,2}+\d){7,14}+(?!\d)"),
+)
+
+# These look ahead from every place where a number could start: what stands before a number must not hide it. The first
+# two digits are those of payment networks, which keeps times and ids out.
+_CARD = re.compile(r"(?a)(?<![\d.])(?=((?:[3-6]\d|2[2-7])(?:[ -]?\d){11,17}))")
+_IBAN = re.compile(r"(?a)(?<![A-Za-z0-9])(?=([A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}))")
+
+_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----")
+
+
+def _find(text: str, classes: Collection[str]) -> list[_Finding]:
+    lowered = text.lower()
+    findings: list[_Finding] = []
+    if RedactionClass.SECRETS in classes:
+        findings += _find_private_keys(text)
+        findings += _find_patterns(_SECRETS, text, lowered)
+    if RedactionClass.PII in classes:
+        findings += _find_patterns(_PERSONAL, text, lowered)
+        findings += _find_numbers("card-number", _CARD, _longest_card, text)
+        findings += _find_numbers("iban", _IBAN, _longest_iban, text)
+    return findings
+
+
+def _find_patterns(patterns: tuple[_Pattern, ...], text: str, lowered: str) -> Iterator[_Finding]:
+    for pattern in patterns:
+        for marker in pattern.markers:
+            if marker in lowered:
+                group = 1 if pattern.expression.groups else 0
+                for match in pattern.expression.finditer(text):
+                    yield _Finding(match.start(group), match.end(group), pattern.kind)
+                break
+
+
+def _find_private_keys(text: str) -> Iterator[_Finding]:
+    position = 0
+    while begin := _KEY_BEGIN.search(text, position):
+        end = _KEY_END.search(text, begin.end())
+        # A block whose end is missing is still most of a key, and looking for the next start would scan it all again.
+        position = end.end() if end else len(text)
+        yield _Finding(begin.start(), position, "private-key")
+
+
+def _find_numbers(kind: str, expression: re.Pattern[str], longest: Callable[[str], int], text: str) -> Iterator[_Finding]:
+    for match in expression.finditer(text):
+        # More of the same characters may follow directly (an expiry date, a word in capitals): the check digits say how
+        # many of them are the number.
+        places = [place for place in range(match.start(1), match.end(1)) if text[place] not in " -"]
+        if length := longest("".join([text[place] for place in places])):
+            yield _Finding(match.start(), places[length - 1] + 1, kind)
+
+
+def _longest_card(digits: str) -> int:
+    """The largest count from 13 to 19 of leading digits that pass the Luhn check (ISO 7812), or 0."""
+    longest = 0
+    sums = [0, 0]  # with every digit at an even place doubled, and with every digit at an odd place
+    for place, char in enumerate(digits):
+        digit = int(char)
+        sums[place % 2] += 2 * digit - 9 if digit > 4 else 2 * digit
+        sums[1 - place % 2] += digit
+        # The last digit is never doubled, so the one before it says which sum counts.
+        if place >= 12 and sums[1 - place % 2] % 10 == 0:
+            longest = place + 1
+    return longest
+
+
+def _longest_iban(characters: str) -> int:
+    """The largest count from 15 of leading characters that pass the mod 97 check (ISO 13616), or 0."""
+    longest = 0
+    country_and_check = int("".join([str(int(char, 36)) for char in characters[:4]]))  # six digits: letters are two each
+    remainder = 0
+    for place, char in enumerate(characters[4:], start=5):
+        value = int(char, 36)
+        remainder = (remainder * (10 if value < 10 else 100) + value) % 97
+        if place >= 15 and (remainder * 1_000_000 + country_and_check) % 97 == 1:
+            longest = place
+    return longest
+
+
+def _disjoint(findings: list[_Finding]) -> Iterator[_Finding]:
+    """In order of place; what overlaps is one finding, named after the one that starts first."""
+    current: _Finding | None = None
+    for finding in sorted(findings, key=lambda finding: (finding.start, -finding.end)):
+        if current is None:
+            current = finding
+        elif finding.start < current.end:
+            current = _Finding(current.start, max(current.end, finding.end), current.kind)
+        else:
+            yield current
+            current = finding
+    if current is not None:
+        yield current
+
+
+# ── structured values ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_NAMES_OF_CREDENTIALS = (
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "signingkey",
+    "authorization",
+    "credential",
+    "credentials",
+    "cookie",
+    "cookies",
+    "token",
+)
+"""Ends of member names, in lower case and without punctuation, whose values are credentials whatever they look like."""
+
+_NOT_CREDENTIALS = ("pagetoken", "continuationtoken", "nexttoken")
+"""Names that end alike and are needed to go on reading."""
+
+
+def _redact_json(value: Json, classes: Collection[str], *, depth: int, under: str | None) -> RedactedJson:
+    """`under` is the kind of credential that the nearest member name promises, None if it promises none."""
+    if depth > MAX_DEPTH:
+        return RedactedJson("[redacted:too-deep]", 1)
+    match value:
+        case None | bool():
+            return RedactedJson(value, 0)
+        case int() | float():
+            return RedactedJson(value, 0) if under is None else RedactedJson(f"[redacted:{under}]", 1)
+        case str():
+            return _redact_string(value, classes, under)
+        case list() | tuple():
+            items = [_redact_json(item, classes, depth=depth + 1, under=under) for item in cast("list[Json]", value)]
+            return RedactedJson([item.value for item in items], sum(item.count for item in items))
+        case dict():
+            return _redact_members(cast("Mapping[Json, Json]", value), classes, depth, under)
+        case _:
+            return RedactedJson("[redacted:unreadable]", 1)
+
+
+def _redact_string(text: str, classes: Collection[str], under: str | None) -> RedactedJson:
+    if under is None or not text or text.startswith("[redacted:"):
+        redacted = redact_text(text, classes)
+        return RedactedJson(redacted.text, redacted.count)
+    return RedactedJson(f"[redacted:{under}]", 1)
+
+
+def _redact_members(members: Mapping[Json, Json], classes: Collection[str], depth: int, under: str | None) -> RedactedJson:
+    count = 0
+    redacted: dict[str, Json] = {}
+    for name, member in members.items():
+        shown = redact_text(str(name), classes)
+        kind = under or (_credential_kind(str(name)) if RedactionClass.SECRETS in classes else None)
+        value = _redact_json(member, classes, depth=depth + 1, under=kind)
+        redacted[shown.text] = value.value
+        count += shown.count + value.count
+    return RedactedJson(redacted, count)
+
+
+def _credential_kind(name: str) -> str | None:
+    bare = "".join(filter(str.isalnum, name)).lower()
+    if bare.endswith(_NOT_CREDENTIALS):
+        return None
+    return next((known for known in _NAMES_OF_CREDENTIALS if bare.endswith(known)), None)
