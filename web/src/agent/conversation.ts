@@ -65,7 +65,11 @@ export const emptyConversation: Conversation = {
 };
 
 /** A stored conversation as a page shows it after a reload: words, results, and the calls that are still under way. */
-export function restore(stored: readonly StoredMessage[], views: readonly CallView[]): Conversation {
+export function restore(
+  stored: readonly StoredMessage[],
+  views: readonly CallView[],
+  openTurnId: string | null,
+): Conversation {
   let state = emptyConversation;
   const shown = new Set<string>();
   for (const message of recall(stored, views)) {
@@ -91,7 +95,8 @@ export function restore(stored: readonly StoredMessage[], views: readonly CallVi
     };
     state = shown.has(view.call.id) ? change(state, view.call.id, card) : addCall(state, card);
   }
-  return settleProposals(state, views);
+  // What an earlier page proposed and never sent in a turn that is over will not run any more.
+  return cancel(state, (card) => card.phase === "proposed" && card.turnId !== openTurnId);
 }
 
 /** What the screen shows after something happened. */
@@ -99,7 +104,11 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
   switch (event.type) {
     case "turn:begun":
       return {
-        ...add(state, { kind: "user", text: event.text }),
+        // A new turn ends the one before, and with it whatever still waited there.
+        ...add(
+          cancel(state, () => true),
+          { kind: "user", text: event.text },
+        ),
         turnId: event.turnId,
         tools: event.tools,
         activity: { kind: "thinking" },
@@ -198,22 +207,16 @@ const CANCELLED: Observation = { outcome: "cancelled", content: "", trust: "trus
 
 /** Nothing of a finished turn may look as if it still ran. What was proposed and never sent did not happen. */
 function endTurn(state: Conversation, stopped: boolean): Conversation {
-  const calls = Object.fromEntries(
-    Object.entries(state.calls).map(([id, card]): [string, CallCard] => {
-      const isOver = card.turnId === state.turnId && card.phase !== "closed" && (stopped || card.phase === "proposed");
-      return [id, isOver ? { ...card, phase: "closed", result: CANCELLED } : card];
-    }),
-  );
-  return { ...state, calls, turnId: null, activity: { kind: "idle" }, streaming: "" };
+  const isOver = (card: CallCard) => card.turnId === state.turnId && (stopped || card.phase === "proposed");
+  return { ...cancel(state, isOver), turnId: null, activity: { kind: "idle" }, streaming: "" };
 }
 
-/** Calls that an earlier page proposed and never sent, of turns that are over: they will not run any more. */
-function settleProposals(state: Conversation, views: readonly CallView[]): Conversation {
-  const known = new Set(views.map((view) => view.call.id));
+/** Close the cards of calls that the gateway has cancelled, or that it never heard of. */
+function cancel(state: Conversation, isOver: (card: CallCard) => boolean): Conversation {
   const calls = Object.fromEntries(
     Object.entries(state.calls).map(([id, card]): [string, CallCard] => [
       id,
-      card.phase === "proposed" && !known.has(id) ? { ...card, phase: "closed", result: CANCELLED } : card,
+      card.phase !== "closed" && isOver(card) ? { ...card, phase: "closed", result: CANCELLED } : card,
     ]),
   );
   return { ...state, calls };

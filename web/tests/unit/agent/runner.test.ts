@@ -1,0 +1,374 @@
+import { describe, expect, test } from "vitest";
+import { ChatFailure, type ChatRequest } from "../../../src/agent/chat.ts";
+import { copy } from "../../../src/agent/copy.ts";
+import type { Message, Observation } from "../../../src/agent/messages.ts";
+import { MAX_ROUNDS } from "../../../src/agent/runner.ts";
+import type { ToolRequest } from "../../../src/protocol/generated.ts";
+import { ConnectionLost, RpcError, SessionOver } from "../../../src/protocol/rpc.ts";
+import {
+  calls,
+  gatewayGiving,
+  largeModel,
+  ok,
+  proposed,
+  resultOf,
+  ScriptedGateway,
+  scriptedChat,
+  smallModel,
+  snapshotOf,
+  stage,
+} from "./scripted.ts";
+
+const LIST = '{"tool":"list_directory","arguments":{"path":"notes"}}';
+const denied: Observation = {
+  outcome: "deniedByUser",
+  reason: "denied",
+  content: "",
+  trust: "trusted",
+  truncated: false,
+};
+
+describe("a turn with the small model", () => {
+  test("lists, words the result, records both messages and ends the turn", async () => {
+    const gateway = gatewayGiving(ok("a.txt"));
+    const { runner, events, said } = stage(gateway, scriptedChat(LIST, "It holds a.txt.").chat);
+    expect(await runner.run("what is in notes?", smallModel)).toBe(true);
+    expect(said()).toEqual(["It holds a.txt."]);
+    expect(gateway.seen.map((each) => each.method)).toEqual([
+      "turns/begin",
+      "inference/token",
+      "messages/append",
+      "tools/invoke",
+      "messages/append",
+      "turns/end",
+    ]);
+    expect(gateway.paramsOf("turns/begin")[0]).toEqual({
+      conversationId: "cnv_1",
+      modelId: smallModel.id,
+      message: { role: "user", content: "what is in notes?" },
+    });
+    expect(gateway.paramsOf("tools/invoke")[0]).toEqual({
+      conversationId: "cnv_1",
+      turnId: "trn_1",
+      snapshotId: "snp_1",
+      snapshotDigest: snapshotOf("trn_1").digest,
+      call: { id: "call_1", name: "list_directory", arguments: { path: "notes" } },
+      model: { id: smallModel.id, backend: "local-cpu" },
+    });
+    expect(gateway.paramsOf("messages/append").map((each) => each.message)).toEqual([
+      {
+        role: "assistant",
+        content: "",
+        toolCalls: [{ id: "call_1", name: "list_directory", arguments: { path: "notes" } }],
+      },
+      { role: "assistant", content: "It holds a.txt." },
+    ]);
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "answered" });
+    expect(runner.busy).toBe(false);
+  });
+
+  test("a model that talks nonsense gets a calm sentence and nothing is run", async () => {
+    const gateway = gatewayGiving();
+    const { runner, said } = stage(gateway, scriptedChat("uh", "{{{", "sure!").chat);
+    await runner.run("do it", smallModel);
+    expect(said()).toEqual([copy.rephrase]);
+    expect(gateway.paramsOf("tools/invoke")).toHaveLength(0);
+  });
+
+  test("a person's no is told calmly, and the model is not asked again", async () => {
+    const { chat, requests } = scriptedChat('{"tool":"delete_file","arguments":{"path":"a"}}');
+    const { runner, said } = stage(gatewayGiving(denied), chat);
+    await runner.run("delete a", smallModel);
+    expect(said()[0]).toContain("You said no");
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe("a turn with a tool-calling model", () => {
+  test("several calls of one reply are sent one at a time, in order, each after the one before", async () => {
+    const log: string[] = [];
+    const gateway = new ScriptedGateway({
+      "tools/invoke": async ({ call }: ToolRequest) => {
+        log.push(`sent ${call.id}`);
+        await Promise.resolve();
+        log.push(`closed ${call.id}`);
+        return resultOf(call.id, ok("done"));
+      },
+    });
+    const { chat } = scriptedChat(calls(["list_directory", { path: "a" }], ["read_file", { path: "b" }]), "Both done.");
+    const { runner, said } = stage(gateway, chat);
+    await runner.run("do both", largeModel);
+    expect(log).toEqual(["sent call_1", "closed call_1", "sent call_2", "closed call_2"]);
+    expect(said()).toEqual(["Both done."]);
+  });
+
+  test("a denial is fed back and the model has the last word", async () => {
+    const { chat, requests } = scriptedChat(calls(["delete_file", { path: "a" }]), "All right, I leave it.");
+    const { runner, said } = stage(gatewayGiving(denied), chat);
+    await runner.run("delete a", largeModel);
+    expect(requests[1]?.messages.at(-1)?.content).toContain("deniedByUser");
+    expect(said()).toEqual(["All right, I leave it."]);
+  });
+
+  test("a model that never stops is stopped after eight rounds, and its work stands", async () => {
+    const lines = Array.from({ length: 20 }, () => calls(["list_directory", { path: "again" }]));
+    const gateway = gatewayGiving(...Array.from({ length: 20 }, () => ok("same")));
+    const { runner, events, said } = stage(gateway, scriptedChat(...lines).chat);
+    await runner.run("loop", largeModel);
+    expect(gateway.paramsOf("tools/invoke")).toHaveLength(MAX_ROUNDS);
+    expect(said()).toEqual([copy.capped]);
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "capped" });
+    expect(new Set(gateway.paramsOf("tools/invoke").map(({ call }) => call.id)).size).toBe(MAX_ROUNDS);
+  });
+
+  test("nonsense after work keeps the work", async () => {
+    const { runner, said } = stage(
+      gatewayGiving(ok("done")),
+      scriptedChat(calls(["list_directory", {}]), "", "", "").chat,
+    );
+    await runner.run("go", largeModel);
+    expect(said()).toEqual([copy.keptWork]);
+  });
+});
+
+describe("stopping", () => {
+  async function* forever(request: ChatRequest) {
+    yield { kind: "text" as const, text: "Once upon a time" };
+    await new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason)));
+  }
+
+  test("while the model writes: generation is aborted, the turn cancelled, what was written kept", async () => {
+    const gateway = new ScriptedGateway();
+    const { chat, requests } = scriptedChat(forever);
+    const { runner, events, said } = stage(gateway, chat, {});
+    const turn = runner.run("tell me a story", largeModel);
+    await until(() => events.some((event) => event.type === "text:streamed"));
+    await runner.stop();
+    await turn;
+    expect(requests[0]?.signal.aborted).toBe(true);
+    expect(gateway.paramsOf("turns/cancel")).toEqual([{ conversationId: "cnv_1", turnId: "trn_1" }]);
+    expect(said()).toEqual(["Once upon a time"]);
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped" });
+  });
+
+  test("while a call waits for a person: nothing more is asked or sent", async () => {
+    const gateway = new ScriptedGateway({
+      "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const { chat, requests } = scriptedChat(calls(["delete_file", { path: "a" }], ["delete_file", { path: "b" }]));
+    const { runner, events } = stage(gateway, chat);
+    const turn = runner.run("delete both", largeModel);
+    await until(() => events.some((event) => event.type === "call:sent"));
+    await runner.stop();
+    await turn;
+    expect(gateway.paramsOf("tools/invoke")).toHaveLength(1);
+    expect(requests).toHaveLength(1);
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped" });
+  });
+
+  test("before the turn has begun: the message goes back to its box", async () => {
+    const gateway = new ScriptedGateway({
+      "turns/begin": (_params: unknown, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const { runner, events } = stage(gateway, scriptedChat().chat);
+    const turn = runner.run("hello", smallModel);
+    await until(() => gateway.seen.length > 0);
+    await runner.stop();
+    expect(await turn).toBe(false);
+    expect(events).toEqual([]);
+  });
+});
+
+describe("when things break", () => {
+  test("a call whose connection was lost is sent again under the same id and the new snapshot", async () => {
+    let tries = 0;
+    const gateway: ScriptedGateway = new ScriptedGateway({
+      "tools/invoke": ({ call }: ToolRequest) => {
+        if (++tries === 1) {
+          runner.rebound(snapshotOf("trn_1", 2));
+          throw new ConnectionLost();
+        }
+        return resultOf(call.id, ok("a.txt"));
+      },
+    });
+    const { runner, said } = stage(gateway, scriptedChat(LIST, "It holds a.txt.").chat);
+    await runner.run("list", smallModel);
+    const requests = gateway.paramsOf("tools/invoke");
+    expect(requests.map(({ call, snapshotId }) => [call.id, snapshotId])).toEqual([
+      ["call_1", "snp_1"],
+      ["call_1", "snp_2"],
+    ]);
+    expect(said()).toEqual(["It holds a.txt."]);
+  });
+
+  test("a turn that the gateway ended during an absence is over here too", async () => {
+    const gateway = new ScriptedGateway({
+      "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const { runner, events } = stage(gateway, scriptedChat(LIST).chat);
+    const turn = runner.run("list", smallModel);
+    await until(() => events.some((event) => event.type === "call:sent"));
+    runner.rebound(null);
+    await turn;
+    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.turnOver });
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "failed" });
+  });
+
+  test("a turn that another tab took over is left to it", async () => {
+    const gateway = new ScriptedGateway({
+      "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const { runner, events } = stage(gateway, scriptedChat(LIST).chat);
+    const turn = runner.run("list", smallModel);
+    await until(() => events.some((event) => event.type === "call:sent"));
+    runner.revoked("snp_1", "rebound");
+    await turn;
+    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.elsewhere });
+    expect(gateway.paramsOf("turns/end")).toHaveLength(0);
+  });
+
+  test("after a revoked snapshot a fresh one is asked for before anything else is sent", async () => {
+    const changed: Observation = {
+      outcome: "refusedByPolicy",
+      reason: "policyChanged",
+      content: "",
+      trust: "trusted",
+      truncated: false,
+    };
+    let sent = 0;
+    const gateway = new ScriptedGateway({
+      "tools/invoke": ({ call }: ToolRequest) => resultOf(call.id, ++sent === 1 ? changed : ok("done")),
+      "turns/refresh": () => ({ snapshot: snapshotOf("trn_1", 2) }),
+    });
+    const { chat } = scriptedChat(calls(["list_directory", {}]), calls(["list_directory", {}]), "Done.");
+    const { runner } = stage(gateway, chat);
+    await runner.run("list", largeModel);
+    expect(gateway.paramsOf("tools/invoke").map(({ snapshotId }) => snapshotId)).toEqual(["snp_1", "snp_2"]);
+  });
+
+  test("a model that is starting is waited for, visibly", async () => {
+    const starting = new ChatFailure("modelUnavailable", "loading", "starting");
+    const { runner, events, said } = stage(new ScriptedGateway(), scriptedChat(starting, starting, "Hello.").chat);
+    await runner.run("hi", largeModel);
+    expect(events.filter((event) => event.type === "model:waited-for")).toHaveLength(2);
+    expect(said()).toEqual(["Hello."]);
+  });
+
+  test("a model that is not there is said calmly, and the turn is closed", async () => {
+    const gateway = new ScriptedGateway();
+    const { runner, events } = stage(
+      gateway,
+      scriptedChat(new ChatFailure("modelUnavailable", "no model", "absent")).chat,
+    );
+    await runner.run("hi", smallModel);
+    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.noModel });
+    expect(gateway.paramsOf("turns/end")).toHaveLength(1);
+  });
+
+  test("a reply that breaks off is asked for again, and its beginning is taken back", async () => {
+    async function* broken() {
+      yield { kind: "text" as const, text: "Hel" };
+      throw new ChatFailure("unreachable", "cut");
+    }
+    const { runner, events, said } = stage(new ScriptedGateway(), scriptedChat(broken, "Hello.").chat);
+    await runner.run("hi", largeModel);
+    expect(events.map((event) => event.type)).toContain("text:discarded");
+    expect(said()).toEqual(["Hello."]);
+  });
+
+  test("an expired token is replaced", async () => {
+    const gateway = new ScriptedGateway();
+    const { runner, said } = stage(gateway, scriptedChat(new ChatFailure("unauthorised", "expired"), "Hello.").chat);
+    await runner.run("hi", largeModel);
+    expect(gateway.paramsOf("inference/token")).toHaveLength(2);
+    expect(said()).toEqual(["Hello."]);
+  });
+
+  test("a message the gateway never got can be sent again", async () => {
+    const gateway = new ScriptedGateway({
+      "turns/begin": () => {
+        throw new ConnectionLost();
+      },
+    });
+    const { runner, events } = stage(gateway, scriptedChat().chat);
+    expect(await runner.run("hi", smallModel)).toBe(false);
+    expect(events).toEqual([{ type: "notice:raised", tone: "danger", text: copy.notSent }]);
+  });
+
+  test("a call that is no well-formed message comes back to the model as its mistake", async () => {
+    const gateway = new ScriptedGateway({
+      "tools/invoke": () => {
+        throw new RpcError(-32602, "`call.name` is too long");
+      },
+    });
+    const { chat, requests } = scriptedChat(calls(["x".repeat(500), {}]), "Sorry.");
+    const { runner, said } = stage(gateway, chat);
+    await runner.run("go", largeModel);
+    expect(requests[1]?.messages.at(-1)?.content).toContain("`call.name` is too long");
+    expect(said()).toEqual(["Sorry."]);
+  });
+
+  test("the end of the session ends the turn", async () => {
+    const gateway = new ScriptedGateway({
+      "tools/invoke": () => {
+        throw new SessionOver("signedOut");
+      },
+    });
+    const { runner, events } = stage(gateway, scriptedChat(LIST).chat);
+    await runner.run("list", smallModel);
+    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.sessionOver });
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "failed" });
+  });
+});
+
+describe("after a reload", () => {
+  const call = proposed("call_old", "delete_file", { path: "a" });
+  const earlier: Message[] = [
+    { role: "user", turnId: "trn_9", content: "delete a" },
+    { role: "assistant", turnId: "trn_9", content: "", toolCalls: [call] },
+  ];
+
+  test("a call that waited is sent again under its id, and the loop goes on with its result", async () => {
+    const gateway = gatewayGiving(ok("deleted a"));
+    const { runner, said } = stage(gateway, scriptedChat("I deleted a.").chat, { messages: earlier });
+    await runner.resume(snapshotOf("trn_9", 3), smallModel);
+    expect(gateway.paramsOf("tools/invoke")).toMatchObject([{ call, snapshotId: "snp_3", turnId: "trn_9" }]);
+    expect(gateway.paramsOf("turns/begin")).toHaveLength(0);
+    expect(said()).toEqual(["I deleted a."]);
+  });
+
+  test("rounds made before the reload count", async () => {
+    const worn: Message[] = [{ role: "user", turnId: "trn_9", content: "go" }];
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const each = proposed(`old_${round}`, "list_directory");
+      worn.push({ role: "assistant", turnId: "trn_9", content: "", toolCalls: [each] });
+      worn.push({ role: "tool", turnId: "trn_9", call: each, result: ok("x") });
+    }
+    const { runner, said } = stage(gatewayGiving(), scriptedChat().chat, { messages: worn });
+    await runner.resume(snapshotOf("trn_9"), largeModel);
+    expect(said()).toEqual([copy.capped]);
+  });
+});
+
+describe("a call that the person makes", () => {
+  test("goes through the same gate and asks no model", async () => {
+    const gateway = gatewayGiving(ok("a.txt"));
+    const { chat, requests } = scriptedChat();
+    const { runner, events } = stage(gateway, chat);
+    await runner.call("/call list_directory", { name: "list_directory", arguments: { path: "." } });
+    expect(requests).toHaveLength(0);
+    const [request] = gateway.paramsOf("tools/invoke");
+    expect(request?.call).toEqual({ id: "call_1", name: "list_directory", arguments: { path: "." } });
+    expect(request?.model).toBeUndefined();
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "answered" });
+  });
+});
+
+/** Let what was started go on until something holds. Bounded by the test's own time limit. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
