@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from "react";
 import { Button } from "./Button.tsx";
+import { classes } from "./classes.ts";
 import { foldText } from "./text-fold.ts";
 import { type Segment, segment } from "./text-segments.ts";
 import { useDigest } from "./use-digest.ts";
@@ -9,6 +10,8 @@ export interface VisibleTextProps {
   readonly text: string;
   /** Whether a long value may be folded; on unless everything has to be on screen anyway. */
   readonly fold?: boolean | undefined;
+  /** A sentence for people reads in the page's own type; a value in one where every character has the same width. */
+  readonly prose?: boolean | undefined;
 }
 
 /**
@@ -16,11 +19,11 @@ export interface VisibleTextProps {
  * look-alikes stand out as escapes. A long value is folded in the middle, its start and its end stay, and what is hidden is
  * said: how much, and the SHA-256 of the whole.
  */
-export function VisibleText({ text, fold = true }: VisibleTextProps) {
+export function VisibleText({ text, fold = true, prose = false }: VisibleTextProps) {
   const [open, setOpen] = useState(false);
   const folded = useMemo(() => (fold ? foldText(text) : undefined), [text, fold]);
   if (text === "") return <span className={styles.empty}>empty text</span>;
-  if (folded === undefined) return <Shown text={text} />;
+  if (folded === undefined) return <Shown text={text} prose={prose} />;
   return <Folded text={text} folded={folded} open={open} onToggle={() => setOpen(!open)} />;
 }
 
@@ -57,10 +60,10 @@ function Folded({ text, folded, open, onToggle }: FoldedProps) {
   );
 }
 
-function Shown({ text }: { readonly text: string }) {
+function Shown({ text, prose = false }: { readonly text: string; readonly prose?: boolean }) {
   const segments = useMemo(() => segment(text), [text]);
   return (
-    <span className={styles.text} dir="ltr" translate="no">
+    <span className={classes(styles.text, !prose && styles.value)} dir="ltr" translate="no">
       {segments.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the segments of one text never move
         <Part key={index} part={part} />

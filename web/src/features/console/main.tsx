@@ -1,4 +1,7 @@
 import { createRoot } from "react-dom/client";
+import "../../styles/index.css";
+import { Console } from "./Console.tsx";
+import { browserSurroundings } from "./surroundings.ts";
 
 const root = document.getElementById("root");
-if (root) createRoot(root).render(<main>Countersign console</main>);
+if (root !== null) createRoot(root).render(<Console around={browserSurroundings()} />);

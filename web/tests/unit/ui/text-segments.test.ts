@@ -4,20 +4,20 @@ import { codeOf, type Segment, segment } from "../../../src/ui/text-segments.ts"
 
 /** What a person sees, as one string: escapes in brackets, look-alikes with their code. */
 function seen(text: string): string {
-  return segment(text)
-    .map((part) => {
-      switch (part.kind) {
-        case "escape":
-          return part.count > 1 ? `[${part.code}×${part.count}]` : `[${part.code}]`;
-        case "lookalike":
-          return `${part.text}(${part.code})`;
-        case "rtl":
-          return `{${part.text}}`;
-        case "plain":
-          return part.text;
-      }
-    })
-    .join("");
+  return segment(text).map(shown).join("");
+}
+
+function shown(part: Segment): string {
+  switch (part.kind) {
+    case "escape":
+      return part.count > 1 ? `[${part.code}×${part.count}]` : `[${part.code}]`;
+    case "lookalike":
+      return `${part.text}(${part.code})`;
+    case "rtl":
+      return `{${part.text}}`;
+    case "plain":
+      return part.text;
+  }
 }
 
 function originalOf(part: Segment): string {

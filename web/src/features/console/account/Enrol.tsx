@@ -1,0 +1,96 @@
+import { type FormEvent, useState } from "react";
+import { useLocation } from "wouter";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Card } from "../../../ui/Card.tsx";
+import { Field } from "../../../ui/Field.tsx";
+import { enrol } from "../ceremonies.ts";
+import { explain, Refusal } from "../faults.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { enrolmentToken, paths } from "../paths.ts";
+import { useSession } from "../session.tsx";
+import { useTitle } from "../title.ts";
+
+/** The page behind the link that `countersign serve` and `countersign enrol` print. */
+export function Enrol() {
+  useTitle("Enrol");
+  const token = enrolmentToken(window.location.hash);
+  return token === null ? <NoToken /> : <Form token={token} />;
+}
+
+function Form({ token }: { readonly token: string }) {
+  const { around, renew } = useSession();
+  const [, navigate] = useLocation();
+  const [name, setName] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>(null);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setFailure(null);
+    try {
+      await enrol(around, token, name);
+      renew();
+      navigate(paths.home, { replace: true });
+    } catch (error) {
+      setFailure(error);
+      setBusy(false);
+    }
+  };
+
+  return (
+    <>
+      <PageHeading lead="A passkey on this device becomes your signature: you sign in with it, and you approve with it what the agent may not do on its own. It stays on the device and works on this page only, never in the agent's.">
+        Register your passkey
+      </PageHeading>
+      {failure !== null && <Failed error={failure} />}
+      <Card>
+        <form className="stack" onSubmit={submit}>
+          <Field
+            label="Name of this passkey"
+            hint="So that you recognise it in a list later: “laptop”, “blue key”. You may leave it empty."
+            value={name}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Button type="submit" variant="primary" busy={busy} wide>
+            {busy ? "Waiting for your passkey" : "Register a passkey"}
+          </Button>
+        </form>
+      </Card>
+    </>
+  );
+}
+
+function Failed({ error }: { readonly error: unknown }) {
+  return (
+    <Banner tone="danger" urgent title="No passkey was registered">
+      <p>{explain(error)}</p>
+      {error instanceof Refusal && <NewLink />}
+    </Banner>
+  );
+}
+
+function NoToken() {
+  return (
+    <>
+      <PageHeading>This enrolment link is not complete</PageHeading>
+      <Banner tone="danger">
+        <p>The part after # is missing. Copy the whole line that was printed.</p>
+        <NewLink />
+      </Banner>
+    </>
+  );
+}
+
+function NewLink() {
+  return (
+    <p>
+      A link works once and for a short time. For a new one, run <code>countersign enrol NAME</code> on the machine that
+      the gateway runs on.
+    </p>
+  );
+}

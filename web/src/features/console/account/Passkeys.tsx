@@ -1,0 +1,219 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import type { PasskeyView } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Card } from "../../../ui/Card.tsx";
+import { Dialog } from "../../../ui/Dialog.tsx";
+import { Field } from "../../../ui/Field.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { TimeAgo } from "../../../ui/TimeAgo.tsx";
+import { useToast } from "../../../ui/Toast.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { addPasskey, signIn } from "../ceremonies.ts";
+import { explain, Refusal } from "../faults.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { forgetPasskeys, usePasskeys, useRemovePasskey, useRenamePasskey } from "../queries.ts";
+import { useSession } from "../session.tsx";
+import { useTitle } from "../title.ts";
+
+/** One's own passkeys. */
+export function Passkeys() {
+  useTitle("Passkeys");
+  const passkeys = usePasskeys();
+  return (
+    <>
+      <PageHeading lead="Each of these can sign in as you and approve as you. Keep two, so that losing a device does not lock you out.">
+        Passkeys
+      </PageHeading>
+      {passkeys.isError && <Banner tone="danger" urgent title={explain(passkeys.error)} />}
+      {passkeys.isPending && <Spinner label="Reading your passkeys" />}
+      {passkeys.data !== undefined && (
+        <ul className="stack">
+          {passkeys.data.map((passkey) => (
+            <PasskeyCard key={passkey.id} passkey={passkey} last={passkeys.data.length === 1} />
+          ))}
+        </ul>
+      )}
+      <AddPasskey />
+    </>
+  );
+}
+
+function PasskeyCard({ passkey, last }: { readonly passkey: PasskeyView; readonly last: boolean }) {
+  const [dialog, setDialog] = useState<"rename" | "remove" | null>(null);
+  const reason = useId();
+  const close = () => setDialog(null);
+  return (
+    <Card as="li">
+      <div className="row">
+        <h2>
+          <VisibleText text={passkey.name || "Passkey without a name"} prose />
+        </h2>
+        {passkey.backedUp ? <Tag tone="info">synced</Tag> : <Tag>on one device</Tag>}
+      </div>
+      <KeyValue
+        rows={[
+          { name: "Registered", value: <TimeAgo at={passkey.createdAt} /> },
+          {
+            name: "Last used",
+            value: passkey.lastUsedAt === undefined ? "never" : <TimeAgo at={passkey.lastUsedAt} />,
+          },
+        ]}
+      />
+      <div className="row">
+        <Button onClick={() => setDialog("rename")}>Rename</Button>
+        <Button
+          variant="danger"
+          aria-disabled={last}
+          aria-describedby={last ? reason : undefined}
+          onClick={() => setDialog("remove")}
+        >
+          Remove
+        </Button>
+        {last && (
+          <span id={reason} className="note">
+            Your last passkey cannot be removed: nobody could sign in as you any more.
+          </span>
+        )}
+      </div>
+      <RenameDialog passkey={passkey} open={dialog === "rename"} onClose={close} />
+      <RemoveDialog passkey={passkey} open={dialog === "remove"} onClose={close} />
+    </Card>
+  );
+}
+
+interface PasskeyDialogProps {
+  readonly passkey: PasskeyView;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+function RenameDialog({ passkey, open, onClose }: PasskeyDialogProps) {
+  const rename = useRenamePasskey();
+  const toast = useToast();
+  const form = useId();
+  const [name, setName] = useState(passkey.name);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      await rename.mutateAsync({ passkeyId: passkey.id, name: name.trim() });
+      toast("The passkey has another name.");
+      onClose();
+    } catch {
+      // The mutation keeps the error, and the field shows it.
+    }
+  };
+  return (
+    <Dialog
+      open={open}
+      title="Rename this passkey"
+      onClose={onClose}
+      actions={
+        <Button type="submit" form={form} variant="primary" busy={rename.isPending} disabled={name.trim() === ""}>
+          Rename
+        </Button>
+      }
+    >
+      <form id={form} onSubmit={submit}>
+        <Field
+          label="Name"
+          value={name}
+          maxLength={100}
+          required
+          autoComplete="off"
+          error={rename.isError ? explain(rename.error) : undefined}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+function RemoveDialog({ passkey, open, onClose }: PasskeyDialogProps) {
+  const remove = useRemovePasskey();
+  const toast = useToast();
+  const confirm = async () => {
+    try {
+      await remove.mutateAsync(passkey.id);
+      toast("The passkey was removed.");
+      onClose();
+    } catch {
+      // The mutation keeps the error, and the dialog shows it.
+    }
+  };
+  return (
+    <Dialog
+      open={open}
+      title="Remove this passkey?"
+      onClose={onClose}
+      actions={
+        <Button variant="danger" busy={remove.isPending} onClick={confirm}>
+          Remove it
+        </Button>
+      }
+    >
+      <p>
+        <VisibleText text={passkey.name || "This passkey"} prose /> signs in and approves nothing from then on. Your
+        device may go on offering it until you delete it there too.
+      </p>
+      {remove.isError && <Banner tone="danger" urgent title={explain(remove.error)} />}
+    </Dialog>
+  );
+}
+
+function AddPasskey() {
+  const { around } = useSession();
+  const cache = useQueryClient();
+  const toast = useToast();
+  const [name, setName] = useState("");
+  const [proofNeeded, setProofNeeded] = useState(false);
+  const add = useMutation({
+    networkMode: "always",
+    mutationFn: async () => {
+      if (proofNeeded) await signIn(around);
+      await addPasskey(around, name);
+    },
+    onSuccess: () => {
+      setName("");
+      setProofNeeded(false);
+      toast("The passkey was registered.");
+    },
+    onError: (error) => setProofNeeded(error instanceof Refusal && error.reason === "stepUpRequired"),
+    onSettled: () => forgetPasskeys(cache),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!add.isPending) add.mutate();
+  };
+  return (
+    <Card as="section" label="Add a passkey">
+      <h2>Add a passkey</h2>
+      {proofNeeded && (
+        <Banner tone="waiting" urgent title="First prove that it is you">
+          <p>
+            A new passkey is a new way in, so the gateway wants one you already have, used a moment ago. You are asked
+            twice: for the one you have, then for the new one.
+          </p>
+        </Banner>
+      )}
+      {add.isError && !proofNeeded && <Banner tone="danger" urgent title={explain(add.error)} />}
+      <form className="stack" onSubmit={submit}>
+        <Field
+          label="Name of the new passkey"
+          value={name}
+          maxLength={100}
+          autoComplete="off"
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <div>
+          <Button type="submit" variant="primary" busy={add.isPending}>
+            {proofNeeded ? "Prove it and add" : "Add a passkey"}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,161 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import type { Approval } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Card } from "../../../ui/Card.tsx";
+import { Countdown } from "../../../ui/Countdown.tsx";
+import { Dialog } from "../../../ui/Dialog.tsx";
+import { EmptyState } from "../../../ui/EmptyState.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { TimeAgo } from "../../../ui/TimeAgo.tsx";
+import { useToast } from "../../../ui/Toast.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { explain } from "../faults.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { paths } from "../paths.ts";
+import { storeApproval, useApprovals } from "../queries.ts";
+import { useAsk } from "../session.tsx";
+import { useTitle, waitingIn } from "../title.ts";
+import styles from "./Inbox.module.css";
+import { needsPasskey, STATUS_TONES, STATUS_WORDS } from "./words.ts";
+
+/** Everything that asks for this person's decision, and below it what was decided, which stays listed. */
+export function Inbox() {
+  useTitle("Approvals");
+  const approvals = useApprovals();
+  const waiting = waitingIn(approvals.data);
+  const settled = (approvals.data ?? []).filter((approval) => approval.status !== "pending");
+  return (
+    <>
+      <PageHeading lead="Calls that the agent proposed and that run only if you say so. Each is decided by itself.">
+        Approvals
+      </PageHeading>
+      {approvals.isError && <Banner tone="danger" urgent title={explain(approvals.error)} />}
+      {approvals.isPending && <Spinner label="Reading the inbox" />}
+      {approvals.data !== undefined && (
+        <section className="stack" aria-labelledby="waiting">
+          <div className="row">
+            <h2 id="waiting">Waiting for you</h2>
+            {waiting.length > 1 && <DenyAll waiting={waiting} />}
+          </div>
+          {waiting.length === 0 ? (
+            <EmptyState title="Nothing waits for you">
+              <p>When the agent proposes something that needs a person, it appears here by itself.</p>
+            </EmptyState>
+          ) : (
+            <ul className="stack">
+              {waiting.map((approval) => (
+                <WaitingCard key={approval.id} approval={approval} />
+              ))}
+            </ul>
+          )}
+        </section>
+      )}
+      {settled.length > 0 && (
+        <section className="stack" aria-labelledby="settled">
+          <h2 id="settled">Decided</h2>
+          <ul className={styles.settled}>
+            {settled.map((approval) => (
+              <SettledRow key={approval.id} approval={approval} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function WaitingCard({ approval }: { readonly approval: Approval }) {
+  return (
+    <Card as="li" tone={approval.kind === "stepUp" ? "danger" : "waiting"}>
+      <div className={styles.summary}>
+        <VisibleText text={approval.summary} prose />
+      </div>
+      <div className="row">
+        <Tag>{approval.tool}</Tag>
+        {needsPasskey(approval) ? (
+          <Tag tone="danger">needs your passkey</Tag>
+        ) : (
+          <Tag tone="waiting">needs your consent</Tag>
+        )}
+        <Countdown until={approval.expiresAt} label="Expires in" />
+        <span className="note">
+          asked <TimeAgo at={approval.requestedAt} />
+        </span>
+      </div>
+      <div>
+        <Link className={styles.review} href={paths.approval(approval.id)}>
+          Review
+          <span className="visually-hidden">: {approval.tool}</span>
+        </Link>
+      </div>
+    </Card>
+  );
+}
+
+function SettledRow({ approval }: { readonly approval: Approval }) {
+  return (
+    <li className={styles.row}>
+      <Link className={styles.link} href={paths.approval(approval.id)}>
+        <VisibleText text={approval.summary} prose />
+      </Link>
+      <span className="row">
+        <Tag tone={STATUS_TONES[approval.status]}>{STATUS_WORDS[approval.status]}</Tag>
+        <span className="note">
+          asked <TimeAgo at={approval.requestedAt} />
+        </span>
+      </span>
+    </li>
+  );
+}
+
+/** One no to everything that waits now. There is no such yes: each yes is for something that was read. */
+function DenyAll({ waiting }: { readonly waiting: readonly Approval[] }) {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  const toast = useToast();
+  // The list is taken when the dialog opens, so that nothing that arrives meanwhile is denied unseen.
+  const [chosen, setChosen] = useState<readonly Approval[] | null>(null);
+  const deny = useMutation({
+    mutationFn: async (approvals: readonly Approval[]) => {
+      let denied = 0;
+      for (const { id } of approvals) {
+        const { approval, challenge } = await ask("approvals/get", { approvalId: id });
+        storeApproval(cache, approval);
+        if (approval.status !== "pending") continue;
+        const decided = await ask("approvals/decide", { approvalId: id, challenge, decision: "deny" });
+        storeApproval(cache, decided.approval);
+        denied += 1;
+      }
+      return denied;
+    },
+    onSuccess: (denied) => {
+      setChosen(null);
+      toast(denied === 1 ? "One call was denied." : `${denied} calls were denied.`);
+    },
+  });
+  return (
+    <>
+      <Button variant="danger" size="small" onClick={() => setChosen(waiting)}>
+        Deny all {waiting.length}
+      </Button>
+      <Dialog
+        open={chosen !== null}
+        title={`Deny ${chosen?.length ?? 0} calls?`}
+        cancelLabel="Keep them"
+        onClose={() => setChosen(null)}
+        actions={
+          <Button variant="danger" busy={deny.isPending} onClick={() => chosen !== null && deny.mutate(chosen)}>
+            Deny all
+          </Button>
+        }
+      >
+        <p>None of them runs. The agent is told that you said no.</p>
+        {deny.isError && <Banner tone="danger" urgent title={explain(deny.error)} />}
+      </Dialog>
+    </>
+  );
+}

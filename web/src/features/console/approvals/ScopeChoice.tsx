@@ -1,0 +1,74 @@
+import { useId } from "react";
+import type { GrantScope } from "../../../protocol/generated.ts";
+import { classes } from "../../../ui/classes.ts";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { type Coverage, coversUnseen, describeCoverage, SCOPE_LABELS } from "./coverage.ts";
+import styles from "./ScopeChoice.module.css";
+
+interface ScopeChoiceProps {
+  readonly offers: readonly GrantScope[];
+  readonly coverage: Coverage;
+  readonly onScope: (scope: GrantScope) => void;
+  readonly onFree: (name: string | null) => void;
+}
+
+/** How long a yes lasts and how much it covers; once and all of it as shown, unless the person says otherwise. */
+export function ScopeChoice({ offers, coverage, onScope, onFree }: ScopeChoiceProps) {
+  const group = useId();
+  const names = Object.keys(coverage.arguments);
+  return (
+    <div className={styles.choice}>
+      <fieldset className={styles.group}>
+        <legend className={styles.legend}>If you approve, for how long?</legend>
+        <div className={styles.options}>
+          {offers.map((scope) => (
+            <label key={scope} className={styles.option}>
+              <input
+                type="radio"
+                name={`${group}-scope`}
+                checked={coverage.scope === scope}
+                onChange={() => onScope(scope)}
+              />
+              {SCOPE_LABELS[scope]}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {coverage.scope !== "once" && names.length > 0 && (
+        <fieldset className={styles.group}>
+          <legend className={styles.legend}>Which arguments must stay exactly as shown?</legend>
+          <div className={styles.options}>
+            <label className={styles.option}>
+              <input
+                type="radio"
+                name={`${group}-freed`}
+                checked={coverage.freed === null}
+                onChange={() => onFree(null)}
+              />
+              All of them
+            </label>
+            {names.map((name) => (
+              <label key={name} className={styles.option}>
+                <input
+                  type="radio"
+                  name={`${group}-freed`}
+                  checked={coverage.freed === name}
+                  onChange={() => onFree(name)}
+                />
+                <span>
+                  All but <VisibleText text={name} />
+                </span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
+      <p className={classes(styles.coverage, coversUnseen(coverage) && styles.wide)} role="status">
+        <strong>Covers:</strong> <VisibleText text={describeCoverage(coverage)} prose />
+        {coversUnseen(coverage) && (
+          <strong className={styles.unseen}>Calls will run with values that you have not seen.</strong>
+        )}
+      </p>
+    </div>
+  );
+}

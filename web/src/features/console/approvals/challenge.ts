@@ -1,0 +1,72 @@
+import canonicalize from "canonicalize";
+import type { Approval, ApprovalQuestion } from "../../../protocol/generated.ts";
+import { hashText, toHex } from "../../../ui/sha256.ts";
+
+/** What this browser found when it looked at a question for itself, before a person may answer it. */
+export interface Inspection {
+  /** The canonical JSON (RFC 8785) of the statement as received: exactly what is signed. */
+  readonly canonical: string;
+  /** SHA-256 of those bytes, computed here. */
+  readonly hash: Uint8Array<ArrayBuffer>;
+  readonly digest: string;
+  /** Sentences about what does not fit. Empty: what is shown is what is signed. */
+  readonly mismatches: readonly string[];
+}
+
+/**
+ * Recomputes the digest and compares what the page shows with what would be signed. The gateway is trusted with both, so a
+ * mismatch means that something between the two is broken or hostile, and nobody may approve it.
+ */
+export async function inspect({ approval, statement }: ApprovalQuestion): Promise<Inspection> {
+  const canonical = canonicalText(statement);
+  const hash = await hashText(canonical);
+  const digest = toHex(hash);
+  return { canonical, hash, digest, mismatches: findMismatches(approval, statement, digest) };
+}
+
+/** Canonical JSON of any JSON value. */
+export function canonicalText(value: unknown): string {
+  return canonicalize(value) ?? "";
+}
+
+/** Base64url without padding: the form of a challenge in WebAuthn's JSON. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+function findMismatches(approval: Approval, statement: ApprovalQuestion["statement"], digest: string): string[] {
+  const mismatches: string[] = [];
+  if (digest !== approval.statementDigest) {
+    mismatches.push("The digest of the statement, computed in this browser, is not the one the gateway announced.");
+  }
+  const shown = {
+    approvalId: approval.id,
+    kind: approval.kind,
+    tool: approval.tool,
+    arguments: approval.arguments,
+    conversationId: approval.conversationId,
+    turnId: approval.turnId,
+    callId: approval.callId,
+    expiresAt: approval.expiresAt,
+  };
+  for (const [member, value] of Object.entries(shown)) {
+    if (canonicalText(value) !== canonicalText(statement[member])) {
+      mismatches.push(`The ${WORDS[member] ?? member} on this page is not the one in the statement.`);
+    }
+  }
+  return mismatches;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  approvalId: "approval",
+  kind: "kind of approval",
+  tool: "tool",
+  arguments: "set of arguments",
+  conversationId: "conversation",
+  turnId: "turn",
+  callId: "call",
+  expiresAt: "time of expiry",
+};

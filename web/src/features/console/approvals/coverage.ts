@@ -1,0 +1,48 @@
+import type { GrantScope } from "../../../protocol/generated.ts";
+
+/** What a yes would be for. `freed` names the one argument that may vary, if the person frees one. */
+export interface Coverage {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly scope: GrantScope;
+  readonly freed: string | null;
+}
+
+/** In words, what saying yes covers: never more than what is on screen, and said before it is given. */
+export function describeCoverage({ tool, arguments: shown, scope, freed }: Coverage): string {
+  if (scope === "once") return "This one call, with exactly these arguments. The next one asks again.";
+  const names = Object.keys(shown).filter((name) => name !== freed);
+  const pinned = names.length === 0 ? "" : ` with ${listed(names)} exactly as shown`;
+  const open = freed === null ? "" : `${pinned === "" ? " with" : " and"} any value of ${freed}`;
+  const bare = pinned === "" && open === "" ? " without arguments" : "";
+  const rest = freed === null ? "Any other arguments ask again." : "A change to anything else asks again.";
+  return `Every call of ${tool}${pinned}${open}${bare}, ${SPANS[scope]}. ${rest} ${LIMITS}`;
+}
+
+/** Whether the choice deserves a warning: an argument is open, so calls will run that nobody has seen. */
+export function coversUnseen({ scope, freed }: Coverage): boolean {
+  return scope !== "once" && freed !== null;
+}
+
+/** The names that stay as shown, for `approvals/decide`; undefined for a yes that is for once. */
+export function pinsOf({ arguments: shown, scope, freed }: Coverage): string[] | undefined {
+  return scope === "once" ? undefined : Object.keys(shown).filter((name) => name !== freed);
+}
+
+/** The words on the choices. */
+export const SCOPE_LABELS: Readonly<Record<GrantScope, string>> = {
+  once: "Once",
+  turn: "For this turn",
+  session: "For this session",
+};
+
+const LIMITS = "The gateway also limits how long and how often; you see both under Grants and can take it back there.";
+
+const SPANS: Readonly<Record<Exclude<GrantScope, "once">, string>> = {
+  turn: "until this turn of the conversation ends",
+  session: "in this conversation until the session ends",
+};
+
+function listed(names: readonly string[]): string {
+  return new Intl.ListFormat("en").format(names);
+}

@@ -1,0 +1,122 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useLocation, useSearch } from "wouter";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { EmptyState } from "../../../ui/EmptyState.tsx";
+import { Field, SelectField } from "../../../ui/Field.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { explain } from "../faults.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { paths } from "../paths.ts";
+import { useAsk } from "../session.tsx";
+import { useTitle } from "../title.ts";
+import styles from "./Audit.module.css";
+import { EntryList } from "./EntryList.tsx";
+import { type AuditView, EVENTS, filterOf, OUTCOMES, readView, writeView } from "./filters.ts";
+import { Verification } from "./Verification.tsx";
+
+const PAGE = 50;
+
+/** The log, newest first, filtered by the gateway and never only among what happens to be loaded. */
+export function Audit() {
+  useTitle("Audit");
+  const [, navigate] = useLocation();
+  const view = readView(useSearch());
+  const entries = useEntries(view);
+  const loaded = entries.data?.pages.flatMap((page) => page.entries) ?? [];
+  const size = entries.data?.pages[0]?.size;
+  return (
+    <>
+      <PageHeading lead="What happened, written down before it did. Entries are never changed; each is a leaf of a signed tree.">
+        Audit log
+      </PageHeading>
+      <Verification />
+      <Filters key={writeView(view)} view={view} onApply={(next) => navigate(paths.audit + writeView(next))} />
+      {entries.isError && <Banner tone="danger" urgent title={explain(entries.error)} />}
+      {entries.isPending && <Spinner label="Reading the log" />}
+      {entries.data !== undefined && loaded.length === 0 && (
+        <EmptyState title="No entry fits">
+          {filterOf(view) !== undefined && <Button onClick={() => navigate(paths.audit)}>Show everything</Button>}
+        </EmptyState>
+      )}
+      {loaded.length > 0 && (
+        <>
+          <EntryList entries={loaded} />
+          <div className={styles.foot}>
+            <span className="note">
+              {loaded.length.toLocaleString("en")} shown
+              {size !== undefined && `, ${size.toLocaleString("en")} in the whole log`}
+            </span>
+            {entries.hasNextPage && (
+              <Button busy={entries.isFetchingNextPage} onClick={() => entries.fetchNextPage()}>
+                Show older entries
+              </Button>
+            )}
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function useEntries(view: AuditView) {
+  const ask = useAsk();
+  return useInfiniteQuery({
+    queryKey: ["audit", view],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) => {
+      const filter = filterOf(view);
+      return ask("audit/list", {
+        limit: PAGE,
+        ...(filter && { filter }),
+        ...(pageParam !== undefined && { cursor: pageParam }),
+      });
+    },
+    getNextPageParam: (last) => last.nextCursor,
+  });
+}
+
+function Filters({ view, onApply }: { readonly view: AuditView; readonly onApply: (view: AuditView) => void }) {
+  const [draft, setDraft] = useState(view);
+  const change = (part: Partial<AuditView>) => setDraft({ ...draft, ...part });
+  const known = (options: readonly (readonly [string, string])[], value: string) =>
+    options.some(([option]) => option === value) ? options : [...options, [value, value] as const];
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onApply({ ...draft, tool: draft.tool.trim(), conversation: draft.conversation.trim() });
+  };
+  return (
+    <form className={styles.filters} aria-label="Filter the log" onSubmit={submit}>
+      <SelectField
+        label="Event"
+        options={known(EVENTS, draft.event)}
+        value={draft.event}
+        onChange={(event) => change({ event: event.currentTarget.value })}
+      />
+      <SelectField
+        label="Outcome"
+        options={known(OUTCOMES, draft.outcome)}
+        value={draft.outcome}
+        onChange={(event) => change({ outcome: event.currentTarget.value })}
+      />
+      <Field
+        label="Tool"
+        value={draft.tool}
+        maxLength={128}
+        placeholder="any"
+        autoComplete="off"
+        onChange={(event) => change({ tool: event.currentTarget.value })}
+      />
+      <Field
+        label="Conversation"
+        value={draft.conversation}
+        maxLength={64}
+        placeholder="any"
+        autoComplete="off"
+        onChange={(event) => change({ conversation: event.currentTarget.value })}
+      />
+      <Button type="submit">Filter</Button>
+    </form>
+  );
+}

@@ -1,0 +1,105 @@
+import { useId, useState } from "react";
+import type { AuditEntry } from "../../../protocol/generated.ts";
+import { Button } from "../../../ui/Button.tsx";
+import { Digest } from "../../../ui/Digest.tsx";
+import { JsonView } from "../../../ui/JsonView.tsx";
+import { ExactTime } from "../../../ui/TimeAgo.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import styles from "./EntryList.module.css";
+import { readLine } from "./entry.ts";
+
+/** A table where there is room and a list of cards where there is not; each row opens onto its whole leaf. */
+export function EntryList({ entries }: { readonly entries: readonly AuditEntry[] }) {
+  return (
+    <table className={styles.table}>
+      <caption className="visually-hidden">Audit entries, newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">Event</th>
+          <th scope="col">Tool</th>
+          <th scope="col">Outcome</th>
+          <th scope="col">Decision</th>
+          <th scope="col">
+            <span className="visually-hidden">Details</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <EntryRows key={entry.index} entry={entry} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function EntryRows({ entry }: { readonly entry: AuditEntry }) {
+  const [open, setOpen] = useState(false);
+  const details = useId();
+  const line = readLine(entry);
+  return (
+    <>
+      <tr className={styles.row}>
+        <td className={styles.time}>
+          <ExactTime at={line.at} />
+        </td>
+        <td className={styles.event}>
+          <VisibleText text={line.event} prose />
+        </td>
+        <Cell name="Tool" text={line.tool} />
+        <Cell name="Outcome" text={line.outcome} />
+        <Cell name="Decision" text={line.decision} />
+        <td className={styles.more}>
+          <Button
+            size="small"
+            variant="quiet"
+            aria-expanded={open}
+            aria-controls={details}
+            onClick={() => setOpen(!open)}
+          >
+            Entry {entry.index}
+          </Button>
+        </td>
+      </tr>
+      <tr id={details} hidden={!open}>
+        <td colSpan={6} className={styles.details}>
+          {open && <Details entry={entry} />}
+        </td>
+      </tr>
+    </>
+  );
+}
+
+function Cell({ name, text }: { readonly name: string; readonly text: string | undefined }) {
+  if (text === undefined) return <td className={styles.none} />;
+  return (
+    <td>
+      <span className={styles.name}>{name}: </span>
+      <VisibleText text={text} prose />
+    </td>
+  );
+}
+
+function Details({ entry }: { readonly entry: AuditEntry }) {
+  return (
+    <div className="stack">
+      <section>
+        <h3>The leaf</h3>
+        <JsonView value={entry.body} openTo={1} />
+      </section>
+      <section>
+        <h3>Its payload</h3>
+        {entry.payload === undefined ? (
+          <p className="note">There is none, or it was erased; the leaf and every proof stay valid without it.</p>
+        ) : (
+          <JsonView value={entry.payload} openTo={1} />
+        )}
+      </section>
+      <section>
+        <h3>Leaf hash</h3>
+        <Digest value={entry.hash} what="hash" />
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+import { useMutation } from "@tanstack/react-query";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Digest } from "../../../ui/Digest.tsx";
+import { explain } from "../faults.ts";
+import { useAsk } from "../session.tsx";
+
+/** Asks the gateway to hash the whole log again. It says whose word that is: the offline verifier needs none. */
+export function Verification() {
+  const ask = useAsk();
+  const check = useMutation({ mutationFn: () => ask("audit/verify", {}) });
+  return (
+    <div className="stack">
+      <div className="row">
+        <Button busy={check.isPending} onClick={() => check.mutate()}>
+          Check the whole log
+        </Button>
+        <span className="note">
+          The gateway checks itself. To trust nobody, run <code>countersign audit verify</code> on an export.
+        </span>
+      </div>
+      {check.isError && <Banner tone="danger" urgent title={explain(check.error)} />}
+      {check.data !== undefined && (
+        <Banner
+          tone={check.data.verified ? "ok" : "danger"}
+          urgent={!check.data.verified}
+          title={
+            check.data.verified
+              ? `${check.data.size.toLocaleString("en")} entries hash to the signed checkpoint`
+              : "The log does not match its checkpoint"
+          }
+        >
+          <p>{check.data.detail}</p>
+          <Digest value={check.data.root} what="root" />
+        </Banner>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+import type { AuditFilter } from "../../../protocol/generated.ts";
+
+/** What of the log is shown, as it stands in the address: a view can be kept and sent. */
+export interface AuditView {
+  readonly event: string;
+  readonly tool: string;
+  readonly outcome: string;
+  readonly conversation: string;
+}
+
+export function readView(search: string): AuditView {
+  const params = new URLSearchParams(search);
+  const read = (name: string) => (params.get(name) ?? "").slice(0, 128);
+  return { event: read("event"), tool: read("tool"), outcome: read("outcome"), conversation: read("conversation") };
+}
+
+export function writeView(view: AuditView): string {
+  const params = new URLSearchParams(Object.entries(view).filter(([, value]) => value !== ""));
+  const search = params.toString();
+  return search === "" ? "" : `?${search}`;
+}
+
+/** The filter of `audit/list`; undefined when nothing is asked for. */
+export function filterOf({ event, tool, outcome, conversation }: AuditView): AuditFilter | undefined {
+  const filter: AuditFilter = {
+    ...(event && { event }),
+    ...(tool && { tool }),
+    ...(outcome && { outcome }),
+    // An id has at most 64 characters; a longer one would be a malformed request instead of an unknown conversation.
+    ...(conversation && { conversationId: conversation.slice(0, 64) }),
+  };
+  return Object.keys(filter).length === 0 ? undefined : filter;
+}
+
+/** What most people look for; any other event can be typed into the address. */
+export const EVENTS: readonly (readonly [string, string])[] = [
+  ["", "Any event"],
+  ["call:intended", "Call about to run"],
+  ["call:closed", "Call closed"],
+  ["call:refused", "Call refused"],
+  ["call:found-unknown", "Call with unknown outcome"],
+  ["approval:requested", "Approval asked for"],
+  ["approval:resolved", "Approval settled"],
+  ["assertion:refused", "Passkey answer refused"],
+  ["grant:issued", "Grant given"],
+  ["grant:revoked", "Grant taken back"],
+  ["console-session:started", "Signed in"],
+  ["sign-in:refused", "Sign-in refused"],
+  ["policy:loaded", "Policy loaded"],
+];
+
+/** Requirement 002-43, in the reader's words. */
+export const OUTCOMES: readonly (readonly [string, string])[] = [
+  ["", "Any outcome"],
+  ["ok", "Ran"],
+  ["refusedByPolicy", "Refused by policy"],
+  ["deniedByUser", "Denied by a person"],
+  ["stepUpFailed", "Step-up failed"],
+  ["executionError", "Failed while running"],
+  ["timedOut", "Timed out"],
+  ["cancelled", "Cancelled"],
+  ["invalidArguments", "Invalid arguments"],
+  ["unknownTool", "Unknown tool"],
+];

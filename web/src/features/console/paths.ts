@@ -1,0 +1,34 @@
+/** Every address of the console, built and read in one place. */
+export const paths = {
+  home: "/",
+  enrol: "/enrol",
+  signIn: "/signin",
+  authorize: "/authorize",
+  approvals: "/approvals",
+  approval: (id: string) => `/approvals/${encodeURIComponent(id)}`,
+  grants: "/grants",
+  passkeys: "/passkeys",
+  audit: "/audit",
+  auditOf: (conversationId: string) => `/audit?conversation=${encodeURIComponent(conversationId)}`,
+} as const;
+
+/** The sign-in page that comes back to `next` afterwards. */
+export function signInThen(next: string): string {
+  return next === paths.home ? paths.signIn : `${paths.signIn}?next=${encodeURIComponent(next)}`;
+}
+
+/**
+ * Where to go after signing in: an address of this console or its home page. What is asked for may come from a link that
+ * somebody else made, so anything that a browser could read as another host counts as home (security case 45).
+ */
+export function destination(search: string, origin: string): string {
+  const next = new URLSearchParams(search).get("next");
+  if (next === null || !next.startsWith("/")) return paths.home;
+  const url = new URL(next, origin);
+  return url.origin === origin && url.pathname !== paths.signIn ? url.pathname + url.search : paths.home;
+}
+
+/** The one-time token of an enrolment link. It stands behind `#`, so it reaches no log of any server. */
+export function enrolmentToken(hash: string): string | null {
+  return new URLSearchParams(hash.replace(/^#/, "")).get("t") || null;
+}

@@ -1,0 +1,76 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/browser";
+import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
+import { connectTo } from "../../protocol/browser.ts";
+import type { ConsoleConnection, ConsoleMethods, ConsoleNotifications } from "../../protocol/contract.ts";
+import type { Socket } from "../../protocol/rpc.ts";
+
+/** The part of the connection that pages use. */
+export type ConsoleLine = Pick<ConsoleConnection, "state" | "start" | "stop" | "retryNow" | "onState" | "on" | "call">;
+
+export type CreationOptions = PublicKeyCredentialCreationOptionsJSON;
+export type RequestOptions = PublicKeyCredentialRequestOptionsJSON;
+export type Registration = RegistrationResponseJSON;
+export type Assertion = AuthenticationResponseJSON;
+
+/** An answer to a request of the sign-in endpoints (protocol.md section 1). `body` is the parsed JSON, if there was any. */
+export interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** All that the console needs from the browser, so that a test can stand in for it. */
+export interface Surroundings {
+  /** The console's own origin, and the RP ID of every passkey in it. */
+  readonly origin: string;
+  readonly host: string;
+  /** A new line to the gateway, not started. */
+  openLine(): ConsoleLine;
+  /** POST JSON to this origin. Rejects only when no answer came. */
+  post(path: string, body: Readonly<Record<string, unknown>>): Promise<Reply>;
+  createPasskey(options: CreationOptions): Promise<Registration>;
+  askPasskey(options: RequestOptions): Promise<Assertion>;
+  /** Leave this page for another origin. */
+  leaveFor(url: string): void;
+}
+
+/** The browser itself. */
+export function browserSurroundings(): Surroundings {
+  const { origin, hostname } = window.location;
+  return {
+    origin,
+    host: hostname,
+    openLine: () =>
+      connectTo<ConsoleMethods, ConsoleNotifications>({
+        origin,
+        openSocket: (url, subprotocol) => new WebSocket(url, subprotocol) as Socket,
+        fetch: (url) => fetch(url),
+      }),
+    post,
+    createPasskey: (optionsJSON) => startRegistration({ optionsJSON }),
+    askPasskey: (optionsJSON) => startAuthentication({ optionsJSON }),
+    leaveFor: (url) => window.location.assign(url),
+  };
+}
+
+async function post(path: string, body: Readonly<Record<string, unknown>>): Promise<Reply> {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    redirect: "error",
+  });
+  return { status: response.status, body: await readJson(response) };
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    return undefined;
+  }
+}
