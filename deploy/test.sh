@@ -1,0 +1,20 @@
+#!/bin/sh
+# Everything that must hold before a change lands, cheapest first. One failing step stops the rest.
+set -e
+bin=.venv/bin
+say() { printf '\n── %s\n' "$1"; }
+
+say "format, lint, types, floors"
+deploy/check.sh
+say "web: format, lint, types, unused code, generated protocol"
+(cd web && npm run --silent check)
+say "web: unit tests"
+(cd web && npm run --silent test)
+say "web: build"
+(cd web && npm run --silent build) && touch web/dist/ready
+say "policy: table of decisions"
+$bin/countersign policy test
+say "python: units, contracts, scenarios, crashes"
+$bin/python -m pytest -q -m "not live"
+say "the real model and the real browser"
+$bin/python -m pytest -q -m live

@@ -1,0 +1,65 @@
+"""The command line: one file per command, each imported only when it is the one that was typed."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Final
+
+import click
+
+from gateway import __version__
+from gateway.core.errors import GatewayError
+
+COMMANDS: Final = {
+    "serve": ("gateway.cli.serve", "Start the gateway, the web shell and the console."),
+    "enrol": ("gateway.cli.enrol", "Print a one-time link with which a person registers their first passkey."),
+    "doctor": ("gateway.cli.doctor", "Say what is missing or wrong on this machine, and what to do about it."),
+    "models": ("gateway.cli.models", "List, fetch and show the local models."),
+    "policy": ("gateway.cli.policy", "Test the policy against its table of decisions."),
+    "audit": ("gateway.cli.audit", "Verify, export and read the audit log."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are known by name and imported by use: `--help` must not load a database or a model."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the one that was asked for."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="countersign")
+def countersign() -> None:
+    """Countersign holds the authority while the agent runs in a browser tab.
+
+    Settings come from options, then COUNTERSIGN_* variables, then countersign.toml.
+    """
+
+
+def main() -> None:
+    """Run a command; what the operator did wrong is one sentence on standard error and exit code 2, never a traceback."""
+    try:
+        countersign.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except GatewayError as error:
+        click.echo(f"countersign: {error.message}", err=True)
+        sys.exit(2)
