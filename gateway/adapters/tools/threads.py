@@ -1,0 +1,81 @@
+"""Threads for functions that block."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+_Value = TypeVar("_Value")
+
+
+class WorkerThreads:
+    """At most `limit` threads, started when needed, one job each at a time; further jobs wait in line.
+
+    They are daemons, unlike `concurrent.futures`' threads, which the interpreter joins on exit: a tool that never comes
+    back must not keep the gateway from stopping. They are also not the event loop's default executor, so that a stuck tool
+    holds up no other part of the gateway.
+    """
+
+    def __init__(self, name: str, limit: int) -> None:
+        self._name = name
+        self._limit = limit
+        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._count = 0
+        self._free = 0
+        """Idle threads less jobs in line; below zero while a line stands."""
+
+    def submit(self, work: Callable[[], _Value]) -> asyncio.Future[_Value]:
+        """Run `work` in a thread, in the caller's context variables; the future belongs to the running loop."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[_Value] = loop.create_future()
+        context = contextvars.copy_context()
+
+        def job() -> None:
+            try:
+                value = context.run(work)
+            except StopIteration as error:
+                # A future cannot carry it: `await` would take it for its own end.
+                _post(loop, _fail, future, RuntimeError(f"stray {error!r}"))
+            except BaseException as error:  # noqa: BLE001 # whoever waits decides; the thread itself must survive
+                _post(loop, _fail, future, error)
+            else:
+                _post(loop, _fulfil, future, value)
+
+        with self._lock:
+            if self._free <= 0 and self._count < self._limit:
+                threading.Thread(target=self._work, name=f"{self._name}-{self._count}", daemon=True).start()
+                self._count += 1
+            else:
+                self._free -= 1
+        self._jobs.put(job)
+        return future
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
+            with self._lock:
+                self._free += 1
+
+
+def _post(loop: asyncio.AbstractEventLoop, settle: Callable[..., None], *values: object) -> None:
+    # The loop may have closed while the job ran; then nobody waits for it.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(settle, *values)
+
+
+def _fulfil(future: asyncio.Future[_Value], value: _Value) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+def _fail(future: asyncio.Future[object], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
+        # Looked at once here, so that an abandoned job does not complain when it is collected.
+        future.exception()

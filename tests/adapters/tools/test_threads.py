@@ -1,0 +1,69 @@
+"""Threads for functions that block."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from gateway.adapters.tools.threads import WorkerThreads
+
+
+async def test_work_runs_in_a_thread_and_its_value_comes_back() -> None:
+    async with asyncio.timeout(5):
+        assert await WorkerThreads("t", 2).submit(threading.get_ident) != threading.get_ident()
+
+
+async def test_an_error_comes_back_as_itself() -> None:
+    def fail() -> None:
+        raise KeyError("x")
+
+    async with asyncio.timeout(5):
+        with pytest.raises(KeyError):
+            await WorkerThreads("t", 1).submit(fail)
+
+
+async def test_a_stray_stop_iteration_does_not_leave_its_caller_waiting() -> None:
+    async with asyncio.timeout(5):
+        with pytest.raises(RuntimeError):
+            await WorkerThreads("t", 1).submit(lambda: next(iter(())))
+
+
+async def test_no_more_than_the_limit_run_at_once_and_none_is_lost() -> None:
+    threads = WorkerThreads("t", 3)
+    inside = threading.Semaphore(0)
+    gate = threading.Event()
+    seen: set[int] = set()
+
+    def work() -> int:
+        seen.add(threading.get_ident())
+        inside.release()
+        gate.wait(5)
+        return 1
+
+    async with asyncio.timeout(10):
+        futures = [threads.submit(work) for _ in range(20)]
+        for _ in range(3):
+            await asyncio.to_thread(inside.acquire)
+        assert not inside.acquire(blocking=False)
+        gate.set()
+        assert sum(await asyncio.gather(*futures)) == 20
+    assert len(seen) == 3
+
+
+async def test_idle_threads_are_used_again() -> None:
+    threads = WorkerThreads("t", 8)
+    async with asyncio.timeout(5):
+        first = await threads.submit(threading.get_ident)
+        # The thread reports itself free after it has answered.
+        for _ in range(50):
+            assert await threads.submit(lambda: None) is None
+        names = {await threads.submit(lambda: threading.current_thread().name) for _ in range(20)}
+    assert first
+    assert len(names) <= 2
+
+
+async def test_threads_do_not_keep_the_process_alive() -> None:
+    async with asyncio.timeout(5):
+        assert await WorkerThreads("t", 1).submit(lambda: threading.current_thread().daemon)
