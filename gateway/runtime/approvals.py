@@ -10,7 +10,7 @@ import asyncio
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -59,6 +59,14 @@ class StepUpFailed:
 
 
 PersonalAnswer = Approved | Denied | StepUpFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An answer that is durable: how the approval stands, and the grant if the yes lasts."""
+
+    approval: Approval
+    grant: Grant | None
 
 
 @dataclass(eq=False, slots=True)
@@ -164,7 +172,7 @@ class ApprovalDesk:
         scope: GrantScope,
         freed: Sequence[str] = (),
         assertion: Mapping[str, Json] | None = None,
-    ) -> ApprovalStatus:
+    ) -> Decided:
         """Take a person's answer. Raises NotFound, or Refused with what to do; returns once the answer is durable.
 
         Everything that could make the answer void is checked before it is taken, and `taken` is set without a wait in
@@ -181,12 +189,12 @@ class ApprovalDesk:
             pending, console, ApprovalStatus.APPROVED if approve else ApprovalStatus.DENIED, assertion=assertion
         )
         if not approve:
-            return await self._answer(pending, Denied(resolved), ApprovalStatus.DENIED)
+            return await self._answer(pending, Denied(resolved))
         if scope not in approval.offers:
             raise Refused("scopeNotOffered", f"this approval cannot be given for `{scope.value}`", 409)
         grant = self._grant(pending, scope, freed)
         if approval.kind is ApprovalKind.CONSENT and not approval.needs.presence:
-            return await self._answer(pending, Approved(resolved, grant, None), ApprovalStatus.APPROVED)
+            return await self._answer(pending, Approved(resolved, grant, None))
         return await self._verify(pending, console, resolved, grant, assertion)
 
     # ── inside ──
@@ -198,7 +206,7 @@ class ApprovalDesk:
         resolved: ApprovalResolved,
         grant: Grant | None,
         assertion: Mapping[str, Json] | None,
-    ) -> ApprovalStatus:
+    ) -> Decided:
         approval = pending.approval
         if assertion is None:
             raise Refused("assertionMissing", "this approval needs your passkey", 409)
@@ -222,7 +230,7 @@ class ApprovalDesk:
                 refusal.reason,
             )
             denied = self._resolve(pending, console, ApprovalStatus.DENIED, detail=refusal.reason)
-            await self._answer(pending, StepUpFailed(denied, refused), ApprovalStatus.DENIED)
+            await self._answer(pending, StepUpFailed(denied, refused))
             raise Refused("assertionInvalid", refusal.message, 403) from None
         except BaseException:
             pending.taken = False
@@ -231,15 +239,16 @@ class ApprovalDesk:
             raise Refused("approvalExpired", "this approval has expired; nothing ran", 410)
         used = PasskeyUsed(self._clock.now(), console.principal.id, passkey.id, verified.sign_count, verified.backed_up)
         resolved = self._resolve(pending, console, ApprovalStatus.APPROVED, credential_id=passkey.id, assertion=assertion)
-        return await self._answer(pending, Approved(resolved, grant, used), ApprovalStatus.APPROVED)
+        return await self._answer(pending, Approved(resolved, grant, used))
 
-    async def _answer(self, pending: Pending, answer: PersonalAnswer, status: ApprovalStatus) -> ApprovalStatus:
+    async def _answer(self, pending: Pending, answer: PersonalAnswer) -> Decided:
         pending.taken = True
         if pending.answered.done() or pending.recorded.done():
             raise Refused("noLongerOpen", "this approval is no longer open; nothing ran", 409)
         pending.answered.set_result(answer)
         await asyncio.shield(pending.recorded)
-        return status
+        approval = replace(pending.approval, status=answer.resolved.status)
+        return Decided(approval, answer.grant if isinstance(answer, Approved) else None)
 
     async def _own_passkey(self, console: ConsoleSession, credential_id: bytes) -> Passkey:
         passkey = await self._records.passkey(credential_id)

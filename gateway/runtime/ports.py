@@ -280,8 +280,11 @@ class PolicyEngine(Protocol):
         """Hex digest of the documents in force."""
         ...
 
-    def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts, *, taint: int, label: int) -> PolicyVerdict:
-        """The verdict for one call. With empty facts: the mode to publish in a snapshot."""
+    def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
+        """The verdict for one call. With None: the mode to publish in a snapshot, before there are arguments.
+
+        Empty facts are not None: they are a call about which its tool says nothing, and are judged as warily.
+        """
         ...
 
     def may_infer(self, subject: PolicySubject, *, local: bool, label: int) -> PolicyVerdict:

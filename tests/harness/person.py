@@ -116,7 +116,7 @@ class Person:
             params["pins"] = pins
         if decision == "approve" and (approval["kind"] == "stepUp" or approval["needs"]["presence"]):
             rp_id = urlsplit(self.gateway.console_origin).hostname
-            options = {"challenge": opened["challenge"], "rpId": rp_id, "allowCredentials": []}
+            options: dict[str, Any] = {"challenge": opened["challenge"], "rpId": rp_id}
             params["assertion"] = self.authenticator.get(options, forgery)
         return params
 

@@ -11,6 +11,7 @@ from gateway.core.errors import LedgerUnavailable, NotFound, NotSignedIn, Refuse
 from gateway.core.ledger import CallClosed, CallIntended, CallRefusedUnrecorded, Entry, LateResultDiscarded
 from gateway.core.model import ToolCall
 from gateway.core.vocabulary import ApprovalStatus, Category, GrantScope, Outcome, PermissionMode, Reason
+from gateway.runtime.approvals import Decided
 from gateway.runtime.dispatch import Proposal
 from gateway.runtime.ports import Step
 from tests.fakes.toolbox import make_spec
@@ -23,7 +24,7 @@ def closings(stage: Stage) -> list[Entry]:
 
 async def approve(
     stage: Stage, approval_id: str, *, scope: GrantScope = GrantScope.ONCE, freed: tuple[str, ...] = (), approve: bool = True
-) -> ApprovalStatus:
+) -> Decided:
     _, _, challenge = await stage.gateway.approvals.get(stage.console, approval_id)
     assert challenge is not None
     return await stage.gateway.approvals.decide(
@@ -31,7 +32,7 @@ async def approve(
     )
 
 
-async def step_up(stage: Stage, approval_id: str) -> ApprovalStatus:
+async def step_up(stage: Stage, approval_id: str) -> Decided:
     _, _, challenge = await stage.gateway.approvals.get(stage.console, approval_id)
     assert challenge is not None
     options = await stage.gateway.approvals.assertion_options(stage.console, approval_id)
@@ -218,7 +219,7 @@ async def test_a_consented_call_runs_after_the_yes_and_not_before(stage: Stage) 
     approval = await stage.asked()
     assert approval["summary"] == "write notes/a.txt"
     assert stage.toolbox.effects == []
-    assert await approve(stage, approval["id"]) is ApprovalStatus.APPROVED
+    assert (await approve(stage, approval["id"])).approval.status is ApprovalStatus.APPROVED
     assert (await call).result.outcome is Outcome.OK
     assert len(stage.toolbox.effects) == 1
     assert (await stage.told("approvals/resolved"))["status"] == "approved"
@@ -440,8 +441,8 @@ async def test_a_cancelled_call_is_answered_at_once_and_its_late_result_goes_onl
     assert (result.outcome, result.reason) == (Outcome.CANCELLED, None)
     stage.toolbox.release.set()
     async with asyncio.timeout(PATIENCE):
-        while not any(isinstance(entry, LateResultDiscarded) for entry in stage.ledger.entries):
-            await asyncio.sleep(0)  # noqa: ASYNC110 - the ledger tells nobody; bounded by the timeout above
+        while not any(isinstance(entry, LateResultDiscarded) for entry in stage.ledger.entries):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
 
 
 class FailingLedger:
