@@ -1,0 +1,138 @@
+"""The decision table: what the policy is meant to say, case by case, in `cases/*.toml` beside the documents."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.policy.documents import explain
+from gateway.core.errors import PolicyUnusable
+from gateway.core.model import CallFacts, Principal, ToolSpec
+from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
+from gateway.runtime.ports import PolicySubject, PolicyVerdict
+
+FOLDER = "cases"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CaseTool(_Strict):
+    """The tool that is asked for, as far as rules can see it."""
+
+    name: str = "tool"
+    category: Category
+    source: str = "builtin"
+    interface: str = "workspace"
+
+
+class CaseFacts(_Strict):
+    """What the tool reports about the call."""
+
+    path: str | None = None
+    host: str | None = None
+    bytes: int | None = None
+    recursive: bool | None = None
+
+
+class Case(_Strict):
+    """One row: a question and the verdict it must get.
+
+    Either `tool` or `infer` is given. Without `facts` it is the mode published in a snapshot, with `facts = {}` a call about
+    which the tool says nothing. `because`, where given, is exactly the set of rules that must have taken part.
+    """
+
+    about: Annotated[str, Field(min_length=1)]
+    profile: Profile
+    person: str = "prn_case"
+    tool: CaseTool | None = None
+    infer: Literal["local", "remote"] | None = None
+    facts: CaseFacts | None = None
+    taint: Annotated[int, Field(ge=0, le=1)] = 0
+    label: Literal["public", "internal", "confidential", "high"] = "public"
+    expect: PermissionMode
+    because: tuple[str, ...] | None = None
+
+    @model_validator(mode="after")
+    def _ask_one_thing(self) -> Case:
+        if (self.tool is None) == (self.infer is None):
+            raise ValueError("a case asks about either `tool` or `infer`")
+        if self.infer is not None and (self.facts is not None or self.taint):
+            raise ValueError("`facts` and `taint` say something about a tool call only")
+        return self
+
+    @property
+    def question(self) -> str:
+        """What is asked, in one line for the table."""
+        asked = f"{self.tool.name} ({self.tool.category})" if self.tool else f"{self.infer} model"
+        marks = [self.label] * (self.label != "public") + ["tainted"] * self.taint
+        return " ".join([self.profile, asked, *marks])
+
+
+class _CaseFile(_Strict):
+    case: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """A case and what the policy said to it."""
+
+    case: Case
+    verdict: PolicyVerdict
+
+    @property
+    def passed(self) -> bool:
+        """Whether mode and, where the case names them, rules are as expected."""
+        if self.verdict.mode is not self.case.expect:
+            return False
+        return self.case.because is None or set(self.case.because) == set(self.rule_ids)
+
+    @property
+    def rule_ids(self) -> tuple[str, ...]:
+        """The rules that took part, determining ones first."""
+        return tuple(reason.id for reason in self.verdict.because)
+
+
+def read_cases(folder: Path) -> list[Case]:
+    """All cases of a policy folder, in the order of file names. Raises PolicyUnusable, naming file and row."""
+    cases: list[Case] = []
+    for path in sorted((folder / FOLDER).glob("*.toml")):
+        try:
+            cases += _CaseFile.model_validate(tomllib.loads(path.read_text("utf-8"))).case
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise PolicyUnusable(f"`{FOLDER}/{path.name}` is not TOML: {error}") from None
+        except ValidationError as error:
+            raise PolicyUnusable(f"`{FOLDER}/{path.name}` {explain(error)}") from None
+        except OSError as error:
+            raise PolicyUnusable(f"`{FOLDER}/{path.name}` cannot be read: {error.strerror}") from None
+    return cases
+
+
+def run_cases(policy: CedarPolicy, cases: Iterable[Case]) -> list[CaseResult]:
+    """Put every case to the policy."""
+    return [CaseResult(case, _judge(policy, case)) for case in cases]
+
+
+def _judge(policy: CedarPolicy, case: Case) -> PolicyVerdict:
+    label = Label[case.label.upper()]
+    subject = PolicySubject(Principal(case.person, case.person, case.profile), Label.PUBLIC)
+    if case.tool is None:
+        return policy.may_infer(subject, local=case.infer == "local", label=label)
+    spec = ToolSpec(
+        name=case.tool.name,
+        description="",
+        interface_id=case.tool.interface,
+        method_name=case.tool.name,
+        param_schema={},
+        category=case.tool.category,
+        source=case.tool.source,
+    )
+    facts = None if case.facts is None else CallFacts(**case.facts.model_dump())
+    return policy.judge(subject, spec, facts, taint=case.taint, label=label)

@@ -1,0 +1,257 @@
+"""The policy engine: Cedar judges, this file asks it and refuses to be reassured by anything but a clean yes.
+
+A tool's mode is the cheapest of three actions that is allowed, and forbidden if none is. Any error in the diagnostics
+makes it forbidden, whatever the decision says: Cedar skips a `forbid` that fails, and would then allow. The same holds for
+`NoDecision`, which is what Cedar answers to a request that it cannot build.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import cedarpy
+
+from gateway.adapters.policy.documents import SCHEMA, Documents, read_documents
+from gateway.adapters.policy.profiles import ProfileRules, read_profiles
+from gateway.adapters.policy.rules import NAMESPACE, Rule, Rulebook, compile_rules
+from gateway.core.approval import Needs, RuleReason
+from gateway.core.canonical import Json
+from gateway.core.errors import PolicyUnusable
+from gateway.core.model import CallFacts, Principal, ToolSpec
+from gateway.core.redaction import RedactionClass
+from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
+from gateway.runtime.ports import PolicySubject, PolicyVerdict, ProfileLimits
+
+_CHEAPEST_FIRST = (
+    ("invoke", PermissionMode.AUTO),
+    ("invoke_with_consent", PermissionMode.CONSENT),
+    ("invoke_with_step_up", PermissionMode.STEP_UP),
+)
+
+_REMEMBERED = 8192
+"""Verdicts kept. A question is under 2 KB (see `_LONGEST_FACT`), so all of them stay under some 20 MB."""
+
+_LONGEST_FACT = 512
+"""Characters of a path or host that a remembered question may hold; a client must not fill memory with long ones."""
+
+_UNNAMED = ""
+"""Stands for every person whom no rule names, so that they share verdicts. No rule can name it (see `rules`)."""
+
+_PARENTS = {
+    Profile.OPERATOR: ("operator", "enrolled"),
+    Profile.GUEST: ("guest", "enrolled"),
+    Profile.ANONYMOUS: ("anonymous",),
+}
+
+
+class CedarPolicy:
+    """The PolicyEngine over a folder of documents. Raises PolicyUnusable when they do not load."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._in_force = _enact(read_documents(folder))
+
+    @property
+    def version(self) -> str:
+        """Hex digest of the documents in force."""
+        return self._in_force.version
+
+    @property
+    def rule_ids(self) -> frozenset[str]:
+        """The ids of all rules in force."""
+        return self._in_force.rule_ids
+
+    def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
+        """The verdict for one call; with None for facts, the mode to publish."""
+        return self._in_force.judge(subject.principal, spec, facts, taint, max(subject.label, label))
+
+    def may_infer(self, subject: PolicySubject, *, local: bool, label: int) -> PolicyVerdict:
+        """Whether prompts of this subject may go to that kind of model; auto or forbidden."""
+        return self._in_force.may_infer(subject.principal, local, max(subject.label, label))
+
+    def limits(self, profile: Profile) -> ProfileLimits:
+        """What the profile may use up and see."""
+        return self._in_force.limits[profile]
+
+    def reload(self) -> None:
+        """Put the folder's documents in force, whole, or raise PolicyUnusable and change nothing."""
+        self._in_force = _enact(read_documents(self._folder))
+
+
+class _ToolQuestion(NamedTuple):
+    """All that a verdict over a tool can depend on, and therefore the key under which it is remembered."""
+
+    profile: Profile
+    person: str
+    tool: str
+    category: Category
+    source: str
+    interface: str
+    facts: CallFacts | None
+    taint: int
+    label: int
+
+
+class _ModelQuestion(NamedTuple):
+    """All that a verdict over a model can depend on."""
+
+    profile: Profile
+    person: str
+    local: bool
+    label: int
+
+
+class _PolicyInForce:
+    """One version of the policy, immutable but for the verdicts that it remembers."""
+
+    def __init__(self, version: str, rulebook: Rulebook, profiles: Mapping[Profile, ProfileRules]) -> None:
+        self.version = version
+        self.limits = {profile: rules.limits() for profile, rules in profiles.items()}
+        self.rule_ids = frozenset(rule.reason.id for rule in rulebook.rules.values())
+        self._rulebook = rulebook
+        self._profiles = profiles
+        self._remember_tool = lru_cache(_REMEMBERED)(self._judge_tool)
+        self._remember_model = lru_cache(_REMEMBERED)(self._judge_model)
+
+    def judge(self, principal: Principal, spec: ToolSpec, facts: CallFacts | None, taint: int, label: int) -> PolicyVerdict:
+        question = _ToolQuestion(
+            principal.profile,
+            self._person(principal),
+            spec.name,
+            spec.category,
+            spec.source,
+            spec.interface_id,
+            facts,
+            taint,
+            label,
+        )
+        if facts is not None and len(facts.path or "") + len(facts.host or "") > _LONGEST_FACT:
+            return self._judge_tool(question)
+        return self._remember_tool(question)
+
+    def may_infer(self, principal: Principal, local: bool, label: int) -> PolicyVerdict:
+        return self._remember_model(_ModelQuestion(principal.profile, self._person(principal), local, label))
+
+    def _person(self, principal: Principal) -> str:
+        return principal.id if principal.id in self._rulebook.named else _UNNAMED
+
+    def _judge_tool(self, question: _ToolQuestion) -> PolicyVerdict:
+        tool: Json = {
+            "uid": _uid("Tool", question.tool),
+            "attrs": {"name": question.tool, "source": question.source, "interface": question.interface},
+            "parents": [_uid("Category", question.category.value)],
+        }
+        context: Json = {
+            "publishing": question.facts is None,
+            "taint": question.taint,
+            "label": question.label,
+            "facts": _reported(question.facts),
+        }
+        return self._judge(self._describe_person(question.profile, question.person), _CHEAPEST_FIRST, tool, context)
+
+    def _judge_model(self, question: _ModelQuestion) -> PolicyVerdict:
+        model: Json = {
+            "uid": _uid("Model", "local" if question.local else "remote"),
+            "attrs": {"local": question.local},
+            "parents": [],
+        }
+        actions = (("infer", PermissionMode.AUTO),)
+        return self._judge(self._describe_person(question.profile, question.person), actions, model, {"label": question.label})
+
+    def _describe_person(self, profile: Profile, person: str) -> Json:
+        rules = self._profiles[profile]
+        return {
+            "uid": _uid("Principal", person),
+            "attrs": {
+                "autoHosts": rules.network_auto_hosts,
+                "remoteModels": rules.remote_models,
+                "suppressedTools": rules.suppressed_tools,
+            },
+            "parents": [_uid("Profile", name) for name in _PARENTS[profile]],
+        }
+
+    def _judge(self, person: Json, actions: Iterable[tuple[str, PermissionMode]], resource: Json, context: Json) -> PolicyVerdict:
+        """The mode of the first action that is allowed."""
+        schema = self._rulebook.schema
+        request = {"principal": person["uid"], "resource": resource["uid"], "context": context}
+        blocked: list[Rule] = []
+        try:
+            # The two stubs below have bare dicts in their signatures.
+            entities = cedarpy.Entities.from_json_str(json.dumps([person, resource]), schema)  # pyright: ignore[reportUnknownMemberType]
+            for action, mode in actions:
+                asked = {**request, "action": _uid("Action", action)}
+                result = cedarpy.is_authorized(asked, self._rulebook.policies, entities, schema)  # pyright: ignore[reportUnknownMemberType]
+                if result.decision is cedarpy.Decision.NoDecision:
+                    return _forbidden([_UNANSWERED])
+                if result.diagnostics.errors:
+                    return _forbidden([self._blame(result.diagnostics.errors)])
+                rules = [self._rulebook.rules[position] for position in result.diagnostics.reasons]
+                if result.allowed:
+                    return _permitted(mode, rules, blocked)
+                blocked += rules
+        except ValueError:
+            return _forbidden([_UNANSWERED])
+        return _forbidden(_reasons(blocked))
+
+    def _blame(self, errors: list[str]) -> RuleReason:
+        """The fault as a reason, with the failing rule's own id where Cedar names its position."""
+        for error in errors:
+            if (named := re.search(r"policy `(policy\d+)`", error)) and (rule := self._rulebook.rules.get(named[1])):
+                return RuleReason("policy.failed", f"The rule {rule.reason.id} could not be evaluated, so nothing is allowed")
+        return _UNANSWERED
+
+
+_UNANSWERED = RuleReason("policy.unanswered", "The policy could not judge this call, so it is not allowed")
+
+
+def _enact(documents: Documents) -> _PolicyInForce:
+    in_force = _PolicyInForce(documents.version, compile_rules(documents), read_profiles(documents.profiles))
+    # A schema that no longer describes what is asked would forbid everything, call by call; better said at once.
+    someone = Principal("", "", Profile.OPERATOR)
+    tool = ToolSpec("probe", "", "", "", {}, Category.READ, "")
+    for verdict in (
+        in_force.judge(someone, tool, CallFacts(path=".", host="localhost", bytes=0, recursive=False), 0, Label.PUBLIC),
+        in_force.may_infer(someone, True, Label.PUBLIC),
+    ):
+        if _UNANSWERED in verdict.because:
+            raise PolicyUnusable(f"`{SCHEMA}` does not describe what the gateway asks; start from the one that came with it")
+    return in_force
+
+
+def _permitted(mode: PermissionMode, permits: list[Rule], blocked: list[Rule]) -> PolicyVerdict:
+    """The mode with the strictest of what its permits oblige to. Credentials are taken out whatever a rule says."""
+    redact = {RedactionClass.SECRETS, *(part for rule in permits for part in rule.redact)}
+    return PolicyVerdict(
+        mode=mode,
+        because=(*_reasons(permits), *_reasons(blocked)),
+        needs=Needs(presence=any(rule.presence for rule in permits)),
+        approval_ttl=min((float(rule.ttl) for rule in permits if rule.ttl), default=None),
+        result_cap=min((rule.result_cap for rule in permits if rule.result_cap), default=None),
+        redact=tuple(part.value for part in RedactionClass if part in redact),
+    )
+
+
+def _forbidden(because: Iterable[RuleReason]) -> PolicyVerdict:
+    return PolicyVerdict(PermissionMode.FORBIDDEN, tuple(because))
+
+
+def _reasons(rules: Iterable[Rule]) -> list[RuleReason]:
+    """Each once, in the order of their ids: the order in the files must not show."""
+    return sorted({rule.reason for rule in rules}, key=lambda reason: reason.id)
+
+
+def _reported(facts: CallFacts | None) -> dict[str, Json]:
+    if facts is None:
+        return {}
+    members = {"path": facts.path, "host": facts.host, "bytes": facts.bytes, "recursive": facts.recursive}
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _uid(kind: str, identifier: str) -> dict[str, str]:
+    """An entity's name as a value. Built into text, an id with a quote in it could become part of a rule's language."""
+    return {"type": f"{NAMESPACE}::{kind}", "id": identifier}

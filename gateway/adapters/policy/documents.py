@@ -1,0 +1,90 @@
+"""The policy documents as they lie in their folder: `*.cedar`, `schema.cedarschema`, `profiles.toml`."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from gateway.core.canonical import digest
+from gateway.core.errors import PolicyUnusable
+
+SCHEMA = "schema.cedarschema"
+PROFILES = "profiles.toml"
+
+_LARGEST = 1024 * 1024
+"""Bytes of one document. A policy that people can read is a hundredth of it; anything larger is a mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """All of one policy, read at one moment. `rules` maps file name to text, in the order in which they count."""
+
+    rules: Mapping[str, str]
+    schema: str
+    profiles: str
+    version: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        texts = {**self.rules, SCHEMA: self.schema, PROFILES: self.profiles}
+        object.__setattr__(self, "version", digest(texts))
+
+
+def read_documents(folder: Path) -> Documents:
+    """Read the folder. Raises PolicyUnusable, naming the file, when one is missing, unreadable or changing right now."""
+    octets = _read_all(folder)
+    # Two files of two policies would be a third policy that nobody wrote.
+    if _read_all(folder) != octets:
+        raise PolicyUnusable("the policy documents changed while they were read; reload once they are written")
+    texts = {name: _decode(name, raw) for name, raw in octets.items()}
+    schema, profiles = texts.pop(SCHEMA), texts.pop(PROFILES)
+    if not texts:
+        raise PolicyUnusable("the policy folder has no `*.cedar` file")
+    return Documents(texts, schema, profiles)
+
+
+def refuse_unseen(name: str, text: str) -> None:
+    """Raise PolicyUnusable for characters that would make a rule read differently from how it is evaluated."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        for char in line:
+            if char != "\t" and unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}:
+                raise PolicyUnusable(f"`{name}` line {number} holds an invisible character, U+{ord(char):04X}")
+
+
+def explain(error: ValidationError) -> str:
+    """The first fault of a document's content, as `calls_per_turn: input should be a valid integer`."""
+    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(str(part) for part in fault["loc"])
+    message = fault["msg"][:1].lower() + fault["msg"][1:]
+    return f"`{place}`: {message}" if place else message
+
+
+def _read_all(folder: Path) -> dict[str, bytes]:
+    names = [path.name for path in sorted(folder.glob("*.cedar"))]
+    return {name: _read(folder, name) for name in (*names, SCHEMA, PROFILES)}
+
+
+def _read(folder: Path, name: str) -> bytes:
+    try:
+        with (folder / name).open("rb") as file:
+            raw = file.read(_LARGEST + 1)
+    except FileNotFoundError:
+        raise PolicyUnusable(f"the policy folder has no `{name}`") from None
+    except OSError as error:
+        raise PolicyUnusable(f"`{name!a}` cannot be read: {error.strerror}") from None
+    if len(raw) > _LARGEST:
+        raise PolicyUnusable(f"`{name}` is larger than {_LARGEST} bytes")
+    return raw
+
+
+def _decode(name: str, raw: bytes) -> str:
+    refuse_unseen(ascii(name), name)
+    try:
+        text = raw.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise PolicyUnusable(f"`{name}` is not UTF-8") from None
+    refuse_unseen(name, text)
+    return text

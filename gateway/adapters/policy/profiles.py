@@ -1,0 +1,64 @@
+"""`profiles.toml`: what each profile may use up, and the attributes that rules see of it."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gateway.adapters.policy.documents import PROFILES, explain
+from gateway.core.errors import PolicyUnusable
+from gateway.core.vocabulary import Profile
+from gateway.runtime.ports import ProfileLimits
+
+_Calls = Annotated[int, Field(ge=1, le=100_000_000)]
+_Host = Annotated[str, Field(pattern=r"^[a-z0-9:.-]{1,253}$")]
+_ToolName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+
+
+class ProfileRules(BaseModel):
+    """One table of `profiles.toml`; the file itself says what each key means."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    calls_per_turn: _Calls
+    calls_per_session: _Calls
+    calls_per_principal_per_day: _Calls
+    pending_approvals: Annotated[int, Field(ge=1, le=1000)]
+    session_seconds: Annotated[int, Field(ge=60, le=30 * 24 * 3600)]
+    shows_forbidden: bool
+    suppressed_tools: list[_ToolName]
+    network_auto_hosts: list[_Host]
+    remote_models: bool
+
+    def limits(self) -> ProfileLimits:
+        """The part that the runtime enforces."""
+        return ProfileLimits(
+            calls_per_turn=self.calls_per_turn,
+            calls_per_session=self.calls_per_session,
+            calls_per_principal_per_day=self.calls_per_principal_per_day,
+            pending_approvals=self.pending_approvals,
+            shows_forbidden=self.shows_forbidden,
+            suppressed_tools=tuple(self.suppressed_tools),
+            session_seconds=float(self.session_seconds),
+        )
+
+
+class _ProfileTable(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    operator: ProfileRules
+    guest: ProfileRules
+    anonymous: ProfileRules
+
+
+def read_profiles(text: str) -> dict[Profile, ProfileRules]:
+    """Every profile of the vocabulary. Raises PolicyUnusable, naming the key that is wrong."""
+    try:
+        table = _ProfileTable.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise PolicyUnusable(f"`{PROFILES}` is not TOML: {error}") from None
+    except ValidationError as error:
+        raise PolicyUnusable(f"`{PROFILES}` {explain(error)}") from None
+    return {Profile.OPERATOR: table.operator, Profile.GUEST: table.guest, Profile.ANONYMOUS: table.anonymous}

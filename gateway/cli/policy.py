@@ -1,0 +1,58 @@
+"""`countersign policy`: is the policy what we think it is?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from gateway.adapters.policy.cases import CaseResult, read_cases, run_cases
+from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.core.errors import PolicyUnusable
+
+
+@click.group()
+def policy() -> None:
+    """Check the policy documents."""
+
+
+@policy.command()
+@click.option(
+    "--policy",
+    "folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=Path("policy"),
+    show_default=True,
+    help="Folder with *.cedar, schema.cedarschema, profiles.toml and cases/.",
+)
+def test(folder: Path) -> None:
+    """Load the policy and hold it to its decision table.
+
+    Exit status: 0 when every case holds, 1 when one does not or there is none, 2 when the documents do not load.
+    """
+    try:
+        engine = CedarPolicy(folder)
+        results = run_cases(engine, read_cases(folder))
+    except PolicyUnusable as error:
+        click.echo(f"policy does not load: {error.message}", err=True)
+        sys.exit(2)
+    _print_table(results)
+    untried = engine.rule_ids - {rule_id for result in results for rule_id in result.rule_ids}
+    if untried:
+        click.echo(f"note: no case involves {', '.join(sorted(untried))}")
+    failed = sum(not result.passed for result in results)
+    click.echo(f"{len(results) - failed} of {len(results)} cases hold; policy {engine.version[:16]}")
+    if failed or not results:
+        sys.exit(1)
+
+
+def _print_table(results: list[CaseResult]) -> None:
+    width = max((len(result.case.question) for result in results), default=0)
+    for result in results:
+        rules = ", ".join(result.rule_ids) or "no rule permits it"
+        mark = "ok  " if result.passed else "FAIL"
+        click.echo(f"{mark}  {result.case.question:<{width}}  {result.verdict.mode:<9}  {rules}")
+        if not result.passed:
+            expected = ", ".join(result.case.because) if result.case.because is not None else "any rules"
+            click.echo(f"      expected {result.case.expect} by {expected}: {result.case.about}")
