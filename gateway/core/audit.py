@@ -402,7 +402,11 @@ def _about(event: Event, at: int, principal_id: str | None) -> dict[str, Json]:
 def _call(
     event: Event, at: int, request: ToolRequest, snapshot: Snapshot | None, descriptor_digest: str | None
 ) -> dict[str, Json]:
-    """Whose call, in which turn, of which tool. What only the client says (name, snapshot, model) is payload."""
+    """Whose call, in which turn, of which tool. What only the client says (name, snapshot, model) is payload.
+
+    A call that has a snapshot was checked against it, and one that has a descriptor was found in it: from there on, what the
+    request says of them is the gateway's own knowledge.
+    """
     published = None if snapshot is None else snapshot.by_name.get(request.tool)
     return {
         "v": LEAF_VERSION,
@@ -415,9 +419,9 @@ def _call(
         "turnId": request.turn_id,
         "turnIndex": None if snapshot is None else snapshot.turn_index,
         "callId": request.call_id,
-        "snapshotDigest": None if snapshot is None else snapshot.digest,
+        "snapshotDigest": None if snapshot is None else request.snapshot_digest,
         "policyVersion": None if snapshot is None else snapshot.policy_version,
-        "tool": None if published is None else request.tool,
+        "tool": None if published is None and descriptor_digest is None else request.tool,
         "permission": None if published is None else published.permission.value,
         "descriptorDigest": published.spec.digest if descriptor_digest is None and published else descriptor_digest,
         "modelId": None if request.model is None or request.model.claimed else request.model.id,

@@ -1,0 +1,254 @@
+"""The tables, portable between SQLite and PostgreSQL. Times are epoch milliseconds; `*_digest` and `*_hash` are hex SHA-256.
+
+What a call was given and what it gave stand once, in the payload of its leaves; `calls` only points there.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# SQLite gives a table its row id for a key of type INTEGER only, and an INTEGER there has 64 bits already.
+_Place = BigInteger().with_variant(Integer, "sqlite")
+_Time = BigInteger
+
+# ── the audit log ──
+
+leaves = Table(
+    "leaves",
+    metadata,
+    Column("position", _Place, primary_key=True, autoincrement=False),
+    Column("hash", LargeBinary, nullable=False),
+    Column("body", Text, nullable=False),
+    # Erasing a payload sets both to NULL; the body keeps SHA-256(salt || payload).
+    Column("salt", LargeBinary),
+    Column("payload", LargeBinary),
+)
+
+checkpoints = Table(
+    "checkpoints",
+    metadata,
+    Column("size", _Place, primary_key=True, autoincrement=False),
+    Column("note", Text, nullable=False),
+)
+
+# ── people ──
+
+principals = Table(
+    "principals",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("profile", Text, nullable=False),
+    Column("enrolled_at", _Time, nullable=False),
+)
+
+enrolments = Table(
+    "enrolments",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("profile", Text, nullable=False),
+    Column("expires_at", _Time, nullable=False),
+    Column("used_at", _Time),
+)
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    Column("credential_id", LargeBinary, primary_key=True),
+    Column("principal_id", Text, ForeignKey("principals.id"), nullable=False, index=True),
+    Column("public_key", LargeBinary, nullable=False),
+    Column("sign_count", BigInteger, nullable=False),
+    Column("backup_eligible", Boolean, nullable=False),
+    Column("backed_up", Boolean, nullable=False),
+    Column("user_handle", LargeBinary, nullable=False, index=True),
+    Column("transports", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("created_at", _Time, nullable=False),
+    Column("last_used_at", _Time),
+)
+
+console_sessions = Table(
+    "console_sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("secret_hash", Text, nullable=False, unique=True),
+    Column("principal_id", Text, ForeignKey("principals.id"), nullable=False),
+    Column("created_at", _Time, nullable=False),
+    Column("expires_at", _Time, nullable=False),
+    Column("ended_at", _Time),
+)
+
+agent_sessions = Table(
+    "agent_sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("secret_hash", Text, nullable=False, unique=True),
+    Column("principal_id", Text, ForeignKey("principals.id"), nullable=False),
+    Column("console_session_id", Text, ForeignKey("console_sessions.id"), nullable=False, index=True),
+    Column("labels", Text, nullable=False),
+    Column("label", Integer, nullable=False),
+    Column("created_at", _Time, nullable=False),
+    Column("expires_at", _Time, nullable=False),
+    Column("ended_at", _Time),
+)
+
+# ── conversations ──
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("principal_id", Text, ForeignKey("principals.id"), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("created_at", _Time, nullable=False),
+    Column("updated_at", _Time, nullable=False),
+    # Not a foreign key: a copy outlives what it was copied from.
+    Column("parent_id", Text),
+    Column("fork_at", Integer),
+    Column("taint", Integer, nullable=False),
+    Column("label", Integer, nullable=False),
+    Column("turn_count", Integer, nullable=False),
+    Column("message_count", Integer, nullable=False),
+    Column("open_turn_id", Text),
+    Column("deleted_at", _Time),
+    Index(None, "principal_id", "updated_at", "id"),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("conversation_id", Text, ForeignKey("conversations.id"), nullable=False, index=True),
+    Column("session_id", Text, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("model_id", Text),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("conversation_id", Text, ForeignKey("conversations.id"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("turn_id", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("provenance", Text, nullable=False),
+    Column("at", _Time, nullable=False),
+    Column("call_id", Text),
+    Column("tool_calls", Text, nullable=False),
+    # Where the salted digest of the content stands, so that it can be erased with the message.
+    Column("leaf", _Place, nullable=False),
+)
+
+# ── what was on offer ──
+
+descriptors = Table(
+    "descriptors",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    # The snapshot without its digest; each tool is only `[descriptor digest, permission]`.
+    Column("body", Text, nullable=False),
+)
+
+# ── calls and what lets them run ──
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("conversation_id", Text, ForeignKey("conversations.id"), primary_key=True),
+    Column("call_id", Text, primary_key=True),
+    Column("turn_id", Text, nullable=False),
+    Column("principal_id", Text, nullable=False),
+    Column("session_id", Text, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("request_digest", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("approval_id", Text),
+    Column("received_at", _Time, nullable=False),
+    Column("closed_at", _Time),
+    # Leaves whose payloads hold the arguments and the result.
+    Column("request_leaf", _Place, nullable=False),
+    Column("closing_leaf", _Place),
+    Index(None, "session_id"),
+    Index(None, "principal_id", "received_at"),
+    # The call itself is the key; a second tree with row ids would double the writes of the hot path.
+    sqlite_with_rowid=False,
+)
+
+approvals = Table(
+    "approvals",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("principal_id", Text, nullable=False),
+    Column("session_id", Text, nullable=False),
+    Column("conversation_id", Text, ForeignKey("conversations.id"), nullable=False),
+    Column("turn_id", Text, nullable=False),
+    Column("call_id", Text, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("arguments", LargeBinary, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("effects", Text, nullable=False),
+    Column("because", Text, nullable=False),
+    Column("needs", Text, nullable=False),
+    Column("offers", Text, nullable=False),
+    Column("statement", LargeBinary, nullable=False),
+    Column("statement_digest", Text, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("requested_at", _Time, nullable=False),
+    Column("expires_at", _Time, nullable=False),
+    Column("used_at", _Time),
+    Index(None, "principal_id", "requested_at"),
+    Index("ix_approvals_pending", "id", sqlite_where=text("status = 'pending'"), postgresql_where=text("status = 'pending'")),
+)
+
+grants = Table(
+    "grants",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("approval_id", Text, ForeignKey("approvals.id"), nullable=False),
+    Column("principal_id", Text, nullable=False, index=True),
+    Column("session_id", Text, nullable=False, index=True),
+    Column("conversation_id", Text, nullable=False),
+    Column("turn_id", Text),
+    Column("scope", Text, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("descriptor_digest", Text, nullable=False),
+    Column("pins", Text, nullable=False),
+    Column("freed", Text, nullable=False),
+    Column("issued_at", _Time, nullable=False),
+    Column("expires_at", _Time, nullable=False),
+    Column("max_uses", Integer, nullable=False),
+    Column("uses", Integer, nullable=False),
+    Column("revoked_at", _Time),
+)
