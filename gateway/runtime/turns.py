@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, NotFound
 from gateway.core.ledger import MessageAppended, SnapshotIssued, TurnBegun, TurnEnded
-from gateway.core.model import CallFacts, PublishedTool, Session, Snapshot
+from gateway.core.model import PublishedTool, Session, Snapshot
 from gateway.core.vocabulary import PermissionMode, Reason, Role
 from gateway.runtime.connections import Connection, Hub
 from gateway.runtime.conversations import Conversation, Conversations, Turn
@@ -169,7 +169,7 @@ class Turns:
         for spec in self._toolbox.specs():
             if spec.name in limits.suppressed_tools:
                 continue
-            verdict = self._policy.judge(subject, spec, CallFacts(), taint=exposure.taint, label=exposure.label)
+            verdict = self._policy.judge(subject, spec, None, taint=exposure.taint, label=exposure.label)
             mode = verdict.mode if spec.unavailable is None else PermissionMode.FORBIDDEN
             if mode is PermissionMode.FORBIDDEN and not limits.shows_forbidden:
                 continue

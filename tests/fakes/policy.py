@@ -29,7 +29,7 @@ class TablePolicy:
         self.needs = Needs()
         self.allowance = ProfileLimits(40, 1_000, 5_000, 20, True, (), 28_800.0)
 
-    def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts, *, taint: int, label: int) -> PolicyVerdict:
+    def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The table's mode."""
         mode = self.modes.get(spec.name, BY_CATEGORY[spec.category])
         return PolicyVerdict(mode, (RuleReason(f"table.{spec.category}", "the test says so"),), needs=self.needs)
