@@ -46,18 +46,20 @@ _AnySession = TypeVar("_AnySession", ConsoleSession, Session)
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A console session just started or renewed, with the secret for its cookie. It is the only copy."""
+    """A console session just started or renewed, with the only copy of its cookie's secret, good for that many seconds."""
 
     session: ConsoleSession
     secret: str
+    seconds: int
 
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """An agent session just made, with the secret for its cookie."""
+    """An agent session just made, with the only copy of its cookie's secret, good for that many seconds."""
 
     session: Session
     secret: str
+    seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ class SessionDesk:
             await self._end_console(ending, "replaced", *because, started)
         self._consoles.keep(secret_hash, session)
         self._fresh[session.id] = self._clock.monotonic()
-        return SignedIn(session, secret)
+        return SignedIn(session, secret, (session.expires_at - now) // 1000)
 
     async def renew_console(self, session: ConsoleSession, *because: Entry) -> SignedIn:
         """The same person answered again: a new secret, a new expiry, and what the session lent goes on."""
@@ -185,7 +187,7 @@ class SessionDesk:
         self._consoles.drop(session.id)
         self._consoles.keep(secret_hash, renewed)
         self._fresh[session.id] = self._clock.monotonic()
-        return SignedIn(renewed, secret)
+        return SignedIn(renewed, secret, (renewed.expires_at - now) // 1000)
 
     def require_fresh(self, session: ConsoleSession) -> None:
         """Raises Refused `stepUpRequired` unless this session's person answered with a passkey in the last 5 minutes.
@@ -234,7 +236,7 @@ class SessionDesk:
         secret_hash = hash_secret(secret)
         await self._ledger.append(AgentSessionStarted(now, session, secret_hash))
         self._agents.keep(secret_hash, session)
-        return Lent(session, secret)
+        return Lent(session, secret, (session.expires_at - now) // 1000)
 
     # ── ending ──
 

@@ -1,0 +1,32 @@
+"""One port, two origins: the Host header decides which one a request belongs to, or that it belongs to none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.server.responses import WRONG_HOST, refuse
+
+
+class HostGate:
+    """Passes a request on by its Host, compared whole and without regard to case (RFC 9110 section 4.2.3).
+
+    The allow-list is what stops DNS rebinding: a page of another site whose name was pointed at this machine still sends
+    its own name. Two Host headers are two answers to one question, and so none.
+    """
+
+    def __init__(self, sites: Mapping[str, ASGIApp], elsewhere: ASGIApp) -> None:
+        self._sites = {host.lower(): app for host, app in sites.items()}
+        self._elsewhere = elsewhere
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        hosts = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
+        app = self._sites.get(hosts[0], self._elsewhere) if len(hosts) == 1 else self._elsewhere
+        await app(scope, receive, send)
+
+
+async def misdirected(scope: Scope, receive: Receive, send: Send) -> None:
+    """421, for HTTP and for a WebSocket handshake."""
+    await refuse(WRONG_HOST)(scope, receive, send)

@@ -1,0 +1,115 @@
+"""Answers: JSON, and the one shape of an error, `{"error": {"code", "reason"?, "message"}}`.
+
+Nothing internal leaves: an exception that is not of our own tree is `internal_error` and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import orjson
+from starlette.responses import Response
+
+from gateway.core.canonical import Json
+from gateway.core.errors import (
+    GatewayError,
+    LedgerUnavailable,
+    ModelUnavailable,
+    NotFound,
+    NotSignedIn,
+    ProtocolError,
+    Refused,
+    TooManyRequests,
+    UnknownMethod,
+)
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a request gets no other answer: an HTTP status, a stable code, a reason where the code alone is not enough."""
+
+    status: int
+    code: str
+    message: str
+    reason: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+NOT_FOUND = Fault(404, "not_found", "there is nothing here")
+NOT_SIGNED_IN = Fault(401, "not_signed_in", "sign in first")
+INVALID_TOKEN = Fault(
+    401,
+    "invalid_token",
+    "this token is unknown, used up or revoked",
+    headers={"www-authenticate": 'Bearer error="invalid_token"'},
+)
+FOREIGN_ORIGIN = Fault(403, "refused", "this is answered only to pages of its own origin", "origin")
+NO_PROBE = Fault(403, "refused", "this is for the machine itself, or for who holds the metrics token", "probe")
+TOO_SLOW = Fault(408, "request_timeout", "the body did not arrive in time")
+TOO_LARGE = Fault(413, "body_too_large", "the body is larger than this endpoint takes")
+NOT_JSON = Fault(415, "unsupported_media_type", "send application/json")
+WRONG_HOST = Fault(421, "misdirected_request", "this gateway does not answer to that host")
+NOT_A_SOCKET = Fault(426, "upgrade_required", "this is a WebSocket", headers={"upgrade": "websocket", "connection": "Upgrade"})
+INTERNAL = Fault(500, "internal_error", "internal error")
+
+_STATUSES: Mapping[type[ProtocolError], int] = {NotSignedIn: 401, NotFound: 404, UnknownMethod: 404, TooManyRequests: 429}
+
+
+def wrong_method(allowed: str) -> Fault:
+    """`allowed` as an Allow header lists methods."""
+    return Fault(405, "method_not_allowed", f"this takes {allowed}", headers={"allow": allowed})
+
+
+def describe(error: Exception) -> Fault:
+    """The fault that an error of the tree is over HTTP; anything else is an internal error."""
+    match error:
+        case Refused():
+            return Fault(error.status, error.code, error.message, error.reason)
+        case ProtocolError():
+            return Fault(_STATUSES.get(type(error), 400), error.code, error.message)
+        case ModelUnavailable():
+            return Fault(503, error.code, error.message, error.state, headers={"retry-after": "2"})
+        case LedgerUnavailable():
+            return Fault(503, error.code, error.message)
+        case _:
+            return INTERNAL
+
+
+def answer(value: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON."""
+    return Response(orjson.dumps(value), status, headers=headers, media_type=JSON)
+
+
+def no_content() -> Response:
+    """204."""
+    return Response(status_code=204)
+
+
+def refuse(fault: Fault) -> Response:
+    """The error shape."""
+    body = {"code": fault.code, "message": fault.message}
+    if fault.reason is not None:
+        body["reason"] = fault.reason
+    return answer({"error": body}, fault.status, fault.headers)
+
+
+def refuse_as_openai(fault: Fault) -> Response:
+    """The same with the two members that OpenAI's clients look for as well."""
+    return answer(openai_error(fault), fault.status, fault.headers)
+
+
+def openai_error(fault: Fault) -> dict[str, Json]:
+    """The body of `refuse_as_openai`, and of an error inside a stream."""
+    kind = "invalid_request_error" if fault.status < 500 else "server_error"
+    body: dict[str, Json] = {"code": fault.code, "message": fault.message, "type": kind, "param": None}
+    if fault.reason is not None:
+        body["reason"] = fault.reason
+    return {"error": body}
+
+
+def is_expected(error: Exception) -> bool:
+    """Whether an error was raised on purpose, so that its traceback tells an operator nothing."""
+    return isinstance(error, GatewayError) and describe(error) is not INTERNAL
