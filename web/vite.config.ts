@@ -1,5 +1,16 @@
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
+
+/**
+ * Which style sheet wins over which, a later layer over an earlier one. Chunks bring their sheets in an order that nobody
+ * chooses, and the first sheet to name a layer would decide; so every sheet begins with the whole order.
+ */
+const layerOrder: Plugin = {
+  name: "layer-order",
+  enforce: "pre",
+  transform: (code, id) =>
+    id.endsWith(".css") ? { code: `@layer tokens, base, ui, feature;\n${code}`, map: null } : null,
+};
 
 /**
  * Two apps, one per origin: `vite build --mode shell` and `vite build --mode console`. Each ends in a folder of its own,
@@ -7,7 +18,7 @@ import { defineConfig } from "vite";
  */
 export default defineConfig(({ mode: app }) => ({
   root: app,
-  plugins: [react()],
+  plugins: [layerOrder, react()],
   publicDir: false,
   build: {
     outDir: `../dist/${app}`,

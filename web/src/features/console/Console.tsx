@@ -1,23 +1,26 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ConnectionLost } from "../../protocol/rpc.ts";
 import { ErrorBoundary } from "../../ui/ErrorBoundary.tsx";
 import { LiveRegion } from "../../ui/LiveRegion.tsx";
+import { Spinner } from "../../ui/Spinner.tsx";
 import { ToastRegion } from "../../ui/Toast.tsx";
-import { Authorize } from "./account/Authorize.tsx";
-import { Enrol } from "./account/Enrol.tsx";
-import { Passkeys } from "./account/Passkeys.tsx";
 import { SignIn } from "./account/SignIn.tsx";
 import { ApprovalPage } from "./approvals/ApprovalPage.tsx";
 import { Inbox } from "./approvals/Inbox.tsx";
-import { Audit } from "./audit/Audit.tsx";
 import { Frame, Threshold } from "./Frame.tsx";
-import { Grants } from "./Grants.tsx";
 import { Home } from "./Home.tsx";
 import { paths } from "./paths.ts";
 import { SessionProvider } from "./session.tsx";
 import type { Surroundings } from "./surroundings.ts";
+
+// An approval must be on screen fast, on a phone too; what is opened now and then comes when it is opened.
+const Audit = lazy(async () => ({ default: (await import("./audit/Audit.tsx")).Audit }));
+const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
+const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
+const Grants = lazy(async () => ({ default: (await import("./Grants.tsx")).Grants }));
+const Passkeys = lazy(async () => ({ default: (await import("./account/Passkeys.tsx")).Passkeys }));
 
 /** The console: the pages before the door, and the ones behind it. */
 export function Console({ around }: { readonly around: Surroundings }) {
@@ -31,7 +34,9 @@ export function Console({ around }: { readonly around: Surroundings }) {
             <Switch>
               <Route path={paths.enrol}>
                 <Threshold>
-                  <Enrol />
+                  <Suspense fallback={<Spinner label="Opening the page" />}>
+                    <Enrol />
+                  </Suspense>
                 </Threshold>
               </Route>
               <Route path={paths.signIn}>
@@ -42,7 +47,9 @@ export function Console({ around }: { readonly around: Surroundings }) {
               <Route>
                 <Frame>
                   <ErrorBoundary what="This page" resetKey={location}>
-                    <Rooms />
+                    <Suspense fallback={<Spinner label="Opening the page" />}>
+                      <Rooms />
+                    </Suspense>
                   </ErrorBoundary>
                 </Frame>
               </Route>

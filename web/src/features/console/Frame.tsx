@@ -5,7 +5,6 @@ import { Banner } from "../../ui/Banner.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
-import { Menu } from "../../ui/Menu.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { useToast } from "../../ui/Toast.tsx";
 import { STATUS_WORDS } from "./approvals/words.ts";
@@ -135,14 +134,10 @@ function Account({ name }: { readonly name: string }) {
   };
   return (
     <div className={styles.account}>
-      <Menu
-        trigger={<span className={styles.person}>{name}</span>}
-        label={`Account of ${name}`}
-        items={[
-          { label: "Passkeys", onSelect: () => navigate(paths.passkeys) },
-          { label: "Sign out", onSelect: leave },
-        ]}
-      />
+      <span className={styles.person}>{name}</span>
+      <button type="button" className={styles.leave} onClick={leave}>
+        Sign out
+      </button>
     </div>
   );
 }

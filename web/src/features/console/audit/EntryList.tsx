@@ -85,11 +85,11 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
   return (
     <div className="stack">
       <section>
-        <h3>The leaf</h3>
+        <h2>The leaf</h2>
         <JsonView value={entry.body} openTo={1} />
       </section>
       <section>
-        <h3>Its payload</h3>
+        <h2>Its payload</h2>
         {entry.payload === undefined ? (
           <p className="note">There is none, or it was erased; the leaf and every proof stay valid without it.</p>
         ) : (
@@ -97,7 +97,7 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
         )}
       </section>
       <section>
-        <h3>Leaf hash</h3>
+        <h2>Leaf hash</h2>
         <Digest value={entry.hash} what="hash" />
       </section>
     </div>
