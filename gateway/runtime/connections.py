@@ -49,10 +49,13 @@ class Outbox:
         return self._closing
 
     def put(self, message: bytes, urgency: Urgency = Urgency.FIRST) -> None:
-        """Queue a message. A full outbox drops progress and closes the connection for anything else."""
+        """Queue a message. A full outbox drops progress and closes the connection for anything else.
+
+        A peer that has read everything gets any one message, so that a long conversation can still be opened.
+        """
         if self._closing is not None:
             return
-        if self._bytes + len(message) > self._limit:
+        if self._bytes and self._bytes + len(message) > self._limit:
             if urgency is Urgency.FIRST:
                 self.close(1013, "peer does not read")
             return

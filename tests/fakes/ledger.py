@@ -1,7 +1,8 @@
 """The ledger and its records in memory: the same rules as the database, nothing durable.
 
 One object is both ports. `entries` is everything that was appended, `failure` makes the next appends fail as a full disk
-would. The contract suite in `tests/adapters/storage` holds it and the real adapter to the same behaviour.
+would, `key` signs a checkpoint when one is asked for. The contract suite in `tests/adapters/storage` holds it and the real
+adapter to the same behaviour.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import orjson
 from gateway.core import audit, merkle
 from gateway.core import ledger as steps
 from gateway.core.approval import Approval, Grant
+from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import GatewayError, IllegalStep
 from gateway.core.ledger import Entry, Message, Passkey, ToolResult
 from gateway.core.model import Principal, Session, ToolRequest
@@ -68,6 +70,7 @@ class MemoryLedger:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.failure: GatewayError | None = None
+        self.key: SigningKey | None = None
         self._state = _State()
 
     # ── writing ──
@@ -445,6 +448,12 @@ class MemoryLedger:
 
     async def audit_size(self) -> int:
         return len(self._state.leaves)
+
+    async def checkpoint(self) -> str | None:
+        if self.key is None or not self._state.leaves:
+            return None
+        leaves = [bytes.fromhex(row.hash) for row in self._state.leaves]
+        return self.key.sign(len(leaves), merkle.root_of(leaves))
 
     async def ready(self) -> bool:
         return self.failure is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gateway.core.approval import Needs, RuleReason
 from gateway.core.model import CallFacts, ToolSpec
@@ -41,6 +41,10 @@ class TablePolicy:
     def limits(self, profile: Profile) -> ProfileLimits:
         """The same for everybody."""
         return self.allowance
+
+    def rules(self) -> Sequence[RuleReason]:
+        """One a category."""
+        return [RuleReason(f"table.{category}", "the test says so") for category in sorted(BY_CATEGORY)]
 
     def reload(self) -> None:
         """Take the version that was laid out."""

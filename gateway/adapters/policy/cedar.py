@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -78,6 +78,10 @@ class CedarPolicy:
         """What the profile may use up and see."""
         return self._in_force.limits[profile]
 
+    def rules(self) -> Sequence[RuleReason]:
+        """Every rule in force with its author's sentence, by id."""
+        return self._in_force.reasons
+
     def reload(self) -> None:
         """Put the folder's documents in force, whole, or raise PolicyUnusable and change nothing."""
         self._in_force = _enact(read_documents(self._folder))
@@ -112,7 +116,8 @@ class _PolicyInForce:
     def __init__(self, version: str, rulebook: Rulebook, profiles: Mapping[Profile, ProfileRules]) -> None:
         self.version = version
         self.limits = {profile: rules.limits() for profile, rules in profiles.items()}
-        self.rule_ids = frozenset(rule.reason.id for rule in rulebook.rules.values())
+        self.reasons = tuple(sorted((rule.reason for rule in rulebook.rules.values()), key=lambda reason: reason.id))
+        self.rule_ids = frozenset(reason.id for reason in self.reasons)
         self._rulebook = rulebook
         self._profiles = profiles
         self._remember_tool = lru_cache(_REMEMBERED)(self._judge_tool)
