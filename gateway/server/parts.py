@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from prometheus_client import CollectorRegistry
@@ -19,6 +19,7 @@ from gateway.runtime.ports import ConsoleSession, Entropy, Records
 from gateway.server.access import Access, Identity, Site
 from gateway.server.assets import WebApp
 from gateway.server.cookies import CookieJar
+from gateway.server.relay import Streams
 
 _Shape = TypeVar("_Shape", bound=Wire)
 
@@ -38,6 +39,15 @@ class ServerParts:
     console: WebApp
     agent_socket: ASGIApp
     console_socket: ASGIApp
+    streams: Streams = field(default_factory=Streams)
+
+    def web_app(self, site: Site) -> WebApp:
+        """The app of a site; the other one's files are out of its reach."""
+        return self.shell if site is Site.AGENT else self.console
+
+    def socket(self, site: Site) -> ASGIApp:
+        """The `/ws` of a site."""
+        return self.agent_socket if site is Site.AGENT else self.console_socket
 
 
 @dataclass(frozen=True, slots=True)

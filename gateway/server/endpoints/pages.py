@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from gateway.server.access import Site
-from gateway.server.assets import WebApp
 from gateway.server.parts import Visit
 
 
 async def show_page(visit: Visit) -> Response:
     """The app's page."""
-    return _app(visit).page(visit.request)
+    return visit.parts.web_app(visit.site).page(visit.request)
 
 
 async def fetch_asset(visit: Visit) -> Response:
     """A hashed file."""
-    return _app(visit).asset(visit.request, visit.request.path_params["name"])
+    return visit.parts.web_app(visit.site).asset(visit.request, visit.request.path_params["name"])
 
 
 async def fetch_beside(visit: Visit) -> Response:
     """An icon or manifest."""
-    return _app(visit).beside(visit.request, visit.request.path_params["name"])
-
-
-def _app(visit: Visit) -> WebApp:
-    return visit.parts.shell if visit.site is Site.AGENT else visit.parts.console
+    return visit.parts.web_app(visit.site).beside(visit.request, visit.request.path_params["name"])

@@ -1,0 +1,135 @@
+"""`/v1`: OpenAI-shaped requests of a turn, under the token of `inference/token`.
+
+The token decides the model and the tools. A request may declare fewer tools than the turn's snapshot, never others, and
+never with another schema: what the model is told it may call is what the gate will know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+import orjson
+from starlette.responses import Response
+
+from gateway.core.canonical import Json, canonical_bytes
+from gateway.core.errors import MalformedJson
+from gateway.core.model import Snapshot
+from gateway.core.vocabulary import PermissionMode
+from gateway.runtime.inference import Lease
+from gateway.server.parts import Visit
+from gateway.server.relay import Relay
+from gateway.server.responses import Fault, answer, refuse_as_openai
+
+RESPOND = "respond"
+"""The loop's own pseudo-tool: how a model ends a turn in words. It never reaches the gateway as a call."""
+
+_CHAT = frozenset(
+    {
+        # OpenAI's chat completions, without what would bring tools in by another door (`functions`, `web_search_options`).
+        *("model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "n", "stop", "seed"),
+        *("max_tokens", "max_completion_tokens", "temperature", "top_p", "frequency_penalty", "presence_penalty"),
+        *("response_format", "logit_bias", "logprobs", "top_logprobs", "user", "reasoning_effort"),
+        # llama.cpp's server, without what reaches other requests' slots, adapters or files.
+        *("top_k", "min_p", "repeat_penalty", "cache_prompt", "grammar", "json_schema", "chat_template_kwargs"),
+    }
+)
+_EMBEDDINGS = frozenset({"model", "input", "encoding_format", "dimensions", "user"})
+_LIMITS = ("max_tokens", "max_completion_tokens")
+
+_BUSY = Fault(429, "too_many_requests", "this session has enough answers under way", headers={"retry-after": "1"})
+
+
+def _bad(code: str, message: str) -> Fault:
+    return Fault(400, code, message)
+
+
+async def complete_chat(visit: Visit) -> Response:
+    """`POST /v1/chat/completions`, streamed or whole."""
+    return _relay(visit, "/v1/chat/completions", _judge_chat(visit.body, visit.lease))
+
+
+async def embed(visit: Visit) -> Response:
+    """`POST /v1/embeddings`."""
+    return _relay(visit, "/v1/embeddings", _judge_members(visit.body, visit.lease, _EMBEDDINGS))
+
+
+async def list_models(visit: Visit) -> Response:
+    """`GET /v1/models`: the one model that the token is for."""
+    model = visit.lease.model
+    entry = {"id": model.id, "object": "model", "owned_by": model.backend, "created": 0}
+    return answer({"object": "list", "data": [entry]})
+
+
+def _relay(visit: Visit, path: str, judged: dict[str, Json] | Fault) -> Response:
+    lease, streams = visit.lease, visit.parts.streams
+    if isinstance(judged, Fault):
+        return refuse_as_openai(judged)
+    if streams.is_full(lease.session.id):
+        return refuse_as_openai(_BUSY)
+    # Written anew from what was checked, so that nothing reaches the model that a second reader could read differently.
+    return Relay(desk=visit.parts.inference, streams=streams, lease=lease, path=path, body=orjson.dumps(judged))
+
+
+def _judge_members(body: Json, lease: Lease, known: frozenset[str]) -> dict[str, Json] | Fault:
+    if not isinstance(body, dict):
+        return _bad("invalid_params", "the body is not an object")
+    asked = cast("dict[str, Json]", body)
+    unknown = sorted(set(asked) - known)
+    if unknown:
+        return _bad("unknown_parameter", f"`{unknown[0][:64]}` is not taken here")
+    if asked.get("model", lease.model.id) != lease.model.id:
+        return _bad("model_not_in_token", "this token is for another model")
+    return {**asked, "model": lease.model.id}
+
+
+def _judge_chat(body: Json, lease: Lease) -> dict[str, Json] | Fault:
+    asked = _judge_members(body, lease, _CHAT)
+    if isinstance(asked, Fault):
+        return asked
+    if asked.get("n", 1) != 1:
+        return _bad("invalid_params", "`n` must be 1")
+    for name in _LIMITS:
+        limit = asked.get(name, 1)
+        if type(limit) is not int or limit < 1:
+            return _bad("invalid_params", f"`{name}` must be a positive integer")
+    tools = asked.get("tools", [])
+    if not isinstance(tools, list):
+        return _bad("invalid_params", "`tools` must be an array")
+    for tool in cast("list[Json]", tools):
+        fault = _judge_tool(tool, lease.turn.snapshot)
+        if fault is not None:
+            return fault
+    return _bounded(asked, lease.model.output_tokens)
+
+
+def _judge_tool(tool: Json, snapshot: Snapshot | None) -> Fault | None:
+    match tool:
+        case {"type": "function", "function": {"name": str(name), **rest}}:
+            declared = cast("Mapping[str, Json]", rest)
+        case _:
+            return _bad("invalid_params", "each of `tools` must be a function with a name")
+    published = None if snapshot is None else snapshot.by_name.get(name)
+    if published is None:
+        return None if name == RESPOND else _not_in_snapshot(name, "is not in this turn's snapshot")
+    if published.permission is PermissionMode.FORBIDDEN:
+        return _not_in_snapshot(name, "may not be called in this turn")
+    try:
+        schema = canonical_bytes(declared.get("parameters"))
+    except MalformedJson:
+        return _not_in_snapshot(name, "has a schema with no canonical form")
+    if schema != canonical_bytes(published.spec.param_schema):
+        return _not_in_snapshot(name, "has another schema in this turn's snapshot")
+    return None
+
+
+def _not_in_snapshot(name: str, why: str) -> Fault:
+    return _bad("tool_not_in_snapshot", f"`{name[:64]}` {why}")
+
+
+def _bounded(asked: dict[str, Json], output_tokens: int) -> dict[str, Json]:
+    """With an upper limit on what is generated: without one, llama.cpp goes on until its context is full."""
+    if output_tokens < 1:
+        return asked
+    limits = {name: min(asked[name], output_tokens) for name in _LIMITS if name in asked}
+    return {**asked, **(limits or {"max_tokens": output_tokens})}

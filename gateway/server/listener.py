@@ -1,0 +1,115 @@
+"""The listening side: uvicorn as measured in security.md section 6, with the two limits that it lacks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEADER_SECONDS = 10.0
+"""From the first byte of a request, or the connection's beginning, to the end of its headers. uvicorn alone waits forever."""
+
+HEADER_OCTETS = 32 * 1024
+"""Of target and headers together; nginx takes 4 times 8 KiB. httptools alone takes any amount."""
+
+CONNECTIONS = 4096
+MESSAGE_OCTETS = 256 * 1024
+"""Of one WebSocket message; protocol.md section 2."""
+
+PING_SECONDS = 20.0
+KEEP_ALIVE_SECONDS = 5
+
+
+class PunctualHttp(HttpToolsProtocol):
+    """HTTP/1.1 whose headers must come in time and within a size. What is no HTTP at all gets our error shape too."""
+
+    _deadline: asyncio.TimerHandle | None = None
+    _header_octets = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """asyncio.Protocol."""
+        super().connection_made(transport)
+        self._start_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """asyncio.Protocol."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        """httptools: the first byte of a request."""
+        super().on_message_begin()
+        self._header_octets = 0
+        self._start_waiting()
+
+    def on_url(self, url: bytes) -> None:
+        """httptools: a part of the target."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """httptools: one header."""
+        self._count(len(name) + len(value))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """httptools: the headers are here."""
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Called by uvicorn for whatever httptools, or one of the callbacks above, does not take."""
+        body = b'{"error":{"code":"bad_request","message":"this is not an HTTP request that can be read"}}'
+        head = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+        self.transport.write(head % len(body) + body)
+        self.transport.close()
+
+    def _count(self, octets: int) -> None:
+        self._header_octets += octets
+        if self._header_octets > HEADER_OCTETS:
+            raise _HeadersTooLarge
+
+    def _start_waiting(self) -> None:
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.abort()
+
+
+class _HeadersTooLarge(Exception):
+    pass
+
+
+def listener(app: ASGIApp, *, host: str, port: int, connections: int = CONNECTIONS) -> uvicorn.Config:
+    """How to serve the app. Port 0 takes a free one.
+
+    No proxy headers are believed: nothing here depends on the peer's address but `/metrics`, which refuses requests that
+    carry such headers.
+    """
+    options: dict[str, Any] = {
+        "http": PunctualHttp,
+        "ws": "websockets-sansio",
+        "ws_max_size": MESSAGE_OCTETS,
+        "ws_per_message_deflate": False,
+        "ws_ping_interval": PING_SECONDS,
+        "ws_ping_timeout": PING_SECONDS,
+        "loop": "uvloop",
+        "lifespan": "off",
+        "limit_concurrency": connections,
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "proxy_headers": False,
+        "server_header": False,
+        "access_log": False,
+        "log_config": None,
+    }
+    return uvicorn.Config(app, host=host, port=port, **options)

@@ -1,0 +1,171 @@
+"""A model's answer on its way to the browser: bytes as they come, until they end, or nobody may have them any more.
+
+Three things race: the answer, the peer going away, and the lease being revoked (sign-out, cancel, end of the turn). Whoever
+wins, the upstream request is closed before this one is over, which is what makes the sidecar stop generating.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+from collections import Counter
+from collections.abc import Generator
+
+import orjson
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from gateway.core.errors import GatewayError
+from gateway.runtime.inference import InferenceDesk, Lease
+from gateway.server.responses import Fault, describe, openai_error, refuse_as_openai
+
+STREAMS_PER_SESSION = 4
+"""Answers under way at once. A turn needs one; a sidecar with one slot queues the rest."""
+
+FAREWELL_SECONDS = 1.0
+"""For a last event to a peer that may have stopped reading."""
+
+EVENT_STREAM = "text/event-stream"
+
+_TAIL = 2048
+"""Bytes at the end of an answer that hold its counts."""
+
+_PASSED_ON = (200, 400, 404, 413, 422, 429)
+"""Upstream statuses that are about the request. Any other is about the upstream, and nothing that a browser could mend."""
+
+_PROMPT_TOKENS = re.compile(rb'"(?:prompt_tokens|prompt_n)":\s*(\d{1,9})')
+_COMPLETION_TOKENS = re.compile(rb'"(?:completion_tokens|predicted_n)":\s*(\d{1,9})')
+
+_REVOKED = Fault(403, "token_revoked", "the turn or the session that this token belongs to has ended")
+_BROKEN = Fault(502, "model_error", "the model broke off")
+
+_LOG = logging.getLogger(__name__)
+
+
+class Streams:
+    """How many answers each session has under way."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+
+    def is_full(self, session_id: str) -> bool:
+        """Whether one more would be too many."""
+        return self._open[session_id] >= STREAMS_PER_SESSION
+
+    @contextlib.contextmanager
+    def one_more(self, session_id: str) -> Generator[None]:
+        """Count one while it lasts."""
+        self._open[session_id] += 1
+        try:
+            yield
+        finally:
+            self._open[session_id] -= 1
+            if not self._open[session_id]:
+                del self._open[session_id]
+
+
+class _UpstreamFault(Exception):
+    """The upstream answered with a status that is its own problem."""
+
+
+class Relay(Response):
+    """The answer to one request through `/v1`, as an ASGI app. Records how it ended."""
+
+    def __init__(self, *, desk: InferenceDesk, streams: Streams, lease: Lease, path: str, body: bytes) -> None:
+        super().__init__()
+        self._desk = desk
+        self._streams = streams
+        self._lease = lease
+        self._path = path
+        self._asked = body
+        self._begun_as: str | None = None
+        self._tail = b""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        outcome = "aborted"
+        try:
+            with self._streams.one_more(self._lease.session.id):
+                outcome = await self._race(scope, receive, send)
+        finally:
+            await self._record(outcome)
+
+    async def _race(self, scope: Scope, receive: Receive, send: Send) -> str:
+        pump = asyncio.ensure_future(self._pump(send))
+        gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+        revoked = asyncio.ensure_future(self._lease.revoked.wait())
+        racers = (pump, gone, revoked)
+        try:
+            await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for racer in racers:
+                racer.cancel()
+            # Only now is the upstream closed: `pump` holds it, and a cancelled task has yet to unwind.
+            await asyncio.gather(*racers, return_exceptions=True)
+        if not pump.cancelled():
+            error = pump.exception()
+            if error is None:
+                return "completed"
+            await self._part(self._fault_of(error), scope, receive, send)
+            return "failed"
+        if self._lease.revoked.is_set():
+            await self._part(_REVOKED, scope, receive, send)
+        return "aborted"
+
+    async def _pump(self, send: Send) -> None:
+        async with self._desk.backend.ask(self._path, self._asked) as stream:
+            if stream.status not in _PASSED_ON:
+                _LOG.warning("the model answered %d to %s", stream.status, self._path)
+                raise _UpstreamFault
+            is_events = stream.content_type.startswith(EVENT_STREAM)
+            self._begun_as = EVENT_STREAM if is_events else "application/json"
+            # nginx and others would hold an event stream back to fill a buffer.
+            headers = [(b"content-type", self._begun_as.encode()), (b"x-accel-buffering", b"no")]
+            await send({"type": "http.response.start", "status": stream.status, "headers": headers})
+            async for chunk in stream.chunks():
+                self._tail = (self._tail + chunk)[-_TAIL:]
+                await send(_body(chunk, more=True))
+        await send(_body(b"", more=False))
+
+    async def _part(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say why there is no more. A JSON answer that had begun is left unfinished: cut short, it must not look whole."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FAREWELL_SECONDS):
+                if self._begun_as is None:
+                    await refuse_as_openai(fault)(scope, receive, send)
+                elif self._begun_as == EVENT_STREAM:
+                    await send(_body(b"\n\ndata: %b\n\n" % orjson.dumps(openai_error(fault)), more=False))
+
+    def _fault_of(self, error: BaseException) -> Fault:
+        if isinstance(error, GatewayError):
+            return describe(error)
+        if not isinstance(error, _UpstreamFault):
+            _LOG.error("the relay to the model failed", exc_info=error)
+        return _BROKEN
+
+    async def _record(self, outcome: str) -> None:
+        try:
+            await self._desk.finish(
+                self._lease, outcome, _count(_PROMPT_TOKENS, self._tail), _count(_COMPLETION_TOKENS, self._tail)
+            )
+        except GatewayError:
+            # The answer is out already. That the token was minted is on record, and with it who could ask for what.
+            _LOG.exception("the end of an inference request could not be recorded")
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    message: Message = {"type": ""}
+    while message["type"] != "http.disconnect":
+        message = await receive()
+
+
+def _body(chunk: bytes, *, more: bool) -> Message:
+    return {"type": "http.response.body", "body": chunk, "more_body": more}
+
+
+def _count(pattern: re.Pattern[bytes], tail: bytes) -> int | None:
+    # A model cannot forge these: inside its text, a JSON string, every quote is escaped.
+    found = pattern.findall(tail)
+    return int(found[-1]) if found else None

@@ -1,0 +1,123 @@
+"""The route table: everything that can be asked for over HTTP, one row each.
+
+A row says who may ask, from which pages, with what body, and which audit tag the act belongs to. What has no row does not
+exist. `/ws` is in the table as well; its rows are the handshake, whose own checks stand in `gateway.protocol.handshake`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gateway.protocol.wire import Nothing, Wire
+from gateway.server.access import BodyRule, Permission, Site, Source
+from gateway.server.endpoints import console, health, inference, pages, shell
+from gateway.server.middleware.headers import REPORT_PATH
+from gateway.server.parts import Handler
+from gateway.server.responses import JSON
+
+JSON_LIMIT = 64 * 1024
+INFERENCE_LIMIT = 1024 * 1024
+"""Bytes; a conversation of 8,000 tokens is 32 KiB, its tool schemas as much again."""
+
+
+class Tag(StrEnum):
+    """What kind of act a row is: `subject:past-tense`. Acts that change anything have ledger entries of their own; the tag
+    also counts requests in `/metrics`."""
+
+    PAGE_SHOWN = "page:shown"
+    CEREMONY_OPENED = "ceremony:opened"
+    PRINCIPAL_ENROLLED = "principal:enrolled"
+    PASSKEY_ADDED = "passkey:added"
+    SESSION_STARTED = "session:started"
+    SESSION_ENDED = "session:ended"
+    SESSION_LENT = "session:lent"
+    MODEL_ASKED = "model:asked"
+    SOCKET_OPENED = "socket:opened"
+    HEALTH_READ = "health:read"
+    REPORT_TAKEN = "report:taken"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One endpoint. `handler` None: the WebSocket of that site."""
+
+    method: str
+    site: Site
+    path: str
+    permission: Permission
+    tag: Tag
+    handler: Handler | None
+    source: Source = Source.ANYWHERE
+    body: BodyRule | None = None
+
+
+def _json(shape: type[Wire]) -> BodyRule:
+    return BodyRule(JSON_LIMIT, (JSON,), shape)
+
+
+def _page(site: Site, path: str) -> Row:
+    return Row("GET", site, path, Permission.PUBLIC, Tag.PAGE_SHOWN, pages.show_page)
+
+
+def _post(site: Site, path: str, permission: Permission, tag: Tag, handler: Handler, shape: type[Wire] = Nothing) -> Row:
+    return Row("POST", site, path, permission, tag, handler, Source.OWN_PAGES, _json(shape))
+
+
+def _infer(method: str, path: str, handler: Handler) -> Row:
+    body = BodyRule(INFERENCE_LIMIT, (JSON,)) if method == "POST" else None
+    source = Source.OWN_PAGES_OR_PROGRAMS
+    return Row(method, Site.AGENT, path, Permission.INFERENCE_LEASE, Tag.MODEL_ASKED, handler, source, body)
+
+
+def _shared(site: Site) -> tuple[Row, ...]:
+    """What both origins have. Files come last: their paths are patterns."""
+    report = BodyRule(health.REPORT_LIMIT, ("application/csp-report", "application/reports+json"))
+    return (
+        Row("GET", site, "/healthz", Permission.PUBLIC, Tag.HEALTH_READ, health.live),
+        Row("GET", site, "/readyz", Permission.PUBLIC, Tag.HEALTH_READ, health.ready),
+        Row("GET", site, "/metrics", Permission.PROBE, Tag.HEALTH_READ, health.measure),
+        Row("POST", site, REPORT_PATH, Permission.PUBLIC, Tag.REPORT_TAKEN, health.take_report, body=report),
+        Row("GET", site, "/assets/{name:path}", Permission.PUBLIC, Tag.PAGE_SHOWN, pages.fetch_asset),
+        Row("GET", site, "/{name}", Permission.PUBLIC, Tag.PAGE_SHOWN, pages.fetch_beside),
+    )
+
+
+_ANYONE, _SIGNED_IN, _SHELL = Permission.PUBLIC, Permission.CONSOLE_SESSION, Permission.AGENT_SESSION
+
+CONSOLE_ROWS: tuple[Row, ...] = (
+    _post(Site.CONSOLE, "/enrol/options", _ANYONE, Tag.CEREMONY_OPENED, console.start_enrolment, console.EnrolmentStart),
+    _post(Site.CONSOLE, "/enrol/verify", _ANYONE, Tag.PRINCIPAL_ENROLLED, console.enrol, console.EnrolmentAnswer),
+    _post(Site.CONSOLE, "/signin/options", _ANYONE, Tag.CEREMONY_OPENED, console.start_sign_in),
+    _post(Site.CONSOLE, "/signin/verify", _ANYONE, Tag.SESSION_STARTED, console.sign_in, console.SignInAnswer),
+    _post(Site.CONSOLE, "/passkeys/options", _SIGNED_IN, Tag.CEREMONY_OPENED, console.start_passkey),
+    _post(Site.CONSOLE, "/passkeys/verify", _SIGNED_IN, Tag.PASSKEY_ADDED, console.add_passkey, console.NewPasskeyAnswer),
+    _post(Site.CONSOLE, "/signout", _SIGNED_IN, Tag.SESSION_ENDED, console.sign_out),
+    _post(Site.CONSOLE, "/authorize", _SIGNED_IN, Tag.SESSION_LENT, console.authorize_shell, console.ShellState),
+    Row("GET", Site.CONSOLE, "/ws", _SIGNED_IN, Tag.SOCKET_OPENED, None),
+    _page(Site.CONSOLE, "/"),
+    _page(Site.CONSOLE, "/enrol"),
+    _page(Site.CONSOLE, "/signin"),
+    _page(Site.CONSOLE, "/authorize"),
+    _page(Site.CONSOLE, "/approvals"),
+    _page(Site.CONSOLE, "/approvals/{id}"),
+    _page(Site.CONSOLE, "/grants"),
+    _page(Site.CONSOLE, "/passkeys"),
+    _page(Site.CONSOLE, "/audit"),
+    *_shared(Site.CONSOLE),
+)
+
+AGENT_ROWS: tuple[Row, ...] = (
+    Row("GET", Site.AGENT, "/login", _ANYONE, Tag.CEREMONY_OPENED, shell.login),
+    Row("GET", Site.AGENT, "/callback", _ANYONE, Tag.SESSION_LENT, shell.finish_login),
+    _post(Site.AGENT, "/logout", _SHELL, Tag.SESSION_ENDED, shell.logout),
+    _infer("POST", "/v1/chat/completions", inference.complete_chat),
+    _infer("POST", "/v1/embeddings", inference.embed),
+    _infer("GET", "/v1/models", inference.list_models),
+    Row("GET", Site.AGENT, "/ws", _SHELL, Tag.SOCKET_OPENED, None),
+    _page(Site.AGENT, "/"),
+    _page(Site.AGENT, "/c/{id}"),
+    *_shared(Site.AGENT),
+)
+
+ROWS: tuple[Row, ...] = (*CONSOLE_ROWS, *AGENT_ROWS)
