@@ -26,6 +26,12 @@ MAX_INTEGER = 2**53 - 1
 MAX_DEPTH = 64
 """protocol.md section 2. For comparison: orjson stops at 1024, jcs-admit at 128."""
 
+_WRITE_ONLY_JSON = orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+"""orjson writes dates and dataclasses unless told to pass them on, and there is nobody here to pass them on to."""
+
+_MAY_HIDE_A_NUMBER = re.compile(rb"null|[0-9]{16}|e\+")
+"""orjson writes NaN and infinities as `null`; the float 1e16 becomes an integer that no reader may accept."""
+
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -57,11 +63,17 @@ def parse(raw: bytes, *, max_depth: int = MAX_DEPTH) -> Json:
 
 
 def canonical_bytes(value: Json) -> bytes:
-    """RFC 8785 bytes of a value. Raises MalformedJson for what has none (NaN, integers beyond 2^53-1, odd types)."""
+    """RFC 8785 bytes of a value, which `parse` reads back as the same value.
+
+    Raises MalformedJson for what has none: NaN, numbers beyond 2^53-1, unpaired surrogates, types that JSON lacks.
+    """
     try:
-        return jcs_admit.admit(orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER))
+        raw = jcs_admit.admit(orjson.dumps(value, option=_WRITE_ONLY_JSON))
     except (orjson.JSONEncodeError, jcs_admit.JcsError):
         raise MalformedJson("value has no canonical JSON form") from None
+    if _MAY_HIDE_A_NUMBER.search(raw) and _has_unreadable_number(value):
+        raise MalformedJson("value has no canonical JSON form")
+    return raw
 
 
 def own_bytes(value: Json) -> bytes:
@@ -99,9 +111,14 @@ def _bounded_integer(digits: str) -> int:
 
 def _finite_number(text: str) -> float:
     number = float(text)
-    if not math.isfinite(number):
+    # 1e16 is an integer however it is written, and canonical JSON writes it as one.
+    if not _is_readable(number):
         raise MalformedJson("number out of range")
     return number
+
+
+def _is_readable(number: float) -> bool:
+    return math.isfinite(number) and abs(number) <= MAX_INTEGER
 
 
 def _no_constant(name: str) -> Never:
@@ -127,5 +144,17 @@ def _has_surrogate(value: Json) -> bool:
         case dict():
             members = cast("dict[str, Json]", value)
             return any(_has_surrogate(name) or _has_surrogate(item) for name, item in members.items())
+        case _:
+            return False
+
+
+def _has_unreadable_number(value: Json) -> bool:
+    match value:
+        case float():
+            return not _is_readable(value)
+        case list() | tuple():
+            return any(_has_unreadable_number(item) for item in cast("list[Json]", value))
+        case dict():
+            return any(_has_unreadable_number(item) for item in cast("dict[str, Json]", value).values())
         case _:
             return False
