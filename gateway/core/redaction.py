@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-import orjson
-
-from gateway.core.canonical import MAX_DEPTH, Json
+from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
+from gateway.core.errors import MalformedJson
 
 
 class RedactionClass(StrEnum):
@@ -81,13 +80,15 @@ def cap_text(text: str, limit: int) -> tuple[str, int]:
 
 
 def cap_json(value: Json, limit: int) -> tuple[Json, bool]:
-    """The value, or None and True when its JSON text is longer than `limit` bytes or does not exist.
+    """The value, or None and True when its canonical text is longer than `limit` bytes or does not exist.
 
     Half a JSON value would be another value, so it is dropped whole; the text beside it says what it can.
     """
+    if value is None:
+        return None, False
     try:
-        size = len(orjson.dumps(value))
-    except orjson.JSONEncodeError:
+        size = len(canonical_bytes(value))
+    except MalformedJson:
         return None, True
     return (value, False) if size <= limit else (None, True)
 
