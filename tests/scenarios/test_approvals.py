@@ -1,4 +1,4 @@
-"""Attacks on approvals, sent to the running gateway (security research section 7, cases 28 to 40). Ids: 002-30, 002-33, 002-34."""
+"""Attacks on approvals, sent to the running gateway (security research section 7, cases 28 to 40). Ids: 002-30, 002-33."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def finish(call: asyncio.Future[Any]) -> Any:
 
 
 async def test_the_statement_is_the_canonical_bytes_that_the_digest_is_of(scene: Scene) -> None:
-    turn, call, approval_id = await ask(scene, "erase", "caf\u00e9 \u202etxt.exe")
+    _, call, approval_id = await ask(scene, "erase", "caf\u00e9 \u202etxt.exe")
     opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
     statement = opened["statement"]
     digest = hashlib.sha256(rfc8785.dumps(statement)).hexdigest()
