@@ -1,0 +1,243 @@
+"""Files of one folder: listed, read, written and deleted through descriptors that cannot lead out of it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gateway.adapters.tools.beneath import Opener, choose_opener
+from gateway.adapters.tools.paths import RESERVED_PREFIX, write_path
+from gateway.core.effects import show
+from gateway.core.errors import Misconfigured, ToolFailed
+
+MAX_READ = 1024 * 1024
+"""Bytes of a file that are read; 128 times what a result may hold."""
+
+MAX_ENTRIES = 500
+"""Entries of a folder that are told, unless a caller asks for more."""
+
+MAX_SCANNED = 50_000
+"""Entries of a folder that are looked at, so that sorting a folder of millions costs nothing."""
+
+CHUNK = 64 * 1024
+
+_READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+"""Opening a FIFO without O_NONBLOCK waits for its other end, opening a terminal may make it ours."""
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY
+
+_PERMISSIONS: Final = 0o777
+"""What a replaced file keeps of its mode: no set-user-id."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One name in a folder. `kind` is `file`, `folder`, `link` or `other`; `bytes` is the size of a file."""
+
+    name: str
+    kind: str
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The beginning of a file; `size` is what the whole has, in bytes."""
+
+    data: bytes
+    size: int
+
+
+class Workspace:
+    """One folder and everything below it. Methods block; paths are parts from `read_path`; failures are ToolFailed."""
+
+    def __init__(self, root: Path, opener: Opener | None = None) -> None:
+        self.root = root
+        self._open = opener or choose_opener()
+        # Two writers of one name would share its temporary file.
+        self._writing = threading.Lock()
+
+    def list(self, parts: tuple[str, ...], limit: int = MAX_ENTRIES) -> tuple[list[FileEntry], bool]:
+        """What a folder holds, sorted by name, and whether that is all."""
+        with _told(parts), self.opened(parts, _FOLDER) as folder, os.scandir(folder) as found:
+            entries: list[FileEntry] = []
+            complete = True
+            for entry in found:
+                if entry.name.startswith(RESERVED_PREFIX):
+                    continue
+                if len(entries) >= MAX_SCANNED:
+                    complete = False
+                    break
+                with suppress(FileNotFoundError):
+                    entries.append(_describe(entry))
+        entries.sort(key=lambda entry: entry.name)
+        return entries[:limit], complete and len(entries) <= limit
+
+    def read(self, parts: tuple[str, ...], cancelled: threading.Event, limit: int = MAX_READ) -> Content:
+        """The first `limit` bytes of a regular file."""
+        with _told(parts), self.opened(parts, _READ) as descriptor:
+            status = os.fstat(descriptor)
+            _require_plain(status, parts)
+            data = bytearray()
+            while len(data) < limit and not cancelled.is_set():
+                chunk = os.read(descriptor, min(CHUNK, limit - len(data)))
+                if not chunk:
+                    break
+                data += chunk
+            return Content(bytes(data), max(status.st_size, len(data)))
+
+    def write(self, parts: tuple[str, ...], data: bytes) -> bool:
+        """Make the file hold exactly `data`, durably, or leave everything as it was. Says whether it replaced one."""
+        *folders, name = _require_name(parts)
+        with _told(parts), self._writing, self.opened((), _FOLDER) as root, self._made(root, folders) as folder:
+            before = _status_of(name, folder)
+            if before is not None:
+                _require_plain(before, parts)
+            # One name per target: what a crash leaves behind is found and removed by the next write.
+            temporary = RESERVED_PREFIX + hashlib.sha256(name.encode()).hexdigest()[:32]
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+            create = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(temporary, create, 0o666, dir_fd=folder)
+            try:
+                try:
+                    _write_all(descriptor, data)
+                    if before is not None:
+                        os.fchmod(descriptor, before.st_mode & _PERMISSIONS)
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+                os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(temporary, dir_fd=folder)
+                raise
+            os.fsync(folder)
+        return before is not None
+
+    def delete(self, parts: tuple[str, ...]) -> int:
+        """Delete a regular file, durably; its size in bytes."""
+        *folders, name = _require_name(parts)
+        with _told(parts), self._writing, self.opened(tuple(folders), _FOLDER) as folder:
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            _require_plain(status, parts)
+            os.unlink(name, dir_fd=folder)
+            os.fsync(folder)
+            return status.st_size
+
+    @contextmanager
+    def opened(self, parts: Sequence[str], flags: int) -> Generator[int, None, None]:
+        """A descriptor of what stands at that path, for the length of the context. Raises OSError."""
+        root = os.open(self.root, _FOLDER | os.O_CLOEXEC)
+        try:
+            descriptor = self._open(root, parts, flags)
+        finally:
+            os.close(root)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def _made(self, root: int, folders: Sequence[str]) -> Generator[int, None, None]:
+        here = os.dup(root)
+        try:
+            for folder in folders:
+                try:
+                    below = self._open(here, (folder,), _FOLDER)
+                except FileNotFoundError:
+                    with suppress(FileExistsError):
+                        os.mkdir(folder, dir_fd=here)
+                    os.fsync(here)
+                    below = self._open(here, (folder,), _FOLDER)
+                os.close(here)
+                here = below
+            yield here
+        finally:
+            os.close(here)
+
+
+def require_folder(root: Path) -> None:
+    """Raises Misconfigured when the workspace is not a folder that can be opened."""
+    try:
+        os.close(os.open(root, _FOLDER | os.O_CLOEXEC))
+    except OSError as error:
+        raise Misconfigured(f"the workspace cannot be opened: {os.strerror(error.errno or 0)}") from error
+
+
+def _require_name(parts: tuple[str, ...]) -> tuple[str, ...]:
+    if not parts:
+        raise ToolFailed("`.` is the workspace itself; name a file in it, such as `notes/todo.txt`")
+    return parts
+
+
+def _require_plain(status: os.stat_result, parts: tuple[str, ...]) -> None:
+    """Refuse what is not a regular file of this folder alone."""
+    shown = show(write_path(parts))
+    if stat.S_ISDIR(status.st_mode):
+        raise ToolFailed(f"{shown} is a folder, not a file")
+    if stat.S_ISLNK(status.st_mode):
+        raise ToolFailed(f"{shown} is a link, and links are not followed")
+    if not stat.S_ISREG(status.st_mode):
+        raise ToolFailed(f"{shown} is not a regular file")
+    # Its other name may be anywhere on the disk, so this would reach out of the workspace.
+    if status.st_nlink > 1:
+        raise ToolFailed(f"{shown} has a second name (a hard link), so it may not be only the workspace's; copy it first")
+
+
+def _status_of(name: str, folder: int) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _describe(entry: os.DirEntry[str]) -> FileEntry:
+    status = entry.stat(follow_symlinks=False)
+    if stat.S_ISREG(status.st_mode):
+        return FileEntry(entry.name, "file", status.st_size)
+    if stat.S_ISDIR(status.st_mode):
+        return FileEntry(entry.name, "folder", None)
+    return FileEntry(entry.name, "link" if stat.S_ISLNK(status.st_mode) else "other", None)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+@contextmanager
+def _told(parts: tuple[str, ...]) -> Generator[None, None, None]:
+    """The system's refusals in words that name the workspace path and nothing of the machine."""
+    try:
+        yield
+    except OSError as error:
+        shown = show(write_path(parts))
+        match error.errno:
+            case errno.ENOENT:
+                message = f"there is no {shown}"
+            case errno.ENOTDIR:
+                message = f"{shown} is not a folder, or a part of it is a file or a link"
+            case errno.ELOOP | errno.EXDEV:
+                message = f"{shown} is or goes through a link, and links are not followed"
+            case errno.EISDIR:
+                message = f"{shown} is a folder, not a file"
+            case errno.ENXIO | errno.ENODEV | errno.EOPNOTSUPP:
+                message = f"{shown} is not a regular file"
+            case errno.EACCES | errno.EPERM | errno.EROFS:
+                message = f"the gateway has no permission for {shown}"
+            case errno.ENOSPC | errno.EDQUOT:
+                message = "there is no space left; nothing was changed"
+            case errno.ENAMETOOLONG:
+                message = f"{shown} is too long for a path"
+            case code:
+                message = f"{shown} cannot be used: {os.strerror(code or errno.EIO)}"
+        raise ToolFailed(message) from error

@@ -1,0 +1,138 @@
+"""Looking through a workspace for a text or for names."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import translate
+from re import compile as compile_pattern
+
+from gateway.adapters.tools.files import Workspace
+from gateway.adapters.tools.paths import is_nameable, write_path
+from gateway.core.errors import ToolFailed
+
+MAX_MATCHES = 100
+MAX_FILES = 5_000
+MAX_DEPTH = 32
+MAX_TOTAL = 64 * 1024 * 1024
+"""Bytes that one search reads."""
+
+MAX_LINE = 200
+"""Characters of a matching line that are shown."""
+
+_GLOB = frozenset("*?[")
+_BINARY_PROBE = 8 * 1024
+"""Bytes in which a NUL makes a file binary; git looks at as many."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """Matches in the order of their paths. `line` and `text` are None for a match of the name alone."""
+
+    matches: list[Match] = field(default_factory=list["Match"])
+    files: int = 0
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One place. Lines count from 1."""
+
+    path: str
+    line: int | None = None
+    text: str | None = None
+
+
+def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: threading.Event) -> Findings:
+    """Lines that contain the query, whatever its case; or, if the query has `*`, `?` or `[`, files whose name it matches."""
+    findings = Findings()
+    by_name = not _GLOB.isdisjoint(query)
+    # Since Python 3.9 `translate` makes patterns that do not backtrack over earlier stars.
+    pattern = compile_pattern(translate(query.casefold()))
+    wanted = query.casefold()
+    budget = MAX_TOTAL
+    for found in _walk(workspace, parts, findings, cancelled):
+        path = write_path(found)
+        if by_name:
+            if pattern.match(found[-1].casefold()) or pattern.match(path.casefold()):
+                findings.matches.append(Match(path))
+        else:
+            budget -= _search_file(workspace, found, wanted, findings, cancelled)
+        if len(findings.matches) >= MAX_MATCHES or budget <= 0:
+            findings.complete = False
+            break
+    return findings
+
+
+def _walk(
+    workspace: Workspace, start: tuple[str, ...], findings: Findings, cancelled: threading.Event
+) -> Iterator[tuple[str, ...]]:
+    """Regular files, folders in the order of their names; counts them, and notes where it stops early."""
+    if _is_file(workspace, start):
+        findings.files = 1
+        yield start
+        return
+    folders = [start]
+    while folders:
+        folder = folders.pop()
+        try:
+            entries, complete = workspace.list(folder, MAX_FILES)
+        except ToolFailed:
+            # The start is the caller's own path; what vanishes or is closed further down is left out.
+            if folder == start:
+                raise
+            continue
+        findings.complete &= complete
+        below: list[tuple[str, ...]] = []
+        for entry in entries:
+            if cancelled.is_set() or findings.files >= MAX_FILES:
+                findings.complete = False
+                return
+            inner = (*folder, entry.name)
+            if entry.kind == "folder" and len(inner) <= MAX_DEPTH:
+                below.append(inner)
+            elif entry.kind == "file" and is_nameable(entry.name):
+                findings.files += 1
+                yield inner
+        folders.extend(reversed(below))
+
+
+def _is_file(workspace: Workspace, parts: tuple[str, ...]) -> bool:
+    try:
+        with workspace.opened(parts, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) as descriptor:
+            return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    except OSError:
+        # Listing it will say what is wrong.
+        return False
+
+
+def _search_file(
+    workspace: Workspace, parts: tuple[str, ...], wanted: str, findings: Findings, cancelled: threading.Event
+) -> int:
+    """Add the matching lines of one file; the bytes that were read."""
+    try:
+        content = workspace.read(parts, cancelled)
+    except ToolFailed:
+        return 0
+    findings.complete &= len(content.data) == content.size
+    if b"\0" in content.data[:_BINARY_PROBE]:
+        return len(content.data)
+    path = write_path(parts)
+    if wanted in parts[-1].casefold():
+        findings.matches.append(Match(path))
+    for number, line in enumerate(content.data.decode("utf-8", "replace").splitlines(), start=1):
+        if wanted in line.casefold():
+            findings.matches.append(Match(path, number, _around(line, wanted)))
+            if len(findings.matches) >= MAX_MATCHES:
+                break
+    return len(content.data)
+
+
+def _around(line: str, wanted: str) -> str:
+    if len(line) <= MAX_LINE:
+        return line.strip()
+    start = max(0, line.casefold().find(wanted) - MAX_LINE // 4)
+    return ("…" if start else "") + line[start : start + MAX_LINE].strip() + ("…" if start + MAX_LINE < len(line) else "")

@@ -1,0 +1,243 @@
+"""The built-in tools: files of one folder, the machine's figures, and the caller's own calls in the audit log.
+
+Their parameters are few and plain because the default model has half a billion parameters; their texts are short lines for
+the same reason. The exact figures are in the structured part.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import Field
+
+from gateway.adapters.tools.declaration import AnyTool, tool
+from gateway.adapters.tools.files import FileEntry, Workspace
+from gateway.adapters.tools.paths import is_nameable, read_path, write_path
+from gateway.adapters.tools.searching import Match, search
+from gateway.adapters.tools.status import Status, read_status
+from gateway.core.canonical import Json
+from gateway.core.effects import escape
+from gateway.core.errors import Misconfigured
+from gateway.core.model import CallFacts, ToolOutput
+from gateway.core.times import rfc3339
+from gateway.core.vocabulary import Category, Recovery, Trust
+from gateway.runtime.ports import AuditQuery, AuditRow, ToolContext
+
+AuditReader: TypeAlias = Callable[[AuditQuery], Awaitable[Sequence[AuditRow]]]
+
+_CLOSED: Final = "call:closed"
+_BINARY_PROBE: Final = 8 * 1024
+
+_FilePath: TypeAlias = Annotated[str, Field(description="File path in the workspace, for example notes/todo.txt")]
+_FolderPath: TypeAlias = Annotated[str, Field(description="Folder path in the workspace, for example notes; . is all of it")]
+_Query: TypeAlias = Annotated[
+    str, Field(description="Text to find in files, or a file name with *, for example *.md", min_length=1, max_length=200)
+]
+
+
+def prepare_workspace(path: Path) -> bool:
+    """Make the workspace with its sample files if there is nothing at `path`; whether it was made.
+
+    An existing folder is left as it is, also when it is empty. Raises Misconfigured when there can be no folder.
+    """
+    if path.is_dir():
+        return False
+    try:
+        with as_file(files("gateway.adapters.tools") / "samples") as samples:
+            shutil.copytree(samples, path, copy_function=shutil.copyfile)
+    except OSError as error:
+        raise Misconfigured(f"the workspace `{path.name}` cannot be made: {error.strerror}") from error
+    return True
+
+
+def file_tools(workspace: Workspace) -> list[AnyTool]:
+    """The tools over one folder."""
+
+    @tool(
+        category=Category.READ,
+        summary="List {path}",
+        recovery=Recovery.PURE,
+        facts=_find_path,
+        interface="workspace",
+    )
+    def list_directory(path: _FolderPath = ".") -> ToolOutput:
+        """List the files and folders in a folder of the workspace."""
+        parts = read_path(path)
+        entries, complete = workspace.list(parts)
+        where = escape(write_path(parts))
+        head = f"{where} holds {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
+        lines = [head + (":" if complete else " and more; these come first:" if entries else ""), *map(_line_of, entries)]
+        if not entries:
+            lines = [f"{where} is empty"]
+        return ToolOutput(
+            "\n".join(lines),
+            {"path": write_path(parts), "entries": [_record_of(entry) for entry in entries], "complete": complete},
+        )
+
+    @tool(category=Category.READ, summary="Read {path}", recovery=Recovery.PURE, facts=_find_path, interface="workspace")
+    def read_file(path: _FilePath, context: ToolContext) -> ToolOutput:
+        """Read a text file of the workspace."""
+        parts = read_path(path)
+        content = workspace.read(parts, context.cancelled)
+        where = write_path(parts)
+        record: dict[str, Json] = {"path": where, "bytes": content.size, "binary": False, "complete": True}
+        if b"\0" in content.data[:_BINARY_PROBE] or (text := _decode(content.data)) is None:
+            return ToolOutput(
+                f"{escape(where)} is a binary file of {content.size} bytes; its content is not text", {**record, "binary": True}
+            )
+        if len(content.data) < content.size:
+            text += f"\n…[only the first {len(content.data)} of {content.size} bytes]"
+            record["complete"] = False
+        return ToolOutput(text or f"{escape(where)} is empty", record)
+
+    @tool(
+        category=Category.READ,
+        summary="Search for {query} in {path}",
+        recovery=Recovery.PURE,
+        facts=_find_path,
+        interface="workspace",
+    )
+    def search_files(query: _Query, context: ToolContext, path: _FolderPath = ".") -> ToolOutput:
+        """Find files by their text, or by their name if the query has a *."""
+        parts = read_path(path)
+        found = search(workspace, parts, query, context.cancelled)
+        lines = [_line_of_match(match) for match in found.matches] or [f"nothing found in {found.files} files"]
+        if not found.complete:
+            lines.append("…[there was too much to search all of it; ask for less, or in one folder]")
+        return ToolOutput("\n".join(lines), asdict(found))
+
+    @tool(
+        category=Category.WRITE,
+        summary="Write {path}",
+        effects=("{path} will hold exactly this, and what it held before is gone: {content}",),
+        recovery=Recovery.IDEMPOTENT,
+        facts=_find_path_and_size,
+        interface="workspace",
+    )
+    def write_file(path: _FilePath, content: Annotated[str, "The whole new text of the file"]) -> ToolOutput:
+        """Write a text file in the workspace. Replaces the file if there is one."""
+        parts = read_path(path)
+        data = content.encode()
+        replaced = workspace.write(parts, data)
+        where = write_path(parts)
+        done = "replaced" if replaced else "created"
+        return ToolOutput(f"{done} {escape(where)}, {len(data)} bytes", {"path": where, "bytes": len(data), "replaced": replaced})
+
+    @tool(
+        category=Category.DESTRUCTIVE,
+        summary="Delete {path}",
+        effects=("The file {path} is removed for good; there is no way back",),
+        recovery=Recovery.UNSAFE,
+        facts=_find_path,
+        interface="workspace",
+    )
+    def delete_file(path: _FilePath) -> ToolOutput:
+        """Delete a file of the workspace for good."""
+        parts = read_path(path)
+        size = workspace.delete(parts)
+        where = write_path(parts)
+        return ToolOutput(f"deleted {escape(where)}, {size} bytes", {"path": where, "bytes": size})
+
+    return [list_directory, read_file, search_files, write_file, delete_file]
+
+
+def system_tools(workspace: Workspace, read_audit_log: AuditReader) -> list[AnyTool]:
+    """The tools over the gateway's own machine and log."""
+
+    @tool(
+        category=Category.READ,
+        summary="Look at the machine's load, memory and disk",
+        trust=Trust.TRUSTED,
+        recovery=Recovery.PURE,
+        interface="system",
+    )
+    def system_status() -> ToolOutput:
+        """Show processor load, memory, disk space and uptime of this machine."""
+        status = read_status(workspace.root)
+        return ToolOutput(_describe_status(status), asdict(status))
+
+    @tool(category=Category.READ, summary="Look at your last {limit} calls", recovery=Recovery.PURE, interface="audit")
+    async def read_audit(
+        context: ToolContext, limit: Annotated[int, Field(description="How many, newest first", ge=1, le=100)] = 20
+    ) -> ToolOutput:
+        """Show the user's own latest tool calls and how they ended."""
+        owner = context.principal.id
+        rows = await read_audit_log(AuditQuery(principal_id=owner, event=_CLOSED, limit=limit))
+        # The query says whose; that no other's row is shown does not hang on it.
+        calls = [_record_of_call(row) for row in rows if row.body.get("principalId") == owner]
+        lines = [" ".join(escape(str(value)) for value in call.values() if value is not None) for call in calls]
+        return ToolOutput("\n".join(lines) or "no calls yet", {"calls": calls})
+
+    return [system_status, read_audit]
+
+
+# ── what the policy is told ──
+
+
+def _find_path(arguments: Mapping[str, Json]) -> CallFacts:
+    return CallFacts(path=write_path(read_path(arguments["path"])))
+
+
+def _find_path_and_size(arguments: Mapping[str, Json]) -> CallFacts:
+    return CallFacts(path=write_path(read_path(arguments["path"])), bytes=len(arguments["content"].encode()))
+
+
+# ── wording ──
+
+
+def _decode(data: bytes) -> str | None:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # A character that the limit cut in two is no reason to call a text binary.
+        if error.end == len(data) and error.start > len(data) - 4:
+            return data[: error.start].decode("utf-8-sig")
+        return None
+
+
+def _line_of(entry: FileEntry) -> str:
+    name = escape(entry.name)
+    match entry.kind:
+        case "folder":
+            return f"- {name}/"
+        case "file":
+            return f"- {name} ({entry.bytes} bytes)"
+        case kind:
+            return f"- {name} ({'a link' if kind == 'link' else 'not a regular file'})"
+
+
+def _record_of(entry: FileEntry) -> dict[str, Json]:
+    name = entry.name if is_nameable(entry.name) else escape(entry.name)
+    return {"name": name, "kind": entry.kind, "bytes": entry.bytes}
+
+
+def _line_of_match(match: Match) -> str:
+    where = escape(match.path)
+    return where if match.line is None else f"{where}:{match.line}: {match.text}"
+
+
+def _describe_status(status: Status) -> str:
+    lines = [f"load: {status.load} on {status.processors} processors"]
+    if status.memory_total is not None:
+        free = "" if status.memory_available is None else f"{_gigabytes(status.memory_available)} free of "
+        lines.append(f"memory: {free}{_gigabytes(status.memory_total)}")
+    lines.append(f"disk: {_gigabytes(status.disk_free)} free of {_gigabytes(status.disk_total)}")
+    if status.uptime is not None:
+        lines.append(f"up for {status.uptime // 86400} days {status.uptime // 3600 % 24} hours")
+    return "\n".join(lines)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"
+
+
+def _record_of_call(row: AuditRow) -> dict[str, Json]:
+    return {
+        "at": rfc3339(row.body["at"]),
+        **{name: row.body.get(name) for name in ("tool", "decision", "outcome", "reason")},
+    }
