@@ -1,0 +1,34 @@
+"""`countersign enrol`: a one-time link for the next person."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from gateway.core.vocabulary import Profile
+from gateway.settings import load_settings
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--profile",
+    type=click.Choice([Profile.OPERATOR.value, Profile.GUEST.value]),
+    default=Profile.GUEST.value,
+    show_default=True,
+    help="What the person may do; see docs/POLICY.md.",
+)
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway.")
+def enrol(name: str, profile: str, state: Path | None) -> None:
+    """Print a link with which NAME registers their first passkey. It works once, for a quarter of an hour.
+
+    Works beside a running gateway and without one.
+    """
+    from gateway.bootstrap import offer_enrolment
+
+    settings = load_settings(state=state)
+    link = asyncio.run(offer_enrolment(settings, name, Profile(profile)))
+    minutes = settings.enrolment_minutes
+    click.echo(f"Open this link in {name}'s browser; it works once, for {minutes:g} minutes:\n\n  {link}\n")
