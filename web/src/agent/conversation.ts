@@ -1,6 +1,6 @@
 import type { Approval, CallView, StoredMessage, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
 import { copy } from "./copy.ts";
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent, Panel } from "./events.ts";
 import { type Observation, recall } from "./messages.ts";
 
 /** Where a call stands on the screen. */
@@ -23,6 +23,7 @@ export type Entry =
   | { readonly key: string; readonly kind: "user"; readonly text: string }
   | { readonly key: string; readonly kind: "assistant"; readonly text: string; readonly stopped: boolean }
   | { readonly key: string; readonly kind: "call"; readonly callId: string }
+  | { readonly key: string; readonly kind: "panel"; readonly panel: Panel }
   | { readonly key: string; readonly kind: "notice"; readonly tone: "info" | "danger"; readonly text: string };
 
 /** What goes on right now. */
@@ -159,6 +160,8 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
       return { ...state, gauge: { used: event.used, limit: event.limit, exact: event.exact } };
     case "context:trimmed":
       return addNotice(state, "info", event.droppedTurns > 0 ? copy.olderLeftOut : copy.resultCut);
+    case "panel:shown":
+      return add(state, { kind: "panel", panel: event.panel });
     case "notice:raised":
       return addNotice(state, event.tone, event.text);
   }

@@ -11,6 +11,12 @@ export type Ending =
   /** Something outside the loop failed; a notice says what. */
   | "failed";
 
+/** The answer to a command: made by the page, not by a model. */
+export type Panel =
+  | { readonly kind: "tools"; readonly tools: readonly ToolDescriptor[] }
+  | { readonly kind: "tool"; readonly tool: ToolDescriptor }
+  | { readonly kind: "help" };
+
 /** What happens in a conversation, as the loop and the gateway tell it. Everything on the screen follows from these. */
 export type AgentEvent =
   | {
@@ -35,6 +41,7 @@ export type AgentEvent =
   | { readonly type: "approval:resolved"; readonly callId: string; readonly status: ApprovalStatus }
   | { readonly type: "tokens:counted"; readonly used: number; readonly limit: number; readonly exact: boolean }
   | { readonly type: "context:trimmed"; readonly droppedTurns: number }
+  | { readonly type: "panel:shown"; readonly panel: Panel }
   | { readonly type: "notice:raised"; readonly tone: "info" | "danger"; readonly text: string };
 
 export type Emit = (event: AgentEvent) => void;

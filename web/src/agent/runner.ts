@@ -30,6 +30,11 @@ export interface RunnerSurroundings {
   readonly emit: Emit;
 }
 
+/** A turn that the gateway has opened; `finished` resolves when it is over, however it went. */
+export interface Begun {
+  readonly finished: Promise<void>;
+}
+
 /**
  * Drives one conversation's turns: asks the model, sends what it proposes through the gateway, one call at a time, feeds
  * the results back, and stops. It holds no authority; every call it sends may be refused, and then stays refused.
@@ -56,30 +61,29 @@ export class Runner {
     return this.#turn?.id ?? null;
   }
 
-  /** Take what the person said through a whole turn. False when it never reached the gateway and can be sent again. */
-  async run(text: string, model: ModelInfo): Promise<boolean> {
+  /** Take what the person said through a whole turn. Null when it never reached the gateway and can be sent again. */
+  async run(text: string, model: ModelInfo): Promise<Begun | null> {
     const turn = await this.#begin(text, model);
-    if (turn !== null) await this.#drive(turn, model);
-    return turn !== null;
+    return turn && { finished: this.#drive(turn, model) };
   }
 
   /** One call that the person makes, with no model in between: a turn of its own, through the same gate. */
-  async call(text: string, proposal: Proposal): Promise<boolean> {
+  async call(text: string, proposal: Proposal): Promise<Begun | null> {
     const turn = await this.#begin(text, null);
-    if (turn === null) return false;
-    await this.#see(turn, async () => {
-      await this.#propose(turn, "", [proposal]);
-      await this.#execute(turn);
-      return "answered";
-    });
-    return true;
+    const work = async (opened: Turn) => {
+      await this.#propose(opened, "", [proposal]);
+      return this.#execute(opened);
+    };
+    return turn && { finished: this.#see(turn, () => work(turn)) };
   }
 
-  /** Go on with a turn that an earlier page began: first the calls that have no result yet, then the model. */
-  async resume(snapshot: TurnSnapshot, model: ModelInfo): Promise<void> {
+  /** Go on with a turn that an earlier page began: first the calls that have no result yet, then the model, if there is one. */
+  async resume(snapshot: TurnSnapshot, model: ModelInfo | null): Promise<void> {
     this.#around.emit({ type: "turn:resumed", turnId: snapshot.turnId, tools: snapshot.tools });
-    this.#turn = openTurn(snapshot, model, this.#messages);
-    await this.#drive(this.#turn, model);
+    const turn = openTurn(snapshot, model, this.#messages);
+    this.#turn = turn;
+    if (model !== null) await this.#drive(turn, model);
+    else await this.#see(turn, () => this.#execute(turn));
   }
 
   /** Stop everything of this turn at once: the model, the call that runs, the calls that wait for a person. */
@@ -117,7 +121,7 @@ export class Runner {
 
   async #begin(text: string, model: ModelInfo | null): Promise<Turn | null> {
     const { gateway, emit } = this.#around;
-    const message: ClaimedMessage = { role: "user", content: text };
+    const message = { role: "user", content: text } as const;
     const params = { conversationId: this.#conversationId, message, ...(model && { modelId: model.id }) };
     this.#starting = new AbortController();
     const { signal } = this.#starting;
@@ -267,8 +271,8 @@ export class Runner {
     await this.#record(turn, { role: "assistant", content: text, toolCalls });
   }
 
-  /** Send the calls that have no result yet, one after the other. */
-  async #execute(turn: Turn): Promise<void> {
+  /** Send the calls that have no result yet, one after the other. With nobody to ask what comes next, that is all. */
+  async #execute(turn: Turn): Promise<"answered"> {
     for (const call of unanswered(turn.messages, turn.id)) {
       this.#around.emit({ type: "call:sent", callId: call.id });
       const result = await this.#invoke(turn, call);
@@ -276,6 +280,7 @@ export class Runner {
       this.#around.emit({ type: "call:closed", callId: call.id, result });
       if (voidsSnapshot(result.reason)) turn.stale = true;
     }
+    return "answered";
   }
 
   async #invoke(turn: Turn, call: ToolCall): Promise<Observation> {

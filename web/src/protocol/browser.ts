@@ -1,7 +1,7 @@
 import type { MethodMap, NotificationMap, RpcOptions, Socket } from "./rpc.ts";
 import { RpcConnection } from "./rpc.ts";
 
-/** What the browser gives: its WebSocket, timers and one plain request that any health check may make. */
+/** What the browser gives: its WebSocket and a plain request. */
 interface Surroundings {
   readonly origin: string;
   openSocket(url: string, subprotocol: string): Socket;
@@ -20,10 +20,10 @@ export function connectTo<M extends MethodMap, N extends NotificationMap>(around
   return new RpcConnection<M, N>(options);
 }
 
-/** A browser hides why a socket was refused. A gateway that answers, and still refuses the socket, does not know us. */
+/** A browser hides why a socket was refused. A gateway that serves its page, and still refuses the socket, does not know us. */
 async function probe(around: Surroundings): Promise<"refused" | "unreachable"> {
   try {
-    return (await around.fetch("/healthz")).ok ? "refused" : "unreachable";
+    return (await around.fetch("/")).ok ? "refused" : "unreachable";
   } catch {
     return "unreachable";
   }

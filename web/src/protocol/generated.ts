@@ -268,10 +268,11 @@ export interface ToolCall {
   name: string;
 }
 /**
- * How a call closed. `replayed` marks the recorded answer to a call id that was seen before.
+ * How a call closed. `replayed` marks the recorded answer to a call id that was seen before; `auditSeq` is the index of
+ * its closing leaf, absent only when the log could not be written.
  */
 export interface ToolResult {
-  auditSeq: number;
+  auditSeq?: number;
   callId: string;
   content: string;
   durationMs: number;
@@ -302,20 +303,22 @@ export interface Conversation {
   updatedAt: string;
 }
 /**
- * A message of a conversation. `provenance` says who vouches for it: the browser (`claimed`) or the gateway.
+ * A message of a conversation, in order. `provenance` says who vouches for it: the browser (`claimed`, with the `index`
+ * that `messages/append` gave) or the gateway, which then names the `tool` whose result it is.
  */
 export interface StoredMessage {
   at: string;
   content: string;
-  index: number;
+  index?: number;
   provenance: "claimed" | "gateway";
   role: Role;
+  tool?: string;
   toolCallId?: string;
   toolCalls?: ToolCall[];
   turnId: string;
 }
 /**
- * Branch off after the turn with index `fromTurn`.
+ * Branch off before the turn with index `fromTurn`.
  */
 export interface ConversationFork {
   conversationId: string;
@@ -333,7 +336,6 @@ export interface ConversationForked {
  */
 export interface ConversationPage {
   cursor?: string;
-  limit?: number;
 }
 /**
  * One page. `nextCursor` is absent on the last.
@@ -343,10 +345,11 @@ export interface ConversationList {
   nextCursor?: string;
 }
 /**
- * Open a conversation by id, or a new one.
+ * Open a conversation by id, or a new one. `takeOver` moves its open turn here from a connection that still lives.
  */
 export interface ConversationOpening {
   conversationId?: string;
+  takeOver?: boolean;
   title?: string;
 }
 /**
@@ -358,11 +361,11 @@ export interface ConversationOpened {
   openTurn?: OpenTurn;
 }
 /**
- * The turn that is open, with the snapshot that now binds it to this connection.
+ * The turn that is open. `snapshot` is there when it binds the turn to this connection, absent while another holds it.
  */
 export interface OpenTurn {
   modelId?: string;
-  snapshot: TurnSnapshot;
+  snapshot?: TurnSnapshot;
   turnId: string;
   turnIndex: number;
 }
@@ -582,8 +585,15 @@ export interface CallList {
  */
 export interface TurnBeginning {
   conversationId: string;
-  message?: ClaimedMessage;
+  message?: SpokenMessage;
   modelId?: string;
+}
+/**
+ * What the person said, as the browser submits it.
+ */
+export interface SpokenMessage {
+  content: string;
+  role: "user";
 }
 /**
  * The tools of the turn, bound to this connection.
@@ -727,14 +737,14 @@ export interface ApprovalRef {
   approvalId: string;
 }
 /**
- * An approval, the statement that is decided on, and a single-use challenge for one answer to it.
+ * An approval, the statement that is decided on, and, while it waits, a single-use challenge for one answer to it.
  *
  * `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
  * passkey must answer, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them.
  */
 export interface ApprovalQuestion {
   approval: Approval;
-  challenge: string;
+  challenge?: string;
   passkeyOptions?: {
     [k: string]: unknown;
   };
@@ -746,7 +756,6 @@ export interface ApprovalQuestion {
  * Which approvals: those that wait, or all, newest first.
  */
 export interface ApprovalPage {
-  limit?: number;
   status?: "pending" | "all";
 }
 /**

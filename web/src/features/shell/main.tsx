@@ -1,4 +1,7 @@
 import { createRoot } from "react-dom/client";
+import "../../styles/index.css";
+import { Shell } from "./Shell.tsx";
+import { browserSurroundings } from "./surroundings.ts";
 
 const root = document.getElementById("root");
-if (root) createRoot(root).render(<main>Countersign</main>);
+if (root !== null) createRoot(root).render(<Shell around={browserSurroundings()} />);

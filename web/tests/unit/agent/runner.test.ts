@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ChatFailure, type ChatRequest } from "../../../src/agent/chat.ts";
 import { copy } from "../../../src/agent/copy.ts";
 import type { Message, Observation } from "../../../src/agent/messages.ts";
-import { MAX_ROUNDS } from "../../../src/agent/runner.ts";
-import type { ToolRequest } from "../../../src/protocol/generated.ts";
+import { MAX_ROUNDS, type Runner } from "../../../src/agent/runner.ts";
+import type { ModelInfo, ToolRequest } from "../../../src/protocol/generated.ts";
 import { ConnectionLost, RpcError, SessionOver } from "../../../src/protocol/rpc.ts";
 import {
   calls,
@@ -32,7 +32,7 @@ describe("a turn with the small model", () => {
   test("lists, words the result, records both messages and ends the turn", async () => {
     const gateway = gatewayGiving(ok("a.txt"));
     const { runner, events, said } = stage(gateway, scriptedChat(LIST, "It holds a.txt.").chat);
-    expect(await runner.run("what is in notes?", smallModel)).toBe(true);
+    expect(await play(runner, "what is in notes?", smallModel)).toBe(true);
     expect(said()).toEqual(["It holds a.txt."]);
     expect(gateway.seen.map((each) => each.method)).toEqual([
       "turns/begin",
@@ -70,7 +70,7 @@ describe("a turn with the small model", () => {
   test("a model that talks nonsense gets a calm sentence and nothing is run", async () => {
     const gateway = gatewayGiving();
     const { runner, said } = stage(gateway, scriptedChat("uh", "{{{", "sure!").chat);
-    await runner.run("do it", smallModel);
+    await play(runner, "do it", smallModel);
     expect(said()).toEqual([copy.rephrase]);
     expect(gateway.paramsOf("tools/invoke")).toHaveLength(0);
   });
@@ -78,7 +78,7 @@ describe("a turn with the small model", () => {
   test("a person's no is told calmly, and the model is not asked again", async () => {
     const { chat, requests } = scriptedChat('{"tool":"delete_file","arguments":{"path":"a"}}');
     const { runner, said } = stage(gatewayGiving(denied), chat);
-    await runner.run("delete a", smallModel);
+    await play(runner, "delete a", smallModel);
     expect(said()[0]).toContain("You said no");
     expect(requests).toHaveLength(1);
   });
@@ -97,7 +97,7 @@ describe("a turn with a tool-calling model", () => {
     });
     const { chat } = scriptedChat(calls(["list_directory", { path: "a" }], ["read_file", { path: "b" }]), "Both done.");
     const { runner, said } = stage(gateway, chat);
-    await runner.run("do both", largeModel);
+    await play(runner, "do both", largeModel);
     expect(log).toEqual(["sent call_1", "closed call_1", "sent call_2", "closed call_2"]);
     expect(said()).toEqual(["Both done."]);
   });
@@ -105,7 +105,7 @@ describe("a turn with a tool-calling model", () => {
   test("a denial is fed back and the model has the last word", async () => {
     const { chat, requests } = scriptedChat(calls(["delete_file", { path: "a" }]), "All right, I leave it.");
     const { runner, said } = stage(gatewayGiving(denied), chat);
-    await runner.run("delete a", largeModel);
+    await play(runner, "delete a", largeModel);
     expect(requests[1]?.messages.at(-1)?.content).toContain("deniedByUser");
     expect(said()).toEqual(["All right, I leave it."]);
   });
@@ -114,7 +114,7 @@ describe("a turn with a tool-calling model", () => {
     const lines = Array.from({ length: 20 }, () => calls(["list_directory", { path: "again" }]));
     const gateway = gatewayGiving(...Array.from({ length: 20 }, () => ok("same")));
     const { runner, events, said } = stage(gateway, scriptedChat(...lines).chat);
-    await runner.run("loop", largeModel);
+    await play(runner, "loop", largeModel);
     expect(gateway.paramsOf("tools/invoke")).toHaveLength(MAX_ROUNDS);
     expect(said()).toEqual([copy.capped]);
     expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "capped" });
@@ -126,7 +126,7 @@ describe("a turn with a tool-calling model", () => {
       gatewayGiving(ok("done")),
       scriptedChat(calls(["list_directory", {}]), "", "", "").chat,
     );
-    await runner.run("go", largeModel);
+    await play(runner, "go", largeModel);
     expect(said()).toEqual([copy.keptWork]);
   });
 });
@@ -141,7 +141,7 @@ describe("stopping", () => {
     const gateway = new ScriptedGateway();
     const { chat, requests } = scriptedChat(forever);
     const { runner, events, said } = stage(gateway, chat, {});
-    const turn = runner.run("tell me a story", largeModel);
+    const turn = play(runner, "tell me a story", largeModel);
     await until(() => events.some((event) => event.type === "text:streamed"));
     await runner.stop();
     await turn;
@@ -158,7 +158,7 @@ describe("stopping", () => {
     });
     const { chat, requests } = scriptedChat(calls(["delete_file", { path: "a" }], ["delete_file", { path: "b" }]));
     const { runner, events } = stage(gateway, chat);
-    const turn = runner.run("delete both", largeModel);
+    const turn = play(runner, "delete both", largeModel);
     await until(() => events.some((event) => event.type === "call:sent"));
     await runner.stop();
     await turn;
@@ -173,7 +173,7 @@ describe("stopping", () => {
         new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
     });
     const { runner, events } = stage(gateway, scriptedChat().chat);
-    const turn = runner.run("hello", smallModel);
+    const turn = play(runner, "hello", smallModel);
     await until(() => gateway.seen.length > 0);
     await runner.stop();
     expect(await turn).toBe(false);
@@ -194,7 +194,7 @@ describe("when things break", () => {
       },
     });
     const { runner, said } = stage(gateway, scriptedChat(LIST, "It holds a.txt.").chat);
-    await runner.run("list", smallModel);
+    await play(runner, "list", smallModel);
     const requests = gateway.paramsOf("tools/invoke");
     expect(requests.map(({ call, snapshotId }) => [call.id, snapshotId])).toEqual([
       ["call_1", "snp_1"],
@@ -209,7 +209,7 @@ describe("when things break", () => {
         new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
     });
     const { runner, events } = stage(gateway, scriptedChat(LIST).chat);
-    const turn = runner.run("list", smallModel);
+    const turn = play(runner, "list", smallModel);
     await until(() => events.some((event) => event.type === "call:sent"));
     runner.rebound(null);
     await turn;
@@ -223,7 +223,7 @@ describe("when things break", () => {
         new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
     });
     const { runner, events } = stage(gateway, scriptedChat(LIST).chat);
-    const turn = runner.run("list", smallModel);
+    const turn = play(runner, "list", smallModel);
     await until(() => events.some((event) => event.type === "call:sent"));
     runner.revoked("snp_1", "rebound");
     await turn;
@@ -246,14 +246,14 @@ describe("when things break", () => {
     });
     const { chat } = scriptedChat(calls(["list_directory", {}]), calls(["list_directory", {}]), "Done.");
     const { runner } = stage(gateway, chat);
-    await runner.run("list", largeModel);
+    await play(runner, "list", largeModel);
     expect(gateway.paramsOf("tools/invoke").map(({ snapshotId }) => snapshotId)).toEqual(["snp_1", "snp_2"]);
   });
 
   test("a model that is starting is waited for, visibly", async () => {
     const starting = new ChatFailure("modelUnavailable", "loading", "starting");
     const { runner, events, said } = stage(new ScriptedGateway(), scriptedChat(starting, starting, "Hello.").chat);
-    await runner.run("hi", largeModel);
+    await play(runner, "hi", largeModel);
     expect(events.filter((event) => event.type === "model:waited-for")).toHaveLength(2);
     expect(said()).toEqual(["Hello."]);
   });
@@ -264,7 +264,7 @@ describe("when things break", () => {
       gateway,
       scriptedChat(new ChatFailure("modelUnavailable", "no model", "absent")).chat,
     );
-    await runner.run("hi", smallModel);
+    await play(runner, "hi", smallModel);
     expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.noModel });
     expect(gateway.paramsOf("turns/end")).toHaveLength(1);
   });
@@ -275,7 +275,7 @@ describe("when things break", () => {
       throw new ChatFailure("unreachable", "cut");
     }
     const { runner, events, said } = stage(new ScriptedGateway(), scriptedChat(broken, "Hello.").chat);
-    await runner.run("hi", largeModel);
+    await play(runner, "hi", largeModel);
     expect(events.map((event) => event.type)).toContain("text:discarded");
     expect(said()).toEqual(["Hello."]);
   });
@@ -283,7 +283,7 @@ describe("when things break", () => {
   test("an expired token is replaced", async () => {
     const gateway = new ScriptedGateway();
     const { runner, said } = stage(gateway, scriptedChat(new ChatFailure("unauthorised", "expired"), "Hello.").chat);
-    await runner.run("hi", largeModel);
+    await play(runner, "hi", largeModel);
     expect(gateway.paramsOf("inference/token")).toHaveLength(2);
     expect(said()).toEqual(["Hello."]);
   });
@@ -295,7 +295,7 @@ describe("when things break", () => {
       },
     });
     const { runner, events } = stage(gateway, scriptedChat().chat);
-    expect(await runner.run("hi", smallModel)).toBe(false);
+    expect(await play(runner, "hi", smallModel)).toBe(false);
     expect(events).toEqual([{ type: "notice:raised", tone: "danger", text: copy.notSent }]);
   });
 
@@ -307,7 +307,7 @@ describe("when things break", () => {
     });
     const { chat, requests } = scriptedChat(calls(["x".repeat(500), {}]), "Sorry.");
     const { runner, said } = stage(gateway, chat);
-    await runner.run("go", largeModel);
+    await play(runner, "go", largeModel);
     expect(requests[1]?.messages.at(-1)?.content).toContain("`call.name` is too long");
     expect(said()).toEqual(["Sorry."]);
   });
@@ -319,7 +319,7 @@ describe("when things break", () => {
       },
     });
     const { runner, events } = stage(gateway, scriptedChat(LIST).chat);
-    await runner.run("list", smallModel);
+    await play(runner, "list", smallModel);
     expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.sessionOver });
     expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "failed" });
   });
@@ -359,7 +359,8 @@ describe("a call that the person makes", () => {
     const gateway = gatewayGiving(ok("a.txt"));
     const { chat, requests } = scriptedChat();
     const { runner, events } = stage(gateway, chat);
-    await runner.call("/call list_directory", { name: "list_directory", arguments: { path: "." } });
+    const begun = await runner.call("/call list_directory", { name: "list_directory", arguments: { path: "." } });
+    await begun?.finished;
     expect(requests).toHaveLength(0);
     const [request] = gateway.paramsOf("tools/invoke");
     expect(request?.call).toEqual({ id: "call_1", name: "list_directory", arguments: { path: "." } });
@@ -367,6 +368,13 @@ describe("a call that the person makes", () => {
     expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "answered" });
   });
 });
+
+/** Say something and see the turn through. False when it never began. */
+async function play(runner: Runner, text: string, model: ModelInfo): Promise<boolean> {
+  const begun = await runner.run(text, model);
+  await begun?.finished;
+  return begun !== null;
+}
 
 /** Let what was started go on until something holds. Bounded by the test's own time limit. */
 async function until(holds: () => boolean): Promise<void> {

@@ -1,0 +1,45 @@
+import { useEffect, useRef } from "react";
+import type { AgentEvent } from "../../agent/events.ts";
+import { useAnnounce } from "../../ui/LiveRegion.tsx";
+import type { Workspace, WorkspaceState } from "./workspace.ts";
+
+/** Says what changes, once each, to people who do not see it. The log itself is silent: nobody wants every word twice. */
+export function Announcements({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
+  const announce = useAnnounce();
+  useEffect(
+    () =>
+      workspace.onEvent((event) => {
+        const sentence = sentenceFor(event);
+        if (sentence !== null) announce(sentence);
+      }),
+    [workspace, announce],
+  );
+  const { phase } = state.connection;
+  const before = useRef(phase);
+  useEffect(() => {
+    if (before.current === phase) return;
+    if (phase === "lost") announce("The connection to the gateway is lost. Trying again.");
+    if (phase === "open" && before.current === "lost") announce("Connected again.");
+    before.current = phase;
+  }, [phase, announce]);
+  return null;
+}
+
+function sentenceFor(event: AgentEvent): string | null {
+  switch (event.type) {
+    case "turn:begun":
+      return "Responding.";
+    case "approval:requested":
+      return `Approval needed: ${event.approval.summary}`;
+    case "call:closed":
+      return event.result.outcome === "ok" ? null : "A call did not run to its end.";
+    case "turn:ended":
+      return event.ending === "stopped"
+        ? "Stopped."
+        : event.ending === "failed"
+          ? "The answer was broken off."
+          : "Complete.";
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,68 @@
+import type { CallCard } from "../../agent/conversation.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Countdown } from "../../ui/Countdown.tsx";
+import { VisibleText } from "../../ui/VisibleText.tsx";
+import styles from "./ApprovalDock.module.css";
+import { Arguments } from "./log/CallView.tsx";
+import type { Workspace } from "./workspace.ts";
+
+interface DockProps {
+  readonly workspace: Workspace;
+  readonly cards: readonly CallCard[];
+}
+
+/**
+ * The calls that wait for a person, between log and composer, where they cannot scroll away. Nothing can be approved from
+ * here: this page belongs to the model as much as to the person, so the answer is given on the console.
+ */
+export function ApprovalDock({ workspace, cards }: DockProps) {
+  const [first, ...others] = cards;
+  if (first === undefined) return null;
+  return (
+    <section className={styles.dock} aria-label="Waiting for your approval" data-pane="approvals" tabIndex={-1}>
+      <Waiting key={first.call.id} workspace={workspace} card={first} />
+      {others.length > 0 && (
+        <p className={styles.more}>
+          {others.length} more {others.length === 1 ? "call waits" : "calls wait"} behind this one.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly card: CallCard }) {
+  const { call, approval, approvalId } = card;
+  return (
+    <>
+      <div className={styles.scroller}>
+        <p className={styles.sentence}>
+          {approval === undefined ? <code>{call.name}</code> : <VisibleText text={approval.summary} />}
+        </p>
+        {approval?.effects.map((effect) => (
+          <p key={effect} className={styles.effect}>
+            <VisibleText text={effect} />
+          </p>
+        ))}
+        <details className={styles.fold}>
+          <summary>Arguments</summary>
+          <Arguments given={call.arguments} />
+        </details>
+      </div>
+      <div className={styles.actions}>
+        <Button
+          variant="primary"
+          data-pane-focus
+          aria-disabled={approvalId === undefined || undefined}
+          onClick={() => approvalId !== undefined && workspace.openApproval(approvalId)}
+        >
+          Open approval
+        </Button>
+        <Button onClick={() => void workspace.cancelCall(call.id)}>Cancel call</Button>
+        <span className={styles.left}>
+          {approval?.kind === "stepUp" ? "Needs your passkey." : "Needs your consent."}{" "}
+          {approval !== undefined && <Countdown until={approval.expiresAt} label="Expires in" />}
+        </span>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { useRef, useState } from "react";
+import { waitingCalls } from "../../agent/conversation.ts";
+import type { SessionDescription } from "../../protocol/generated.ts";
+import { ApprovalDock } from "./ApprovalDock.tsx";
+import { Composer } from "./Composer.tsx";
+import { ConversationList } from "./ConversationList.tsx";
+import styles from "./Desk.module.css";
+import { GrantsDialog } from "./GrantsDialog.tsx";
+import { Header } from "./Header.tsx";
+import { Log } from "./log/Log.tsx";
+import { Standing } from "./Standing.tsx";
+import { usePanes } from "./use-panes.ts";
+import { Welcome } from "./Welcome.tsx";
+import type { Workspace, WorkspaceState } from "./workspace.ts";
+
+export interface DeskProps {
+  readonly workspace: Workspace;
+  readonly state: WorkspaceState;
+  readonly session: SessionDescription;
+}
+
+/** The page of someone who is signed in: conversations at the side, the one in hand in the middle. */
+export function Desk({ workspace, state, session }: DeskProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const [listOpen, setListOpen] = useState(false);
+  const [grantsOpen, setGrantsOpen] = useState(false);
+  usePanes(root);
+  const isEmpty = state.view.entries.length === 0 && !state.loading && !state.busy;
+  return (
+    <div ref={root} className={styles.desk}>
+      <ConversationList workspace={workspace} state={state} open={listOpen} onClose={() => setListOpen(false)} />
+      <main className={styles.main}>
+        <Header
+          workspace={workspace}
+          state={state}
+          session={session}
+          onShowList={() => setListOpen(true)}
+          onShowGrants={() => setGrantsOpen(true)}
+        />
+        <Standing workspace={workspace} state={state} />
+        {isEmpty ? (
+          <Welcome name={session.session.principalName} onChoose={(text) => void workspace.submit(text)} />
+        ) : (
+          <Log key={state.currentId} view={state.view} label={state.title || "Conversation"} />
+        )}
+        <ApprovalDock workspace={workspace} cards={waitingCalls(state.view)} />
+        <Composer workspace={workspace} state={state} />
+      </main>
+      <GrantsDialog
+        workspace={workspace}
+        grants={state.grants}
+        open={grantsOpen}
+        onClose={() => setGrantsOpen(false)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import { useEffect } from "react";
+import type { Grant } from "../../protocol/generated.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { EmptyState } from "../../ui/EmptyState.tsx";
+import { Spinner } from "../../ui/Spinner.tsx";
+import { TimeAgo } from "../../ui/TimeAgo.tsx";
+import styles from "./GrantsDialog.module.css";
+import { Arguments } from "./log/CallView.tsx";
+import type { Workspace } from "./workspace.ts";
+
+interface GrantsProps {
+  readonly workspace: Workspace;
+  readonly grants: readonly Grant[] | null;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+/** Every yes of this session that still holds, and how to take it back. Taking back is all that can be done from here. */
+export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) {
+  useEffect(() => {
+    if (open) void workspace.loadGrants();
+  }, [workspace, open]);
+  return (
+    <Dialog open={open} title="What I allowed" cancelLabel="Close" onClose={onClose}>
+      {grants === null && <Spinner label="Loading" />}
+      {grants?.length === 0 && (
+        <EmptyState title="Nothing is allowed in advance">
+          <p>When you approve a call for a turn or for the session, it is listed here until it ends.</p>
+        </EmptyState>
+      )}
+      <ul className={styles.grants}>
+        {grants?.map((grant) => (
+          <li key={grant.id} className={styles.grant}>
+            <p>
+              <code>{grant.tool}</code>, for {grant.scope === "session" ? "this session" : "its turn"}, ends{" "}
+              <TimeAgo at={grant.expiresAt} />, used {grant.uses} of {grant.maxUses} times
+            </p>
+            <Arguments given={grant.pins} />
+            {grant.freed.length > 0 && <p className={styles.note}>Free to vary: {grant.freed.join(", ")}</p>}
+            <div>
+              <Button size="small" variant="danger" onClick={() => void workspace.revokeGrant(grant.id)}>
+                Take back
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}

@@ -1,0 +1,36 @@
+import { Button } from "../../ui/Button.tsx";
+import styles from "./Welcome.module.css";
+
+/** Things that work in the sample workspace: one that runs by itself, one that asks first, one that needs the passkey. */
+const EXAMPLES: readonly { readonly text: string; readonly what: string }[] = [
+  { text: "what is in notes/?", what: "Runs by itself" },
+  { text: "save the words call Ana to notes/today.txt", what: "Asks you first" },
+  { text: "delete notes/old.txt", what: "Needs your passkey" },
+];
+
+export interface WelcomeProps {
+  readonly name: string;
+  readonly onChoose: (text: string) => void;
+}
+
+/** An empty conversation: what can be asked here, and what asking leads to. */
+export function Welcome({ name, onChoose }: WelcomeProps) {
+  return (
+    <div className={styles.welcome} data-pane="log" tabIndex={-1}>
+      <h2>What shall be done, {name}?</h2>
+      <p>The model proposes. The gateway checks every call, and asks you on the console before anything is changed.</p>
+      <ul className={styles.examples}>
+        {EXAMPLES.map(({ text, what }) => (
+          <li key={text}>
+            <Button wide onClick={() => onChoose(text)}>
+              <span className={styles.example}>
+                <span>{text}</span>
+                <span className={styles.what}>{what}</span>
+              </span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import type { CallCard } from "../../../agent/conversation.ts";
+import { JsonView } from "../../../ui/JsonView.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import styles from "./CallView.module.css";
+import { stateOf, whyNot } from "./call-words.ts";
+import { Markdown } from "./Markdown.tsx";
+
+/** One tool call, keyed by its id: what is asked of which tool, where it stands, and what came of it. */
+export function CallView({ card }: { readonly card: CallCard }) {
+  const { call, tool, progress, result } = card;
+  const { word, tone } = stateOf(card);
+  const why = whyNot(card);
+  return (
+    <article className={styles.call} data-tone={tone} aria-label={`${call.name}: ${word}`}>
+      <header className={styles.head}>
+        <span className={styles.name}>
+          <code>{call.name}</code>
+          {tool?.title !== undefined && <span className={styles.title}>{tool.title}</span>}
+        </span>
+        <Tag tone={tone}>
+          {word === "Running" && <Spinner />} {word}
+        </Tag>
+      </header>
+      <Gist card={card} />
+      {result === undefined && progress !== undefined && (
+        <p className={styles.progress}>
+          {progress.fraction !== undefined && <progress max={1} value={progress.fraction} aria-label="Progress" />}
+          {progress.message}
+        </p>
+      )}
+      {why !== null && <Markdown text={why} />}
+      <details className={styles.fold}>
+        <summary>Arguments</summary>
+        <Arguments given={call.arguments} />
+      </details>
+      {result !== undefined && result.content !== "" && (
+        <details className={styles.fold}>
+          <summary>
+            Result
+            {result.trust === "untrusted" && <span className={styles.note}> · from outside, not verified</span>}
+            {result.truncated && <span className={styles.note}> · shortened</span>}
+          </summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <pre className={styles.result} tabIndex={0} dir="auto">
+            {result.content}
+          </pre>
+        </details>
+      )}
+    </article>
+  );
+}
+
+/** The arguments in a line, so that a card says what it is about without being opened. */
+function Gist({ card }: { readonly card: CallCard }) {
+  const words = Object.entries(card.call.arguments).map(([name, value]) => `${name}: ${shorten(value)}`);
+  return words.length === 0 ? null : <p className={styles.gist}>{words.join(" · ")}</p>;
+}
+
+const GIST_LENGTH = 80;
+
+function shorten(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > GIST_LENGTH ? `${line.slice(0, GIST_LENGTH)}…` : line;
+}
+
+export function Arguments({ given }: { readonly given: Readonly<Record<string, unknown>> }) {
+  const rows = Object.entries(given).map(([name, value]) => ({
+    name,
+    term: <VisibleText text={name} />,
+    value: <JsonView value={value} />,
+  }));
+  return rows.length === 0 ? <p className={styles.note}>None.</p> : <KeyValue rows={rows} />;
+}

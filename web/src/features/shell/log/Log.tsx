@@ -1,0 +1,102 @@
+import { useLayoutEffect, useRef } from "react";
+import type { Conversation, Entry } from "../../../agent/conversation.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { CallView } from "./CallView.tsx";
+import styles from "./Log.module.css";
+import { Markdown } from "./Markdown.tsx";
+import { PanelView } from "./Panels.tsx";
+
+export interface LogProps {
+  readonly view: Conversation;
+  /** What the whole is called: the conversation's title. */
+  readonly label: string;
+}
+
+/** Nearer to the end than this, in pixels, the reader follows along. */
+const NEAR = 80;
+
+/** The conversation, oldest on top. It follows what is new as long as the reader is at its end, and never otherwise. */
+export function Log({ view, label }: LogProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element !== null && follows.current) element.scrollTop = element.scrollHeight;
+  });
+  const onScroll = () => {
+    const element = scroller.current;
+    if (element !== null) follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
+  };
+  return (
+    <div
+      ref={scroller}
+      className={styles.scroller}
+      onScroll={onScroll}
+      role="log"
+      aria-live="off"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+      tabIndex={0}
+      data-pane="log"
+    >
+      <div className={styles.column}>
+        {view.entries.map((entry) => (
+          <ErrorBoundary key={entry.key} what="This entry">
+            <EntryView entry={entry} view={view} />
+          </ErrorBoundary>
+        ))}
+        <Tail view={view} />
+      </div>
+    </div>
+  );
+}
+
+function EntryView({ entry, view }: { readonly entry: Entry; readonly view: Conversation }) {
+  switch (entry.kind) {
+    case "user":
+      return (
+        <article className={styles.user} aria-label="You" dir="auto">
+          {entry.text}
+        </article>
+      );
+    case "assistant":
+      return (
+        <article className={styles.answer} aria-label="Assistant">
+          <Markdown text={entry.text} />
+          {entry.stopped && <p className={styles.note}>Stopped here.</p>}
+        </article>
+      );
+    case "call": {
+      const card = view.calls[entry.callId];
+      return card === undefined ? null : <CallView card={card} />;
+    }
+    case "panel":
+      return <PanelView panel={entry.panel} />;
+    case "notice":
+      return (
+        <Banner tone={entry.tone}>
+          <Markdown text={entry.text} />
+        </Banner>
+      );
+  }
+}
+
+/** What is under way at the end of the log. It keeps its height, so that nothing jumps when words begin to come. */
+function Tail({ view }: { readonly view: Conversation }) {
+  const { activity, streaming } = view;
+  if (streaming !== "")
+    return (
+      <article className={styles.answer} aria-label="Assistant" aria-busy="true">
+        <Markdown text={streaming} />
+      </article>
+    );
+  if (activity.kind === "thinking" || activity.kind === "modelAwaited")
+    return (
+      <p className={styles.thinking}>
+        <Spinner /> {activity.kind === "thinking" ? "Thinking" : "The model is starting"}
+      </p>
+    );
+  return null;
+}

@@ -1,0 +1,184 @@
+import { Lexer, type Token, type Tokens } from "marked";
+import { Fragment, memo, type ReactNode } from "react";
+import { CopyButton } from "../../../ui/CopyButton.tsx";
+import styles from "./Markdown.module.css";
+import { safeLink } from "./safe-link.ts";
+
+/** Deeper nesting than this is an attack on the stack, not a text. */
+const MAX_DEPTH = 24;
+
+/**
+ * Markdown as React elements. Nothing becomes HTML on the way: what looks like a tag is shown as text, a link may only lead
+ * to http, https or mail, and an image is a link, for fetching it would tell its server what stands in the address.
+ */
+export function Markdown({ text }: { readonly text: string }) {
+  return (
+    <div className={styles.markdown} dir="auto">
+      {readBlocks(text).map((block, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only ever appended, and a block is compared by its text
+        <Block key={index} raw={block.raw} token={block} />
+      ))}
+    </div>
+  );
+}
+
+/** A finished block is not drawn again while the ones after it stream in. */
+const Block = memo(
+  ({ token }: { readonly raw: string; readonly token: Token }) => renderBlock(token, 0),
+  (before, after) => before.raw === after.raw,
+);
+Block.displayName = "Block";
+
+function readBlocks(text: string): Token[] {
+  try {
+    return new Lexer({ gfm: true }).lex(text);
+  } catch {
+    // A few thousand nested quotes overflow the lexer's stack.
+    return [{ type: "text", raw: text, text }];
+  }
+}
+
+function renderBlock(token: Token, depth: number): ReactNode {
+  if (depth > MAX_DEPTH) return token.raw;
+  switch (token.type) {
+    case "space":
+    case "def":
+      return null;
+    case "heading":
+      return <Heading depth={(token as Tokens.Heading).depth}>{renderInlines(token.tokens, depth)}</Heading>;
+    case "paragraph":
+      return <p>{renderInlines(token.tokens, depth)}</p>;
+    case "text":
+      return token.tokens ? renderInlines(token.tokens, depth) : (token as Tokens.Text).text;
+    case "blockquote":
+      return <blockquote>{renderBlocks(token.tokens, depth + 1)}</blockquote>;
+    case "code":
+      return <CodeBlock text={(token as Tokens.Code).text} lang={(token as Tokens.Code).lang} />;
+    case "list":
+      return <List list={token as Tokens.List} depth={depth + 1} />;
+    case "table":
+      return <Table table={token as Tokens.Table} depth={depth + 1} />;
+    case "hr":
+      return <hr />;
+    case "html":
+      return <p>{token.raw}</p>;
+    case "checkbox":
+      return (token as Tokens.Checkbox).checked ? "☑ " : "☐ ";
+    default:
+      return renderInline(token, depth);
+  }
+}
+
+function renderBlocks(tokens: readonly Token[] | undefined, depth: number): ReactNode {
+  return tokens?.map((token, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text keep their places
+    <Fragment key={index}>{renderBlock(token, depth)}</Fragment>
+  ));
+}
+
+function renderInlines(tokens: readonly Token[] | undefined, depth: number): ReactNode {
+  return tokens?.map((token, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text keep their places
+    <Fragment key={index}>{renderInline(token, depth + 1)}</Fragment>
+  ));
+}
+
+function renderInline(token: Token, depth: number): ReactNode {
+  if (depth > MAX_DEPTH) return token.raw;
+  switch (token.type) {
+    case "strong":
+      return <strong>{renderInlines(token.tokens, depth)}</strong>;
+    case "em":
+      return <em>{renderInlines(token.tokens, depth)}</em>;
+    case "del":
+      return <del>{renderInlines(token.tokens, depth)}</del>;
+    case "codespan":
+      return <code>{(token as Tokens.Codespan).text}</code>;
+    case "br":
+      return <br />;
+    case "escape":
+      return (token as Tokens.Escape).text;
+    case "link": {
+      const { href, tokens } = token as Tokens.Link;
+      return <Link href={href}>{renderInlines(tokens, depth)}</Link>;
+    }
+    case "image": {
+      const { href, text } = token as Tokens.Image;
+      return <Link href={href}>[image: {text || href}]</Link>;
+    }
+    case "text":
+      return token.tokens ? renderInlines(token.tokens, depth) : (token as Tokens.Text).text;
+    default:
+      return token.raw;
+  }
+}
+
+function Link({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  const safe = safeLink(href);
+  if (safe === null) return children;
+  return (
+    <a href={safe} target="_blank" rel="noopener noreferrer nofollow" title={safe}>
+      {children}
+    </a>
+  );
+}
+
+/** Headings of an answer stand below the page's own. */
+function Heading({ depth, children }: { readonly depth: number; readonly children: ReactNode }) {
+  if (depth <= 1) return <h3>{children}</h3>;
+  return depth === 2 ? <h4>{children}</h4> : <h5>{children}</h5>;
+}
+
+function CodeBlock({ text, lang }: { readonly text: string; readonly lang: string | undefined }) {
+  return (
+    <figure className={styles.code}>
+      <figcaption className={styles.caption}>
+        <span>{lang?.split(" ", 1)[0] || "text"}</span>
+        <CopyButton text={text} what="code" />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </figure>
+  );
+}
+
+function List({ list, depth }: { readonly list: Tokens.List; readonly depth: number }) {
+  const items = list.items.map((item, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the items of one list keep their places
+    <li key={index}>{renderBlocks(item.tokens, depth)}</li>
+  ));
+  return list.ordered ? <ol start={list.start || 1}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function Table({ table, depth }: { readonly table: Tokens.Table; readonly depth: number }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <div className={styles.table} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {table.header.map((cell, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places
+              <th key={index} scope="col">
+                {renderInlines(cell.tokens, depth)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows keep their places
+            <tr key={place}>
+              {row.map((cell, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places
+                <td key={index}>{renderInlines(cell.tokens, depth)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

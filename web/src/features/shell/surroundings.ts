@@ -1,0 +1,108 @@
+import type { Fetch } from "../../agent/chat.ts";
+import { connectTo, wait } from "../../protocol/browser.ts";
+import type { AgentConnection, AgentMethods, AgentNotifications } from "../../protocol/contract.ts";
+import type { Socket } from "../../protocol/rpc.ts";
+
+/** The part of the connection that the shell uses. */
+export type AgentLine = Pick<
+  AgentConnection,
+  "state" | "start" | "stop" | "retryNow" | "onState" | "onRebind" | "on" | "call"
+>;
+
+/** All that the shell needs from the browser, so that a test can stand in for it. */
+export interface Surroundings {
+  /** A new line to the gateway, not started. */
+  openLine(): AgentLine;
+  readonly fetch: Fetch;
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  newCallId(): string;
+  /** Ends the session on the gateway. */
+  signOut(): Promise<void>;
+  /** Run `paint` before the next frame, once, however often it is asked for. */
+  nextFrame(paint: () => void): void;
+  /** Show a page of the console in a window of its own. */
+  openConsole(url: string): void;
+  /** Leave for another page of this origin. */
+  leaveFor(path: string): void;
+  readonly place: Place;
+  readonly drafts: Drafts;
+}
+
+/** Which conversation the address bar names, so that a reload comes back to it. */
+export interface Place {
+  read(): string | null;
+  write(conversationId: string | null): void;
+  onChange(listener: () => void): () => void;
+}
+
+/** What was typed and not sent yet. Kept in this browser only, and never more than text. */
+export interface Drafts {
+  read(conversationId: string | null): string;
+  write(conversationId: string | null, text: string): void;
+}
+
+const CONSOLE_WINDOW = "countersign-console";
+const CONSOLE_WINDOW_FEATURES = "popup,width=560,height=820";
+
+/** The browser itself. */
+export function browserSurroundings(): Surroundings {
+  return {
+    openLine: () =>
+      connectTo<AgentMethods, AgentNotifications>({
+        origin: window.location.origin,
+        openSocket: (url, subprotocol) => new WebSocket(url, subprotocol) as Socket,
+        fetch: (url) => fetch(url, { cache: "no-store" }),
+      }),
+    fetch: (url, init) => fetch(url, { ...init, redirect: "error", cache: "no-store" }),
+    wait,
+    newCallId: () => `call_${crypto.randomUUID()}`,
+    signOut: async () => {
+      await fetch("/logout", { method: "POST", redirect: "manual" });
+    },
+    nextFrame: (paint) => {
+      // A hidden page is given no frames, and still has to keep up.
+      if (document.hidden) setTimeout(paint);
+      else requestAnimationFrame(paint);
+    },
+    openConsole: (url) => void window.open(url, CONSOLE_WINDOW, CONSOLE_WINDOW_FEATURES),
+    leaveFor: (path) => window.location.assign(path),
+    place: {
+      read: () => window.location.hash.slice(1) || null,
+      write: (conversationId) => {
+        if ((window.location.hash.slice(1) || null) !== conversationId)
+          window.history.pushState(null, "", conversationId === null ? "/" : `#${conversationId}`);
+      },
+      onChange: (listener) => {
+        window.addEventListener("popstate", listener);
+        return () => window.removeEventListener("popstate", listener);
+      },
+    },
+    drafts: storedDrafts(),
+  };
+}
+
+/** Storage may be forbidden or full; then a draft lives as long as the page. */
+function storedDrafts(): Drafts {
+  const kept = new Map<string, string>();
+  const nameOf = (conversationId: string | null) => `draft:${conversationId ?? "new"}`;
+  return {
+    read: (conversationId) => {
+      const name = nameOf(conversationId);
+      try {
+        return kept.get(name) ?? window.localStorage.getItem(name) ?? "";
+      } catch {
+        return kept.get(name) ?? "";
+      }
+    },
+    write: (conversationId, text) => {
+      const name = nameOf(conversationId);
+      kept.set(name, text);
+      try {
+        if (text === "") window.localStorage.removeItem(name);
+        else window.localStorage.setItem(name, text);
+      } catch {
+        // Kept above.
+      }
+    },
+  };
+}

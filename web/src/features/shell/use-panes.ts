@@ -1,0 +1,24 @@
+import { type RefObject, useEffect } from "react";
+
+/**
+ * F6 moves between the parts of the page, Shift+F6 back, as in desktop programs: a keyboard needs a way past a long log.
+ * Every element with `data-pane` is a part; focus goes to its first `data-pane-focus`, or to itself.
+ */
+export function usePanes(root: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "F6" || root.current === null) return;
+      const panes = [...root.current.querySelectorAll<HTMLElement>("[data-pane]")].filter((pane) =>
+        pane.checkVisibility(),
+      );
+      if (panes.length === 0) return;
+      event.preventDefault();
+      const here = panes.findIndex((pane) => pane.contains(document.activeElement));
+      const step = event.shiftKey ? -1 : 1;
+      const next = panes[(here + step + panes.length) % panes.length];
+      (next?.querySelector<HTMLElement>("[data-pane-focus]") ?? next)?.focus();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [root]);
+}
