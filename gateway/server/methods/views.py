@@ -1,0 +1,190 @@
+"""The runtime's values as wire types: what a client gets to see of each, and nothing else of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import orjson
+
+from gateway.core import model
+from gateway.core.approval import Approval, Grant
+from gateway.core.ledger import Message, Passkey, ToolResult
+from gateway.core.model import PublishedTool, Snapshot
+from gateway.core.times import rfc3339
+from gateway.core.vocabulary import Label, Profile
+from gateway.protocol import shapes
+from gateway.protocol.agent_methods import OpenTurn
+from gateway.protocol.console_methods import AuditEntry, PasskeyView, ProfilePolicy
+from gateway.runtime import ports, turns
+from gateway.runtime.flights import Answer
+from gateway.server.methods.encoding import encode_base64url
+
+_LABELS: dict[int, Literal["public", "internal", "confidential", "high"]] = {
+    Label.PUBLIC: "public",
+    Label.INTERNAL: "internal",
+    Label.CONFIDENTIAL: "confidential",
+    Label.HIGH: "high",
+}
+
+_GATEWAY = "gateway:"
+"""How the provenance of a recorded result starts; the tool's name follows."""
+
+
+def view_conversation(record: ports.ConversationRecord) -> shapes.Conversation:
+    """A conversation's head."""
+    return shapes.Conversation(
+        id=record.id,
+        title=record.title,
+        created_at=rfc3339(record.created_at),
+        updated_at=rfc3339(record.updated_at),
+        parent_id=record.parent_id,
+        turn_count=record.turn_count,
+        message_count=record.message_count,
+        tainted=record.taint > 0,
+        label=_LABELS[record.label],
+        open_turn_id=record.open_turn_id,
+    )
+
+
+def view_message(message: Message) -> shapes.StoredMessage:
+    """A message, with who vouches for it."""
+    vouched = message.provenance.startswith(_GATEWAY)
+    return shapes.StoredMessage(
+        role=message.role,
+        content=message.content,
+        tool_call_id=message.call_id,
+        tool_calls=tuple(shapes.ToolCall.admit(call) for call in message.tool_calls) or None,
+        index=message.index if message.index >= 0 else None,
+        turn_id=message.turn_id,
+        provenance="gateway" if vouched else "claimed",
+        tool=message.provenance.removeprefix(_GATEWAY) if vouched else None,
+        at=rfc3339(message.at),
+    )
+
+
+def view_call(record: ports.CallRecord) -> shapes.CallView:
+    """A call and where it stands. A closed one shows its result as a replay would."""
+    result = None
+    if record.result is not None:
+        result = _view_result(record.result, record.closing_index, replayed=True)
+    return shapes.CallView(
+        call=shapes.ToolCall(id=record.call_id, name=record.tool, arguments=orjson.loads(record.arguments)),
+        turn_id=record.turn_id,
+        state=record.state.value,
+        approval_id=record.approval_id,
+        received_at=rfc3339(record.received_at),
+        result=result,
+    )
+
+
+def view_answer(answer: Answer) -> shapes.ToolResult:
+    """What goes back for an invocation."""
+    return _view_result(answer.result, answer.closing_index, replayed=answer.replayed)
+
+
+def view_snapshot(snapshot: Snapshot) -> shapes.TurnSnapshot:
+    """A snapshot, byte for byte what its digest covers."""
+    return shapes.TurnSnapshot.admit(snapshot.wire())
+
+
+def view_open_turn(turn: turns.OpenTurn) -> OpenTurn:
+    """An open turn as `conversations/open` tells of it."""
+    return OpenTurn(
+        turn_id=turn.id,
+        turn_index=turn.index,
+        model_id=turn.model_id,
+        snapshot=None if turn.snapshot is None else view_snapshot(turn.snapshot),
+    )
+
+
+def view_tool(tool: PublishedTool) -> shapes.ToolDescriptor:
+    """A tool as browsers and models see it."""
+    return shapes.ToolDescriptor.admit(tool.descriptor())
+
+
+def view_model(info: ports.ModelInfo) -> shapes.ModelInfo:
+    """A model that can be asked."""
+    return shapes.ModelInfo(
+        id=info.id,
+        display_name=info.display_name,
+        arch=info.arch,
+        context_tokens=info.context_tokens,
+        output_tokens=info.output_tokens,
+        backend=info.backend,
+        quantisation=info.quantisation,
+        supports_tools=info.supports_tools,
+        licence=info.licence,
+        local=info.local,
+        tool_call_rank=info.tool_call_rank,
+        approx_peak_ram_bytes=info.approx_peak_ram_bytes,
+    )
+
+
+def view_approval(approval: Approval) -> shapes.Approval:
+    """A question to a person."""
+    return shapes.Approval.admit(approval.wire())
+
+
+def view_grant(grant: Grant) -> shapes.Grant:
+    """A yes that lasts."""
+    return shapes.Grant.admit(grant.wire())
+
+
+def view_principal(principal: model.Principal) -> shapes.Principal:
+    """A person."""
+    return shapes.Principal(id=principal.id, name=principal.name, profile=principal.profile)
+
+
+def view_passkey(passkey: Passkey) -> PasskeyView:
+    """A passkey, without its key."""
+    return PasskeyView(
+        id=encode_base64url(passkey.id),
+        name=passkey.name,
+        created_at=rfc3339(passkey.created_at),
+        last_used_at=None if passkey.last_used_at is None else rfc3339(passkey.last_used_at),
+        transports=passkey.transports,
+        backed_up=passkey.backed_up,
+    )
+
+
+def view_audit_row(row: ports.AuditRow) -> AuditEntry:
+    """A leaf of the log."""
+    return AuditEntry(
+        index=row.index,
+        hash=row.hash,
+        body=dict(row.body),
+        payload=None if row.payload is None else dict(row.payload),
+    )
+
+
+def view_limits(profile: Profile, limits: ports.ProfileLimits) -> ProfilePolicy:
+    """What a profile may use up."""
+    return ProfilePolicy(
+        profile=profile,
+        calls_per_turn=limits.calls_per_turn,
+        calls_per_session=limits.calls_per_session,
+        calls_per_day=limits.calls_per_principal_per_day,
+        pending_approvals=limits.pending_approvals,
+        shows_forbidden=limits.shows_forbidden,
+        suppressed_tools=limits.suppressed_tools,
+        session_seconds=limits.session_seconds,
+    )
+
+
+def _view_result(result: ToolResult, closing_index: int | None, *, replayed: bool) -> shapes.ToolResult:
+    return shapes.ToolResult(
+        call_id=result.call_id,
+        outcome=result.outcome,
+        reason=result.reason,
+        content=result.content,
+        structured=result.structured,
+        error=result.error,
+        truncated=result.truncated,
+        redactions=result.redactions,
+        labels=result.labels,
+        trust=result.trust,
+        duration_ms=result.duration_ms,
+        replayed=replayed,
+        audit_seq=closing_index,
+        receipt_id=result.receipt_id,
+    )
