@@ -81,7 +81,7 @@ function Part({ part }: { readonly part: Segment }) {
     case "escape":
       return (
         <>
-          <mark className={styles.escape} title={part.name}>
+          <mark className={classes(styles.escape, part.breaks && part.count === 1 && styles.quiet)} title={part.name}>
             {part.code}
             {part.count > 1 && ` × ${part.count.toLocaleString("en")}`}
           </mark>

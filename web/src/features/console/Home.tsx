@@ -69,10 +69,10 @@ export function Home() {
           rows={[
             { name: "Profile", value: session.profile },
             {
-              name: "Signed in",
+              name: "Session",
               value: (
                 <>
-                  until <TimeAgo at={session.expiresAt} />
+                  ends <TimeAgo at={session.expiresAt} />
                 </>
               ),
             },

@@ -42,7 +42,7 @@ function Form({ token }: { readonly token: string }) {
 
   return (
     <>
-      <PageHeading lead="A passkey on this device becomes your signature: you sign in with it, and you approve with it what the agent may not do on its own. It stays on the device and works on this page only, never in the agent's.">
+      <PageHeading lead="A passkey becomes your signature: you sign in with it, and with it you approve what the agent may not do on its own. It answers to this console only, never to the page that the agent runs in.">
         Register your passkey
       </PageHeading>
       {failure !== null && <Failed error={failure} />}

@@ -55,13 +55,8 @@ interface Told {
 }
 
 function Answering({ question, inspection, answer, told }: AnsweringProps) {
-  if (question.approval.status !== "pending") {
-    return <Settled approval={question.approval} grant={answer?.grant} here={answer !== null} />;
-  }
-  if (inspection !== undefined && inspection.mismatches.length > 0) {
-    return <Mismatch question={question} inspection={inspection} told={told} />;
-  }
-  return <Open question={question} inspection={inspection} told={told} />;
+  if (question.approval.status === "pending") return <Open question={question} inspection={inspection} told={told} />;
+  return <Settled approval={question.approval} grant={answer?.grant} here={answer !== null} />;
 }
 
 interface OpenProps extends DecisionProps {
@@ -75,26 +70,19 @@ function Open({ question, inspection, told }: OpenProps) {
   const [freed, setFreed] = useState<string | null>(null);
   const late = useLateness(question);
   const armed = useArmed(approval.id) && !late;
-  const coverage: Coverage = {
-    tool: approval.tool,
-    arguments: approval.arguments,
-    scope,
-    freed: scope === "once" ? null : freed,
-  };
+  const coverage: Coverage = { tool: approval.tool, arguments: approval.arguments, scope, freed };
   const yes = useAnswer(told, (inspected: Inspection) => approve(line, around, inspected, coverage, approval.id));
   const no = useAnswer(told, () => deny(line, approval.id));
+  const trusted = inspection !== undefined && inspection.mismatches.length === 0;
+  const choose = (chosen: GrantScope) => {
+    setScope(chosen);
+    setFreed(null);
+  };
   return (
     <>
-      {approval.kind === "consent" && approval.offers.length > 1 && (
-        <ScopeChoice
-          offers={approval.offers}
-          coverage={coverage}
-          onScope={(chosen) => {
-            setScope(chosen);
-            setFreed(null);
-          }}
-          onFree={setFreed}
-        />
+      {inspection !== undefined && !trusted && <Mismatch inspection={inspection} />}
+      {trusted && approval.kind === "consent" && approval.offers.length > 1 && (
+        <ScopeChoice offers={approval.offers} coverage={coverage} onScope={choose} onFree={setFreed} />
       )}
       <div className={styles.buttons}>
         <Button
@@ -110,8 +98,8 @@ function Open({ question, inspection, told }: OpenProps) {
           variant="primary"
           wide
           busy={yes.isPending}
-          aria-disabled={!armed || no.isPending || inspection === undefined}
-          onClick={() => inspection !== undefined && yes.mutate(inspection)}
+          aria-disabled={!armed || !trusted || no.isPending}
+          onClick={() => trusted && yes.mutate(inspection)}
         >
           {yesLabel(needsPasskey(approval), yes.isPending, scope)}
         </Button>
@@ -130,36 +118,17 @@ function Open({ question, inspection, told }: OpenProps) {
   );
 }
 
-interface MismatchProps {
-  readonly question: ApprovalQuestion;
-  readonly inspection: Inspection;
-  readonly told: Told;
-}
-
 /** Something between the page and the statement does not fit: a no is always safe, a yes is not on offer. */
-function Mismatch({ question: { approval }, inspection, told }: MismatchProps) {
-  const { line } = useSession();
-  const armed = useArmed(approval.id);
-  const no = useAnswer(told, () => deny(line, approval.id));
+function Mismatch({ inspection }: { readonly inspection: Inspection }) {
   return (
-    <>
-      <Banner tone="danger" urgent title="This cannot be approved: what is shown is not what would be signed">
-        <ul>
-          {inspection.mismatches.map((mismatch) => (
-            <li key={mismatch}>{mismatch}</li>
-          ))}
-        </ul>
-        <p>Deny it, and tell whoever runs this gateway.</p>
-      </Banner>
-      <div className={styles.buttons}>
-        <Button variant="danger" wide busy={no.isPending} aria-disabled={!armed} onClick={() => no.mutate()}>
-          Deny
-        </Button>
-        <Button variant="primary" wide disabled>
-          {yesLabel(needsPasskey(approval), false, "once")}
-        </Button>
-      </div>
-    </>
+    <Banner tone="danger" urgent title="This cannot be approved: what is shown is not what would be signed">
+      <ul>
+        {inspection.mismatches.map((mismatch) => (
+          <li key={mismatch}>{mismatch}</li>
+        ))}
+      </ul>
+      <p>Deny it, and tell whoever runs this gateway.</p>
+    </Banner>
   );
 }
 

@@ -58,7 +58,7 @@ function EntryRows({ entry }: { readonly entry: AuditEntry }) {
             aria-controls={details}
             onClick={() => setOpen(!open)}
           >
-            Entry {entry.index}
+            <span className="visually-hidden">Entry </span>#{entry.index}
           </Button>
         </td>
       </tr>
