@@ -19,7 +19,7 @@ import orjson
 
 from gateway.core import ledger
 from gateway.core.canonical import Json, canonical_bytes, digest_of_bytes, own_bytes
-from gateway.core.model import Snapshot, ToolRequest
+from gateway.core.model import ModelRef, Snapshot, ToolRequest
 from gateway.core.results import result_record, unknown_result
 
 LEAF_VERSION: Final = 1
@@ -94,8 +94,19 @@ def leaf(entry: ledger.Entry) -> Leaf | None:
                     "approvalId": entry.approval_id,
                     "grantId": entry.grant_id,
                 },
-                # Canonical order puts the arguments first, so that their bytes, canonical already, are not read again.
-                b'{"arguments":%b,%b' % (entry.request.arguments, own_bytes(_proposal(entry.request))[1:]),
+                _payload_of_intent(entry.request),
+            )
+        case ledger.CallClosed(executed=True):
+            # Its intent says the rest: what was on offer, why it was allowed, and with which arguments.
+            return Leaf(
+                {
+                    **_whose(Event.CALL_CLOSED, entry.at, entry.request),
+                    "tool": entry.request.tool,
+                    "decision": entry.decision.value,
+                    "executed": True,
+                    **_outcome(entry.result),
+                },
+                _payload_of_result(entry.result),
             )
         case ledger.CallClosed():
             return Leaf(
@@ -103,13 +114,10 @@ def leaf(entry: ledger.Entry) -> Leaf | None:
                     **_call(Event.CALL_CLOSED, entry.at, entry.request, entry.snapshot, entry.descriptor_digest),
                     "decision": entry.decision.value,
                     "because": [rule.id for rule in entry.because],
-                    "executed": entry.executed,
+                    "executed": False,
                     **_outcome(entry.result),
                 },
-                # The arguments of a call that ran are already with its intent.
-                _payload_of_result(entry.result)
-                if entry.executed
-                else _payload_of_proposal(entry.request, result=result_record(entry.result)),
+                _payload_of_proposal(entry.request, result=result_record(entry.result)),
             )
         case ledger.CallRefusedUnrecorded():
             return Leaf(
@@ -399,6 +407,19 @@ def _about(event: Event, at: int, principal_id: str | None) -> dict[str, Json]:
     return {"v": LEAF_VERSION, "event": event.value, "at": at, "principalId": principal_id}
 
 
+def _whose(event: Event, at: int, request: ToolRequest) -> dict[str, Json]:
+    return {
+        "v": LEAF_VERSION,
+        "event": event.value,
+        "at": at,
+        "principalId": request.principal.id,
+        "sessionId": request.session_id,
+        "conversationId": request.conversation_id,
+        "turnId": request.turn_id,
+        "callId": request.call_id,
+    }
+
+
 def _call(
     event: Event, at: int, request: ToolRequest, snapshot: Snapshot | None, descriptor_digest: str | None
 ) -> dict[str, Json]:
@@ -409,16 +430,9 @@ def _call(
     """
     published = None if snapshot is None else snapshot.by_name.get(request.tool)
     return {
-        "v": LEAF_VERSION,
-        "event": event.value,
-        "at": at,
-        "principalId": request.principal.id,
+        **_whose(event, at, request),
         "runner": RUNNER,
-        "sessionId": request.session_id,
-        "conversationId": request.conversation_id,
-        "turnId": request.turn_id,
         "turnIndex": None if snapshot is None else snapshot.turn_index,
-        "callId": request.call_id,
         "snapshotDigest": None if snapshot is None else request.snapshot_digest,
         "policyVersion": None if snapshot is None else snapshot.policy_version,
         "tool": None if published is None and descriptor_digest is None else request.tool,
@@ -461,24 +475,32 @@ def _passkey(passkey: ledger.Passkey) -> dict[str, Json]:
     }
 
 
-def _proposal(request: ToolRequest) -> dict[str, Json]:
-    """The call as the client put it, but for its arguments."""
-    model = request.model
-    return {
-        "connectionId": request.connection_id,
-        "model": None
-        if model is None
-        else {"id": model.id, "backend": model.backend, "nonce": model.nonce, "claimed": model.claimed},
-        "receivedAt": request.received_at,
-        "requestDigest": request.digest,
-        "snapshotDigest": request.snapshot_digest,
-        "snapshotId": request.snapshot_id,
-        "tool": request.tool,
-    }
+def _payload_of_intent(request: ToolRequest) -> bytes:
+    """The arguments, spliced in: their bytes are canonical already, and canonical order puts them first."""
+    members: dict[str, Json] = {"connectionId": request.connection_id, "receivedAt": request.received_at}
+    if request.model is not None:
+        members["model"] = _model(request.model)
+    return b'{"arguments":%b,%b' % (request.arguments, own_bytes(members)[1:])
 
 
 def _payload_of_proposal(request: ToolRequest, **further: Json) -> bytes:
-    return canonical_bytes({**_proposal(request), "arguments": orjson.loads(request.arguments), **further})
+    """The call as the client put it."""
+    return canonical_bytes(
+        {
+            "arguments": orjson.loads(request.arguments),
+            "connectionId": request.connection_id,
+            "model": None if request.model is None else _model(request.model),
+            "receivedAt": request.received_at,
+            "snapshotDigest": request.snapshot_digest,
+            "snapshotId": request.snapshot_id,
+            "tool": request.tool,
+            **further,
+        }
+    )
+
+
+def _model(model: ModelRef) -> dict[str, Json]:
+    return {"id": model.id, "backend": model.backend, "nonce": model.nonce, "claimed": model.claimed}
 
 
 def _payload_of_result(result: ledger.ToolResult) -> bytes:
