@@ -1,4 +1,4 @@
-import { Distrust, Refusal } from "./faults.ts";
+import { Halted, Refusal } from "./faults.ts";
 import type { CreationOptions, Reply, RequestOptions, Surroundings } from "./surroundings.ts";
 
 /** The first passkey, with the token of an enrolment link. Signs in. Rejects with Refusal when the link is used or too old. */
@@ -31,7 +31,7 @@ export async function signOut(around: Surroundings): Promise<void> {
 export async function authorize(around: Surroundings, state: string, agentOrigin: string): Promise<string> {
   const { location } = await ask<{ readonly location: string }>(around, "/authorize", { state });
   if (!URL.canParse(location) || new URL(location).origin !== agentOrigin) {
-    throw new Distrust("The gateway named an address that is not the shell's, so this page did not follow it.");
+    throw new Halted("The gateway named an address that is not the shell's, so this page did not follow it.");
   }
   return location;
 }

@@ -14,15 +14,15 @@ export class Refusal extends Error {
   }
 }
 
-/** The page itself found that something does not fit and stopped before anything was decided. */
-export class Distrust extends Error {
-  override readonly name = "Distrust";
+/** The page itself stopped before anything was decided; the message says why, in whole sentences. */
+export class Halted extends Error {
+  override readonly name = "Halted";
 }
 
 /** One calm sentence or two about any error: what happened, and what to do. Never an exception's own text but the gateway's. */
 export function explain(error: unknown): string {
   if (error instanceof Refusal || error instanceof RpcError) return sentence(error.message);
-  if (error instanceof Distrust) return error.message;
+  if (error instanceof Halted) return error.message;
   if (error instanceof ConnectionLost) {
     return "The connection was lost before the gateway answered. Look again before you repeat it.";
   }

@@ -125,7 +125,7 @@ function DenyAll({ waiting }: { readonly waiting: readonly Approval[] }) {
       for (const { id } of approvals) {
         const { approval, challenge } = await ask("approvals/get", { approvalId: id });
         storeApproval(cache, approval);
-        if (approval.status !== "pending") continue;
+        if (challenge === undefined) continue;
         const decided = await ask("approvals/decide", { approvalId: id, challenge, decision: "deny" });
         storeApproval(cache, decided.approval);
         denied += 1;
