@@ -163,8 +163,9 @@ class Grant:
         if self.turn_id is not None and self.turn_id != request.turn_id:
             return False
         arguments: dict[str, Json] = orjson.loads(request.arguments)
-        # An argument that was absent when the person said yes may not appear later: both sets of names must agree.
-        if set(arguments) - set(self.freed) != set(self.pins):
+        # An argument that was absent when the person said yes may not appear later, nor one that was there stay away, for
+        # then its default would run: both sets of names must agree.
+        if set(arguments) != {*self.pins, *self.freed}:
             return False
         return all(canonical_bytes(arguments[name]) == pinned for name, pinned in self.pins.items())
 

@@ -43,7 +43,7 @@ class RedactedJson:
 
 
 def redact_text(text: str, classes: Collection[str]) -> RedactedText:
-    """Replace what looks like a member of `classes` (RedactionClass values). Redacting twice changes nothing more."""
+    """Replace what looks like a member of `classes` (RedactionClass values). What is redacted already stays as it is."""
     pieces: list[str] = []
     position = count = 0
     for finding in _disjoint(_find(text, classes)):
@@ -179,7 +179,7 @@ _SECRETS = (
 
 _PERSONAL = (
     _pattern("email", "@", r"(?<![\w.%+-])[A-Za-z0-9_.%+-]{1,64}+@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+){1,8}+"),
-    _pattern("phone", "+", r"(?<![\w+])\+\d(?:[ ().-]{0,2}+\d){7,14}+(?!\d)"),
+    _pattern("phone", "+", r"(?<![\w+])\+\d(?:[ ().-]{0,2}+\d){7,14}+"),
 )
 
 # These look ahead from every place where a number could start: what stands before a number must not hide it. The first
@@ -340,6 +340,6 @@ def _redact_members(members: Mapping[Json, Json], classes: Collection[str], dept
 
 def _credential_kind(name: str) -> str | None:
     bare = "".join(filter(str.isalnum, name)).lower()
-    if bare.endswith(_NOT_CREDENTIALS):
+    if bare.endswith(_NOT_CREDENTIALS) or "[redacted:" in name:
         return None
     return next((known for known in _NAMES_OF_CREDENTIALS if bare.endswith(known)), None)
