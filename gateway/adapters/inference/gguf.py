@@ -1,0 +1,158 @@
+"""The head of a GGUF file: enough to say what the weights are, without loading them.
+
+Format: github.com/ggml-org/ggml, docs/gguf.md, versions 2 and 3. A file that an operator points at may be anything, so every
+count and length is bounded before it is believed. Reading ends where the tokenizer begins; what is needed stands before it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from gateway.core.errors import Misconfigured
+
+MAGIC: Final = b"GGUF"
+VERSIONS: Final = (2, 3)
+
+MAX_ENTRIES: Final = 4096
+"""Files seen have 20 to 60."""
+
+MAX_STRING: Final = 1 << 20
+MAX_ARRAY: Final = 1 << 16
+"""Arrays before the tokenizer are tags, languages and per-layer figures."""
+
+_SCALARS: Final = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_STRING: Final = 8
+_ARRAY: Final = 9
+
+_FILE_TYPES: Final = {
+    0: "F32",
+    1: "F16",
+    2: "Q4_0",
+    3: "Q4_1",
+    7: "Q8_0",
+    8: "Q5_0",
+    9: "Q5_1",
+    10: "Q2_K",
+    11: "Q3_K_S",
+    12: "Q3_K_M",
+    13: "Q3_K_L",
+    14: "Q4_K_S",
+    15: "Q4_K_M",
+    16: "Q5_K_S",
+    17: "Q5_K_M",
+    18: "Q6_K",
+    24: "IQ1_S",
+    25: "IQ4_NL",
+    26: "IQ3_S",
+    27: "IQ3_M",
+    28: "IQ2_S",
+    29: "IQ2_M",
+    30: "IQ4_XS",
+    32: "BF16",
+}
+"""llama.cpp's `llama_ftype`."""
+
+_Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class GgufHead:
+    """What a file says about itself. `context_tokens` is None when it does not say."""
+
+    arch: str
+    name: str
+    quantisation: str
+    licence: str
+    context_tokens: int | None
+
+
+class _Unreadable(Exception):
+    """Not GGUF, or not within bounds."""
+
+
+def read_head(path: Path) -> GgufHead:
+    """The head of a GGUF file. Raises Misconfigured when the file is missing, or is none."""
+    try:
+        with path.open("rb") as file:
+            return _describe(_read_entries(file))
+    except OSError as error:
+        raise Misconfigured(f"the model file `{path.name}` does not read: {error.strerror}") from None
+    except (_Unreadable, struct.error, UnicodeDecodeError):
+        raise Misconfigured(f"`{path.name}` is not a GGUF model file of version 2 or 3") from None
+
+
+def _describe(entries: dict[str, _Scalar]) -> GgufHead:
+    arch = entries.get("general.architecture")
+    if not isinstance(arch, str) or not arch:
+        raise _Unreadable
+    context = entries.get(f"{arch}.context_length")
+    file_type = entries.get("general.file_type")
+    return GgufHead(
+        arch=arch[:64],
+        name=_text(entries, "general.name"),
+        quantisation=_FILE_TYPES.get(file_type, "unknown") if isinstance(file_type, int) else "unknown",
+        licence=_text(entries, "general.license") or "unknown",
+        context_tokens=context if isinstance(context, int) and context > 0 else None,
+    )
+
+
+def _text(entries: dict[str, _Scalar], key: str) -> str:
+    value = entries.get(key, "")
+    return value[:128] if isinstance(value, str) else ""
+
+
+def _read_entries(file: BinaryIO) -> dict[str, _Scalar]:
+    if _take(file, 4) != MAGIC:
+        raise _Unreadable
+    version, _tensors, count = struct.unpack("<IQQ", _take(file, 20))
+    if version not in VERSIONS or count > MAX_ENTRIES:
+        raise _Unreadable
+    entries: dict[str, _Scalar] = {}
+    for _ in range(count):
+        key = _read_string(file)
+        if key.startswith("tokenizer."):
+            break
+        value = _read_value(file, _read_number(file, "<I"))
+        if value is not None:
+            entries[key] = value
+    return entries
+
+
+def _read_value(file: BinaryIO, kind: int) -> _Scalar | None:
+    """A scalar or string; None for an array, which is passed over."""
+    if kind == _STRING:
+        return _read_string(file)
+    if kind == _ARRAY:
+        element, length = _read_number(file, "<I"), _read_number(file, "<Q")
+        if length > MAX_ARRAY or element == _ARRAY:
+            raise _Unreadable
+        for _ in range(length):
+            _read_value(file, element)
+        return None
+    if kind not in _SCALARS:
+        raise _Unreadable
+    layout = _SCALARS[kind]
+    (value,) = cast("tuple[_Scalar]", struct.unpack(layout, _take(file, struct.calcsize(layout))))
+    return value
+
+
+def _read_number(file: BinaryIO, layout: str) -> int:
+    (number,) = cast("tuple[int]", struct.unpack(layout, _take(file, struct.calcsize(layout))))
+    return number
+
+
+def _read_string(file: BinaryIO) -> str:
+    length = _read_number(file, "<Q")
+    if length > MAX_STRING:
+        raise _Unreadable
+    return _take(file, length).decode("utf-8")
+
+
+def _take(file: BinaryIO, count: int) -> bytes:
+    octets = file.read(count)
+    if len(octets) != count:
+        raise _Unreadable
+    return octets
