@@ -9,6 +9,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gateway.server.transport import SocketProtocol
+
 HEADER_SECONDS = 10.0
 """From the first byte of a request, or the connection's beginning, to the end of its headers. uvicorn alone waits forever."""
 
@@ -98,7 +100,7 @@ def listener(app: ASGIApp, *, host: str, port: int, connections: int = CONNECTIO
     """
     options: dict[str, Any] = {
         "http": PunctualHttp,
-        "ws": "websockets-sansio",
+        "ws": SocketProtocol,
         "ws_max_size": MESSAGE_OCTETS,
         "ws_per_message_deflate": False,
         "ws_ping_interval": PING_SECONDS,
