@@ -7,6 +7,7 @@ the same reason. The exact figures are in the structured part.
 from __future__ import annotations
 
 import shutil
+from codecs import getincrementaldecoder
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import as_file, files
@@ -86,11 +87,12 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         content = workspace.read(parts, context.cancelled)
         where = write_path(parts)
         record: dict[str, Json] = {"path": where, "bytes": content.size, "binary": False, "complete": True}
-        if b"\0" in content.data[:_BINARY_PROBE] or (text := _decode(content.data)) is None:
+        whole = len(content.data) == content.size
+        if b"\0" in content.data[:_BINARY_PROBE] or (text := _decode(content.data, whole=whole)) is None:
             return ToolOutput(
                 f"{escape(where)} is a binary file of {content.size} bytes; its content is not text", {**record, "binary": True}
             )
-        if len(content.data) < content.size:
+        if not whole:
             text += f"\n…[only the first {len(content.data)} of {content.size} bytes]"
             record["complete"] = False
         return ToolOutput(text or f"{escape(where)} is empty", record)
@@ -190,13 +192,11 @@ def _find_path_and_size(arguments: Mapping[str, Json]) -> CallFacts:
 # ── wording ──
 
 
-def _decode(data: bytes) -> str | None:
+def _decode(data: bytes, *, whole: bool) -> str | None:
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # A character that the limit cut in two is no reason to call a text binary.
-        if error.end == len(data) and error.start > len(data) - 4:
-            return data[: error.start].decode("utf-8-sig")
+        # Told that more would follow, the decoder forgives a last character that the limit cut in two.
+        return getincrementaldecoder("utf-8-sig")().decode(data, final=whole)
+    except UnicodeDecodeError:
         return None
 
 

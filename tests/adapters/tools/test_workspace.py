@@ -1,0 +1,350 @@
+"""The built-in tools as a model calls them (issue 2 section 5)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.adapters.tools import files, searching
+from gateway.adapters.tools.files import Workspace
+from gateway.adapters.tools.registry import Registry
+from gateway.adapters.tools.searching import search
+from gateway.adapters.tools.workspace import file_tools, prepare_workspace, system_tools
+from gateway.core.canonical import Json
+from gateway.core.effects import list_effects, summarise
+from gateway.core.errors import Misconfigured, ToolFailed
+from gateway.core.vocabulary import Category, Recovery, Trust
+from gateway.runtime.ports import AuditQuery, AuditRow
+from tests.adapters.tools.conftest import PRINCIPAL, Call, failure_of, make_context, spec_of
+
+NEVER = threading.Event()
+
+
+class Log:
+    """An audit log that gives what it is told to and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.rows: list[AuditRow] = []
+        self.asked: list[AuditQuery] = []
+
+    async def read(self, query: AuditQuery) -> Sequence[AuditRow]:
+        self.asked.append(query)
+        return self.rows
+
+
+@pytest.fixture
+def log() -> Log:
+    return Log()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    path = tmp_path / "workspace"
+    prepare_workspace(path)
+    return path
+
+
+@pytest.fixture
+def registry(root: Path, log: Log) -> Registry:
+    registry = Registry()
+    workspace = Workspace(root)
+    for tool in [*file_tools(workspace), *system_tools(workspace, log.read)]:
+        registry.add(tool, source="builtin")
+    return registry
+
+
+# ── the sample workspace ──
+
+
+def test_a_new_workspace_has_something_to_look_at(root: Path) -> None:
+    assert (root / "notes" / "old.txt").is_file()
+    assert {path.name for path in root.iterdir()} == {"README.md", "notes", "reports"}
+    assert not [path for path in root.rglob("*") if path.is_file() and not path.read_text().strip()]
+
+
+def test_an_existing_workspace_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    assert prepare_workspace(tmp_path / "mine") is False
+    assert list((tmp_path / "mine").iterdir()) == []
+
+
+def test_a_workspace_that_cannot_be_made_is_the_operators_mistake(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Misconfigured):
+        prepare_workspace(tmp_path / "file")
+
+
+# ── what is published ──
+
+
+def test_each_tool_says_honestly_what_it_does(registry: Registry) -> None:
+    """Requirement 002-52: the category is what the default policy goes by."""
+    assert {spec.name: (spec.category, spec.recovery, spec.trust) for spec in registry.specs()} == {
+        "list_directory": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
+        "read_file": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
+        "search_files": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
+        "write_file": (Category.WRITE, Recovery.IDEMPOTENT, Trust.UNTRUSTED),
+        "delete_file": (Category.DESTRUCTIVE, Recovery.UNSAFE, Trust.UNTRUSTED),
+        "system_status": (Category.READ, Recovery.PURE, Trust.TRUSTED),
+        "read_audit": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
+    }
+
+
+def test_parameters_are_few_plain_and_described(registry: Registry) -> None:
+    shapes: dict[str, dict[str, Any]] = {spec.name: dict(spec.param_schema["properties"]) for spec in registry.specs()}
+    assert {name: list(shape) for name, shape in shapes.items()} == {
+        "list_directory": ["path"],
+        "read_file": ["path"],
+        "search_files": ["query", "path"],
+        "write_file": ["path", "content"],
+        "delete_file": ["path"],
+        "system_status": [],
+        "read_audit": ["limit"],
+    }
+    assert all("description" in parameter for shape in shapes.values() for parameter in shape.values())
+
+
+def test_a_person_reads_what_will_happen(registry: Registry) -> None:
+    write, delete = spec_of(registry, "write_file"), spec_of(registry, "delete_file")
+    assert summarise(delete, {"path": "notes/old.txt"}) == "Delete notes/old.txt"
+    (effect,) = list_effects(write, {"path": "a.txt", "content": "x" * 999 + "\u202e"})
+    assert "a.txt" in effect
+    assert "1000 characters" in effect
+    assert "\\u202e" in effect
+
+
+# ── what they do ──
+
+
+async def test_listing_names_kinds_and_sizes(registry: Registry, call: Call, root: Path) -> None:
+    (root / "notes" / "link").symlink_to("old.txt")
+    output = await call(registry, "list_directory", path="notes/")
+    assert output.text.splitlines()[0] == "notes holds 4 entries:"
+    assert f"- old.txt ({(root / 'notes' / 'old.txt').stat().st_size} bytes)" in output.text
+    assert "- link (a link)" in output.text
+    assert output.structured["path"] == "notes"
+    assert {"name": "ideas.md", "kind": "file", "bytes": (root / "notes" / "ideas.md").stat().st_size} in output.structured[
+        "entries"
+    ]
+
+
+async def test_listing_without_a_path_lists_the_workspace(registry: Registry, call: Call) -> None:
+    assert "- notes/" in (await call(registry, "list_directory")).text.splitlines()
+
+
+async def test_an_empty_folder_is_called_empty(registry: Registry, call: Call, root: Path) -> None:
+    (root / "empty").mkdir()
+    assert (await call(registry, "list_directory", path="empty")).text == "empty is empty"
+
+
+async def test_a_hostile_name_cannot_write_its_own_lines(registry: Registry, call: Call, root: Path) -> None:
+    """security.md row 53: what stands in a directory is somebody else's text."""
+    (root / "notes" / "x\n- admin_approved (1 bytes)\u202e\x1b[2J").touch()
+    (root / "notes" / os.fsdecode(b"\xff")).touch()
+    output = await call(registry, "list_directory", path="notes")
+    assert "- x\\u000a- admin_approved (1 bytes)\\u202e\\u001b[2J (0 bytes)" in output.text
+    assert "\\udcff" in output.text
+    assert len(output.text.splitlines()) == 6
+
+
+async def test_a_text_file_is_read_whole(registry: Registry, call: Call, root: Path) -> None:
+    (root / "a.txt").write_bytes(b"\xef\xbb\xbfone\ntwo \xc3\xbc\n")
+    output = await call(registry, "read_file", path="./a.txt")
+    assert output.text == "one\ntwo ü\n"
+    assert output.structured == {"path": "a.txt", "bytes": 14, "binary": False, "complete": True}
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\0\0", b"text then \xff\xfe more", b"\xff"])
+async def test_a_binary_file_is_not_shown(registry: Registry, call: Call, root: Path, data: bytes) -> None:
+    (root / "a.png").write_bytes(data)
+    output = await call(registry, "read_file", path="a.png")
+    assert output.text == f"a.png is a binary file of {len(data)} bytes; its content is not text"
+    assert output.structured["binary"] is True
+
+
+async def test_a_file_cut_inside_a_character_is_still_text(
+    registry: Registry, call: Call, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.txt").write_bytes(b"x" * (files.MAX_READ - 1) + "ü".encode() * 10)
+    output = await call(registry, "read_file", path="a.txt")
+    assert output.text.startswith("xxx")
+    assert output.text.endswith(f"…[only the first {files.MAX_READ} of {files.MAX_READ + 19} bytes]")
+    assert output.structured["complete"] is False
+
+
+async def test_an_empty_file_is_called_empty(registry: Registry, call: Call, root: Path) -> None:
+    (root / "a.txt").touch()
+    assert (await call(registry, "read_file", path="a.txt")).text == "a.txt is empty"
+
+
+async def test_a_file_is_written_and_then_replaced(registry: Registry, call: Call, root: Path) -> None:
+    assert (await call(registry, "write_file", path="new/costs.md", content="3 €")).text == "created new/costs.md, 5 bytes"
+    assert (await call(registry, "write_file", path="new/costs.md", content="")).text == "replaced new/costs.md, 0 bytes"
+    assert (root / "new" / "costs.md").read_bytes() == b""
+
+
+async def test_a_file_is_deleted_once(registry: Registry, call: Call, root: Path) -> None:
+    output = await call(registry, "delete_file", path="notes/old.txt")
+    assert output.text.startswith("deleted notes/old.txt, ")
+    assert not (root / "notes" / "old.txt").exists()
+    assert "there is no notes/old.txt" in (await failure_of(call(registry, "delete_file", path="notes/old.txt"))).message
+
+
+@pytest.mark.parametrize("name", ["list_directory", "read_file", "write_file", "delete_file", "search_files"])
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a//b", "", "a\0b"])
+def test_the_policy_is_never_asked_about_a_path_that_is_none(registry: Registry, name: str, path: str) -> None:
+    """security.md row 47: refused before anybody is asked."""
+    with pytest.raises(ToolFailed):
+        registry.facts(spec_of(registry, name), {"path": path, "content": "x", "query": "x"})
+
+
+def test_facts_are_the_normal_path_and_the_bytes_written(registry: Registry) -> None:
+    write = registry.facts(spec_of(registry, "write_file"), {"path": "./a/./b/", "content": "ü"})
+    assert (write.path, write.bytes, write.host) == ("a/b", 2, None)
+    assert registry.facts(spec_of(registry, "list_directory"), {"path": "."}).path == "."
+
+
+# ── searching ──
+
+
+async def test_a_text_is_found_with_its_line_whatever_its_case(registry: Registry, call: Call) -> None:
+    output = await call(registry, "search_files", query="MARCH")
+    assert output.text == "notes/todo.txt:2: - send the March report"
+    assert output.structured["matches"] == [{"path": "notes/todo.txt", "line": 2, "text": "- send the March report"}]
+
+
+async def test_a_name_is_found_by_its_pattern(registry: Registry, call: Call) -> None:
+    output = await call(registry, "search_files", query="*.CSV", path="reports")
+    assert output.text.splitlines() == ["reports/february.csv", "reports/january.csv"]
+    assert (await call(registry, "search_files", query="notes/o*")).text == "notes/old.txt"
+
+
+async def test_a_search_without_result_says_so(registry: Registry, call: Call) -> None:
+    assert (await call(registry, "search_files", query="zebra")).text == "nothing found in 7 files"
+
+
+async def test_one_file_can_be_searched(registry: Registry, call: Call) -> None:
+    output = await call(registry, "search_files", query="a", path="notes/old.txt")
+    assert {match["path"] for match in output.structured["matches"]} == {"notes/old.txt"}
+
+
+async def test_searching_what_is_not_there_fails(registry: Registry, call: Call) -> None:
+    assert "there is no none" in (await failure_of(call(registry, "search_files", query="a", path="none"))).message
+
+
+async def test_searching_follows_no_link_and_waits_for_nothing(registry: Registry, call: Call, root: Path) -> None:
+    (root.parent / "outside.txt").write_text("zebra")
+    (root / "link.txt").symlink_to("../outside.txt")
+    (root / "up").symlink_to("..")
+    os.mkfifo(root / "fifo.txt")
+    os.link(root.parent / "outside.txt", root / "hard.txt")
+    (root / "zeros.bin").write_bytes(b"\0zebra")
+    assert "nothing found" in (await call(registry, "search_files", query="zebra")).text
+
+
+def test_a_search_has_bounds(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = Workspace(root)
+    (root / "many.txt").write_text("needle\n" * 1_000)
+    found = search(workspace, (), "needle", NEVER)
+    assert (len(found.matches), found.complete) == (searching.MAX_MATCHES, False)
+    monkeypatch.setattr(searching, "MAX_FILES", 2)
+    found = search(workspace, (), "zebra", NEVER)
+    assert (found.files, found.complete) == (2, False)
+    monkeypatch.setattr(searching, "MAX_FILES", 5_000)
+    monkeypatch.setattr(searching, "MAX_TOTAL", 10)
+    assert search(workspace, (), "zebra", NEVER).complete is False
+
+
+def test_a_deep_tree_ends_the_search_not_the_process(root: Path) -> None:
+    deep = root.joinpath(*["d"] * 200)
+    deep.mkdir(parents=True)
+    (deep / "x.txt").write_text("needle")
+    assert search(Workspace(root), (), "needle", NEVER).matches == []
+
+
+def test_a_search_stops_when_nobody_waits_any_more(root: Path) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    assert search(Workspace(root), (), "a", cancelled).complete is False
+
+
+def test_a_match_in_an_endless_line_shows_its_surroundings(root: Path) -> None:
+    (root / "long.txt").write_text("x" * 5_000 + "needle" + "y" * 5_000)
+    (match,) = search(Workspace(root), (), "needle", NEVER).matches
+    assert match.text is not None
+    assert "needle" in match.text
+    assert len(match.text) <= searching.MAX_LINE + 2
+
+
+@given(st.text(alphabet=st.sampled_from("*?[]!-^az\\&~|.{}()+$"), min_size=1, max_size=40))
+def test_no_pattern_fails_or_hangs(query: str) -> None:
+    class One(Workspace):
+        def __init__(self) -> None: ...
+
+        def list(self, parts: tuple[str, ...], limit: int = 0) -> tuple[list[files.FileEntry], bool]:
+            return [files.FileEntry("a" * 60, "file", 1)], True
+
+        def opened(self, parts: Sequence[str], flags: int) -> Any:
+            raise FileNotFoundError
+
+        def read(self, parts: tuple[str, ...], cancelled: threading.Event, limit: int = 0) -> files.Content:
+            return files.Content(b"a" * 100, 100)
+
+    assert len(search(One(), (), query, NEVER).matches) <= 2
+
+
+# ── the machine and the log ──
+
+
+async def test_the_machines_figures_are_plausible(registry: Registry, call: Call, root: Path) -> None:
+    output = await call(registry, "system_status")
+    assert output.structured["processors"] == os.cpu_count()
+    assert 0 < output.structured["disk_free"] <= output.structured["disk_total"]
+    assert output.structured["memory_available"] is None or output.structured["memory_available"] > 0
+    assert output.structured["uptime"] > 0
+    assert str(root) not in output.text
+    assert len(output.text.splitlines()) == 4
+
+
+def row(index: int, principal_id: str, tool: str) -> AuditRow:
+    body: dict[str, Json] = {
+        "event": "call:closed",
+        "at": 1_000,
+        "principalId": principal_id,
+        "tool": tool,
+        "decision": "auto",
+        "outcome": "ok",
+        "reason": None,
+    }
+    return AuditRow(index, "00", body, {"arguments": {"path": "private"}})
+
+
+async def test_the_log_is_read_for_the_caller_alone(registry: Registry, call: Call, log: Log) -> None:
+    log.rows = [row(2, PRINCIPAL.id, "read_file"), row(1, "usr_other", "delete_file"), row(0, PRINCIPAL.id, "x\u202ey")]
+    output = await call(registry, "read_audit", limit=3)
+    assert log.asked == [AuditQuery(principal_id=PRINCIPAL.id, event="call:closed", limit=3)]
+    assert output.text.splitlines() == [
+        "1970-01-01T00:00:01.000Z read_file auto ok",
+        "1970-01-01T00:00:01.000Z x\\u202ey auto ok",
+    ]
+    assert "private" not in str(output)
+
+
+async def test_another_caller_reads_another_log(registry: Registry, log: Log) -> None:
+    other = replace(make_context(), principal=replace(PRINCIPAL, id="usr_bob"))
+    output = await registry.execute(spec_of(registry, "read_audit"), {"limit": 20}, other)
+    assert log.asked[0].principal_id == "usr_bob"
+    assert output.text == "no calls yet"
+
+
+@pytest.mark.parametrize("limit", [0, -1, 101, 10**9, "20", 1.5, None])
+def test_a_limit_out_of_bounds_is_a_fault(registry: Registry, limit: Json) -> None:
+    assert registry.find_faults(spec_of(registry, "read_audit"), {"limit": limit})
