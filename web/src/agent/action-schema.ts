@@ -1,15 +1,33 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { JsonSchema } from "./chat.ts";
+import { choicesFor, type Quotable } from "./copied.ts";
 import { isObject } from "./parse.ts";
+import words from "./prompts.json" with { type: "json" };
+import { requiredOf } from "./prompts.ts";
 
-/** What may be replied in the JSON lane: a call of one of these tools with arguments that fit it, or an answer. */
-export function actionSchema(tools: readonly ToolDescriptor[]): JsonSchema {
-  return {
-    oneOf: [
-      ...tools.map((tool) => objectOf({ tool: { const: tool.name }, arguments: constrain(tool.paramSchema) })),
-      objectOf({ answer: { type: "string" } }),
-    ],
-  };
+/**
+ * What may be replied in the JSON lane: a call of one of these tools with arguments that fit it, or an answer. The order of
+ * members is the order in which a constrained model writes them.
+ */
+export function actionSchema(tools: readonly ToolDescriptor[], from: Quotable): JsonSchema {
+  const calls = tools.flatMap((tool) => {
+    const given = argumentsSchema(tool, from);
+    return given === null ? [] : [objectOf({ tool: { const: tool.name }, arguments: given })];
+  });
+  return { oneOf: [...calls, objectOf({ answer: { type: "string", maxLength: words.action.answerLength } })] };
+}
+
+/** The needed arguments of a tool, or null when one of them would have to be something that nobody said. */
+function argumentsSchema(tool: ToolDescriptor, from: Quotable): JsonSchema | null {
+  const { properties } = tool.paramSchema;
+  const known = isObject(properties) ? properties : {};
+  const members: Record<string, JsonSchema> = {};
+  for (const name of requiredOf(tool.paramSchema)) {
+    const choices = choicesFor(tool.name, name, from);
+    if (choices?.length === 0) return null;
+    members[name] = choices === null ? constrain(known[name]) : { enum: choices };
+  }
+  return objectOf(members);
 }
 
 function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
@@ -19,7 +37,7 @@ function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema 
 /** Keywords that a grammar is made from. The rest is for people, or for the gateway, which checks the whole schema. */
 const SHAPING = ["type", "const", "enum", "required", "additionalProperties", "minItems", "maxItems"];
 
-/** A tool's schema as far as constrained decoding can hold a model to it. References reach outside, so they free the value. */
+/** A schema as far as constrained decoding can hold a model to it. References reach outside, so they free the value. */
 function constrain(schema: unknown): JsonSchema {
   if (!isObject(schema) || "$ref" in schema) return {};
   const shaped: Record<string, unknown> = Object.fromEntries(

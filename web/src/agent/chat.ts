@@ -107,7 +107,7 @@ function bodyOf(request: ChatRequest, model: string): Record<string, unknown> {
     temperature: request.temperature,
     ...(request.tools && request.tools.length > 0 && { tools: request.tools }),
     ...(request.schema && {
-      response_format: { type: "json_schema", json_schema: { name: "action", strict: true, schema: request.schema } },
+      response_format: { type: "json_schema", json_schema: { name: "step", strict: true, schema: request.schema } },
     }),
   };
 }

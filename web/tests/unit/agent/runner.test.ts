@@ -334,11 +334,11 @@ describe("after a reload", () => {
 
   test("a call that waited is sent again under its id, and the loop goes on with its result", async () => {
     const gateway = gatewayGiving(ok("deleted a"));
-    const { runner, said } = stage(gateway, scriptedChat("I deleted a.").chat, { messages: earlier });
+    const { runner, said } = stage(gateway, scriptedChat().chat, { messages: earlier });
     await runner.resume(snapshotOf("trn_9", 3), smallModel);
     expect(gateway.paramsOf("tools/invoke")).toMatchObject([{ call, snapshotId: "snp_3", turnId: "trn_9" }]);
     expect(gateway.paramsOf("turns/begin")).toHaveLength(0);
-    expect(said()).toEqual(["I deleted a."]);
+    expect(said()).toEqual(["Deleted `a`."]);
   });
 
   test("rounds made before the reload count", async () => {

@@ -1,0 +1,51 @@
+import type { Message } from "./messages.ts";
+import words from "./prompts.json" with { type: "json" };
+
+/** The strings that a person wrote and that an argument may repeat. */
+export interface Quotable {
+  readonly names: readonly string[];
+  readonly files: readonly string[];
+  readonly urls: readonly string[];
+}
+
+const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = words.action.copied;
+
+/** More than this is a pasted document, and a grammar of it would take longer than the answer. */
+const MAX_STRINGS = 200;
+
+/**
+ * What can be copied out of everything the person wrote in this conversation. A path, file or address that a small model
+ * uses has to be one of these: it cannot make one up, nor take one out of what a file said.
+ */
+export function quotable(messages: readonly Message[]): Quotable {
+  const said = messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).reverse();
+  const quoted = said.flatMap((text) => [...text.matchAll(/"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`/g)].map(innerOf));
+  const plain = said.flatMap((text) => text.split(/\s+/)).map(strip);
+  const all = [...new Set([...plain, ...quoted])].filter((word) => word !== "").slice(0, MAX_STRINGS);
+  const urls = all.filter((word) => /^https?:\/\//.test(word));
+  const names = all.filter((word) => !urls.includes(word));
+  return { names, urls, files: names.filter((name) => /[/.]/.test(name) && !name.endsWith("/")) };
+}
+
+/** What an argument of a built-in tool may be, or null when it is free. */
+export function choicesFor(tool: string, argument: string, from: Quotable): readonly string[] | null {
+  const limits = Object.hasOwn(LIMITS, tool) ? LIMITS[tool] : undefined;
+  switch (limits !== undefined && Object.hasOwn(limits, argument) ? limits[argument] : undefined) {
+    case "names":
+      return [...from.names, "."];
+    case "files":
+      return from.files;
+    case "urls":
+      return from.urls;
+    default:
+      return null;
+  }
+}
+
+function strip(word: string): string {
+  return word.replace(/^["'`()[\]<>,;:!?]+/, "").replace(/["'`()[\]<>,;:!?.]+$/, "");
+}
+
+function innerOf(match: RegExpMatchArray): string {
+  return match[1] ?? match[2] ?? match[3] ?? "";
+}
