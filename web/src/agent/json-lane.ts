@@ -62,7 +62,7 @@ async function pick(input: LaneInput, closing: readonly ChatMessage[]): Promise<
         const answer = partialAnswer(soFar) ?? "";
         if (answer.length > shown) listener.streamed(answer.slice(shown));
         shown = Math.max(shown, answer.length);
-        return firstObject(soFar) !== null;
+        return goesOn(soFar);
       },
     );
     const action = parseAction(text);
@@ -97,6 +97,15 @@ async function report(input: LaneInput, last: ToolMessage): Promise<Step> {
     },
   );
   return { kind: "answer", text: text.trim() === "" ? copy.worded : text };
+}
+
+/**
+ * Whether a model talks on after its first complete object; then it is stopped. One that ends there by itself is let end, for
+ * its token counts come last.
+ */
+function goesOn(text: string): boolean {
+  const object = firstObject(text);
+  return object !== null && text.slice(text.indexOf(object) + object.length).trim() !== "";
 }
 
 function questionOf({ messages, turnId }: LaneInput): string {

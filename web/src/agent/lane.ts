@@ -1,4 +1,5 @@
 import type { ModelInfo, ToolDescriptor } from "../protocol/generated.ts";
+import { estimateTokens } from "./budget.ts";
 import type { Chat, ChatMessage, ChatRequest } from "./chat.ts";
 import type { Message } from "./messages.ts";
 
@@ -83,10 +84,11 @@ export async function collect(
       if (hear(text)) break;
     }
   }
-  if (!exact) listener.counted(estimatePrompt(request), Math.ceil(text.length / 4), false);
+  if (!exact) listener.counted(estimatePrompt(request), estimateTokens(text), false);
   return { text, calls: calls.filter(Boolean) };
 }
 
 function estimatePrompt(request: ChatRequest): number {
-  return Math.ceil(JSON.stringify([request.messages, request.tools ?? []]).length / 4);
+  const tools = request.tools === undefined ? "" : JSON.stringify(request.tools);
+  return request.messages.reduce((sum, message) => sum + estimateTokens(message.content) + 4, estimateTokens(tools));
 }

@@ -27,7 +27,11 @@ export function Header({ workspace, state, session, onShowList, onShowGrants }: 
         {state.view.gauge !== null && <ContextGauge gauge={state.view.gauge} />}
       </span>
       <Menu
-        trigger={<span className={styles.person}>{session.session.principalName}</span>}
+        trigger={
+          <>
+            <span className={styles.person}>{session.session.principalName}</span> <span aria-hidden="true">▾</span>
+          </>
+        }
         label={`${session.session.principalName}: account and grants`}
         items={[
           { label: "What I allowed", onSelect: onShowGrants },

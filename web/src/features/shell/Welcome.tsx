@@ -1,4 +1,3 @@
-import { Button } from "../../ui/Button.tsx";
 import styles from "./Welcome.module.css";
 
 /** Things that work in the sample workspace: one that runs by itself, one that asks first, one that needs the passkey. */
@@ -22,12 +21,10 @@ export function Welcome({ name, onChoose }: WelcomeProps) {
       <ul className={styles.examples}>
         {EXAMPLES.map(({ text, what }) => (
           <li key={text}>
-            <Button wide onClick={() => onChoose(text)}>
-              <span className={styles.example}>
-                <span>{text}</span>
-                <span className={styles.what}>{what}</span>
-              </span>
-            </Button>
+            <button type="button" className={styles.example} onClick={() => onChoose(text)}>
+              <span>{text}</span>
+              <span className={styles.what}>{what}</span>
+            </button>
           </li>
         ))}
       </ul>

@@ -37,7 +37,7 @@ export function CallView({ card }: { readonly card: CallCard }) {
         <Arguments given={call.arguments} />
       </details>
       {result !== undefined && result.content !== "" && (
-        <details className={styles.fold}>
+        <details className={styles.fold} open={isShort(result.content)}>
           <summary>
             Result
             {result.trust === "untrusted" && <span className={styles.note}> · from outside, not verified</span>}
@@ -51,6 +51,11 @@ export function CallView({ card }: { readonly card: CallCard }) {
       )}
     </article>
   );
+}
+
+/** Short enough to stand open beside what the model says about it. */
+function isShort(content: string): boolean {
+  return content.length <= 2_000 && content.split("\n").length <= 40;
 }
 
 /** The arguments in a line, so that a card says what it is about without being opened. */

@@ -123,10 +123,9 @@ function Link({ href, children }: { readonly href: string; readonly children: Re
   );
 }
 
-/** Headings of an answer stand below the page's own. */
+/** Headings of an answer stand below the page's own, all on one level: a model's levels have gaps. */
 function Heading({ depth, children }: { readonly depth: number; readonly children: ReactNode }) {
-  if (depth <= 1) return <h3>{children}</h3>;
-  return depth === 2 ? <h4>{children}</h4> : <h5>{children}</h5>;
+  return <h2 data-depth={Math.min(depth, 3)}>{children}</h2>;
 }
 
 function CodeBlock({ text, lang }: { readonly text: string; readonly lang: string | undefined }) {

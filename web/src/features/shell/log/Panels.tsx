@@ -22,7 +22,7 @@ export function PanelView({ panel }: { readonly panel: Panel }) {
 function ToolList({ tools }: { readonly tools: readonly ToolDescriptor[] }) {
   return (
     <section className={styles.panel} aria-label="Tools of this conversation">
-      <h3>Tools of this conversation</h3>
+      <h2>Tools of this conversation</h2>
       <ul className={styles.tools}>
         {tools.map((tool) => (
           <li key={tool.name} className={styles.tool}>
@@ -42,9 +42,9 @@ function ToolView({ tool }: { readonly tool: ToolDescriptor }) {
   const { word, tone } = MODES[tool.permission];
   return (
     <section className={styles.panel} aria-label={`The tool ${tool.name}`}>
-      <h3>
+      <h2>
         <code>{tool.name}</code>
-      </h3>
+      </h2>
       <p>{tool.description}</p>
       <KeyValue
         rows={[
@@ -63,7 +63,7 @@ function ToolView({ tool }: { readonly tool: ToolDescriptor }) {
 function Help() {
   return (
     <section className={styles.panel} aria-label="Commands">
-      <h3>What can be typed here</h3>
+      <h2>What can be typed here</h2>
       <KeyValue rows={commands.map(({ usage, what }) => ({ name: usage, term: <code>{usage}</code>, value: what }))} />
       <p className={styles.what}>
         <kbd>Enter</kbd> sends, <kbd>Shift</kbd>+<kbd>Enter</kbd> starts a new line, <kbd>F6</kbd> moves between the
