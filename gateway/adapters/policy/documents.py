@@ -64,24 +64,27 @@ def explain(error: ValidationError) -> str:
 
 def _read_all(folder: Path) -> dict[str, bytes]:
     names = [path.name for path in sorted(folder.glob("*.cedar"))]
+    for name in names:
+        refuse_unseen(ascii(name), name)
     return {name: _read(folder, name) for name in (*names, SCHEMA, PROFILES)}
 
 
 def _read(folder: Path, name: str) -> bytes:
+    path = folder / name
     try:
-        with (folder / name).open("rb") as file:
+        # Not a folder, and not a pipe either, which would wait for somebody to write.
+        if not path.is_file():
+            raise PolicyUnusable(f"the policy folder has no file `{name}`")
+        with path.open("rb") as file:
             raw = file.read(_LARGEST + 1)
-    except FileNotFoundError:
-        raise PolicyUnusable(f"the policy folder has no `{name}`") from None
     except OSError as error:
-        raise PolicyUnusable(f"`{name!a}` cannot be read: {error.strerror}") from None
+        raise PolicyUnusable(f"`{name}` cannot be read: {error.strerror}") from None
     if len(raw) > _LARGEST:
         raise PolicyUnusable(f"`{name}` is larger than {_LARGEST} bytes")
     return raw
 
 
 def _decode(name: str, raw: bytes) -> str:
-    refuse_unseen(ascii(name), name)
     try:
         text = raw.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError:

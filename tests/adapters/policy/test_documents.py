@@ -1,0 +1,261 @@
+"""Loading strictly: a document that could be misread is refused, and the message says which and where (security.md row 65)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gateway.adapters.policy import documents
+from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.core.errors import PolicyUnusable
+from gateway.core.vocabulary import Profile
+
+SCOPE = 'principal, action == Countersign::Action::"invoke", resource'
+GOOD = f'@id("extra.rule") @why("An extra rule for a test") permit ({SCOPE}) when {{ context.taint < 0 }};'
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(PolicyUnusable) as refused:
+        CedarPolicy(folder)
+    assert str(folder) not in refused.value.message
+    return refused.value.message
+
+
+def add(folder: Path, rule: str, name: str = "extra.cedar") -> None:
+    (folder / name).write_text(rule, "utf-8")
+
+
+def test_the_documents_that_come_with_it_load(folder: Path) -> None:
+    assert re.fullmatch("[0-9a-f]{64}", CedarPolicy(folder).version)
+
+
+def test_rules_of_every_file_count(folder: Path) -> None:
+    add(folder, GOOD)
+    assert "extra.rule" in CedarPolicy(folder).rule_ids
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (f'@why("No name at all") permit ({SCOPE});', "rule number 1: annotation `id`: field required"),
+        (f'@id("x.y") permit ({SCOPE});', "rule `x.y`: annotation `why`: field required"),
+        (f'@id("x.y") @why("") permit ({SCOPE});', "rule `x.y`: annotation `why`"),
+        (f'@id("X Y") @why("A name with a space") permit ({SCOPE});', "rule `X Y`: annotation `id`"),
+        (f'@id("") @why("An empty name") permit ({SCOPE});', "rule number 1: annotation `id`"),
+        (f'@id("x.y") @why("Known keys only") @prescence("required") permit ({SCOPE});', "`prescence`: extra inputs"),
+        (f'@id("x.y") @why("Seconds are a number") @approval_ttl_s("soon") permit ({SCOPE});', "`approval_ttl_s`"),
+        (f'@id("x.y") @why("Seconds have bounds") @approval_ttl_s("1") permit ({SCOPE});', "`approval_ttl_s`"),
+        (f'@id("x.y") @why("Bytes have bounds") @result_cap("999999999") permit ({SCOPE});', "`result_cap`"),
+        (f'@id("x.y") @why("Known classes only") @redact("secrets,everything") permit ({SCOPE});', "`redact.1`"),
+        (f'@id("x.y") @why("Presence is required or not") @presence permit ({SCOPE});', "`presence`"),
+        (f'@id("x.y") @why("Obligations are the permits") @presence("required") forbid ({SCOPE});', "cannot oblige"),
+        (f'@id("read.auto") @why("The name is taken") permit ({SCOPE});', "rule `read.auto` exists already, in `default.cedar`"),
+        (f"{GOOD} {GOOD}", "rule `extra.rule` exists already, in `extra.cedar`"),
+        (f'@id("x.y") @why("It calculates") forbid ({SCOPE}) when {{ context.taint + 1 > 1 }};', "rule `x.y` calculates (`add`)"),
+        (f'@id("x.y") @why("It calculates") forbid ({SCOPE}) when {{ context.taint * 9 > 1 }};', "rule `x.y` calculates (`mul`)"),
+        (f'@id("x.y") @why("It calculates") forbid ({SCOPE}) unless {{ -context.taint == 0 }};', "rule `x.y` calculates (`neg`)"),
+        (
+            f'@id("x.y") @why("Branches") permit ({SCOPE}) when {{ if context.taint > 0 then true else context.label - 1 > 0 }};',
+            "rule `x.y` calculates (`sub`)",
+        ),
+        (f'@id("x.y") @why("No such attribute") forbid ({SCOPE}) when {{ context.tainted > 1 }};', "rule `x.y`:"),
+        (f'@id("x.y") @why("Optional, unasked") forbid ({SCOPE}) when {{ context.facts.path like "*" }};', "rule `x.y`:"),
+        (f'@id("x.y") @why("Wrong type") forbid ({SCOPE}) when {{ context.label == "high" }};', "rule `x.y`:"),
+        (
+            '@id("x.y") @why("No such profile") forbid (principal in Countersign::Profile::"gest", action, resource);',
+            "rule `x.y`:",
+        ),
+        (
+            '@id("x.y") @why("No such category") forbid (principal, action, resource in Countersign::Category::"reed");',
+            "rule `x.y`:",
+        ),
+        (
+            '@id("x.y") @why("No such action") permit (principal, action == Countersign::Action::"invok", resource);',
+            "rule `x.y`:",
+        ),
+        ('@id("x.y") @why("An open slot") permit (principal == ?principal, action, resource);', "rule `x.y` has an open slot"),
+        (
+            '@id("x.y") @why("Nobody has no name") permit (principal == Countersign::Principal::"", action, resource);',
+            "rule `x.y` names a person with an empty id",
+        ),
+        ('@id("x.y") @id("z") @why("Two names") permit (principal, action, resource);', "`extra.cedar` does not parse"),
+        ("permit (principal, action", "`extra.cedar` does not parse"),
+        (
+            f'@id("x.y") @why("Reads \u202ebackwards") permit ({SCOPE});',
+            "`extra.cedar` line 1 holds an invisible character, U+202E",
+        ),
+        (f'@id("x.y")\n@why("Zero\u200bwidth is here") permit ({SCOPE});', "`extra.cedar` line 2 holds an invisible character"),
+    ],
+)
+def test_a_rule_that_could_be_misread_is_refused_by_name(folder: Path, rule: str, message: str) -> None:
+    add(folder, rule)
+    said = refusal(folder)
+    assert "`extra.cedar`" in said
+    assert message in said
+
+
+def test_a_rule_cannot_run_on_into_the_next_file(folder: Path) -> None:
+    add(folder, '@id("x.y") @why("It never ends") permit (principal, action, resource)', "aaa.cedar")
+    assert "`aaa.cedar` does not parse" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["schema.cedarschema", "profiles.toml"])
+def test_a_missing_document_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    assert refusal(folder) == f"the policy folder has no file `{name}`"
+
+
+def test_a_folder_without_rules_is_refused(folder: Path) -> None:
+    (folder / "default.cedar").unlink()
+    assert "no `*.cedar` file" in refusal(folder)
+
+
+@pytest.mark.parametrize("text", ["", "// nothing but a comment\n"])
+def test_an_empty_rule_file_alone_is_refused(folder: Path, text: str) -> None:
+    add(folder, text, "default.cedar")
+    assert "no rule" in refusal(folder)
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    assert "has no" in refusal(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["default.cedar", "schema.cedarschema", "profiles.toml"])
+def test_bytes_that_are_no_text_are_refused(folder: Path, name: str) -> None:
+    (folder / name).write_bytes(b"\xff\xfe garbage")
+    assert f"`{name}` is not UTF-8" in refusal(folder)
+
+
+def test_a_document_of_absurd_size_is_refused(folder: Path) -> None:
+    (folder / "default.cedar").write_bytes(b"//" + b"x" * 2_000_000)
+    assert "larger than" in refusal(folder)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+def test_a_document_that_is_no_file_is_refused_and_not_waited_for(folder: Path, make: Callable[[Path], None]) -> None:
+    (folder / "profiles.toml").unlink()
+    make(folder / "profiles.toml")
+    assert refusal(folder) == "the policy folder has no file `profiles.toml`"
+
+
+def test_a_file_name_that_reads_differently_from_what_it_is_is_refused(folder: Path) -> None:
+    add(folder, GOOD, "extra\u202e.cedar")
+    assert "holds an invisible character, U+202E" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ("entity", "`schema.cedarschema` does not load"),
+        ("namespace Other { entity Thing; }", "rule `read.auto`:"),
+    ],
+)
+def test_a_schema_that_rules_do_not_fit_is_refused(folder: Path, schema: str, message: str) -> None:
+    (folder / "schema.cedarschema").write_text(schema, "utf-8")
+    assert message in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"bytes"?: Long,', '"bytes"?: String,'),
+        ('"taint": Long,', '"taint": Long, "weather": String,'),
+        ('"remoteModels": Bool,', '"remoteModels": Bool, "age": Long,'),
+    ],
+)
+def test_a_schema_that_no_longer_describes_what_is_asked_is_refused(folder: Path, before: str, after: str) -> None:
+    path = folder / "schema.cedarschema"
+    text = path.read_text("utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after), "utf-8")
+    assert "does not describe what the gateway asks" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("calls_per_turn = 40", "calls_per_turn = 0", "`operator.calls_per_turn`"),
+        ("calls_per_turn = 40", 'calls_per_turn = "40"', "`operator.calls_per_turn`"),
+        ("calls_per_turn = 40", "", "`operator.calls_per_turn`: field required"),
+        ("calls_per_turn = 40", "calls_per_turn = 40\ncalls_per_minute = 3", "`operator.calls_per_minute`: extra inputs"),
+        ("[guest]", "[gest]", "`guest`: field required"),
+        ("[anonymous]", "[robot]\n[anonymous]", "`robot`: extra inputs"),
+        ("shows_forbidden = true", "shows_forbidden = 1", "`operator.shows_forbidden`"),
+        ("network_auto_hosts = []", 'network_auto_hosts = ["*.example.com"]', "`operator.network_auto_hosts.0`"),
+        ("network_auto_hosts = []", 'network_auto_hosts = ["Example.com"]', "`operator.network_auto_hosts.0`"),
+        ("session_seconds = 43_200", "session_seconds = nan", "`operator.session_seconds`"),
+        ("[operator]", "[operator", "is not TOML"),
+    ],
+)
+def test_a_profile_that_is_wrong_is_refused_by_key(folder: Path, before: str, after: str, message: str) -> None:
+    path = folder / "profiles.toml"
+    text = path.read_text("utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after, 1), "utf-8")
+    said = refusal(folder)
+    assert "`profiles.toml`" in said
+    assert message in said
+
+
+@pytest.mark.parametrize("name", ["default.cedar", "schema.cedarschema", "profiles.toml"])
+def test_the_version_covers_every_document(folder: Path, name: str) -> None:
+    before = CedarPolicy(folder).version
+    path = folder / name
+    comment = "#" if name.endswith("toml") else "//"
+    path.write_text(f"{path.read_text('utf-8')}\n{comment} a comment\n", "utf-8")
+    assert CedarPolicy(folder).version != before
+
+
+def test_the_version_covers_the_names_of_files_and_not_the_cases(folder: Path) -> None:
+    before = CedarPolicy(folder).version
+    (folder / "cases" / "more.toml").write_text("case = []", "utf-8")
+    assert CedarPolicy(folder).version == before
+    (folder / "default.cedar").rename(folder / "rules.cedar")
+    assert CedarPolicy(folder).version != before
+
+
+# ── reload ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_bad_reload_keeps_the_last_good_policy(folder: Path) -> None:
+    policy = CedarPolicy(folder)
+    before = policy.version
+    add(folder, "permit (")
+    with pytest.raises(PolicyUnusable):
+        policy.reload()
+    assert policy.version == before
+    (folder / "extra.cedar").unlink()
+    policy.reload()
+    assert policy.version == before
+
+
+def test_a_reload_with_bad_profiles_changes_no_rule(folder: Path) -> None:
+    policy = CedarPolicy(folder)
+    add(folder, GOOD)
+    (folder / "profiles.toml").write_text("", "utf-8")
+    with pytest.raises(PolicyUnusable):
+        policy.reload()
+    assert "extra.rule" not in policy.rule_ids
+    assert policy.limits(Profile.OPERATOR).calls_per_turn == 40
+
+
+def test_a_folder_that_changes_while_it_is_read_is_not_put_in_force(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = CedarPolicy(folder)
+    before = policy.version
+    read = documents._read  # pyright: ignore[reportPrivateUsage] (the moment between two files has no other name)
+
+    def read_while_somebody_saves(folder: Path, name: str) -> bytes:
+        raw = read(folder, name)
+        if name == "profiles.toml":
+            with (folder / "default.cedar").open("ab") as file:
+                file.write(b"// saved\n")
+        return raw
+
+    monkeypatch.setattr(documents, "_read", read_while_somebody_saves)
+    with pytest.raises(PolicyUnusable, match="changed while they were read"):
+        policy.reload()
+    assert policy.version == before
