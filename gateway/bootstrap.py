@@ -1,0 +1,323 @@
+"""The composition root: settings become adapters, adapters become a runtime, the runtime gets its servers.
+
+The only place where adapters meet ports. Nothing here decides anything about a call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import sys
+from collections.abc import AsyncGenerator, Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+import uvicorn
+import uvloop
+
+import gateway
+from gateway import __version__
+from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
+from gateway.adapters.identity.passkeys import WebAuthnVerifier
+from gateway.adapters.inference.absent import AbsentModel
+from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.storage.store import Store, open_store
+from gateway.adapters.system.clock import SystemClock
+from gateway.adapters.system.entropy import SystemEntropy
+from gateway.adapters.telemetry.metrics import Metrics
+from gateway.adapters.tools.discovery import add_installed, add_module
+from gateway.adapters.tools.files import Workspace
+from gateway.adapters.tools.registry import Registry
+from gateway.adapters.tools.workspace import file_tools, prepare_workspace, system_tools
+from gateway.core.canonical import Json
+from gateway.core.errors import GatewayError, InvalidParams, Misconfigured
+from gateway.core.vocabulary import Profile
+from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
+from gateway.runtime.passkeys import PasskeyDesk
+from gateway.runtime.sessions import SessionDesk
+from gateway.server.access import Access, Origins, Site
+from gateway.server.app import create_app
+from gateway.server.assets import WebApp
+from gateway.server.control import ControlSocket, ask_gateway
+from gateway.server.listener import listener
+from gateway.server.methods.agent import AgentMethods
+from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.verification import AuditVerifier
+from gateway.server.parts import ServerParts
+from gateway.server.websocket import agent_socket, console_socket
+from gateway.settings import Settings
+
+CONTROL = "control.sock"
+COOKIE_KEY = "cookies.key"
+EXPIRY_SECONDS = 5.0
+"""How often sessions that ran out are looked for; a request or message of one is refused at once in any case."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A gateway with everything it stands on."""
+
+    gateway: Gateway
+    sessions: SessionDesk
+    passkeys: PasskeyDesk
+    store: Store
+    models: AbsentModel
+    metrics: Metrics
+    origins: Origins
+
+
+# ── commands ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
+    """Serve until SIGINT or SIGTERM. Raises GatewayError for whatever keeps it from starting."""
+    logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    # Libraries tell at INFO what only their authors want to know.
+    for chatty in ("uvicorn", "uvicorn.error", "alembic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    uvloop.run(_serve(settings, metrics or Metrics()))
+
+
+async def offer_enrolment(settings: Settings, name: str, profile: Profile) -> str:
+    """A link for one more person, from the running gateway or, when none runs, straight from the ledger."""
+    command = {"command": "enrol", "name": name, "profile": profile.value}
+    link = await ask_gateway(settings.state / CONTROL, command)
+    if link is not None:
+        return str(link)
+    async with _furnish(settings, Metrics(), port=settings.port) as house:
+        return await _offer(house, settings, name, profile)
+
+
+# ── serving ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, saying when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, greeting: str) -> None:
+        super().__init__(config)
+        self._greeting = greeting
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """SIGINT and SIGTERM end the server, and that is a success: uvicorn would raise them once more at the end."""
+        loop = asyncio.get_running_loop()
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        for number in numbers:
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then say so."""
+        await super().startup(sockets)
+        click.echo(self._greeting)
+        sys.stdout.flush()
+
+
+async def _serve(settings: Settings, metrics: Metrics) -> None:
+    listening = _listen(settings)
+    port = int(listening.getsockname()[1])
+    async with _furnish(settings, metrics, port=port) as house:
+        unknown = await house.gateway.start(__version__)
+        if unknown:
+            click.echo(f"{unknown} calls were under way when the gateway last stopped; their outcome is unknown.")
+        greeting = await _greet(house, settings)
+        control = ControlSocket(settings.state / CONTROL, _answers(house, settings))
+        await control.start()
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGHUP, lambda: house.gateway.tasks.spawn(_reload(house)))
+        house.gateway.tasks.spawn(_expire(house))
+        await house.models.start()
+        server = _Server(listener(create_app(_parts(house, settings)), host=settings.host, port=port), greeting)
+        try:
+            await server.serve(sockets=[listening])
+        finally:
+            await control.stop()
+
+
+@contextlib.asynccontextmanager
+async def _furnish(settings: Settings, metrics: Metrics, *, port: int) -> AsyncGenerator[House]:
+    """Open and connect everything; close it again in the opposite order."""
+    agent, console = settings.origins(port)
+    origins = Origins(agent=agent, console=console)
+    clock, entropy = SystemClock(), SystemEntropy()
+    policy = CedarPolicy(_policy_folder(settings))
+    models = AbsentModel()
+    if prepare_workspace(settings.workspace):
+        click.echo(f"Made {settings.workspace}/ with a few sample files; the built-in tools work there and nowhere else.")
+    async with open_store(settings.state, origin=urlsplit(console).netloc) as store:
+        toolbox = _build_toolbox(settings, store)
+        verifier = WebAuthnVerifier(rp_id=urlsplit(console).hostname or "", rp_name="Countersign", origin=console)
+        ports = Ports(
+            ledger=store.ledger,
+            records=store.records,
+            policy=policy,
+            toolbox=toolbox,
+            passkeys=verifier,
+            inference=models,
+            clock=clock,
+            entropy=entropy,
+            observer=metrics,
+        )
+        timing = Timing(snapshot=settings.snapshot_seconds, grace=settings.grace_seconds, approval=settings.approval_seconds)
+        built = assemble(ports, timing)
+        sessions = SessionDesk(
+            ledger=store.ledger, records=store.records, hub=built.hub, policy=policy, clock=clock, entropy=entropy
+        )
+        passkeys = PasskeyDesk(
+            sessions=sessions,
+            verifier=verifier,
+            ledger=store.ledger,
+            records=store.records,
+            clock=clock,
+            entropy=entropy,
+        )
+        try:
+            yield House(built, sessions, passkeys, store, models, metrics, origins)
+        finally:
+            await built.stop()
+            await models.stop()
+
+
+def _parts(house: House, settings: Settings) -> ServerParts:
+    built, origins = house.gateway, house.origins
+    access = Access(
+        origins=origins,
+        sessions=house.sessions,
+        inference=built.inference,
+        signer=ItsdangerousSigner(read_key(settings.state / COOKIE_KEY)),
+        metrics_token=settings.metrics_token.get_secret_value() or None,
+    )
+    web = _find_web(settings)
+    agent_methods = AgentMethods(built, agent_origin=origins.agent, console_origin=origins.console)
+    verifier = AuditVerifier(house.store.records, house.store.verification_key)
+    console_methods = ConsoleMethods(built, house.passkeys, verifier, agent_origin=origins.agent)
+    return ServerParts(
+        access=access,
+        passkeys=house.passkeys,
+        inference=built.inference,
+        records=house.store.records,
+        entropy=built.ports.entropy,
+        metrics=house.metrics.registry,
+        shell=WebApp.load(web / "shell"),
+        console=WebApp.load(web / "console"),
+        agent_socket=agent_socket(
+            built, agent_methods, host=origins.host(Site.AGENT), origin=origins.agent, recognise=access.agent
+        ),
+        console_socket=console_socket(
+            built, console_methods, host=origins.host(Site.CONSOLE), origin=origins.console, recognise=access.console
+        ),
+    )
+
+
+async def _greet(house: House, settings: Settings) -> str:
+    lines = [
+        "Countersign is ready.",
+        f"  web shell  {house.origins.agent}",
+        f"  console    {house.origins.console}",
+        f"  model      {house.models.state().phase}",
+    ]
+    if await house.store.records.principals():
+        return "\n".join([*lines, "", "Open the console to sign in:", "", f"  {house.origins.console}", ""])
+    link = await _offer(house, settings, "Operator", Profile.OPERATOR)
+    minutes = f"{settings.enrolment_minutes:g} minutes"
+    return "\n".join([*lines, "", f"Open this link to register your passkey; it works once, for {minutes}:", "", f"  {link}", ""])
+
+
+async def _offer(house: House, settings: Settings, name: str, profile: Profile) -> str:
+    token = await house.passkeys.offer(name, profile, seconds=settings.enrolment_minutes * 60)
+    # In the fragment, which browsers send to nobody and servers do not log.
+    return f"{house.origins.console}/enrol#t={token}"
+
+
+def _answers(house: House, settings: Settings):
+    async def enrol(asked: Mapping[str, Json]) -> Json:
+        try:
+            profile = Profile(asked["profile"])
+        except (KeyError, ValueError):
+            raise InvalidParams("`profile` must be operator or guest") from None
+        return await _offer(house, settings, str(asked.get("name", "")), profile)
+
+    async def reload(_asked: Mapping[str, Json]) -> Json:
+        return await house.gateway.reload_policy()
+
+    return {"enrol": enrol, "reload": reload}
+
+
+async def _reload(house: House) -> None:
+    """SIGHUP. A policy that does not load changes nothing."""
+    try:
+        version = await house.gateway.reload_policy()
+        _log.warning("policy %s is in force", version[:16])
+    except GatewayError as error:
+        _log.error("the policy was not reloaded, the last good one stays in force: %s", error.message)
+
+
+async def _expire(house: House) -> None:
+    while True:
+        await asyncio.sleep(EXPIRY_SECONDS)
+        try:
+            await house.sessions.end_expired()
+        except GatewayError as error:
+            _log.warning("expired sessions could not be ended now: %s", error.message)
+
+
+def _build_toolbox(settings: Settings, store: Store) -> Registry:
+    registry = Registry()
+    workspace = Workspace(settings.workspace)
+    for tool in [*file_tools(workspace), *system_tools(workspace, store.records.audit)]:
+        registry.add(tool, source="builtin")
+    add_installed(registry)
+    for module in settings.tools_modules:
+        add_module(registry, module)
+    return registry
+
+
+# ── finding things ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _listen(settings: Settings) -> socket.socket:
+    try:
+        return socket.create_server((settings.host, settings.port), backlog=1024)
+    except OSError as error:
+        raise Misconfigured(
+            f"cannot listen on {settings.host}:{settings.port} ({error.strerror}); stop what uses it or set another --port"
+        ) from None
+
+
+def _probe_port(settings: Settings) -> str:
+    _listen(settings).close()
+    return f"{settings.host}:{settings.port} is free"
+
+
+def _beside_package(name: str) -> Path:
+    """A folder that an installed package carries inside, and a checkout beside."""
+    package = Path(gateway.__file__).parent
+    inside = package / name
+    return inside if inside.is_dir() else package.parent / name
+
+
+def _policy_folder(settings: Settings) -> Path:
+    return settings.policy or _beside_package("policy")
+
+
+def _find_web(settings: Settings) -> Path:
+    return settings.web or _beside_package("web") / "dist"
+
+
+def _require_web(settings: Settings) -> Path:
+    web = _find_web(settings)
+    if not (web / "shell" / "index.html").is_file() or not (web / "console" / "index.html").is_file():
+        raise Misconfigured("not built; run `make web/dist/ready`")
+    return web
