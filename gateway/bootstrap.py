@@ -152,7 +152,7 @@ async def _furnish(settings: Settings, metrics: Metrics, *, port: int) -> AsyncG
     agent, console = settings.origins(port)
     origins = Origins(agent=agent, console=console)
     clock, entropy = SystemClock(), SystemEntropy()
-    policy = CedarPolicy(_policy_folder(settings))
+    policy = CedarPolicy(policy_folder(settings))
     models = AbsentModel()
     if prepare_workspace(settings.workspace):
         click.echo(f"Made {settings.workspace}/ with a few sample files; the built-in tools work there and nowhere else.")
@@ -308,7 +308,8 @@ def _beside_package(name: str) -> Path:
     return inside if inside.is_dir() else package.parent / name
 
 
-def _policy_folder(settings: Settings) -> Path:
+def policy_folder(settings: Settings) -> Path:
+    """The policy that these settings name, or the shipped one."""
     return settings.policy or _beside_package("policy")
 
 

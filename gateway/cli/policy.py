@@ -9,6 +9,7 @@ import click
 
 from gateway.adapters.policy.cases import CaseResult, read_cases, run_cases
 from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.settings import load_settings
 
 
 @click.group()
@@ -21,15 +22,17 @@ def policy() -> None:
     "--policy",
     "folder",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=Path("policy"),
-    show_default=True,
-    help="Folder with *.cedar, schema.cedarschema, profiles.toml and cases/.",
+    help="Folder with *.cedar, schema.cedarschema, profiles.toml and cases/; the one in the settings when not given.",
 )
-def test(folder: Path) -> None:
+def test(folder: Path | None) -> None:
     """Load the policy and hold it to its decision table.
 
     Exit status: 0 when every case holds, 1 when one does not or there is none, 2 when the documents do not load.
     """
+    if folder is None:
+        from gateway.bootstrap import policy_folder
+
+        folder = policy_folder(load_settings())
     engine = CedarPolicy(folder)
     results = run_cases(engine, read_cases(folder))
     _print_table(results)

@@ -61,6 +61,16 @@ def test_the_command_prints_a_row_for_every_case_and_succeeds(folder: Path) -> N
     assert f"{len(cases)} of {len(cases)} cases hold" in result.output
 
 
+def test_without_a_folder_the_command_takes_the_policy_of_the_settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNTERSIGN_POLICY", str(folder))
+    (folder / "cases" / "more.toml").write_text(
+        '[[case]]\nabout = "ours"\nprofile = "guest"\ntool = { name = "our_tool", category = "read" }\nexpect = "auto"\n', "utf-8"
+    )
+    result = CliRunner().invoke(policy, ["test"])
+    assert result.exit_code == 0
+    assert "our_tool" in result.output
+
+
 def test_a_case_that_does_not_hold_fails_the_command_and_says_what_was_expected(folder: Path) -> None:
     (folder / "cases" / "wish.toml").write_text(
         '[[case]]\nabout = "guests may delete"\nprofile = "guest"\ntool = { category = "destructive" }\nexpect = "auto"\n',
