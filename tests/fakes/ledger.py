@@ -191,6 +191,7 @@ class MemoryLedger:
                 heads[entry.id] = replace(self._head(entry.id), title=entry.title)
             case steps.ConversationDeleted():
                 del heads[self._head(entry.id).id]
+                self._state.leaves = tuple(_without_message_digest(row, entry.id) for row in self._state.leaves)
                 self._state.messages = {place: message for place, message in self._state.messages.items() if place[0] != entry.id}
             case steps.ConversationTainted():
                 head = self._head(entry.id)
@@ -361,14 +362,16 @@ class MemoryLedger:
         return next((session for known, session in self._state.console.values() if known == secret_hash), None)
 
     async def agent_session(self, secret_hash: str) -> Session | None:
-        return next((session for known, session in self._state.agent.values() if known == secret_hash), None)
+        return next((session for known, session in self._lent() if known == secret_hash), None)
 
     async def live_sessions(self, console_session_id: str) -> Sequence[Session]:
         return tuple(session for _, session in self._state.agent.values() if session.console_session_id == console_session_id)
 
     async def session(self, session_id: str) -> Session | None:
-        found = self._state.agent.get(session_id)
-        return None if found is None else found[1]
+        return next((session for _, session in self._lent() if session.id == session_id), None)
+
+    def _lent(self) -> Sequence[tuple[str, Session]]:
+        return [each for each in self._state.agent.values() if each[1].console_session_id in self._state.console]
 
     async def conversations(
         self, principal_id: str, *, before: tuple[int, str] | None, limit: int
@@ -379,6 +382,9 @@ class MemoryLedger:
 
     async def conversation(self, conversation_id: str) -> ConversationRecord | None:
         return self._state.conversations.get(conversation_id)
+
+    async def conversations_with_open_turns(self) -> Sequence[str]:
+        return tuple(head.id for head in self._state.conversations.values() if head.open_turn_id is not None)
 
     async def messages(self, conversation_id: str) -> Sequence[Message]:
         own = [message for place, message in self._state.messages.items() if place[0] == conversation_id]
@@ -457,6 +463,11 @@ class MemoryLedger:
 
     async def ready(self) -> bool:
         return self.failure is None
+
+
+def _without_message_digest(row: AuditRow, conversation_id: str) -> AuditRow:
+    about = (row.body["event"], row.body.get("conversationId"))
+    return replace(row, payload=None) if about == (audit.Event.MESSAGE_APPENDED, conversation_id) else row
 
 
 def _demand(holds: bool, otherwise: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import JSON, Engine, Executable, Select, and_, func, select, tuple_, type_coerce
+from sqlalchemy import JSON, Engine, Executable, Select, and_, func, literal_column, select, tuple_, type_coerce
 from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import rows
@@ -168,7 +168,8 @@ class SqlRecords:
         return await self._count(select(func.count()).where(recent))
 
     async def open_approvals(self) -> Sequence[OpenApproval]:
-        pending = select(t.approvals).where(t.approvals.c.status == ApprovalStatus.PENDING.value)
+        # Written out, not bound: only then does SQLite see that the partial index applies.
+        pending = select(t.approvals).where(t.approvals.c.status == literal_column(f"'{ApprovalStatus.PENDING}'"))
         return await self._list(
             pending.order_by(t.approvals.c.requested_at, t.approvals.c.id),
             lambda row: OpenApproval(rows.approval(row), rows.request(row.request)),
@@ -204,6 +205,10 @@ class SqlRecords:
 
     async def audit_size(self) -> int:
         return await self._count(select(func.count()).select_from(t.leaves))
+
+    async def checkpoint(self) -> str | None:
+        newest = select(t.checkpoints.c.note).order_by(t.checkpoints.c.size.desc()).limit(1)
+        return self._find(newest, lambda row: row.note)
 
     async def ready(self) -> bool:
         try:

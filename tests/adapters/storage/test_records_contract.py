@@ -1,0 +1,236 @@
+"""What goes in comes out, exactly, over the fake and the real records (002-72, 002-73, 002-74)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gateway.core import ledger as steps
+from gateway.core.canonical import canonical_bytes
+from gateway.core.merkle import leaf_hash
+from gateway.core.vocabulary import Decision
+from gateway.runtime.ports import AuditQuery, CallState, ConsoleSession
+from tests.adapters.storage.conftest import Kept
+from tests.fakes.history import DELETE, FAR, OPERATOR, PASSKEY, READ, WRITE, History
+
+
+@pytest.fixture
+async def history(kept: Kept) -> History:
+    history = History()
+    await kept.ledger.append(*history.beginning())
+    return history
+
+
+async def test_people_and_their_passkeys(kept: Kept, history: History) -> None:
+    records = kept.records
+    assert await records.principals() == (OPERATOR,)
+    assert await records.principal(OPERATOR.id) == OPERATOR
+    assert await records.principal("prn_unknown") is None
+    assert await records.principal_of_handle(PASSKEY.user_handle) == OPERATOR
+    assert await records.principal_of_handle(b"nobody") is None
+    second = replace(PASSKEY, id=b"second", created_at=2_000, transports=())
+    await kept.ledger.append(steps.PasskeyAdded(history.tick(), second))
+    assert await records.passkeys(OPERATOR.id) == (PASSKEY, second)
+    assert await records.passkey(b"second") == second
+    assert await records.passkey(b"unknown") is None
+
+
+async def test_an_enrolment_offer_until_it_is_used(kept: Kept, history: History) -> None:
+    offered = steps.EnrolmentOffered(history.tick(), "another", "Grace", OPERATOR.profile, FAR)
+    await kept.ledger.append(offered)
+    offer = await kept.records.enrolment("another")
+    assert offer is not None
+    assert (offer.name, offer.profile, offer.expires_at) == ("Grace", OPERATOR.profile, FAR)
+
+
+async def test_sessions_until_they_end(kept: Kept, history: History) -> None:
+    records, session = kept.records, history.session
+    console = await records.console_session("console-hash")
+    assert console is not None
+    assert console == ConsoleSession("cse_1", OPERATOR, console.created_at, FAR)
+    assert await records.console_session("wrong") is None
+    assert await records.agent_session("agent-hash") == session
+    assert await records.session("ses_1") == session
+    assert await records.live_sessions("cse_1") == (session,)
+    await kept.ledger.append(steps.AgentSessionEnded(history.tick(), "ses_1", OPERATOR.id, "signedOut"))
+    assert await records.agent_session("agent-hash") is None
+    assert await records.session("ses_1") is None
+    assert await records.live_sessions("cse_1") == ()
+
+
+async def test_an_agent_session_does_not_outlive_its_console_session(kept: Kept, history: History) -> None:
+    await kept.ledger.append(steps.ConsoleSessionEnded(history.tick(), "cse_1", OPERATOR.id, "signedOut"))
+    assert await kept.records.agent_session("agent-hash") is None
+    assert await kept.records.session("ses_1") is None
+    assert await kept.records.live_sessions("cse_1") == (history.session,)
+
+
+async def test_a_conversation_with_its_open_turn(kept: Kept, history: History) -> None:
+    conversation = await kept.records.conversation("cnv_1")
+    assert conversation is not None
+    assert (conversation.principal_id, conversation.title, conversation.parent_id) == (OPERATOR.id, "A title", None)
+    assert (conversation.turn_count, conversation.message_count) == (1, 0)
+    assert (conversation.open_turn_id, conversation.open_turn_index) == ("trn_1", 0)
+    assert (conversation.open_turn_model_id, conversation.open_turn_session_id) == ("model-1", "ses_1")
+    assert await kept.records.conversations_with_open_turns() == ("cnv_1",)
+    await kept.ledger.append(steps.TurnEnded(history.tick(), OPERATOR.id, "cnv_1", "trn_1", "ended"))
+    ended = await kept.records.conversation("cnv_1")
+    assert ended is not None
+    assert (ended.open_turn_id, ended.open_turn_index, ended.open_turn_model_id) == (None, None, None)
+    assert await kept.records.conversations_with_open_turns() == ()
+    assert await kept.records.turn_indices("cnv_1") == {"trn_1": 0}
+
+
+async def test_ending_an_older_turn_leaves_the_open_one_open(kept: Kept, history: History) -> None:
+    history.turn_id = "trn_2"
+    later = replace(history.snapshot, turn_index=1)
+    await kept.ledger.append(steps.TurnBegun(history.tick(), OPERATOR.id, later, None))
+    await kept.ledger.append(steps.TurnEnded(history.tick(), OPERATOR.id, "cnv_1", "trn_1", "superseded"))
+    conversation = await kept.records.conversation("cnv_1")
+    assert conversation is not None
+    assert (conversation.open_turn_id, conversation.open_turn_index, conversation.turn_count) == ("trn_2", 1, 2)
+    assert await kept.records.turn_indices("cnv_1") == {"trn_1": 0, "trn_2": 1}
+
+
+async def test_a_further_snapshot_changes_nothing_of_the_turn(kept: Kept, history: History) -> None:
+    before = await kept.records.conversation("cnv_1")
+    again = replace(history.snapshot, id="snp_again", connection_id="con_2")
+    await kept.ledger.append(steps.SnapshotIssued(history.tick(), OPERATOR.id, again, "rebind"))
+    assert await kept.records.conversation("cnv_1") == before
+
+
+async def test_messages_come_back_in_order_and_exactly(kept: Kept, history: History) -> None:
+    calls = ({"id": "c-1", "name": "read_file", "arguments": {"path": "ä", "n": 1.5, "deep": [None, True]}},)
+    first = history.message(0, "What “is” in\x00notes? 🦊", tool_calls=calls)
+    second = history.message(1, "", call_id="call-1")
+    await kept.ledger.append(first)
+    await kept.ledger.append(second)
+    assert await kept.records.messages("cnv_1") == (first.message, second.message)
+    conversation = await kept.records.conversation("cnv_1")
+    assert conversation is not None
+    assert (conversation.message_count, conversation.updated_at) == (2, second.at)
+
+
+async def test_conversations_are_paged_most_recently_used_first(kept: Kept, history: History) -> None:
+    for number in range(2, 8):
+        at = 2_000_000_000_000 + number // 2
+        await kept.ledger.append(steps.ConversationOpened(at, f"cnv_{number}", OPERATOR.id, str(number), "cnv_1", 0))
+    seen: list[str] = []
+    before = None
+    while page := await kept.records.conversations(OPERATOR.id, before=before, limit=2):
+        seen += [conversation.id for conversation in page]
+        before = (page[-1].updated_at, page[-1].id)
+    assert seen == ["cnv_7", "cnv_6", "cnv_5", "cnv_4", "cnv_3", "cnv_2", "cnv_1"]
+    assert await kept.records.conversations("prn_other", before=None, limit=9) == ()
+    forked = await kept.records.conversation("cnv_2")
+    assert forked is not None
+    assert forked.parent_id == "cnv_1"
+
+
+async def test_a_call_with_arguments_and_result(kept: Kept, history: History) -> None:
+    request = history.request("call-1", READ, {"path": "ä", "n": 1e-7, "list": [0.5, -1, {"z": 1, "a": "\u2028"}]})
+    await kept.ledger.append(history.intend(request))
+    running = await kept.records.call("cnv_1", "call-1")
+    assert running is not None
+    assert (running.state, running.result, running.closing_index, running.closed_at) == (CallState.RUNNING, None, None, None)
+    result = history.result("call-1", "text 🦊", {"rows": [1.5, 2, None], "é": {"n": 9007199254740991}})
+    closed = history.close(request, result)
+    (index,) = await kept.ledger.append(closed)
+    record = await kept.records.call("cnv_1", "call-1")
+    assert record is not None
+    assert record.result == result
+    assert (record.turn_id, record.tool, record.request_digest) == ("trn_1", "read_file", request.digest)
+    assert (record.arguments, record.received_at) == (request.arguments, request.received_at)
+    assert (record.state, record.closing_index, record.closed_at) == (CallState.CLOSED, index, closed.at)
+    assert await kept.records.call("cnv_1", "unknown") is None
+    assert await kept.records.call("cnv_other", "call-1") is None
+
+
+async def test_a_refused_call_keeps_what_was_asked(kept: Kept, history: History) -> None:
+    refusal = history.refuse(history.request("call-1", DELETE))
+    await kept.ledger.append(refusal)
+    record = await kept.records.call("cnv_1", "call-1")
+    assert record is not None
+    assert (record.state, record.result, record.arguments) == (CallState.CLOSED, refusal.result, refusal.request.arguments)
+
+
+async def test_calls_are_listed_oldest_first_and_counted(kept: Kept, history: History) -> None:
+    first, second, third = (history.request(f"call-{name}") for name in "cba")
+    await kept.ledger.append(history.intend(second))
+    await kept.ledger.append(history.intend(first), history.refuse(third))
+    assert [call.call_id for call in await kept.records.calls("cnv_1")] == ["call-c", "call-b", "call-a"]
+    assert await kept.records.calls_in_session("ses_1") == 3
+    assert await kept.records.calls_in_session("ses_other") == 0
+    assert await kept.records.calls_since(OPERATOR.id, second.received_at) == 2
+    assert await kept.records.calls_since("prn_other", 0) == 0
+
+
+async def test_a_pending_approval_comes_back_with_its_request(kept: Kept, history: History) -> None:
+    request = history.request("call-1", WRITE)
+    asked = history.ask(request, "apr_1")
+    await kept.ledger.append(asked)
+    (waiting,) = await kept.records.open_approvals()
+    assert waiting.approval == asked.approval
+    assert waiting.request == request
+    call = await kept.records.call("cnv_1", "call-1")
+    assert call is not None
+    assert (call.state, call.approval_id, call.arguments) == (CallState.AWAITING_APPROVAL, "apr_1", request.arguments)
+
+
+async def test_a_request_without_a_model_round_trips_too(kept: Kept, history: History) -> None:
+    request = replace(history.request("call-1", WRITE), model=None)
+    await kept.ledger.append(history.ask(request, "apr_1"))
+    (waiting,) = await kept.records.open_approvals()
+    assert waiting.request == request
+
+
+async def test_approvals_are_listed_newest_first(kept: Kept, history: History) -> None:
+    for number in range(3):
+        await kept.ledger.append(history.ask(history.request(f"call-{number}", WRITE), f"apr_{number}"))
+    listed = await kept.records.approvals(OPERATOR.id, limit=2)
+    assert [approval.id for approval in listed] == ["apr_2", "apr_1"]
+
+
+async def test_grants_until_they_are_revoked(kept: Kept, history: History) -> None:
+    request = history.request("call-1", WRITE, {"path": "ä", "note": "n"})
+    asked = history.ask(request, "apr_1")
+    grant = history.grant(asked, "grt_1", freed=("note",))
+    assert grant.pins == {"path": canonical_bytes("ä")}
+    await kept.ledger.append(asked, history.answer(asked), steps.GrantIssued(grant.issued_at, grant))
+    assert await kept.records.grants("ses_1") == (grant,)
+    assert await kept.records.grants_of(OPERATOR.id) == (grant,)
+    assert await kept.records.grant("grt_1") == grant
+    revoked = steps.GrantRevoked(history.tick(), "grt_1", OPERATOR.id, "person")
+    await kept.ledger.append(revoked)
+    assert await kept.records.grants("ses_1") == ()
+    assert await kept.records.grants_of(OPERATOR.id) == ()
+    assert await kept.records.grant("grt_1") == replace(grant, revoked_at=revoked.at)
+
+
+async def test_the_audit_log_is_filtered_and_paged_newest_first(kept: Kept) -> None:
+    told = History()
+    told.conversation_id, told.turn_id = "cnv_9", "trn_9"
+    for number in range(4):
+        request = told.request(f"call-{number}", WRITE if number == 3 else READ)
+        if number == 0:
+            opened = steps.ConversationOpened(told.tick(), "cnv_9", OPERATOR.id, "Nine")
+            await kept.ledger.append(*History().beginning(), opened, steps.TurnBegun(1, OPERATOR.id, told.snapshot, None))
+        await kept.ledger.append(told.intend(request, Decision.AUTO))
+        await kept.ledger.append(told.close(request))
+    records = kept.records
+    size = await records.audit_size()
+    everything = await records.audit(AuditQuery())
+    assert [row.index for row in everything] == list(reversed(range(size)))
+    closed = await records.audit(AuditQuery(event="call:closed", tool="read_file", outcome="ok", principal_id=OPERATOR.id))
+    assert [row.body["callId"] for row in closed] == ["call-2", "call-1", "call-0"]
+    (older,) = await records.audit(AuditQuery(event="call:closed", before=closed[1].index, limit=1))
+    assert older.body["callId"] == "call-0"
+    assert {row.body["conversationId"] for row in await records.audit(AuditQuery(conversation_id="cnv_9"))} == {"cnv_9"}
+    assert await records.audit(AuditQuery(tool="nothing' OR 1=1 --")) == ()
+    for row in everything:
+        assert row.hash == leaf_hash(canonical_bytes(row.body)).hex()
+
+
+async def test_the_database_answers(kept: Kept) -> None:
+    assert await kept.records.ready()
