@@ -13,7 +13,6 @@ import orjson
 from starlette.responses import Response
 
 from gateway.core.canonical import Json, canonical_bytes
-from gateway.core.errors import MalformedJson
 from gateway.core.model import Snapshot
 from gateway.core.vocabulary import PermissionMode
 from gateway.runtime.inference import Lease
@@ -114,11 +113,7 @@ def _judge_tool(tool: Json, snapshot: Snapshot | None) -> Fault | None:
         return None if name == RESPOND else _not_in_snapshot(name, "is not in this turn's snapshot")
     if published.permission is PermissionMode.FORBIDDEN:
         return _not_in_snapshot(name, "may not be called in this turn")
-    try:
-        schema = canonical_bytes(declared.get("parameters"))
-    except MalformedJson:
-        return _not_in_snapshot(name, "has a schema with no canonical form")
-    if schema != canonical_bytes(published.spec.param_schema):
+    if canonical_bytes(declared.get("parameters")) != canonical_bytes(published.spec.param_schema):
         return _not_in_snapshot(name, "has another schema in this turn's snapshot")
     return None
 

@@ -1,0 +1,309 @@
+"""`/v1` under a turn's token: what may be declared, what is passed on, and what stops it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import orjson
+import pytest
+import pytest_asyncio
+
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.ledger import InferenceFinished
+from gateway.runtime.ports import ModelPhase
+from gateway.server.relay import STREAMS_PER_SESSION
+from tests.fakes.inference import TINY
+from tests.server.conftest import PATIENCE, Running, ScriptedStream, Turn
+
+EVENTS = (
+    b'data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n',
+    b'data: {"choices":[{"delta":{"content":"lo \\"completion_tokens\\": 999"}}]}\n\n',
+    b'data: {"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":7,"total_tokens":19}}\n\n',
+    b"data: [DONE]\n\n",
+)
+ASKED: dict[str, Any] = {"messages": [{"role": "user", "content": "hello"}], "stream": True}
+
+
+@pytest_asyncio.fixture
+async def turn(running: Running) -> Turn:
+    await running.arrive()
+    return await running.begin_turn()
+
+
+def declared(turn: Turn, name: str, **changes: Any) -> dict[str, Any]:
+    """A tool of the snapshot as a provider is told it."""
+    spec = turn.snapshot.by_name[name].spec
+    function = {"name": name, "description": spec.description, "parameters": spec.param_schema, **changes}
+    return {"type": "function", "function": function}
+
+
+def script(turn: Turn, *chunks: bytes | Exception | None, status: int = 200, content_type: str = "text/event-stream") -> None:
+    turn.running.backend.stream = ScriptedStream(status, content_type)
+    for chunk in chunks:
+        turn.running.backend.stream.queue.put_nowait(chunk)
+
+
+def finished(turn: Turn) -> list[InferenceFinished]:
+    return [entry for entry in turn.running.ledger.entries if isinstance(entry, InferenceFinished)]
+
+
+@asynccontextmanager
+async def streaming(turn: Turn) -> AsyncGenerator[aiohttp.ClientResponse]:
+    """A request whose answer has begun and goes on until a test ends it."""
+    script(turn, EVENTS[0])
+    url = f"http://127.0.0.1:{turn.running.port}/v1/chat/completions"
+    headers = {"Host": turn.running.agent.removeprefix("http://"), **turn.bearer}
+    async with (
+        asyncio.timeout(PATIENCE),
+        aiohttp.ClientSession() as client,
+        client.post(url, json=ASKED, headers=headers) as response,
+    ):
+        assert await response.content.readuntil(b"\n\n") == EVENTS[0]
+        yield response
+
+
+async def recorded(turn: Turn) -> InferenceFinished:
+    """The entry of the one request, once it is there."""
+    async with asyncio.timeout(PATIENCE):
+        while not finished(turn):
+            await asyncio.sleep(0)
+    (entry,) = finished(turn)
+    return entry
+
+
+# ── passing on ──
+
+
+async def test_a_streamed_answer_arrives_byte_for_byte_and_its_counts_are_recorded(turn: Turn) -> None:
+    script(turn, *EVENTS, None)
+    reply = await turn.ask(ASKED)
+    assert reply.status == 200
+    assert reply.headers["Content-Type"] == "text/event-stream"
+    assert reply.body == b"".join(EVENTS)
+    entry = await recorded(turn)
+    assert (entry.outcome, entry.prompt_tokens, entry.completion_tokens) == ("completed", 12, 7)
+    assert (entry.turn_id, entry.model_id) == (turn.snapshot.turn_id, TINY.id)
+
+
+async def test_a_whole_answer_arrives_as_json(turn: Turn) -> None:
+    body = b'{"choices":[],"timings":{"prompt_n":3,"predicted_n":4}}'
+    script(turn, body, None, content_type="application/json; charset=utf-8")
+    reply = await turn.ask({"messages": [], "stream": False})
+    assert (reply.headers["Content-Type"], reply.body) == ("application/json", body)
+    entry = await recorded(turn)
+    assert (entry.prompt_tokens, entry.completion_tokens) == (3, 4)
+
+
+async def test_what_reaches_the_model_is_what_was_checked_with_the_tokens_model_and_a_limit(turn: Turn) -> None:
+    script(turn, None)
+    await turn.ask(ASKED)
+    ((path, body),) = turn.running.backend.asked
+    assert path == "/v1/chat/completions"
+    assert orjson.loads(body) == {**ASKED, "model": TINY.id, "max_tokens": TINY.output_tokens}
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+async def test_a_larger_limit_than_the_models_is_lowered(turn: Turn, name: str) -> None:
+    script(turn, None)
+    await turn.ask({**ASKED, name: 1_000_000})
+    assert orjson.loads(turn.running.backend.asked[0][1])[name] == TINY.output_tokens
+
+
+async def test_embeddings_are_passed_on(turn: Turn) -> None:
+    script(turn, b'{"data":[]}', None, content_type="application/json")
+    reply = await turn.ask({"input": ["a"]}, "/v1/embeddings")
+    assert reply.json == {"data": []}
+    assert turn.running.backend.asked[0][0] == "/v1/embeddings"
+
+
+async def test_the_one_model_of_the_token_is_listed(turn: Turn) -> None:
+    reply = await turn.running.browser.get(f"{turn.running.agent}/v1/models", headers=turn.bearer)
+    assert [model["id"] for model in reply.json["data"]] == [TINY.id]
+
+
+async def test_a_program_without_an_origin_may_ask_and_a_foreign_page_may_not(turn: Turn) -> None:
+    script(turn, None)
+    assert (await turn.ask(ASKED, origin=None)).status == 200
+    for origin in (turn.running.console, "https://evil.test", "null"):
+        assert (await turn.ask(ASKED, origin=origin)).status == 403
+
+
+# ── what may be declared ──
+
+
+async def test_tools_of_the_snapshot_may_be_declared_in_any_member_order(turn: Turn) -> None:
+    script(turn, None)
+    turned = dict(reversed(list(turn.snapshot.by_name["look"].spec.param_schema.items())))
+    tools = [declared(turn, "look", parameters=turned), declared(turn, "write"), declared(turn, "destroy", description="mine")]
+    assert (await turn.ask({**ASKED, "tools": tools})).status == 200
+
+
+async def test_the_loops_own_respond_may_be_declared(turn: Turn) -> None:
+    script(turn, None)
+    respond = {"type": "function", "function": {"name": "respond", "parameters": {"type": "object"}}}
+    assert (await turn.ask({**ASKED, "tools": [respond]})).status == 200
+
+
+@pytest.mark.parametrize("case", ["unknown", "wider schema", "no schema", "null schema", "forbidden", "second of two"])
+async def test_a_tool_that_is_not_the_snapshots_is_refused_before_the_model_is_asked(turn: Turn, case: str) -> None:
+    """protocol.md section 8, 002-64."""
+    schema = turn.snapshot.by_name["look"].spec.param_schema
+    cases: dict[str, list[dict[str, Any]]] = {
+        "unknown": [{"type": "function", "function": {"name": "rm", "parameters": {}}}],
+        "wider schema": [declared(turn, "look", parameters={**schema, "additionalProperties": True})],
+        "no schema": [{"type": "function", "function": {"name": "look"}}],
+        "null schema": [declared(turn, "look", parameters=None)],
+        "forbidden": [declared(turn, "administer")],
+        "second of two": [declared(turn, "look"), declared(turn, "look", parameters={})],
+    }
+    reply = await turn.ask({**ASKED, "tools": cases[case]})
+    assert (reply.status, reply.json["error"]["code"]) == (400, "tool_not_in_snapshot")
+    assert reply.json["error"]["type"] == "invalid_request_error"
+    assert turn.running.backend.asked == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"tools": {}}, "invalid_params"),
+        ({"tools": ["look"]}, "invalid_params"),
+        ({"tools": [{"type": "web_search"}]}, "invalid_params"),
+        ({"tools": [{"type": "function", "function": {"name": 5}}]}, "invalid_params"),
+        ({"functions": [{"name": "rm"}]}, "unknown_parameter"),
+        ({"web_search_options": {}}, "unknown_parameter"),
+        ({"id_slot": 0}, "unknown_parameter"),
+        ({"lora": []}, "unknown_parameter"),
+        ({"model": "another"}, "model_not_in_token"),
+        ({"model": None}, "model_not_in_token"),
+        ({"n": 50}, "invalid_params"),
+        ({"max_tokens": -1}, "invalid_params"),
+        ({"max_tokens": True}, "invalid_params"),
+        ({"max_tokens": "9"}, "invalid_params"),
+    ],
+)
+async def test_a_request_that_asks_for_more_is_refused(turn: Turn, change: dict[str, Any], code: str) -> None:
+    reply = await turn.ask({**ASKED, **change})
+    assert (reply.status, reply.json["error"]["code"]) == (400, code)
+    assert turn.running.backend.asked == []
+
+
+# ── whose token ──
+
+
+@pytest.mark.parametrize("header", ["Bearer ", "Bearer x", "Basic x", "", "Bearer  ", "bearer\u00e9 x"])
+async def test_without_a_token_there_is_no_model(turn: Turn, header: str) -> None:
+    reply = await turn.running.browser.post(f"{turn.running.agent}/v1/chat/completions", ASKED, headers={"Authorization": header})
+    assert (reply.status, reply.json["error"]["code"]) == (401, "invalid_token")
+
+
+async def test_a_token_runs_out(turn: Turn) -> None:
+    turn.running.clock.advance(301)
+    assert (await turn.ask(ASKED)).status == 401
+
+
+async def test_a_token_ends_with_its_turn(turn: Turn) -> None:
+    await turn.running.gateway.turns.end(turn.session, turn.snapshot.conversation_id, turn.snapshot.turn_id, None)
+    assert (await turn.ask(ASKED)).status == 401
+
+
+async def test_a_token_ends_with_its_session(turn: Turn) -> None:
+    await turn.running.browser.post(f"{turn.running.agent}/logout")
+    assert (await turn.ask(ASKED)).status == 401
+
+
+# ── stopping ──
+
+
+async def test_a_peer_that_goes_away_stops_the_model(turn: Turn) -> None:
+    async with streaming(turn) as response:
+        response.close()
+        await turn.running.backend.closed.wait()
+    assert (await recorded(turn)).outcome == "aborted"
+
+
+@pytest.mark.parametrize("how", ["logout", "signout", "cancel", "end", "next turn"])
+async def test_whatever_ends_the_turn_stops_the_model_and_says_why(turn: Turn, how: str) -> None:
+    """security.md section 7 case 46; protocol.md sections 1, 5 and 8."""
+    running, where = turn.running, (turn.session, turn.snapshot.conversation_id, turn.snapshot.turn_id)
+    async with streaming(turn) as response:
+        match how:
+            case "logout":
+                assert (await running.browser.post(f"{running.agent}/logout")).status == 204
+            case "signout":
+                assert (await running.browser.post(f"{running.console}/signout")).status == 204
+            case "cancel":
+                await running.gateway.turns.cancel(*where)
+            case "end":
+                await running.gateway.turns.end(*where, None)
+            case _:
+                await running.gateway.turns.begin(turn.connection, turn.snapshot.conversation_id)
+        await running.backend.closed.wait()
+        rest = await response.content.read()
+    event = orjson.loads(rest.strip().removeprefix(b"data: "))
+    assert event["error"]["code"] == "token_revoked"
+    assert (await recorded(turn)).outcome == "aborted"
+
+
+async def test_a_session_has_only_so_many_answers_under_way(turn: Turn) -> None:
+    async with asyncio.timeout(PATIENCE):
+        asking = [asyncio.ensure_future(turn.ask(ASKED)) for _ in range(STREAMS_PER_SESSION)]
+        while len(turn.running.backend.asked) < STREAMS_PER_SESSION:
+            await asyncio.sleep(0)
+        refused = await turn.ask(ASKED)
+        assert (refused.status, refused.json["error"]["code"]) == (429, "too_many_requests")
+        for _ in asking:
+            turn.running.backend.stream.queue.put_nowait(None)
+        assert [reply.status for reply in await asyncio.gather(*asking)] == [200] * STREAMS_PER_SESSION
+        turn.running.backend.stream.queue.put_nowait(None)
+        assert (await turn.ask(ASKED)).status == 200
+
+
+# ── when the model does not answer ──
+
+
+async def test_a_model_that_is_not_there_says_in_what_state_it_is(turn: Turn) -> None:
+    turn.running.backend.phase = ModelPhase.STARTING
+    reply = await turn.ask(ASKED)
+    assert reply.status == 503
+    assert (reply.json["error"]["code"], reply.json["error"]["reason"]) == ("model_unavailable", "starting")
+    assert (await recorded(turn)).outcome == "failed"
+
+
+@pytest.mark.parametrize("status", [401, 403, 500, 503])
+async def test_an_upstreams_own_trouble_is_not_passed_on(turn: Turn, status: int) -> None:
+    script(turn, b'{"error":"api key /etc/secret is wrong"}', None, status=status)
+    reply = await turn.ask(ASKED)
+    assert (reply.status, reply.json["error"]["code"]) == (502, "model_error")
+    assert b"secret" not in reply.body
+
+
+async def test_an_upstreams_refusal_of_the_request_is_passed_on(turn: Turn) -> None:
+    script(turn, b'{"error":{"message":"context too long"}}', None, status=400, content_type="application/json")
+    reply = await turn.ask(ASKED)
+    assert (reply.status, reply.json["error"]["message"]) == (400, "context too long")
+
+
+async def test_a_stream_that_breaks_off_says_so(turn: Turn, caplog: pytest.LogCaptureFixture) -> None:
+    script(turn, EVENTS[0], ConnectionResetError("sidecar died"))
+    reply = await turn.ask(ASKED)
+    first, event = reply.body.split(b"\n\n\n\n")
+    assert first == EVENTS[0].strip()
+    assert orjson.loads(event.strip().removeprefix(b"data: "))["error"]["code"] == "model_error"
+    assert b"sidecar died" not in reply.body
+    assert (await recorded(turn)).outcome == "failed"
+
+
+async def test_a_whole_answer_that_breaks_off_does_not_look_whole(turn: Turn) -> None:
+    script(turn, b'{"choices":[', ConnectionResetError("sidecar died"), content_type="application/json")
+    with pytest.raises(aiohttp.ClientPayloadError):
+        await turn.ask({**ASKED, "stream": False})
+
+
+async def test_an_end_that_cannot_be_recorded_does_not_spoil_the_answer(turn: Turn) -> None:
+    script(turn, *EVENTS, None)
+    turn.running.ledger.failure = LedgerUnavailable("disk full")
+    assert (await turn.ask(ASKED)).body == b"".join(EVENTS)
