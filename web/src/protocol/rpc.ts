@@ -39,10 +39,13 @@ export interface RpcOptions {
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
+  /** The stable word for the error, beside its number. */
+  readonly word: string | undefined;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, word?: string) {
     super(message);
     this.code = code;
+    this.word = word;
   }
 }
 
@@ -244,7 +247,7 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
       pending.resolve(message.result);
       return;
     }
-    pending.reject(new RpcError(message.error.code, message.error.message));
+    pending.reject(new RpcError(message.error.code, message.error.message, message.error.data?.code));
     if (message.error.code === RpcCode.notSignedIn) this.#end("notSignedIn");
   }
 
@@ -300,7 +303,7 @@ function isTooLong(message: string): boolean {
 
 type Incoming =
   | { method: string; params: unknown }
-  | { id: number; result?: unknown; error?: { code: number; message: string } };
+  | { id: number; result?: unknown; error?: { code: number; message: string; data?: { code: string } } };
 
 /** The gateway and this page are one build, so a message is trusted to have its shape; noise is passed over. */
 function readMessage(data: unknown): Incoming | null {

@@ -10,7 +10,7 @@ import { useToast } from "../../ui/Toast.tsx";
 import { STATUS_WORDS } from "./approvals/words.ts";
 import { signOut } from "./ceremonies.ts";
 import styles from "./Frame.module.css";
-import { explain } from "./faults.ts";
+import { explain, Refusal } from "./faults.ts";
 import { ApprovalsIcon, AuditIcon, GrantsIcon, HomeIcon, PasskeysIcon, SealIcon } from "./icons.tsx";
 import { paths, signInThen } from "./paths.ts";
 import { useApprovals, useDescription, useLiveUpdates } from "./queries.ts";
@@ -129,7 +129,9 @@ function Account({ name }: { readonly name: string }) {
       await signOut(around);
       navigate(paths.signIn, { replace: true });
     } catch (error) {
-      toast(explain(error));
+      // Signed out already, in another window or by the gateway: then that page is where to be.
+      if (error instanceof Refusal && error.status === 401) navigate(paths.signIn, { replace: true });
+      else toast(explain(error));
     }
   };
   return (

@@ -1,13 +1,15 @@
 import { Link } from "wouter";
+import type { PolicyDescription } from "../../protocol/generated.ts";
 import { Banner } from "../../ui/Banner.tsx";
 import { Card } from "../../ui/Card.tsx";
 import { KeyValue } from "../../ui/KeyValue.tsx";
+import { Tag } from "../../ui/Tag.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../ui/VisibleText.tsx";
 import styles from "./Home.module.css";
 import { PageHeading } from "./PageHeading.tsx";
 import { paths } from "./paths.ts";
-import { useApprovals, useDescription, usePasskeys, usePolicy } from "./queries.ts";
+import { useApprovals, useDescription, usePasskeys, usePolicy, useTroubles } from "./queries.ts";
 import { useTitle, waitingIn } from "./title.ts";
 
 /** What a person comes for: what waits, the way to the shell, and how the house stands. */
@@ -17,6 +19,7 @@ export function Home() {
   const waiting = waitingIn(useApprovals().data);
   const passkeys = usePasskeys().data;
   const policy = usePolicy().data;
+  const troubles = useTroubles().data;
   if (description === undefined) return null;
   const { session, agentOrigin } = description;
   return (
@@ -77,22 +80,35 @@ export function Home() {
               ),
             },
             { name: "Passkeys", value: passkeys === undefined ? "…" : counted(passkeys.length, "passkey", "passkeys") },
-            {
-              name: "Policy",
-              value:
-                policy === undefined ? (
-                  "…"
-                ) : (
-                  <>
-                    {counted(policy.rules.length, "rule", "rules")} over {counted(policy.tools.length, "tool", "tools")}
-                    , version <code title={policy.version}>{policy.version.slice(0, 12)}</code>
-                  </>
-                ),
-            },
+            ...(policy === undefined ? [] : [{ name: "Policy", value: <InForce policy={policy} /> }]),
+            { name: "Gateway", value: <Readiness troubles={troubles} /> },
           ]}
         />
       </Card>
     </>
+  );
+}
+
+function InForce({ policy }: { readonly policy: PolicyDescription }) {
+  return (
+    <>
+      {counted(policy.rules.length, "rule", "rules")} over {counted(policy.tools.length, "tool", "tools")}, version{" "}
+      <code title={policy.version}>{policy.version.slice(0, 12)}</code>
+    </>
+  );
+}
+
+function Readiness({ troubles }: { readonly troubles: readonly string[] | undefined }) {
+  if (troubles === undefined) return "…";
+  if (troubles.length === 0) return <Tag tone="ok">ready</Tag>;
+  return (
+    <ul>
+      {troubles.map((trouble) => (
+        <li key={trouble}>
+          <VisibleText text={trouble} prose />
+        </li>
+      ))}
+    </ul>
   );
 }
 

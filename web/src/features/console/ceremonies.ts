@@ -46,9 +46,10 @@ async function ask<Answer = unknown>(
   throw refusalOf(reply);
 }
 
+/** An error of the gateway is `{"error": {"code", "reason"?, "message"}}`; a proxy in between may answer anything. */
 function refusalOf({ status, body }: Reply): Refusal {
-  const told = isRecord(body) && isRecord(body.error) ? body.error : body;
-  const word = (name: string) => (isRecord(told) && typeof told[name] === "string" ? told[name] : undefined);
+  const told = isRecord(body) && isRecord(body.error) ? body.error : {};
+  const word = (name: string) => (typeof told[name] === "string" ? told[name] : undefined);
   return new Refusal(word("reason") ?? word("code") ?? "refused", word("message") ?? "", status);
 }
 

@@ -10,7 +10,7 @@ const keys = {
   grants: ["grants"],
   passkeys: ["passkeys"],
   policy: ["policy"],
-  audit: ["audit"],
+  troubles: ["troubles"],
 } as const;
 
 /** Who is signed in, and where the shell is. */
@@ -62,18 +62,27 @@ export function useRenamePasskey() {
   });
 }
 
-export function useRemovePasskey() {
-  const ask = useAsk();
-  const cache = useQueryClient();
-  return useMutation({
-    mutationFn: (passkeyId: string) => ask("passkeys/remove", { passkeyId }),
-    onSettled: () => cache.invalidateQueries({ queryKey: keys.passkeys }),
-  });
-}
-
 export function usePolicy() {
   const ask = useAsk();
-  return useQuery({ queryKey: keys.policy, queryFn: () => ask("policy/describe", {}) });
+  const operator = useIsOperator();
+  return useQuery({ queryKey: keys.policy, queryFn: () => ask("policy/describe", {}), enabled: operator });
+}
+
+/** The whole log, the policy and the list of people are for operators. */
+export function useIsOperator(): boolean {
+  return useDescription().data?.session.profile === "operator";
+}
+
+const TROUBLES_EVERY_MS = 15_000;
+
+/** What keeps the gateway from working; a model that still loads is the usual one. */
+export function useTroubles() {
+  const { around } = useSession();
+  return useQuery({
+    queryKey: keys.troubles,
+    queryFn: () => around.findTroubles(),
+    refetchInterval: TROUBLES_EVERY_MS,
+  });
 }
 
 export function forgetPasskeys(cache: QueryClient): Promise<void> {

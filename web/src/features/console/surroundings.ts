@@ -34,6 +34,8 @@ export interface Surroundings {
   post(path: string, body: Readonly<Record<string, unknown>>): Promise<Reply>;
   createPasskey(options: CreationOptions): Promise<Registration>;
   askPasskey(options: RequestOptions): Promise<Assertion>;
+  /** What keeps the gateway from doing its work, in its own words; empty when nothing does. */
+  findTroubles(): Promise<readonly string[]>;
   /** Leave this page for another origin. */
   leaveFor(url: string): void;
 }
@@ -53,6 +55,7 @@ export function browserSurroundings(): Surroundings {
     post,
     createPasskey: (optionsJSON) => startRegistration({ optionsJSON }),
     askPasskey: (optionsJSON) => startAuthentication({ optionsJSON }),
+    findTroubles,
     leaveFor: (url) => window.location.assign(url),
   };
 }
@@ -65,6 +68,13 @@ async function post(path: string, body: Readonly<Record<string, unknown>>): Prom
     redirect: "error",
   });
   return { status: response.status, body: await readJson(response) };
+}
+
+/** `/readyz`: 200, or 503 with what is missing. */
+async function findTroubles(): Promise<readonly string[]> {
+  const response = await fetch("/readyz");
+  const { reasons } = (await response.json()) as { readonly reasons: readonly { readonly message: string }[] };
+  return reasons.map(({ message }) => message);
 }
 
 async function readJson(response: Response): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import type { PasskeyView } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
@@ -12,12 +12,13 @@ import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { useToast } from "../../../ui/Toast.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { addPasskey, signIn } from "../ceremonies.ts";
-import { explain, Refusal } from "../faults.ts";
+import { addPasskey } from "../ceremonies.ts";
+import { explain } from "../faults.ts";
 import { PageHeading } from "../PageHeading.tsx";
-import { forgetPasskeys, usePasskeys, useRemovePasskey, useRenamePasskey } from "../queries.ts";
-import { useSession } from "../session.tsx";
+import { forgetPasskeys, usePasskeys, useRenamePasskey } from "../queries.ts";
+import { useAsk, useSession } from "../session.tsx";
 import { useTitle } from "../title.ts";
+import { useProvenAct } from "./fresh-proof.ts";
 
 /** One's own passkeys. */
 export function Passkeys() {
@@ -133,25 +134,25 @@ function RenameDialog({ passkey, open, onClose }: PasskeyDialogProps) {
 }
 
 function RemoveDialog({ passkey, open, onClose }: PasskeyDialogProps) {
-  const remove = useRemovePasskey();
+  const ask = useAsk();
+  const cache = useQueryClient();
   const toast = useToast();
-  const confirm = async () => {
-    try {
-      await remove.mutateAsync(passkey.id);
-      toast("The passkey was removed.");
+  const { attempt, proofNeeded, failure } = useProvenAct(
+    () => ask("passkeys/remove", { passkeyId: passkey.id }),
+    () => {
       onClose();
-    } catch {
-      // The mutation keeps the error, and the dialog shows it.
-    }
-  };
+      toast("The passkey was removed.");
+      void forgetPasskeys(cache);
+    },
+  );
   return (
     <Dialog
       open={open}
       title="Remove this passkey?"
       onClose={onClose}
       actions={
-        <Button variant="danger" busy={remove.isPending} onClick={confirm}>
-          Remove it
+        <Button variant="danger" busy={attempt.isPending} onClick={() => attempt.mutate()}>
+          {proofNeeded ? "Prove it and remove" : "Remove it"}
         </Button>
       }
     >
@@ -159,8 +160,19 @@ function RemoveDialog({ passkey, open, onClose }: PasskeyDialogProps) {
         <VisibleText text={passkey.name || "This passkey"} prose /> signs in and approves nothing from then on. Your
         device may go on offering it until you delete it there too.
       </p>
-      {remove.isError && <Banner tone="danger" urgent title={explain(remove.error)} />}
+      {proofNeeded && (
+        <ProofNeeded>Taking away a way in needs a passkey, used a moment ago. You are asked for one first.</ProofNeeded>
+      )}
+      {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
     </Dialog>
+  );
+}
+
+function ProofNeeded({ children }: { readonly children: string }) {
+  return (
+    <Banner tone="waiting" urgent title="First prove that it is you">
+      <p>{children}</p>
+    </Banner>
   );
 }
 
@@ -169,21 +181,18 @@ function AddPasskey() {
   const cache = useQueryClient();
   const toast = useToast();
   const [name, setName] = useState("");
-  const [proofNeeded, setProofNeeded] = useState(false);
-  const add = useMutation({
-    networkMode: "always",
-    mutationFn: async () => {
-      if (proofNeeded) await signIn(around);
-      await addPasskey(around, name);
-    },
-    onSuccess: () => {
+  const {
+    attempt: add,
+    proofNeeded,
+    failure,
+  } = useProvenAct(
+    () => addPasskey(around, name),
+    () => {
       setName("");
-      setProofNeeded(false);
       toast("The passkey was registered.");
+      void forgetPasskeys(cache);
     },
-    onError: (error) => setProofNeeded(error instanceof Refusal && error.reason === "stepUpRequired"),
-    onSettled: () => forgetPasskeys(cache),
-  });
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!add.isPending) add.mutate();
@@ -192,14 +201,12 @@ function AddPasskey() {
     <Card as="section" label="Add a passkey">
       <h2>Add a passkey</h2>
       {proofNeeded && (
-        <Banner tone="waiting" urgent title="First prove that it is you">
-          <p>
-            A new passkey is a new way in, so the gateway wants one you already have, used a moment ago. You are asked
-            twice: for the one you have, then for the new one.
-          </p>
-        </Banner>
+        <ProofNeeded>
+          A new passkey is a new way in, so the gateway wants one you already have, used a moment ago. You are asked
+          twice: for the one you have, then for the new one.
+        </ProofNeeded>
       )}
-      {add.isError && !proofNeeded && <Banner tone="danger" urgent title={explain(add.error)} />}
+      {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
       <form className="stack" onSubmit={submit}>
         <Field
           label="Name of the new passkey"

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { ApprovalDecided, ApprovalQuestion, GrantScope } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -30,15 +30,23 @@ export function Decision({ question, inspection }: DecisionProps) {
   const [answer, setAnswer] = useState<ApprovalDecided | null>(null);
   const [failure, setFailure] = useState<Error | null>(null);
   const told = { onAnswer: setAnswer, onFailure: setFailure };
+  const section = useRef<HTMLElement>(null);
+  const open = approval.status === "pending";
+  const wasOpen = useRef(open);
+  useEffect(() => {
+    // The pressed button is gone and its focus with it; whoever works by keyboard goes on from where it was.
+    if (wasOpen.current && !open && document.activeElement === document.body) section.current?.focus();
+    wasOpen.current = open;
+  }, [open]);
   return (
-    <section className={styles.decision} aria-label="Your decision">
+    <section ref={section} className={styles.decision} aria-label="Your decision" tabIndex={-1}>
       {failure !== null && (
         <Banner tone="danger" urgent title="Your answer did not count">
           <p>{explain(failure)}</p>
         </Banner>
       )}
       <Answering question={question} inspection={inspection} answer={answer} told={told} />
-      {approval.status !== "pending" && <Next />}
+      {!open && <Next />}
     </section>
   );
 }

@@ -9,6 +9,7 @@ import { Spinner } from "../../../ui/Spinner.tsx";
 import { explain } from "../faults.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
+import { useIsOperator } from "../queries.ts";
 import { useAsk } from "../session.tsx";
 import { useTitle } from "../title.ts";
 import styles from "./Audit.module.css";
@@ -22,6 +23,7 @@ const PAGE = 50;
 export function Audit() {
   useTitle("Audit");
   const [, navigate] = useLocation();
+  const operator = useIsOperator();
   const view = readView(useSearch());
   const entries = useEntries(view);
   const loaded = entries.data?.pages.flatMap((page) => page.entries) ?? [];
@@ -31,7 +33,7 @@ export function Audit() {
       <PageHeading lead="What happened, written down before it did. Entries are never changed; each is a leaf of a signed tree.">
         Audit log
       </PageHeading>
-      <Verification />
+      {operator && <Verification />}
       <Filters key={writeView(view)} view={view} onApply={(next) => navigate(paths.audit + writeView(next))} />
       {entries.isError && <Banner tone="danger" urgent title={explain(entries.error)} />}
       {entries.isPending && <Spinner label="Reading the log" />}
