@@ -40,7 +40,7 @@ INTERNAL: Final = -32603
 
 _MEMBERS: Final = {"jsonrpc", "id", "method", "params"}
 
-_FAULTS_TOLD: Final = 5
+_FAULTS_TOLD: Final = 10
 """Faults named in one answer; the first ones are what a client's author needs."""
 
 AnyWire = TypeVar("AnyWire", bound=Wire)
