@@ -166,6 +166,8 @@ def _read_key(line: str) -> tuple[str, bytes, bytes]:
 
 def _decode(encoded: str) -> bytes | None:
     try:
-        return b64decode(encoded, validate=True)
+        raw = b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
         return None
+    # The last character may have spare bits that Python ignores; one value has one spelling here.
+    return raw if b64encode(raw).decode() == encoded else None

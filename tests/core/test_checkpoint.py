@@ -58,7 +58,6 @@ def test_no_changed_byte_passes(position: int, flip: int) -> None:
     raw = bytearray(NOTE.encode())
     raw[position] ^= flip
     opened = open_note(raw.decode(errors="replace"), KEY.verification_key)
-    # Base64 of the key id and signature has no spare bits here, so no other spelling of the same note exists.
     assert isinstance(opened, Unverified)
 
 
