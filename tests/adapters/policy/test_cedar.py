@@ -261,14 +261,14 @@ some_permits = st.lists(bodies, max_size=3).map(lambda found: [write("permit", n
 SHIPPED_POLICY = CedarPolicy(SHIPPED)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.permutations(SHIPPED_RULES), st.lists(questions, min_size=1, max_size=20))
 def test_the_order_of_rules_changes_no_verdict(shuffled: list[str], asked: list[Any]) -> None:
     policy = enact(shuffled)
     assert [put(policy, question) for question in asked] == [put(SHIPPED_POLICY, question) for question in asked]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(some_permits, bodies, st.lists(questions, min_size=1, max_size=20))
 def test_adding_a_forbid_never_loosens(permits: list[str], forbid: tuple[str, str, str, str], asked: list[Any]) -> None:
     before = enact([*SHIPPED_RULES, *permits])
@@ -277,7 +277,7 @@ def test_adding_a_forbid_never_loosens(permits: list[str], forbid: tuple[str, st
         assert put(after, question).mode.strictness >= put(before, question).mode.strictness
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(some_permits, st.lists(questions, min_size=1, max_size=20))
 def test_no_added_permit_gets_past_a_guard_rail(permits: list[str], asked: list[Any]) -> None:
     policy = enact([*SHIPPED_RULES, *permits])
@@ -295,7 +295,7 @@ def test_no_added_permit_gets_past_a_guard_rail(permits: list[str], asked: list[
             assert mode.strictness >= PermissionMode.STEP_UP.strictness
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(some_permits, st.lists(questions, min_size=2, max_size=30))
 def test_a_remembered_verdict_is_the_one_that_a_fresh_engine_gives(permits: list[str], asked: list[Any]) -> None:
     parts = [*SHIPPED_RULES, *permits]
