@@ -1,0 +1,175 @@
+"""Which address a request may go to: decided once per hop, from one lookup, and then the only one that can be connected to.
+
+A guard that checks a name and hands it on is looked up twice, and the second answer may differ. So the name is resolved
+here, every address of the answer is judged, and the connection is made to these addresses and no name. The judging is
+`ssrfguard`'s, whose table follows IANA's registries and looks into mapped, compatible, NAT64, 6to4 and Teredo addresses,
+which `ipaddress.is_global` takes for public ones.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Final, TypeAlias
+
+import ssrfguard
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from gateway.adapters.tools.threads import WorkerThreads
+from gateway.core.effects import escape, show
+from gateway.core.errors import Misconfigured, ToolFailed
+
+Answer: TypeAlias = tuple[int, int, int, str, tuple[Any, ...]]
+"""One row of `socket.getaddrinfo`."""
+
+Lookup: TypeAlias = Callable[[str, int], Awaitable[Sequence[Answer]]]
+
+PUBLIC_PORTS: Final = frozenset({80, 443})
+
+MAX_URL = 2_048
+"""Characters; RFC 9110 section 4.1 asks for 8000 to be supported, this is what browsers long agreed on."""
+
+_LOOKUPS = 4
+"""Lookups at once. A name server that never answers holds one for as long as the system's resolver waits."""
+
+_ENDS_IN_NUMBER: Final = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?", re.IGNORECASE)
+"""Hosts that the URL standard takes for IPv4 addresses, however they are spelt (its `ends in a number` check)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A URL that may be asked for if its host resolves well. `listed` is whether the operator named this host and port."""
+
+    url: URL
+    target: ssrfguard.Target
+    listed: bool
+
+    @property
+    def host(self) -> str:
+        """Lower case, in ASCII, as it is resolved; what policies compare."""
+        return self.target.host
+
+
+class Egress:
+    """The operator's rules: public addresses on ports 80 and 443, and `allow_hosts`, exact `host:port` pairs, besides."""
+
+    def __init__(self, allow_hosts: Iterable[str] = (), lookup: Lookup | None = None) -> None:
+        self._listed = frozenset(_read_pair(pair) for pair in allow_hosts)
+        self._public = ssrfguard.Policy(allowed_ports=PUBLIC_PORTS, max_url_length=MAX_URL)
+        # For listed pairs everything but the address is judged as ever.
+        self._any_address = ssrfguard.Policy(
+            allowed_ports=PUBLIC_PORTS | {port for _, port in self._listed},
+            allowed_networks=("0.0.0.0/0", "::/0"),  # pyright: ignore[reportArgumentType] # parsed by its constructor
+            max_url_length=MAX_URL,
+        )
+        self._lookup = lookup or _SystemLookup()
+
+    def inspect(self, url: str) -> Destination:
+        """Everything that can be said about a URL without asking the network. Raises ToolFailed."""
+        try:
+            target = self._any_address.check_url(url)
+            listed = (target.host, target.port) in self._listed
+            if not listed:
+                target = self._public.check_url(url)
+            parsed = URL(url)
+        except (ssrfguard.BlockedURLError, ssrfguard.BlockedAddressError) as refused:
+            raise _refuse(url, refused.reason) from None
+        except ValueError:
+            raise _refuse(url, "it is not a URL") from None
+        if target.address is None and _ENDS_IN_NUMBER.fullmatch(target.host):
+            raise _refuse(url, "its host is an oddly written address")
+        if target.address is not None and not target.host_as_written.isascii():
+            raise _refuse(url, "its host is an oddly written address")
+        # Two parsers that see two hosts in one URL are how guards are passed; the connection is made by the other one.
+        if parsed.scheme != target.scheme or parsed.port != target.port or not _is_same(parsed.raw_host, target):
+            raise _refuse(url, "it can be read as two different hosts")
+        return Destination(parsed, target, listed)
+
+    async def locate(self, destination: Destination) -> tuple[ssrfguard.Address, ...]:
+        """The addresses to connect to, from one lookup. Raises ToolFailed if there is none, or one that may not be."""
+        target = destination.target
+        try:
+            answers = await self._lookup(target.host, target.port)
+            policy = self._any_address if destination.listed else self._public
+            found = ssrfguard.resolve(target, policy=policy, resolver=lambda *_: answers)
+        except ssrfguard.BlockedAddressError as refused:
+            raise _refuse(str(destination.url), refused.reason) from None
+        except (OSError, ValueError):
+            raise ToolFailed(f"{show(target.host)} has no address") from None
+        return found[: self._public.max_connection_attempts]
+
+
+class PinnedResolver(AbstractResolver):
+    """Answers for one host with the addresses that were judged, and for no other. Never asks anybody."""
+
+    def __init__(self, host: str, addresses: Sequence[ssrfguard.Address]) -> None:
+        self._host = host
+        self._addresses = addresses
+        self._pinned = {(address.ip, address.port) for address in addresses}
+
+    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
+        """The pinned addresses, whatever the family."""
+        if host != self._host:
+            raise OSError(f"no other host than {self._host} was looked up")
+        return [
+            ResolveResult(
+                hostname=host,
+                host=str(address.ip),
+                port=port,
+                family=address.family,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in self._addresses
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def make_socket(self, answer: Any) -> socket.socket:
+        """The last door, for the client's `socket_factory`: no socket for an address that was not judged.
+
+        A client need not ask its resolver at all, for instance where the URL holds an address.
+        """
+        family, kind, protocol, _, address = answer
+        if (ip_address(address[0]), address[1]) not in self._pinned:
+            raise OSError("this address was not looked up")
+        made = socket.socket(family, kind, protocol)
+        made.setblocking(False)
+        return made
+
+
+class _SystemLookup:
+    """`getaddrinfo` in threads of its own, so that slow name servers hold up nothing else."""
+
+    def __init__(self) -> None:
+        self._threads = WorkerThreads("lookup", _LOOKUPS)
+
+    async def __call__(self, host: str, port: int) -> Sequence[Answer]:
+        return await self._threads.submit(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+
+
+def _read_pair(pair: str) -> tuple[str, int]:
+    match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):([0-9]{1,5})", pair)
+    if match is None or not 0 < int(match[2]) < 65536:
+        raise Misconfigured(f"`{escape(pair)}` is not `host:port`")
+    return match[1].strip("[]").lower(), int(match[2])
+
+
+def _is_same(host: str | None, target: ssrfguard.Target) -> bool:
+    if host is None:
+        return False
+    if target.address is not None:
+        try:
+            return ip_address(host) == target.address
+        except ValueError:
+            return False
+    return host == target.host
+
+
+def _refuse(url: str, reason: str) -> ToolFailed:
+    return ToolFailed(f"{show(url)} may not be fetched: {escape(reason)[:300]}")
