@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import orjson
@@ -103,12 +105,25 @@ class ApprovalDesk:
         self._clock = clock
         self._entropy = entropy
         self._pending: dict[str, Pending] = {}
+        self._asking: Counter[str] = Counter()
 
     # ── for the driver ──
 
-    def pending_of(self, principal_id: str) -> int:
-        """How many questions wait for a person's answer."""
-        return sum(pending.approval.principal_id == principal_id for pending in self._pending.values())
+    @contextmanager
+    def one_more(self, principal_id: str, most: int) -> Generator[bool]:
+        """Whether one more question may be put to a person, `most` being what they can bear at once.
+
+        Counted from before the question is on record: many calls at once must not all find room for one.
+        """
+        waiting = sum(pending.approval.principal_id == principal_id for pending in self._pending.values())
+        if waiting + self._asking[principal_id] >= most:
+            yield False
+            return
+        self._asking[principal_id] += 1
+        try:
+            yield True
+        finally:
+            self._asking[principal_id] -= 1
 
     def open(self, approval: Approval, request: ToolRequest, descriptor_digest: str) -> Pending:
         """Put a recorded approval before the person: list it, and tell their consoles and the asking session."""

@@ -51,11 +51,18 @@ class Questions:
         """Put the question on record, then before the person."""
         request = checked.request
         owner = request.principal.id
-        if self._desk.pending_of(owner) >= self._policy.limits(request.principal.profile).pending_approvals:
-            message = "too many approvals wait for an answer already"
-            return Refuse(Outcome.REFUSED_BY_POLICY, Reason.QUOTA_EXCEEDED, message)
+        with self._desk.one_more(owner, self._policy.limits(request.principal.profile).pending_approvals) as there_is_room:
+            if there_is_room:
+                return await self._put(flight, checked, judged, verdict)
+        message = "too many approvals wait for an answer already"
+        return Refuse(Outcome.REFUSED_BY_POLICY, Reason.QUOTA_EXCEEDED, message)
+
+    async def _put(
+        self, flight: Flight, checked: Checked, judged: PolicyVerdict, verdict: NeedsConsent | NeedsStepUp
+    ) -> Pending | Refuse:
+        request = checked.request
         kind = ApprovalKind.STEP_UP if isinstance(verdict, NeedsStepUp) else ApprovalKind.CONSENT
-        if (kind is ApprovalKind.STEP_UP or verdict.needs.presence) and not await self._records.passkeys(owner):
+        if (kind is ApprovalKind.STEP_UP or verdict.needs.presence) and not await self._records.passkeys(request.principal.id):
             message = "no passkey is registered for this account"
             return Refuse(Outcome.STEP_UP_FAILED, Reason.NO_CREDENTIAL, message, verdict.because)
         approval = self._compose(checked, judged, verdict, kind)

@@ -39,12 +39,12 @@ class Socket:
         self.closed: tuple[int, str] | None = None
 
     @classmethod
-    async def open(cls, browser: Browser, origin: str, **options: Any) -> Socket:
-        """Connect as the page of `origin` would."""
-        parts = urlsplit(origin)
+    async def open(cls, browser: Browser, site: str, **options: Any) -> Socket:
+        """Connect to a site, as its own page would unless another `origin` is given."""
+        parts = urlsplit(site)
         jar = browser.cookies.get(parts.hostname or "", {})
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())} if jar else {}
-        options.setdefault("origin", origin)
+        options.setdefault("origin", site)
         options.setdefault("subprotocols", ["countersign.v1"])
         connection = await connect(
             f"ws://{parts.netloc}/ws",

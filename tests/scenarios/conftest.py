@@ -71,7 +71,8 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
     yield process
     code = await process.stop()
     assert code == 0, process.output
-    assert "Traceback" not in process.output.replace("RuntimeError", ""), process.output
+    # Only the tool that fails on purpose may leave one, and only in the operator's own log.
+    assert process.output.count("Traceback") == process.output.count("tool crash failed"), process.output
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
