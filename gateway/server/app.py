@@ -50,7 +50,7 @@ def _routes(parts: ServerParts, rows: Sequence[Row], requests: Counter) -> list[
     routes: list[BaseRoute] = []
     for path, methods in by_path.items():
         routes.append(Route(path, _Endpoint(parts, methods, requests)))
-        routes.extend(WebSocketRoute(path, parts.socket(row.site)) for row in methods.values() if row.handler is None)
+        routes.extend(WebSocketRoute(path, _Socket(parts.socket(row.site))) for row in methods.values() if row.handler is None)
     return routes
 
 
@@ -100,6 +100,17 @@ class _Endpoint:
         if row.handler is None:
             return NOT_A_SOCKET
         return await row.handler(Visit(request, row.site, self._parts, identity, body))
+
+
+class _Socket:
+    """An ASGI app as WebSocketRoute wants one: it would take a plain function for something else."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        await self._app(scope, receive, send)
 
 
 async def _absent(scope: Scope, receive: Receive, send: Send) -> None:

@@ -33,7 +33,7 @@ _MEDIA_TYPES: Mapping[str, str] = {
 FOREVER = "public, max-age=31536000, immutable"
 """For names that carry a hash of their content."""
 
-NOT_BUILT = Fault(503, "web_app_missing", "the web app is not built; run `make web` and start again")
+NOT_BUILT = Fault(503, "web_app_missing", "the web app is not built; run `make web/dist/ready` and start again")
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,32 @@ async def test_a_bug_of_ours_tells_the_peer_nothing(
 # ── connections ──
 
 
+async def _shake_hands(running: Running, host: str, path: str) -> bytes:
+    head = (
+        f"GET {path} HTTP/1.1",
+        f"Host: {host}",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+        "\r\n",
+    )
+    return await _talk(running, "\r\n".join(head).encode(), until_closed=False)
+
+
+@pytest.mark.parametrize("site", ["agent", "console"])
+async def test_each_origin_has_its_own_socket(running: Running, site: str) -> None:
+    origin = running.agent if site == "agent" else running.console
+    assert (await _shake_hands(running, origin.removeprefix("http://"), "/ws")).startswith(b"HTTP/1.1 101")
+    assert running.sockets == [site]
+
+
+async def test_a_handshake_for_another_host_or_path_reaches_no_socket(running: Running) -> None:
+    assert (await _shake_hands(running, "evil.test", "/ws")).startswith(b"HTTP/1.1 421")
+    assert (await _shake_hands(running, running.agent.removeprefix("http://"), "/")).startswith(b"HTTP/1.1 404")
+    assert running.sockets == []
+
+
 async def _talk(running: Running, *sent: bytes, until_closed: bool = True) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
     try:
