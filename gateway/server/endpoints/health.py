@@ -22,8 +22,6 @@ REPORT_LIMIT = 16 * 1024
 REPORT_LOGGED = 1_000
 
 _LOG = logging.getLogger(__name__)
-_SERVING = (ModelPhase.READY, ModelPhase.STOPPED)
-"""A model unloaded for idleness starts again when it is asked."""
 
 
 async def live(visit: Visit) -> Response:
@@ -37,7 +35,7 @@ async def ready(visit: Visit) -> Response:
     if not await _database_answers(visit):
         reasons.append({"part": "database", "message": "the database does not answer"})
     model = visit.parts.inference.backend.state()
-    if model.phase not in _SERVING:
+    if model.phase is not ModelPhase.READY:
         reasons.append({"part": "model", "state": model.phase.value, "message": model.detail})
     return answer({"status": "unready" if reasons else "ok", "reasons": reasons}, 503 if reasons else 200)
 
