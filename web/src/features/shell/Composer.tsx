@@ -117,7 +117,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
           ref={field}
           className={styles.field}
           aria-label="Message"
-          placeholder="Ask for something, or type / for commands"
+          placeholder="Ask, or type / for commands"
           rows={Math.min(MAX_ROWS, text.split("\n").length)}
           value={text}
           data-pane-focus
@@ -130,11 +130,17 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
           onKeyDown={onKeyDown}
         />
         {busy ? (
-          <Button variant="danger" onClick={() => void workspace.stopTurn()}>
+          <Button key="stop" variant="danger" onClick={() => void workspace.stopTurn()}>
             Stop
           </Button>
         ) : (
-          <Button type="submit" variant="primary" busy={sending} aria-disabled={text.trim() === "" || undefined}>
+          <Button
+            key="send"
+            type="submit"
+            variant="primary"
+            busy={sending}
+            aria-disabled={text.trim() === "" || undefined}
+          >
             Send
           </Button>
         )}

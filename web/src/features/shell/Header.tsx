@@ -44,7 +44,12 @@ export function Header({ workspace, state, session, onShowList, onShowGrants }: 
 }
 
 function ModelChoice({ workspace, state, session }: Pick<HeaderProps, "workspace" | "state" | "session">) {
-  if (session.models.length <= 1) return <span className={styles.model}>{state.model?.displayName ?? "No model"}</span>;
+  if (session.models.length <= 1)
+    return (
+      <span className={styles.model} title={state.model?.displayName}>
+        {state.model?.displayName ?? "No model"}
+      </span>
+    );
   return (
     <select
       className={styles.select}

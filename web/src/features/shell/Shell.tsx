@@ -14,7 +14,7 @@ export function Shell({ around }: { readonly around: Surroundings }) {
   const [workspace] = useState(() => new Workspace(around));
   const state = useSyncExternalStore(workspace.subscribe, workspace.getState);
   useEffect(() => {
-    workspace.start();
+    void workspace.start();
     const wake = () => workspace.retryNow();
     window.addEventListener("online", wake);
     document.addEventListener("visibilitychange", wake);

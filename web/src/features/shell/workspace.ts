@@ -79,7 +79,8 @@ export class Workspace {
 
   // ── coming and going ──
 
-  start(): void {
+  /** Connect, and show what the address names. Resolves once that is on the screen. */
+  async start(): Promise<void> {
     const line = this.#line;
     this.#stops.push(
       line.onState(() => this.#publish()),
@@ -104,7 +105,7 @@ export class Workspace {
     );
     line.onRebind((call) => this.#rebind(call));
     line.start();
-    void this.#attempt(async () => {
+    await this.#attempt(async () => {
       this.#session = await line.call("session/describe", {});
       await this.#loadList();
       await this.open(this.around.place.read());

@@ -1,0 +1,202 @@
+import { describe, expect, test } from "vitest";
+import {
+  advance,
+  type Conversation,
+  emptyConversation,
+  restore,
+  waitingCalls,
+} from "../../../src/agent/conversation.ts";
+import type { AgentEvent } from "../../../src/agent/events.ts";
+import { countRounds, recall, unanswered } from "../../../src/agent/messages.ts";
+import type { Approval, CallView, StoredMessage } from "../../../src/protocol/generated.ts";
+import { ok, proposed, resultOf, tools } from "./scripted.ts";
+
+function play(...events: AgentEvent[]): Conversation {
+  return events.reduce(advance, emptyConversation);
+}
+
+const begun: AgentEvent = { type: "turn:begun", turnId: "trn_1", text: "do it", tools };
+const one = proposed("call_1", "delete_file");
+const two = proposed("call_2", "delete_file");
+
+const approval: Approval = {
+  id: "apr_1",
+  kind: "stepUp",
+  status: "pending",
+  tool: "delete_file",
+  arguments: { path: "a" },
+  summary: "Delete a",
+  effects: [],
+  statementDigest: "0".repeat(64),
+  conversationId: "cnv_1",
+  turnId: "trn_1",
+  callId: "call_1",
+  requestedAt: "2026-11-21T10:00:00.000Z",
+  expiresAt: "2026-11-21T10:02:00.000Z",
+  needs: { presence: true, approvers: 1, requesterMayApprove: true },
+  because: [],
+  offers: ["once"],
+};
+
+describe("a turn on the screen", () => {
+  test("streams an answer and settles it in place", () => {
+    const streaming = play(
+      begun,
+      { type: "model:asked" },
+      { type: "text:streamed", delta: "Hel" },
+      { type: "text:streamed", delta: "lo" },
+    );
+    expect(streaming.streaming).toBe("Hello");
+    expect(streaming.activity.kind).toBe("streaming");
+    const said = [
+      { type: "assistant:said", content: "Hello", stopped: false },
+      { type: "turn:ended", ending: "answered" },
+    ] as const;
+    const done = said.reduce<Conversation>(advance, streaming);
+    expect(done.streaming).toBe("");
+    expect(done.entries.map((entry) => entry.kind)).toEqual(["user", "assistant"]);
+    expect(done.activity.kind).toBe("idle");
+  });
+
+  test("takes back what turned out to be no answer", () => {
+    const state = play(begun, { type: "text:streamed", delta: "{" }, { type: "text:discarded" });
+    expect(state.streaming).toBe("");
+  });
+
+  test("keeps two calls of one tool apart by their ids", () => {
+    const state = play(
+      begun,
+      { type: "call:proposed", call: one },
+      { type: "call:proposed", call: two },
+      { type: "call:sent", callId: "call_1" },
+      { type: "approval:requested", approval },
+      { type: "call:progressed", callId: "call_2", message: "half", fraction: 0.5 },
+      { type: "call:closed", callId: "call_2", result: ok("done") },
+    );
+    expect(state.calls.call_1).toMatchObject({ phase: "waiting", approval: { id: "apr_1" }, approvalId: "apr_1" });
+    expect(state.calls.call_2).toMatchObject({ phase: "closed", result: { content: "done" } });
+    expect(waitingCalls(state).map((card) => card.call.id)).toEqual(["call_1"]);
+  });
+
+  test("an approved call runs, and a late word about a closed call changes nothing", () => {
+    const approved = play(
+      begun,
+      { type: "call:proposed", call: one },
+      { type: "approval:requested", approval },
+      { type: "approval:resolved", callId: "call_1", status: "approved" },
+    );
+    expect(approved.calls.call_1?.phase).toBe("running");
+    const closed = [
+      { type: "call:closed", callId: "call_1", result: ok("gone") },
+      { type: "approval:requested", approval },
+      { type: "call:progressed", callId: "call_1", message: "late" },
+      { type: "approval:resolved", callId: "call_1", status: "approved" },
+    ] as const;
+    expect(closed.reduce<Conversation>(advance, approved).calls.call_1?.phase).toBe("closed");
+  });
+
+  test("nothing looks as if it ran on after a stop", () => {
+    const state = play(
+      begun,
+      { type: "call:proposed", call: one },
+      { type: "approval:requested", approval },
+      { type: "turn:ended", ending: "stopped" },
+    );
+    expect(state.calls.call_1).toMatchObject({ phase: "closed", result: { outcome: "cancelled" } });
+  });
+
+  test("a new turn ends what waited in the one before", () => {
+    const state = play(
+      begun,
+      { type: "call:proposed", call: one },
+      { type: "approval:requested", approval },
+      { ...begun, turnId: "trn_2" },
+    );
+    expect(waitingCalls(state)).toEqual([]);
+  });
+
+  test("says the same notice once", () => {
+    const notice = { type: "notice:raised", tone: "info", text: "short of room" } as const;
+    expect(play(begun, notice, notice).entries).toHaveLength(2);
+  });
+
+  test("words about an unknown call are passed over", () => {
+    expect(
+      play({ type: "approval:requested", approval }, { type: "call:closed", callId: "x", result: ok("") }),
+    ).toEqual(emptyConversation);
+  });
+
+  test("keys never repeat", () => {
+    const state = play(
+      begun,
+      { type: "call:proposed", call: one },
+      { ...begun, turnId: "trn_2" },
+      { type: "assistant:said", content: "x", stopped: true },
+    );
+    const keys = state.entries.map((entry) => entry.key);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});
+
+describe("a stored conversation", () => {
+  const at = "2026-11-21T10:00:00.000Z";
+  const message = (role: StoredMessage["role"], content: string, more: Partial<StoredMessage> = {}): StoredMessage => ({
+    role,
+    content,
+    turnId: "trn_1",
+    index: 0,
+    provenance: "claimed",
+    at,
+    ...more,
+  });
+  const stored = [
+    message("user", "delete both"),
+    message("assistant", "", { toolCalls: [one, two] }),
+    message("tool", "deleted", { toolCallId: "call_1", provenance: "gateway" }),
+  ];
+  const views: CallView[] = [
+    {
+      call: one,
+      turnId: "trn_1",
+      state: "closed",
+      receivedAt: at,
+      result: resultOf("call_1", { ...ok("deleted"), outcome: "ok" }),
+    },
+    { call: two, turnId: "trn_1", state: "awaitingApproval", receivedAt: at, approvalId: "apr_2" },
+  ];
+
+  test("shows closed calls closed and waiting calls waiting", () => {
+    const state = restore(stored, views, "trn_1");
+    expect(state.calls.call_1).toMatchObject({ phase: "closed", result: { content: "deleted" } });
+    expect(state.calls.call_2).toMatchObject({ phase: "waiting", approvalId: "apr_2" });
+    expect(state.entries.map((entry) => entry.kind)).toEqual(["user", "call", "call"]);
+  });
+
+  test("shows what was proposed and never sent as cancelled, unless its turn is open", () => {
+    expect(restore(stored, [], null).calls.call_2?.phase).toBe("closed");
+    expect(restore(stored, [], "trn_1").calls.call_2?.phase).toBe("proposed");
+  });
+
+  test("is recalled with results joined to their calls", () => {
+    const messages = recall(stored, views);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(unanswered(messages, "trn_1")).toEqual([two]);
+    expect(unanswered(messages, "trn_2")).toEqual([]);
+    expect(countRounds(messages, "trn_1")).toBe(1);
+  });
+
+  test("of a branch keeps the words of results that have no record, and trusts them not", () => {
+    const messages = recall(stored, []);
+    expect(messages[2]).toMatchObject({
+      role: "tool",
+      call: one,
+      result: { outcome: "ok", content: "deleted", trust: "untrusted" },
+    });
+    expect(recall([message("tool", "stray", { toolCallId: "nobody" })], [])).toEqual([]);
+  });
+
+  test("shows a call that only the gateway knows", () => {
+    const state = restore([message("user", "/call")], views.slice(1), "trn_1");
+    expect(state.calls.call_2?.phase).toBe("waiting");
+  });
+});

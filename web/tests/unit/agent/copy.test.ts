@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { explainOutcome } from "../../../src/agent/copy.ts";
+import type { Outcome, Reason } from "../../../src/protocol/generated.ts";
+
+const OUTCOMES: readonly Outcome[] = [
+  "ok",
+  "refusedByPolicy",
+  "deniedByUser",
+  "stepUpFailed",
+  "executionError",
+  "timedOut",
+  "cancelled",
+  "invalidArguments",
+  "unknownTool",
+];
+const REASONS: readonly (Reason | undefined)[] = [
+  undefined,
+  "replayConflict",
+  "turnClosed",
+  "staleSnapshot",
+  "snapshotExpired",
+  "wrongConnection",
+  "notAdvertised",
+  "policyChanged",
+  "schema",
+  "quotaExceeded",
+  "forbidden",
+  "denied",
+  "approvalExpired",
+  "assertionInvalid",
+  "noCredential",
+  "sessionEnded",
+  "toolTimeout",
+  "toolError",
+  "sourceUnavailable",
+  "sandboxUnavailable",
+  "ledgerUnavailable",
+  "outcomeUnknown",
+];
+
+test("every outcome with every reason is a sentence that names the tool", () => {
+  for (const outcome of OUTCOMES)
+    for (const reason of REASONS) {
+      const sentence = explainOutcome("delete_file", {
+        outcome,
+        ...(reason && { reason }),
+        content: "",
+        trust: "trusted",
+        truncated: false,
+      });
+      expect(sentence).toMatch(/`delete_file`.*[.]$/);
+      expect(sentence).not.toContain("undefined");
+    }
+});
+
+test("a no, a timeout and a crash are three different sentences", () => {
+  const say = (outcome: Outcome, reason: Reason) =>
+    explainOutcome("x", { outcome, reason, content: "", trust: "trusted", truncated: false });
+  const sentences = [
+    say("deniedByUser", "denied"),
+    say("timedOut", "approvalExpired"),
+    say("executionError", "outcomeUnknown"),
+  ];
+  expect(new Set(sentences).size).toBe(3);
+  expect(sentences[2]).toContain("not repeated");
+});

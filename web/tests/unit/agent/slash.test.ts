@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readCommand, suggestCommands } from "../../../src/agent/slash.ts";
+
+test.each([
+  ["hello", { kind: "message", text: "hello" }],
+  ["  hello\nyou ", { kind: "message", text: "hello\nyou" }],
+  ["/etc/hosts is a file", { kind: "message", text: "/etc/hosts is a file" }],
+  ["/Tools", { kind: "message", text: "/Tools" }],
+  ["/tools", { kind: "tools" }],
+  ["/help ", { kind: "help" }],
+  ["/exit", { kind: "exit" }],
+  ["/inspect read_file", { kind: "inspect", name: "read_file" }],
+  ["/call system_status", { kind: "call", name: "system_status", arguments: {} }],
+  ['/call read_file {"path": "a b"}', { kind: "call", name: "read_file", arguments: { path: "a b" } }],
+  ['/call read_file{"path": 1}', { kind: "mistake", why: expect.any(String) }],
+  ["/call", { kind: "mistake", why: expect.stringContaining("Which tool") }],
+  ["/call x [1]", { kind: "mistake", why: expect.stringContaining("JSON object") }],
+  ["/call x {oops", { kind: "mistake", why: expect.stringContaining("JSON object") }],
+  ["/inspect", { kind: "mistake", why: expect.any(String) }],
+  ["/inspect a b", { kind: "mistake", why: expect.any(String) }],
+  ["/tools now", { kind: "mistake", why: expect.any(String) }],
+  ["/format", { kind: "mistake", why: expect.stringContaining("/help") }],
+])("%s", (typed, command) => {
+  expect(readCommand(typed)).toEqual(command);
+});
+
+test("what does not begin with a slash is a message, whatever it says", () => {
+  fc.assert(
+    fc.property(fc.string(), (typed) => {
+      const text = typed.trim();
+      if (!text.startsWith("/")) expect(readCommand(typed)).toEqual({ kind: "message", text });
+      else expect(() => readCommand(typed)).not.toThrow();
+    }),
+  );
+});
+
+test("suggestions follow what is typed and stop at the first space", () => {
+  expect(suggestCommands("/").map(({ word }) => word)).toEqual(["tools", "inspect", "call", "help", "exit"]);
+  expect(suggestCommands("/c").map(({ word }) => word)).toEqual(["call"]);
+  expect(suggestCommands("/call ")).toEqual([]);
+  expect(suggestCommands("hi")).toEqual([]);
+});

@@ -1,0 +1,184 @@
+import type { AgentLine, Surroundings } from "../../../src/features/shell/surroundings.ts";
+import type { AgentMethods, AgentNotifications } from "../../../src/protocol/contract.ts";
+import { type ConnectionState, RpcError } from "../../../src/protocol/rpc.ts";
+import { smallModel, snapshotOf, tools } from "../agent/scripted.ts";
+
+type Handler = (params: never, signal?: AbortSignal) => unknown;
+type Handlers = Partial<{ [K in keyof AgentMethods]: Handler }>;
+
+const at = "2026-11-21T10:00:00.000Z";
+
+export function conversationOf(id: string, title = "A talk") {
+  return {
+    id,
+    title,
+    createdAt: at,
+    updatedAt: at,
+    turnCount: 0,
+    messageCount: 0,
+    tainted: false,
+    label: "public" as const,
+  };
+}
+
+export const description = {
+  session: {
+    id: "ses_1",
+    principal: "pri_1",
+    principalName: "Ada",
+    profile: "operator" as const,
+    labels: [],
+    expiresAt: at,
+  },
+  connectionId: "con_1",
+  limits: {
+    callsPerDay: 1,
+    callsPerSession: 1,
+    callsPerTurn: 1,
+    messageBytes: 1,
+    messageDepth: 1,
+    pendingApprovals: 1,
+    requestsInFlight: 1,
+  },
+  models: [smallModel],
+  consoleOrigin: "http://console.localhost:8765",
+};
+
+/** A line to a gateway that answers from a table. Unknown methods fail the test. */
+export class ScriptedLine implements AgentLine {
+  state: ConnectionState = { phase: "open" };
+  readonly seen: { method: string; params: unknown }[] = [];
+  readonly #handlers: Record<string, Handler>;
+  readonly #listeners = new Map<string, Set<(params: never) => void>>();
+  readonly #stateListeners = new Set<() => void>();
+  #rebind: Parameters<AgentLine["onRebind"]>[0] = null;
+
+  constructor(handlers: Handlers = {}) {
+    this.#handlers = {
+      "session/describe": () => description,
+      "conversations/list": () => ({ conversations: [conversationOf("cnv_1")] }),
+      "conversations/open": ({ conversationId, title }: { conversationId?: string; title?: string }) => ({
+        conversation: conversationOf(conversationId ?? "cnv_new", title ?? "A talk"),
+        messages: [],
+      }),
+      "conversations/delete": () => ({}),
+      "tools/list-calls": () => ({ calls: [] }),
+      "tools/describe": () => ({ tools }),
+      "turns/begin": () => ({ snapshot: snapshotOf("trn_1") }),
+      "turns/end": () => ({}),
+      "turns/cancel": () => ({ cancelled: [] }),
+      "messages/append": () => ({ index: 0 }),
+      "inference/token": () => ({
+        token: "t",
+        endpoint: "/v1",
+        provider: "p",
+        modelId: smallModel.id,
+        expiresAt: at,
+        revocable: true,
+      }),
+      ...(handlers as Record<string, Handler>),
+    };
+  }
+
+  start(): void {
+    this.become({ phase: "open" });
+  }
+  stop(): void {
+    this.become({ phase: "ended", reason: "stopped" });
+  }
+  retryNow(): void {}
+
+  onState(listener: () => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => this.#stateListeners.delete(listener);
+  }
+
+  onRebind(rebind: Parameters<AgentLine["onRebind"]>[0]): void {
+    this.#rebind = rebind;
+  }
+
+  on<K extends keyof AgentNotifications>(method: K, listener: (params: AgentNotifications[K]) => void): () => void {
+    const listeners = this.#listeners.get(method) ?? new Set();
+    this.#listeners.set(method, listeners);
+    listeners.add(listener as never);
+    return () => listeners.delete(listener as never);
+  }
+
+  readonly call = async <K extends keyof AgentMethods & string>(
+    method: K,
+    params: AgentMethods[K]["params"],
+    signal?: AbortSignal,
+  ): Promise<AgentMethods[K]["result"]> => {
+    signal?.throwIfAborted();
+    this.seen.push({ method, params });
+    const handler = this.#handlers[method];
+    if (handler === undefined) throw new RpcError(-32601, `no script for ${method}`);
+    return (await handler(params as never, signal)) as AgentMethods[K]["result"];
+  };
+
+  // ── what a test does ──
+
+  become(state: ConnectionState): void {
+    this.state = state;
+    for (const listener of this.#stateListeners) listener();
+  }
+
+  tell<K extends keyof AgentNotifications>(method: K, params: AgentNotifications[K]): void {
+    for (const listener of this.#listeners.get(method) ?? []) listener(params as never);
+  }
+
+  async reconnect(): Promise<void> {
+    await this.#rebind?.(this.call as never);
+  }
+
+  paramsOf(method: keyof AgentMethods): unknown[] {
+    return this.seen.filter((each) => each.method === method).map((each) => each.params);
+  }
+}
+
+/** A page around a scripted line: replies of the model by turns, no storage, no windows. */
+export function surroundingsOf(line: ScriptedLine, replies: string[] = []) {
+  const opened: string[] = [];
+  const drafts = new Map<string | null, string>();
+  let place: string | null = null;
+  const placeListeners = new Set<() => void>();
+  let callCount = 0;
+  const around: Surroundings = {
+    openLine: () => line,
+    fetch: async () => {
+      const reply = replies.shift() ?? "";
+      const events = [{ choices: [{ delta: { content: reply } }] }]
+        .map((each) => `data: ${JSON.stringify(each)}\n\n`)
+        .join("");
+      return { ok: true, status: 200, text: async () => "", body: new Blob([`${events}data: [DONE]\n\n`]).stream() };
+    },
+    wait: () => Promise.resolve(),
+    newCallId: () => `call_${++callCount}`,
+    signOut: async () => {
+      line.seen.push({ method: "POST /logout", params: {} });
+    },
+    nextFrame: (paint) => paint(),
+    openConsole: (url) => opened.push(url),
+    leaveFor: () => undefined,
+    place: {
+      read: () => place,
+      write: (id) => {
+        place = id;
+      },
+      onChange: (listener) => {
+        placeListeners.add(listener);
+        return () => placeListeners.delete(listener);
+      },
+    },
+    drafts: { read: (id) => drafts.get(id) ?? "", write: (id, text) => void drafts.set(id, text) },
+  };
+  return {
+    around,
+    opened,
+    goTo: (id: string | null) => {
+      place = id;
+      for (const listener of placeListeners) listener();
+    },
+    place: () => place,
+  };
+}
