@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { readLine } from "../../../src/features/console/audit/entry.ts";
+import { filterOf, readView, writeView } from "../../../src/features/console/audit/filters.ts";
+
+test("a view survives in the address, and an empty one leaves no trace", () => {
+  const view = { event: "call:closed", tool: "write_file", outcome: "ok", conversation: "cnv_1" };
+  expect(readView(writeView(view))).toEqual(view);
+  expect(writeView(readView(""))).toBe("");
+});
+
+test("the filter asks only for what is wanted, within what the gateway takes", () => {
+  expect(filterOf(readView(""))).toBeUndefined();
+  expect(filterOf(readView(`?tool=${"x".repeat(500)}&conversation=${"c".repeat(100)}`))).toEqual({
+    tool: "x".repeat(128),
+    conversationId: "c".repeat(64),
+  });
+});
+
+function line(body: Record<string, unknown>) {
+  return readLine({ index: 0, hash: "0".repeat(64), body });
+}
+
+test("a leaf is read in words", () => {
+  const at = Date.UTC(2026, 10, 21);
+  const closed = {
+    event: "call:closed",
+    at,
+    tool: "delete_file",
+    outcome: "timedOut",
+    reason: "approvalExpired",
+    decision: "denied",
+  };
+  expect(line(closed)).toEqual({
+    at: "2026-11-21T00:00:00.000Z",
+    event: "Call closed",
+    tool: "delete_file",
+    outcome: "Timed out, approvalExpired",
+    decision: "denied",
+  });
+  expect(line({ event: "approval:resolved", at, status: "approved" }).outcome).toBe("approved");
+  expect(line({ event: "console-session:renewed", at }).event).toBe("console session renewed");
+});
+
+test("a leaf with members missing or odd is still a line", () => {
+  expect(line({})).toMatchObject({ event: "unknown", tool: undefined, outcome: undefined });
+  expect(line({ event: 7, tool: null, at: "soon" })).toMatchObject({
+    at: "1970-01-01T00:00:00.000Z",
+    event: "unknown",
+  });
+});

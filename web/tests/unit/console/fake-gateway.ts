@@ -1,0 +1,207 @@
+import { createHash } from "node:crypto";
+import { vi } from "vitest";
+import { canonicalText } from "../../../src/features/console/approvals/challenge.ts";
+import type { ConsoleLine, Reply, Surroundings } from "../../../src/features/console/surroundings.ts";
+import type { ConsoleMethods, ConsoleNotifications } from "../../../src/protocol/contract.ts";
+import type { Approval, ApprovalQuestion } from "../../../src/protocol/generated.ts";
+import type { ConnectionState } from "../../../src/protocol/rpc.ts";
+import { RpcError, SessionOver } from "../../../src/protocol/rpc.ts";
+
+export const CONSOLE = "http://console.localhost:8765";
+export const AGENT = "http://agent.localhost:8765";
+
+type Handlers = {
+  [Method in keyof ConsoleMethods]?: (
+    params: ConsoleMethods[Method]["params"],
+  ) => ConsoleMethods[Method]["result"] | Promise<ConsoleMethods[Method]["result"]>;
+};
+
+/** One line to a gateway that answers what a test tells it to, and remembers what it was asked. */
+class FakeLine implements ConsoleLine {
+  state: ConnectionState = { phase: "connecting" };
+  readonly start = () =>
+    this.become(this.#gateway.session ? { phase: "open" } : { phase: "ended", reason: "notSignedIn" });
+  readonly retryNow = vi.fn();
+  readonly #gateway: FakeGateway;
+  readonly #watchers = new Set<() => void>();
+  readonly #listeners = new Map<string, Set<(params: never) => void>>();
+
+  constructor(gateway: FakeGateway) {
+    this.#gateway = gateway;
+  }
+
+  stop(): void {
+    this.become({ phase: "ended", reason: "stopped" });
+  }
+
+  become(state: ConnectionState): void {
+    if (this.state.phase === "ended") return;
+    this.state = state;
+    for (const each of this.#watchers) each();
+  }
+
+  onState(listener: () => void): () => void {
+    this.#watchers.add(listener);
+    return () => this.#watchers.delete(listener);
+  }
+
+  on<Event extends keyof ConsoleNotifications>(
+    event: Event,
+    listener: (params: ConsoleNotifications[Event]) => void,
+  ): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners);
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  notify<Event extends keyof ConsoleNotifications>(event: Event, params: ConsoleNotifications[Event]): void {
+    for (const each of this.#listeners.get(event) ?? []) each(params as never);
+  }
+
+  async call<Method extends keyof ConsoleMethods & string>(
+    method: Method,
+    params: ConsoleMethods[Method]["params"],
+  ): Promise<ConsoleMethods[Method]["result"]> {
+    if (this.state.phase === "ended") throw new SessionOver(this.state.reason);
+    return this.#gateway.answer(method, params);
+  }
+}
+
+/** A gateway and a browser in memory. What a test does not set is an empty, signed-in house. */
+export class FakeGateway {
+  session = true;
+  profile: "operator" | "guest" = "operator";
+  questions: ApprovalQuestion[] = [];
+  handlers: Handlers = {};
+  replies: Record<string, (body: Readonly<Record<string, unknown>>) => Reply> = {};
+  readonly calls: { readonly method: string; readonly params: unknown }[] = [];
+  readonly posts: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
+  readonly lines: FakeLine[] = [];
+
+  readonly around = {
+    origin: CONSOLE,
+    host: "console.localhost",
+    openLine: () => {
+      const line = new FakeLine(this);
+      this.lines.push(line);
+      return line;
+    },
+    post: async (path: string, body: Readonly<Record<string, unknown>>) => {
+      this.posts.push({ path, body });
+      return this.replies[path]?.(body) ?? { status: 204, body: undefined };
+    },
+    createPasskey: vi.fn<Surroundings["createPasskey"]>(async () => ({ id: "new" }) as never),
+    askPasskey: vi.fn<Surroundings["askPasskey"]>(async () => ({ id: "known" }) as never),
+    findTroubles: vi.fn<Surroundings["findTroubles"]>(async () => []),
+    leaveFor: vi.fn<Surroundings["leaveFor"]>(),
+  } satisfies Surroundings;
+
+  get line(): FakeLine {
+    const line = this.lines.at(-1);
+    if (line === undefined) throw new Error("no line was opened");
+    return line;
+  }
+
+  /** The parameters of every call of a method so far. */
+  asked<Method extends keyof ConsoleMethods>(method: Method): ConsoleMethods[Method]["params"][] {
+    return this.calls.filter((call) => call.method === method).map((call) => call.params as never);
+  }
+
+  async answer<Method extends keyof ConsoleMethods>(
+    method: Method,
+    params: ConsoleMethods[Method]["params"],
+  ): Promise<ConsoleMethods[Method]["result"]> {
+    this.calls.push({ method, params });
+    const handler = { ...this.#defaults(), ...this.handlers }[method];
+    if (handler === undefined) throw new Error(`no answer to ${method}`);
+    return handler(params as never);
+  }
+
+  #defaults(): Handlers {
+    return {
+      "session/describe": () => ({
+        session: {
+          id: "cns_1",
+          principal: "prn_1",
+          principalName: "Nora",
+          profile: this.profile,
+          expiresAt: "2026-11-21T18:00:00.000Z",
+        },
+        connectionId: "con_1",
+        agentOrigin: AGENT,
+      }),
+      "approvals/list": () => ({ approvals: this.questions.map(({ approval }) => approval) }),
+      "approvals/get": ({ approvalId }) => {
+        const question = this.questions.find(({ approval }) => approval.id === approvalId);
+        if (question === undefined) throw new RpcError(-32003, "unknown approval");
+        return question;
+      },
+      "approvals/decide": ({ approvalId, decision }) => {
+        const question = this.questions.find(({ approval }) => approval.id === approvalId);
+        if (question === undefined) throw new RpcError(-32003, "that approval is not open");
+        return { approval: { ...question.approval, status: decision === "approve" ? "approved" : "denied" } };
+      },
+      "grants/list": () => ({ grants: [] }),
+      "grants/revoke": () => ({}),
+      "passkeys/list": () => ({ passkeys: [] }),
+      "policy/describe": () => ({ version: "9f".repeat(32), rules: [], profiles: [], tools: [] }),
+      "audit/list": () => ({ entries: [], size: 0 }),
+    };
+  }
+}
+
+/** A question as the gateway asks it: the statement, and an approval that says the same and announces its digest. */
+export function ask(changes: Partial<Approval> = {}): ApprovalQuestion {
+  const shown = {
+    id: "apr_1",
+    kind: "consent" as Approval["kind"],
+    tool: "write_file",
+    arguments: { path: "notes/new.txt", content: "hello" } as Approval["arguments"],
+    conversationId: "cnv_1",
+    turnId: "trn_1",
+    callId: "call_1",
+    expiresAt: "2026-11-21T10:05:00.000Z",
+    ...changes,
+  };
+  const statement = {
+    v: 1,
+    approvalId: shown.id,
+    nonce: "n0nce",
+    kind: shown.kind,
+    sessionId: "ses_1",
+    principal: "prn_1",
+    conversationId: shown.conversationId,
+    turnId: shown.turnId,
+    turnIndex: 0,
+    callId: shown.callId,
+    snapshotDigest: "a".repeat(64),
+    descriptorDigest: "b".repeat(64),
+    policyVersion: "c".repeat(64),
+    tool: shown.tool,
+    arguments: shown.arguments,
+    issuedAt: "2026-11-21T10:00:00.000Z",
+    expiresAt: shown.expiresAt,
+  };
+  const hash = createHash("sha256").update(canonicalText(statement));
+  const digest = hash.copy().digest("hex");
+  const approval: Approval = {
+    status: "pending",
+    summary: "Write 5 characters to notes/new.txt",
+    effects: ["Creates notes/new.txt."],
+    statementDigest: digest,
+    requestedAt: "2026-11-21T10:00:00.000Z",
+    needs: { presence: false, approvers: 1, requesterMayApprove: true },
+    because: [{ id: "write-needs-consent", why: "Changing files needs a person." }],
+    offers: shown.kind === "stepUp" ? ["once"] : ["once", "turn", "session"],
+    ...shown,
+  };
+  const passkey = approval.kind === "stepUp" || approval.needs.presence;
+  const challenge = passkey ? hash.digest("base64url") : `once-${shown.id}`;
+  return {
+    approval,
+    statement,
+    ...(approval.status === "pending" && { challenge }),
+    ...(passkey && { passkeyOptions: { challenge, rpId: "console.localhost", userVerification: "required" } }),
+  };
+}
