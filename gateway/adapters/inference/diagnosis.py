@@ -1,0 +1,113 @@
+"""What `countersign doctor` can say about the model: one finding per thing that has to be there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from gateway.adapters.inference.engine import WheelEngine, find_engine
+from gateway.adapters.inference.factory import NO_MODEL, ModelChoice
+from gateway.adapters.inference.fetch import SPARE_BYTES, weights_path
+from gateway.adapters.inference.local import Weights, identify, named_entry
+from gateway.adapters.inference.openai_api import RemoteBackend
+from gateway.core.errors import GatewayError
+from gateway.runtime.ports import Clock, ModelPhase
+
+_MIB: Final = 1 << 20
+
+
+class Finding(NamedTuple):
+    """One line: what was looked at, whether it is fine, and a sentence that says what to do if not."""
+
+    name: str
+    ok: bool
+    sentence: str
+
+
+async def diagnose(choice: ModelChoice, clock: Clock) -> list[Finding]:
+    """Look at everything that the chosen model needs. Starts nothing; reads weights whole if they were never checked."""
+    if choice.url:
+        return [await _ask_remote(choice, clock)]
+    if choice.model == NO_MODEL:
+        return [Finding("model", ok=True, sentence="none, as set; only direct calls of tools will work")]
+    return await asyncio.to_thread(_look_around, choice)
+
+
+async def _ask_remote(choice: ModelChoice, clock: Clock) -> Finding:
+    try:
+        backend = RemoteBackend(
+            choice.url, model=choice.url_model, key=choice.url_key, context_tokens=choice.context_tokens, clock=clock
+        )
+    except GatewayError as error:
+        return Finding("model", ok=False, sentence=error.message)
+    await backend.start()
+    try:
+        state, models = backend.state(), await backend.models()
+    finally:
+        await backend.stop()
+    if state.phase is not ModelPhase.READY:
+        return Finding("model", ok=False, sentence=state.detail)
+    return Finding("model", ok=True, sentence=f"{models[0].display_name} at COUNTERSIGN_MODEL_URL")
+
+
+def _look_around(choice: ModelChoice) -> list[Finding]:
+    findings = [_find_server(choice)]
+    try:
+        weights = identify(choice.model, models=choice.models, state=choice.state, context_tokens=choice.context_tokens)
+    except GatewayError as error:
+        return [*findings, Finding("model", ok=False, sentence=error.message), *_find_disk(choice)]
+    findings.append(Finding("model", ok=True, sentence=f"{weights.info.display_name}, digest {weights.info.id[:16]}…"))
+    return [*findings, *_find_memory(weights)]
+
+
+def _find_server(choice: ModelChoice) -> Finding:
+    try:
+        engine = find_engine(choice.llama_server)
+    except GatewayError as error:
+        return Finding("model server", ok=False, sentence=error.message)
+    kind = "the installed wheel" if isinstance(engine, WheelEngine) else "a binary of yours"
+    return Finding("model server", ok=True, sentence=f"{engine.name}, {kind}")
+
+
+def _find_disk(choice: ModelChoice) -> list[Finding]:
+    """Room for the model that is missing; nothing for a file that was named and is not there."""
+    try:
+        entry = named_entry(choice.model, choice.models)
+    except GatewayError:
+        return []
+    if entry is None or weights_path(entry, choice.models).exists():
+        return []
+    free, needed = shutil.disk_usage(_existing(choice.models)).free, entry.bytes + SPARE_BYTES
+    sentence = f"{free // _MIB} MiB free, {needed // _MIB} MiB needed to fetch {entry.title}"
+    return [Finding("disk", ok=free >= needed, sentence=sentence)]
+
+
+def _find_memory(weights: Weights) -> list[Finding]:
+    needed, free = weights.info.approx_peak_ram_bytes, available_memory()
+    if needed is None or free is None:
+        return []
+    sentence = f"{free // _MIB} MiB available, about {needed // _MIB} MiB needed"
+    if free < needed:
+        sentence += "; close something, or choose a smaller model with COUNTERSIGN_MODEL"
+    return [Finding("memory", ok=free >= needed, sentence=sentence)]
+
+
+def available_memory() -> int | None:
+    """Bytes that can be had without swapping: the kernel's own estimate, elsewhere all memory there is; None if unknown."""
+    try:
+        found = re.search(r"^MemAvailable:\s+(\d+) kB$", Path("/proc/meminfo").read_text(encoding="ascii"), re.MULTILINE)
+        return None if found is None else int(found[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return None
+
+
+def _existing(folder: Path) -> Path:
+    return next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())

@@ -1,0 +1,278 @@
+"""The supervisor of llama.cpp's server: starts it, watches it, starts it again, gives up, stops it.
+
+One task holds the whole life, `_supervise`; everything else reads the state it leaves behind. The sidecar is not trusted: it
+gets a scrubbed environment and a key of this run, and one that answers without the key is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import signal
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gateway.adapters.inference.child import LAUNCHER, BoundedLog, Child
+from gateway.adapters.inference.engine import SLEEP_IDLE_SECONDS, Engine, Launch, Threads, scrubbed_environment
+from gateway.adapters.inference.openai_api import Upstream
+from gateway.adapters.inference.warmth import WarmPrefix
+from gateway.core.canonical import Json
+from gateway.core.errors import ModelUnavailable
+from gateway.runtime.ports import Clock, InferenceStream, ModelPhase, ModelState
+
+LOG_FILE: Final = "sidecar.log"
+
+SOCKET_PATH_BYTES: Final = 100
+"""`sun_path` holds 104 bytes on macOS, 108 on Linux; a longer path means loopback TCP instead."""
+
+_GUARDED: Final = "/props"
+"""Where llama.cpp's server wants its key; `/health` is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the supervisor waits for what. Seconds, but for counts."""
+
+    start: float = 180.0
+    """Until the weights are loaded: several GB from a slow disk take minutes."""
+    poll: float = 0.1
+    probe: float = 2.0
+    watch: float = 10.0
+    misses: int = 3
+    """Unanswered probes in a row that make a server hung."""
+    first_pause: float = 1.0
+    longest_pause: float = 30.0
+    attempts: int = 5
+    """Starts in a row that end in failure, then a person has to look."""
+    steady: float = 60.0
+    """A run this long counts as a success, and failures are counted anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class SidecarPlan:
+    """What to run. `folder` becomes private to the sidecar: socket, key, saved prefixes, log."""
+
+    weights: Path
+    weights_id: str
+    folder: Path
+    context_tokens: int
+    threads: Threads
+    repack: bool
+    origins: tuple[str, ...]
+
+
+class Sidecar:
+    """One supervised model server. `start`, `warm`, `ask` and `stop` belong to one event loop."""
+
+    def __init__(
+        self,
+        plan: SidecarPlan,
+        engine: Engine,
+        *,
+        clock: Clock,
+        patience: Patience | None = None,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        launcher: Sequence[str] = LAUNCHER,
+    ) -> None:
+        self._plan = plan
+        self._engine = engine
+        self._clock = clock
+        self._patience = patience or Patience()
+        self._pause = pause
+        self._launcher = launcher
+        self._log = BoundedLog(plan.folder / LOG_FILE)
+        self._state = ModelState(ModelPhase.STOPPED, "the model server has not been started")
+        self._settled = asyncio.Event()
+        self._life: asyncio.Task[None] | None = None
+        self._upstream: Upstream | None = None
+        self._prefix: WarmPrefix | None = None
+        self._used_at = 0.0
+
+    def state(self) -> ModelState:
+        """Where it stands now."""
+        return self._state
+
+    async def start(self) -> None:
+        """Begin; returns at once, `settle` waits for what comes of it."""
+        if self._life is None:
+            self._move(ModelPhase.STARTING, "the model is being loaded")
+            self._life = asyncio.create_task(self._supervise(), name="sidecar")
+
+    async def settle(self) -> ModelState:
+        """Wait until it is ready, given up, or stopped."""
+        await self._settled.wait()
+        return self._state
+
+    async def stop(self) -> None:
+        """End the server and its process group. Safe to call twice."""
+        life, self._life = self._life, None
+        if life is not None:
+            life.cancel()
+            await asyncio.wait({life})
+        self._move(ModelPhase.STOPPED, "the model server is stopped", final=True)
+
+    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> None:
+        """Keep this beginning of a conversation evaluated: now, after a restart, and after the server's sleep.
+
+        Raises ModelUnavailable when the server is not there; the beginning is then warmed as soon as it is.
+        """
+        plan = self._plan
+        belongs_to = (plan.weights_id, self._engine.name, str(plan.context_tokens))
+        self._prefix = WarmPrefix(messages, slots=plan.folder / "slots", belongs_to=belongs_to)
+        await self._prefix.warm(self._ready())
+
+    @contextlib.asynccontextmanager
+    async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
+        """POST to the server; leaving stops its generation. Raises ModelUnavailable."""
+        upstream = self._ready()
+        slept = self._clock.monotonic() - self._used_at > SLEEP_IDLE_SECONDS
+        self._used_at = self._clock.monotonic()
+        if slept and self._prefix is not None:
+            await self._prefix.restore(upstream)
+        try:
+            async with upstream.ask(path, body) as answer:
+                yield answer
+        finally:
+            self._used_at = self._clock.monotonic()
+
+    def _ready(self) -> Upstream:
+        if self._upstream is None or self._state.phase is not ModelPhase.READY:
+            raise ModelUnavailable(self._state.detail, self._state.phase)
+        return self._upstream
+
+    def _move(self, phase: ModelPhase, detail: str, *, final: bool = False) -> None:
+        self._state = ModelState(phase, detail)
+        if final or phase is ModelPhase.READY:
+            self._settled.set()
+        else:
+            self._settled.clear()
+
+    async def _supervise(self) -> None:
+        patience, failures = self._patience, 0
+        while True:
+            began = self._clock.monotonic()
+            cause = await self._run()
+            failures = 1 if self._clock.monotonic() - began > patience.steady else failures + 1
+            if failures >= patience.attempts:
+                self._move(
+                    ModelPhase.CRASHED,
+                    f"the model server {cause}, {failures} times in a row; it is not started again. "
+                    f"Look into {LOG_FILE} in the state folder, run `countersign doctor`, then restart the gateway",
+                    final=True,
+                )
+                return
+            wait = min(patience.longest_pause, patience.first_pause * 2 ** (failures - 1))
+            self._move(ModelPhase.CRASHED, f"the model server {cause}; it is started again in {wait:g} s")
+            await self._pause(wait)
+            self._move(ModelPhase.STARTING, "the model is being loaded again")
+
+    async def _run(self) -> str:
+        """One run from start to end; says how it ended, in words that follow `the model server`."""
+        try:
+            launch = self._prepare()
+            order = self._engine.order(launch)
+        except OSError as error:
+            return f"cannot be started: {error.strerror}"
+        base = "http://sidecar" if launch.port is None else f"http://127.0.0.1:{launch.port}"
+        upstream = Upstream(base, key=launch.key, socket=launch.socket)
+        child = Child(order, environment=scrubbed_environment(launch.home), folder=launch.folder, log=self._log)
+        await upstream.open()
+        try:
+            child.start(self._launcher)
+            return await self._come_up(child, upstream) or await self._serve(child, upstream)
+        finally:
+            self._upstream = None
+            # Shielded: a stop that arrives while this run ends must not leave the process behind.
+            await asyncio.shield(self._end(child, upstream, launch))
+
+    def _prepare(self) -> Launch:
+        plan = self._plan
+        folder = plan.folder.absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        path = folder / "sidecar.sock"
+        fits = len(str(path).encode()) <= SOCKET_PATH_BYTES
+        launch = Launch(
+            weights=plan.weights.absolute(),
+            alias=plan.weights_id,
+            folder=folder,
+            key=secrets.token_urlsafe(32),
+            socket=path if fits else None,
+            port=None if fits else _free_port(),
+            context_tokens=plan.context_tokens,
+            threads=plan.threads,
+            repack=plan.repack,
+            origins=plan.origins,
+        )
+        for inner in (launch.slots, launch.home):
+            inner.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        return launch
+
+    async def _come_up(self, child: Child, upstream: Upstream) -> str | None:
+        """Wait for the weights to be loaded; None when all is well."""
+        try:
+            async with asyncio.timeout(self._patience.start):
+                while await upstream.probe("/health", seconds=self._patience.probe) != 200:
+                    await asyncio.wait({child.exited}, timeout=self._patience.poll)
+                    if child.exited.done():
+                        return f"{_ending(child.exited.result())} while it was loading the model"
+                if await upstream.probe(_GUARDED, seconds=self._patience.probe, with_key=False) != 401:
+                    return "does not ask for its key"
+                if await upstream.probe(_GUARDED, seconds=self._patience.probe) != 200:
+                    return "does not take its key"
+        except TimeoutError:
+            return f"was not ready after {self._patience.start:g} s"
+        return None
+
+    async def _serve(self, child: Child, upstream: Upstream) -> str:
+        """Be ready until the process ends or no longer answers."""
+        self._upstream = upstream
+        self._used_at = self._clock.monotonic()
+        self._move(ModelPhase.READY, "")
+        warming = asyncio.create_task(self._rewarm(upstream))
+        try:
+            misses = 0
+            while misses < self._patience.misses:
+                await asyncio.wait({child.exited}, timeout=self._patience.watch)
+                if child.exited.done():
+                    return _ending(child.exited.result())
+                answered = await upstream.probe("/health", seconds=self._patience.probe) is not None
+                misses = 0 if answered else misses + 1
+            return "does not answer any more"
+        finally:
+            warming.cancel()
+
+    async def _rewarm(self, upstream: Upstream) -> None:
+        if self._prefix is not None:
+            # Only warmth: the next turn evaluates the prompt itself.
+            with contextlib.suppress(ModelUnavailable):
+                await self._prefix.warm(upstream)
+
+    async def _end(self, child: Child, upstream: Upstream, launch: Launch) -> None:
+        await upstream.close()
+        await child.stop()
+        for leftover in (launch.key_file, launch.socket):
+            if leftover is not None:
+                with contextlib.suppress(OSError):
+                    leftover.unlink(missing_ok=True)
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port

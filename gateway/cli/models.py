@@ -1,0 +1,126 @@
+"""`countersign models`: which local models there are by name, and how they get here."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+
+import click
+
+from gateway.adapters.inference.catalog import ModelEntry, PublisherSource, load_catalog, models_folder
+from gateway.adapters.inference.fetch import Report, fetch_model, is_present, weights_path
+
+_MIB = 1 << 20
+_NAME = click.argument("name", default="default")
+
+
+@click.group()
+def models() -> None:
+    """List, fetch and show the local models.
+
+    They are kept in $COUNTERSIGN_MODELS, else in countersign/models in the XDG data home.
+    """
+
+
+@models.command("list")
+def list_models() -> None:
+    """All models of the catalogue; `*` marks the default, `here` the ones on this machine."""
+    folder = models_folder(os.environ)
+    catalog = load_catalog(folder)
+    width = max(len(entry.name) for entry in catalog.models)
+    for entry in catalog.models:
+        mark = "*" if entry.name == catalog.default else " "
+        here = "here" if weights_path(entry, folder).exists() else "    "
+        size = f"{entry.bytes // _MIB:>6} MiB"
+        click.echo(f"{mark} {entry.name:<{width}}  {size}  {here}  {entry.quantisation:<7} {entry.licence}  {entry.title}")
+
+
+@models.command()
+@_NAME
+def fetch(name: str) -> None:
+    """Bring a model here, from the first source that has it; an interrupted download goes on where it stopped."""
+    folder = models_folder(os.environ)
+    entry = load_catalog(folder).find(name)
+    show, finish = _progress(entry)
+    try:
+        path = asyncio.run(fetch_model(entry, folder, show))
+    finally:
+        finish()
+    click.echo(f"{entry.title} is here, digest {entry.sha256[:16]}… is right", err=True)
+    click.echo(path)
+
+
+@models.command()
+@_NAME
+def show(name: str) -> None:
+    """All that the catalogue says about a model."""
+    folder = models_folder(os.environ)
+    entry = load_catalog(folder).find(name)
+    rows = {
+        "name": entry.name,
+        "title": entry.title,
+        "licence": entry.licence,
+        "size": f"{entry.bytes} bytes",
+        "sha256": entry.sha256,
+        "id": entry.id,
+        "arch": entry.arch,
+        "quantisation": entry.quantisation,
+        "context": f"{entry.context_tokens} tokens",
+        "output": f"{entry.output_tokens} tokens",
+        "lane": entry.lane.value,
+        "tool calls": "not measured" if entry.tool_call_rank is None else f"{entry.tool_call_rank} % right",
+        "memory": "not measured" if entry.approx_peak_ram_bytes is None else f"{entry.approx_peak_ram_bytes // _MIB} MiB",
+        "here": "yes, digest checked" if is_present(entry, folder) else "no",
+    }
+    for title, value in rows.items():
+        click.echo(f"{title:<13} {value}")
+    for source in entry.sources:
+        where = source.url if isinstance(source, PublisherSource) else f"{len(source.parts)} wheels, {source.parts[0].package} …"
+        click.echo(f"{'source':<13} {where}")
+
+
+@models.command()
+@_NAME
+def path(name: str) -> None:
+    """Print where a model's file is; exit status 1 when it is not here or not right."""
+    folder = models_folder(os.environ)
+    entry = load_catalog(folder).find(name)
+    if not is_present(entry, folder):
+        click.echo(f"countersign: {entry.title} is not here; run `countersign models fetch {entry.name}`", err=True)
+        sys.exit(1)
+    click.echo(weights_path(entry, folder))
+
+
+def _progress(entry: ModelEntry) -> tuple[Report, Callable[[], None]]:
+    """How to show progress on standard error, and how to end it: a bar for a person, a line per 10 % for a log."""
+    if not sys.stderr.isatty():
+        return _tell_tenths(entry), lambda: None
+    bar = click.progressbar(length=entry.bytes, label=entry.title, file=sys.stderr, item_show_func=_as_it_is)
+    bar.render_progress()
+
+    def show_bar(what: str, have: int, _total: int) -> None:
+        # It counts forward only; a source that starts over sets it back.
+        if have < bar.pos:
+            bar.pos = have
+        bar.update(have - bar.pos, what)
+
+    return show_bar, bar.render_finish
+
+
+def _as_it_is(item: str | None) -> str | None:
+    return item
+
+
+def _tell_tenths(entry: ModelEntry) -> Report:
+    told = -1
+
+    def tell(what: str, have: int, total: int) -> None:
+        nonlocal told
+        tenth = have * 10 // total
+        if tenth != told:
+            told = tenth
+            click.echo(f"{entry.title}: {tenth * 10} % ({what})", err=True)
+
+    return tell
