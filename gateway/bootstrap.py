@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,13 +25,19 @@ import gateway
 from gateway import __version__
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
 from gateway.adapters.identity.passkeys import WebAuthnVerifier
-from gateway.adapters.inference.absent import AbsentModel
+from gateway.adapters.inference.catalog import models_folder
+from gateway.adapters.inference.diagnosis import Finding
+from gateway.adapters.inference.diagnosis import diagnose as diagnose_model
+from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
 from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.storage.engine import choose_driver
 from gateway.adapters.storage.store import Store, open_store
 from gateway.adapters.system.clock import SystemClock
 from gateway.adapters.system.entropy import SystemEntropy
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.adapters.tools.discovery import add_installed, add_module
+from gateway.adapters.tools.egress import Egress
+from gateway.adapters.tools.fetching import Fetcher, web_tools
 from gateway.adapters.tools.files import Workspace
 from gateway.adapters.tools.registry import Registry
 from gateway.adapters.tools.workspace import file_tools, prepare_workspace, system_tools
@@ -68,7 +75,7 @@ class House:
     sessions: SessionDesk
     passkeys: PasskeyDesk
     store: Store
-    models: AbsentModel
+    models: ManagedBackend
     metrics: Metrics
     origins: Origins
 
@@ -93,6 +100,34 @@ async def offer_enrolment(settings: Settings, name: str, profile: Profile) -> st
         return str(link)
     async with _furnish(settings, Metrics(), port=settings.port) as house:
         return await _offer(house, settings, name, profile)
+
+
+async def diagnose(settings: Settings) -> list[Finding]:
+    """What `countersign doctor` says: everything that `serve` needs, looked at without starting it."""
+    agent, console = settings.origins(settings.port)
+    choice = model_choice(settings, Origins(agent=agent, console=console))
+    return [
+        _look("policy", lambda: f"loads, version {CedarPolicy(policy_folder(settings)).version[:16]}"),
+        _look("sqlite", lambda: f"{choose_driver().sqlite_version}, without the WAL-reset bug"),
+        _look("web apps", lambda: f"built in {_require_web(settings)}"),
+        _look("port", lambda: _probe_port(settings)),
+        *await diagnose_model(choice, SystemClock()),
+    ]
+
+
+def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
+    """What the settings say about the model, as plain values."""
+    return ModelChoice(
+        model=settings.model,
+        models=models_folder(os.environ),
+        state=settings.state,
+        context_tokens=settings.model_context,
+        llama_server=settings.llama_server,
+        origins=(origins.agent, origins.console),
+        url=settings.model_url,
+        url_model=settings.model_name,
+        url_key=settings.model_key.get_secret_value(),
+    )
 
 
 # ── serving ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,7 +188,7 @@ async def _furnish(settings: Settings, metrics: Metrics, *, port: int) -> AsyncG
     origins = Origins(agent=agent, console=console)
     clock, entropy = SystemClock(), SystemEntropy()
     policy = CedarPolicy(policy_folder(settings))
-    models = AbsentModel()
+    models = build_backend(model_choice(settings, origins), clock)
     if prepare_workspace(settings.workspace):
         click.echo(f"Made {settings.workspace}/ with a few sample files; the built-in tools work there and nowhere else.")
     async with open_store(settings.state, origin=urlsplit(console).netloc) as store:
@@ -226,7 +261,7 @@ async def _greet(house: House, settings: Settings) -> str:
         "Countersign is ready.",
         f"  web shell  {house.origins.agent}",
         f"  console    {house.origins.console}",
-        f"  model      {house.models.state().phase}",
+        f"  model      {house.models.state().detail}",
     ]
     if await house.store.records.principals():
         return "\n".join([*lines, "", "Open the console to sign in:", "", f"  {house.origins.console}", ""])
@@ -276,7 +311,8 @@ async def _expire(house: House) -> None:
 def _build_toolbox(settings: Settings, store: Store) -> Registry:
     registry = Registry()
     workspace = Workspace(settings.workspace)
-    for tool in [*file_tools(workspace), *system_tools(workspace, store.records.audit)]:
+    fetcher = Fetcher(Egress(settings.http_allow_hosts))
+    for tool in [*file_tools(workspace), *system_tools(workspace, store.records.audit), *web_tools(fetcher)]:
         registry.add(tool, source="builtin")
     add_installed(registry)
     for module in settings.tools_modules:
@@ -294,6 +330,13 @@ def _listen(settings: Settings) -> socket.socket:
         raise Misconfigured(
             f"cannot listen on {settings.host}:{settings.port} ({error.strerror}); stop what uses it or set another --port"
         ) from None
+
+
+def _look(name: str, see: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, ok=True, sentence=see())
+    except GatewayError as error:
+        return Finding(name, ok=False, sentence=error.message)
 
 
 def _probe_port(settings: Settings) -> str:
@@ -320,5 +363,5 @@ def _find_web(settings: Settings) -> Path:
 def _require_web(settings: Settings) -> Path:
     web = _find_web(settings)
     if not (web / "shell" / "index.html").is_file() or not (web / "console" / "index.html").is_file():
-        raise Misconfigured("not built; run `make web/dist/ready`")
+        raise Misconfigured("the web apps are not built; run `make web/dist/ready`")
     return web

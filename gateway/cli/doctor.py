@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def doctor(state: Path | None) -> None:
     """Check everything the gateway needs, one line each. Exit status 1 when something must be mended."""
     from gateway.bootstrap import diagnose
 
-    findings = diagnose(load_settings(state=state))
+    findings = asyncio.run(diagnose(load_settings(state=state)))
     for finding in findings:
         mark = click.style("ok  ", fg="green") if finding.ok else click.style("MEND", fg="red")
         click.echo(f"{mark}  {finding.name}: {finding.sentence}")

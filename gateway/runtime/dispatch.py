@@ -23,6 +23,7 @@ from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse
 from gateway.core.ledger import CallIntended, Entry, GrantIssued, ToolResult
 from gateway.core.lifecycle import CallEvent
 from gateway.core.model import ModelRef, Session, ToolCall, ToolOutput, ToolRequest, bind
+from gateway.core.redaction import cap_text, redact_text
 from gateway.core.results import present_output, refused_result
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, Outcome, Reason
 from gateway.runtime.approvals import ApprovalDesk, Approved, Denied, Pending, StepUpFailed
@@ -317,9 +318,11 @@ class Dispatcher:
 
     def _present(self, ran: ToolOutput | Refuse, checked: Checked, judged: PolicyVerdict, elapsed: int) -> ToolResult:
         call_id, receipt = checked.request.call_id, self._closing.receipt()
-        if isinstance(ran, Refuse):
-            return refused_result(call_id, ran.outcome, ran.reason, ran.message, receipt_id=receipt, duration_ms=elapsed)
         cap = min(checked.spec.result_cap, judged.result_cap or checked.spec.result_cap)
+        if isinstance(ran, Refuse):
+            # The words may be the tool's own, and a tool's words leave like its results do.
+            message, _ = cap_text(redact_text(ran.message, judged.redact).text, cap)
+            return refused_result(call_id, ran.outcome, ran.reason, message, receipt_id=receipt, duration_ms=elapsed)
         return present_output(call_id, checked.spec, ran, receipt_id=receipt, duration_ms=elapsed, cap=cap, redact=judged.redact)
 
     async def _replay_flight(self, flight: Flight, request: ToolRequest) -> Answer:

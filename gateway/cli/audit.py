@@ -1,0 +1,167 @@
+"""`countersign audit`: what happened, and is the record of it whole?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO
+
+import click
+
+from gateway.adapters.storage.inspection import ExportedLog, examine, open_stored_log
+from gateway.core.canonical import Json
+from gateway.core.checkpoint import VerificationKey, read_verification_key
+from gateway.core.effects import escape
+from gateway.core.errors import Misconfigured
+from gateway.core.times import rfc3339
+from gateway.core.verification import Report
+from gateway.runtime.ports import AuditQuery, AuditRow
+from gateway.settings import load_settings
+
+_state = click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="State folder of the gateway; the one in the settings when not given.",
+)
+
+
+@click.group()
+def audit() -> None:
+    """Verify, export and read the audit log. Works beside a running gateway and never writes to its state."""
+
+
+@audit.command("verify")
+@_state
+@click.option(
+    "--export",
+    "exported",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Check a file made by `audit export` instead of a state folder.",
+)
+@click.option(
+    "--checkpoint",
+    "anchor",
+    type=click.File("r", encoding="utf-8"),
+    help="A checkpoint that was kept elsewhere (`audit checkpoint`). Only with one is a log whose end was cut off found out.",
+)
+@click.option(
+    "--key", "pinned", metavar="VKEY", help="Verification key to trust instead of the one beside the log: `name+hash+key`."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+def verify_log(state: Path | None, exported: Path | None, anchor: IO[str] | None, pinned: str | None, *, as_json: bool) -> None:
+    """Check every record again: hashes, tree, signatures, payloads, and that nothing ran without its intent and its yes.
+
+    Exit status: 0 when the log is sound, 1 when it is not, 2 when it cannot be read.
+    """
+    if state is not None and exported is not None:
+        raise click.UsageError("give either --state or --export")
+    key = None if pinned is None else read_verification_key(pinned)
+    note = None if anchor is None else _read_note(anchor)
+    if exported is not None:
+        examined = ExportedLog(exported)
+        report, used = examine(examined, key, note), key or examined.key
+    else:
+        with open_stored_log(_state_folder(state)) as stored:
+            report, used = examine(stored, key, note), key or stored.key
+    if as_json:
+        click.echo(json.dumps({**asdict(report), "sound": report.sound, "caveat": report.caveat, "key": used.line()}))
+    else:
+        click.echo(_describe(report, used, pinned=key is not None))
+    if not report.sound:
+        sys.exit(1)
+
+
+@audit.command()
+@click.argument("file", type=click.File("wb", lazy=True, atomic=True))
+@_state
+def export(file: IO[bytes], state: Path | None) -> None:
+    """Write the whole log to FILE as JSON lines: records, payloads, checkpoints, published tools and the key to check with.
+
+    Payloads hold arguments and results: treat the file like the state folder itself. `-` writes to standard output.
+    """
+    with open_stored_log(_state_folder(state)) as stored:
+        count = stored.export(file)
+    click.echo(f"{count} records exported", err=True)
+
+
+@audit.command()
+@_state
+def checkpoint(state: Path | None) -> None:
+    """Print the newest signed checkpoint. Keep it on another machine: `audit verify --checkpoint` holds the log to it."""
+    with open_stored_log(_state_folder(state)) as stored:
+        note = stored.newest_note()
+    if note is None:
+        raise Misconfigured("nothing is on record yet")
+    click.echo(note, nl=False)
+
+
+@audit.command()
+@_state
+@click.option("--conversation", metavar="ID", help="Only this conversation.")
+@click.option("--principal", metavar="ID", help="Only this person.")
+@click.option("--tool", metavar="NAME", help="Only calls of this tool.")
+@click.option("--outcome", metavar="WORD", help="Only calls that closed so: ok, deniedByUser, refusedByPolicy …")
+@click.option("--event", metavar="TAG", help="Only these events: call:closed, approval:resolved …")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many, newest first.")
+@click.option("--json", "as_json", is_flag=True, help="Print whole records with their payloads, one JSON object a line.")
+def show(
+    state: Path | None,
+    conversation: str | None,
+    principal: str | None,
+    tool: str | None,
+    outcome: str | None,
+    event: str | None,
+    limit: int,
+    *,
+    as_json: bool,
+) -> None:
+    """List what happened, newest first."""
+    query = AuditQuery(principal_id=principal, conversation_id=conversation, event=event, tool=tool, outcome=outcome, limit=limit)
+    with open_stored_log(_state_folder(state)) as stored:
+        rows = stored.rows(query)
+    for row in rows:
+        click.echo(_whole(row) if as_json else _line(row))
+    if not rows and not as_json:
+        click.echo("nothing matches")
+
+
+def _state_folder(state: Path | None) -> Path:
+    return load_settings(state=state).state
+
+
+def _read_note(anchor: IO[str]) -> str:
+    try:
+        return anchor.read()
+    except UnicodeDecodeError:
+        raise Misconfigured("the checkpoint file is not text") from None
+
+
+def _describe(report: Report, key: VerificationKey, *, pinned: bool) -> str:
+    if report.fault is not None:
+        return f"The log is NOT sound: {escape(report.fault.detail)}.\n{report.size} records before that are in order."
+    lines = [
+        f"The log is sound: {report.size} records under {report.checkpoints} checkpoints signed by {key.name}.",
+        f"Root {report.root}.",
+        f"{report.calls} calls, {report.executed} run; {report.open_calls} under way; {report.erased} payloads erased.",
+    ]
+    if report.anchor is not None:
+        lines.append(f"Its first {report.anchor} records are those of the checkpoint that was passed.")
+    if report.caveat is not None:
+        lines.append(report.caveat)
+    if not pinned:
+        lines.append(f"The key was taken from beside the log; to rule out another signer, pass --key {key.line()}")
+    return "\n".join(lines)
+
+
+def _line(row: AuditRow) -> str:
+    body: Mapping[str, Json] = row.body
+    words = (body.get(name) for name in ("tool", "decision", "status", "outcome", "reason", "callId", "conversationId"))
+    return f"{row.index:>7}  {rfc3339(body['at'])}  {body['event']:<24}  {'  '.join(escape(str(word)) for word in words if word)}"
+
+
+def _whole(row: AuditRow) -> str:
+    # ASCII only: what a tool or a page wrote must not be able to move the cursor or the reading direction of a terminal.
+    return json.dumps({"index": row.index, "hash": row.hash, "body": row.body, "payload": row.payload}, ensure_ascii=True)
