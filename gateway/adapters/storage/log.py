@@ -31,7 +31,7 @@ def resume(connection: Connection, key: VerificationKey) -> Frontier:
     hashes = _check_hashes(connection)
     while chunk := tuple(islice(hashes, CHUNK)):
         frontier = grow(frontier, chunk)
-    note = connection.execute(select(t.checkpoints.c.note).order_by(t.checkpoints.c.size.desc()).limit(1)).scalar()
+    note = newest_note(connection)
     if note is None:
         if frontier.size:
             raise Misconfigured(f"the audit log has {frontier.size} records and no checkpoint; {ADVICE}")
@@ -65,16 +65,27 @@ def read_notes(connection: Connection) -> Iterator[str]:
         yield row.note
 
 
+def newest_note(connection: Connection) -> str | None:
+    """The newest checkpoint's note."""
+    return connection.execute(select(t.checkpoints.c.note).order_by(t.checkpoints.c.size.desc()).limit(1)).scalar()
+
+
 def read_descriptors(connection: Connection) -> dict[str, Mapping[str, Json]]:
     """Every tool definition that was ever published, by its digest."""
     return {row.digest: orjson.loads(row.body) for row in connection.execute(select(t.descriptors))}
 
 
-def read_snapshots(connection: Connection, descriptors: Mapping[str, Mapping[str, Json]]) -> Iterator[SnapshotRecord]:
-    """Every snapshot, with its tools put back."""
+def read_compact_snapshots(connection: Connection) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """Every snapshot under its digest, naming its tools only."""
     for row in _stream(connection, select(t.snapshots)):
-        body: dict[str, Json] = orjson.loads(row.body)
-        yield SnapshotRecord(row.digest, restore_snapshot(body, descriptors))
+        yield row.digest, orjson.loads(row.body)
+
+
+def read_snapshots(connection: Connection) -> Iterator[SnapshotRecord]:
+    """Every snapshot, with its tools put back."""
+    descriptors = read_descriptors(connection)
+    for digest, body in read_compact_snapshots(connection):
+        yield SnapshotRecord(digest, restore_snapshot(body, descriptors))
 
 
 def restore_snapshot(body: Mapping[str, Json], descriptors: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
