@@ -47,7 +47,7 @@ class AgentSession(Wire):
 
 
 class SessionLimits(Wire):
-    """What this session may use. Sizes in bytes, durations in seconds."""
+    """What this session may use. `messageBytes` counts one message in UTF-8, `messageDepth` its nesting."""
 
     message_bytes: Count
     message_depth: Count

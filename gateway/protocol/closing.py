@@ -17,13 +17,11 @@ class Goodbye(NamedTuple):
 
 
 class Closing(Enum):
-    """Every cause."""
+    """Every cause that is ours; the server itself adds 1002 and 1007 for broken frames, 1011 for missed pings, 1012 on a stop."""
 
     BINARY_FRAME = Goodbye(1003, "text frames only")
     MALFORMED_FRAMES = Goodbye(1008, "too many malformed messages")
     OVERSIZED_MESSAGE = Goodbye(1009, "message is larger than 256 KiB")
-    BROKEN = Goodbye(1011, "internal error")
-    STOPPING = Goodbye(1012, "the gateway is stopping")
     SLOW_READER = Goodbye(1013, "peer does not read")
     SESSION_EXPIRED = Goodbye(4401, "expired")
     SESSION_ENDED = Goodbye(4403, "ended")

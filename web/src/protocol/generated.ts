@@ -503,7 +503,7 @@ export interface SessionDescription {
   session: AgentSession;
 }
 /**
- * What this session may use. Sizes in bytes, durations in seconds.
+ * What this session may use. `messageBytes` counts one message in UTF-8, `messageDepth` its nesting.
  */
 export interface SessionLimits {
   callsPerDay: number;
