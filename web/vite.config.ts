@@ -1,16 +1,7 @@
+import { Buffer } from "node:buffer";
+import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
-
-/**
- * Which style sheet wins over which, a later layer over an earlier one. Chunks bring their sheets in an order that nobody
- * chooses, and the first sheet to name a layer would decide; so every sheet begins with the whole order.
- */
-const layerOrder: Plugin = {
-  name: "layer-order",
-  enforce: "pre",
-  transform: (code, id) =>
-    id.endsWith(".css") ? { code: `@layer tokens, base, ui, feature;\n${code}`, map: null } : null,
-};
 
 /**
  * Two apps, one per origin: `vite build --mode shell` and `vite build --mode console`. Each ends in a folder of its own,
@@ -18,7 +9,7 @@ const layerOrder: Plugin = {
  */
 export default defineConfig(({ mode: app }) => ({
   root: app,
-  plugins: [layerOrder, react()],
+  plugins: [react(), gzipped()],
   publicDir: false,
   build: {
     outDir: `../dist/${app}`,
@@ -30,3 +21,20 @@ export default defineConfig(({ mode: app }) => ({
     reportCompressedSize: false,
   },
 }));
+
+/** A `.gz` beside every file that gains by it, so that the gateway compresses nothing while it serves. */
+function gzipped(): Plugin {
+  return {
+    name: "gzipped",
+    apply: "build",
+    enforce: "post",
+    generateBundle(_options, bundle) {
+      for (const file of Object.values(bundle)) {
+        const plain = Buffer.from(file.type === "chunk" ? file.code : file.source);
+        const source = gzipSync(plain, { level: 9 });
+        if (source.length < plain.length * 0.9)
+          this.emitFile({ type: "asset", fileName: `${file.fileName}.gz`, source });
+      }
+    },
+  };
+}

@@ -150,7 +150,7 @@ export function surroundingsOf(line: ScriptedLine, replies: string[] = []) {
       const events = [{ choices: [{ delta: { content: reply } }] }]
         .map((each) => `data: ${JSON.stringify(each)}\n\n`)
         .join("");
-      return { ok: true, status: 200, text: async () => "", body: new Blob([`${events}data: [DONE]\n\n`]).stream() };
+      return { ok: true, status: 200, text: async () => "", body: streamOf(`${events}data: [DONE]\n\n`) };
     },
     wait: () => Promise.resolve(),
     newCallId: () => `call_${++callCount}`,
@@ -181,4 +181,13 @@ export function surroundingsOf(line: ScriptedLine, replies: string[] = []) {
     },
     place: () => place,
   };
+}
+
+function streamOf(text: string): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
 }

@@ -1,0 +1,254 @@
+// @vitest-environment jsdom
+import { cleanup, render, screen, waitFor, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import axe from "axe-core";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Shell } from "../../../src/features/shell/Shell.tsx";
+import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
+import { ok, resultOf } from "../agent/scripted.ts";
+import { ScriptedLine, surroundingsOf } from "./scripted-line.ts";
+
+beforeEach(() => {
+  // jsdom knows neither; both are the browser's own.
+  vi.stubGlobal("matchMedia", () => ({ matches: true }));
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+    this.dispatchEvent(new Event("close"));
+  };
+  HTMLElement.prototype.checkVisibility = () => true;
+});
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const DELETE = '{"tool":"delete_file","arguments":{"path":"notes/old.txt"}}';
+
+function open(line: ScriptedLine, replies: string[] = []) {
+  const page = surroundingsOf(line, replies);
+  render(<Shell around={page.around} />);
+  return { ...page, user: userEvent.setup() };
+}
+
+function approvalFor(callId: string): Approval {
+  return {
+    id: "apr_1",
+    kind: "stepUp",
+    status: "pending",
+    tool: "delete_file",
+    arguments: { path: "notes/old.txt" },
+    summary: "Delete notes/old.txt",
+    effects: ["The file is gone for good."],
+    statementDigest: "0".repeat(64),
+    conversationId: "cnv_new",
+    turnId: "trn_1",
+    callId,
+    requestedAt: new Date().toISOString(),
+    expiresAt: new Date(Date.now() + 120_000).toISOString(),
+    needs: { presence: true, approvers: 1, requesterMayApprove: true },
+    because: [],
+    offers: ["once"],
+  };
+}
+
+async function expectAccessible(): Promise<void> {
+  // Colours need a real browser; the contrast test of the tokens has them.
+  const { violations } = await axe.run(document.body, {
+    rules: { "color-contrast": { enabled: false }, region: { enabled: false } },
+  });
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+}
+
+describe("the door", () => {
+  test("without a session there is one thing to do: sign in", async () => {
+    const line = new ScriptedLine();
+    line.start = () => line.become({ phase: "ended", reason: "notSignedIn" });
+    open(line);
+    expect((await screen.findByRole("link", { name: "Sign in" })).getAttribute("href")).toBe("/login");
+    await expectAccessible();
+  });
+
+  test("a session that ends takes the page with it and says why", async () => {
+    const line = new ScriptedLine();
+    open(line);
+    await screen.findByRole("textbox", { name: "Message" });
+    line.become({ phase: "ended", reason: "expired" });
+    expect(await screen.findByRole("link", { name: "Sign in again" })).toBeTruthy();
+    expect(screen.queryByRole("textbox")).toBeNull();
+  });
+
+  test("a lost connection is a banner and not an end", async () => {
+    const line = new ScriptedLine();
+    open(line);
+    await screen.findByRole("textbox", { name: "Message" });
+    line.become({ phase: "lost", attempt: 1, retryInMs: 250 });
+    expect(await screen.findByText("The gateway does not answer")).toBeTruthy();
+    line.become({ phase: "open" });
+    await waitFor(() => expect(screen.queryByText("The gateway does not answer")).toBeNull());
+  });
+});
+
+describe("a conversation", () => {
+  test("an example leads to a call that runs by itself and to words about it", async () => {
+    const line = new ScriptedLine({
+      "tools/invoke": ({ call }: ToolRequest) => resultOf(call.id, ok("ideas.md\nold.txt")),
+    });
+    const { user } = open(line, ['{"tool":"list_directory","arguments":{"path":"notes/"}}', "Two entries."]);
+    await user.click(await screen.findByRole("button", { name: /what is in notes/ }));
+    expect(await screen.findByText("Two entries.")).toBeTruthy();
+    const card = screen.getByRole("article", { name: "list_directory: Done" });
+    expect(within(card).getByText(/ideas\.md/)).toBeTruthy();
+    await expectAccessible();
+  });
+
+  test("a waiting call is docked; the console opens for it, and nothing here can approve", async () => {
+    let release: (result: ToolResult) => void = () => undefined;
+    const line = new ScriptedLine({
+      "tools/invoke": () =>
+        new Promise<ToolResult>((resolve) => {
+          release = resolve;
+        }),
+    });
+    const { user, opened } = open(line, [DELETE]);
+    await user.type(await screen.findByRole("textbox", { name: "Message" }), "delete notes/old.txt{Enter}");
+    await screen.findByRole("article", { name: "delete_file: Running" });
+    line.tell("approvals/requested", { approval: approvalFor("call_1") });
+    const dock = await screen.findByRole("region", { name: "Waiting for your approval" });
+    expect(within(dock).getByText("Delete notes/old.txt")).toBeTruthy();
+    expect(within(dock).getByRole("timer")).toBeTruthy();
+    expect(
+      within(dock)
+        .getAllByRole("button")
+        .map((button) => button.textContent),
+    ).toEqual(["Open approval", "Cancel call"]);
+    await expectAccessible();
+    await user.click(within(dock).getByRole("button", { name: "Open approval" }));
+    expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1"]);
+    line.tell("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "denied" });
+    release(
+      resultOf("call_1", {
+        outcome: "deniedByUser",
+        reason: "denied",
+        content: "",
+        trust: "trusted",
+        truncated: false,
+      }),
+    );
+    expect(await screen.findByRole("article", { name: "delete_file: Denied" })).toBeTruthy();
+    expect(screen.queryByRole("region", { name: "Waiting for your approval" })).toBeNull();
+    expect((await screen.findAllByText(/You said no/)).length).toBeGreaterThan(0);
+  });
+
+  test("the send button is the stop button while an answer is under way", async () => {
+    const line = new ScriptedLine({
+      "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const { user } = open(line, [DELETE]);
+    await user.type(await screen.findByRole("textbox", { name: "Message" }), "delete notes/old.txt{Enter}");
+    await user.click(await screen.findByRole("button", { name: "Stop" }));
+    expect(await screen.findByRole("button", { name: "Send" })).toBeTruthy();
+    expect(screen.getByRole("article", { name: "delete_file: Cancelled" })).toBeTruthy();
+    expect(line.paramsOf("turns/cancel")).toHaveLength(1);
+  });
+});
+
+describe("by keyboard", () => {
+  test("Shift+Enter breaks the line, Enter sends", async () => {
+    const line = new ScriptedLine();
+    const { user } = open(line, ['{"answer":"Hi."}']);
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    await user.type(box, "one{Shift>}{Enter}{/Shift}two");
+    expect(line.paramsOf("turns/begin")).toHaveLength(0);
+    await user.keyboard("{Enter}");
+    await screen.findByText("Hi.");
+    expect(line.paramsOf("turns/begin")).toMatchObject([{ message: { role: "user", content: "one\ntwo" } }]);
+    expect(box).toHaveProperty("value", "");
+  });
+
+  test("the slash menu is walked with arrows, taken with Tab, left with Escape", async () => {
+    const { user } = open(new ScriptedLine());
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    await user.type(box, "/");
+    const options = within(screen.getByRole("listbox", { name: "Commands" })).getAllByRole("option");
+    expect(options[0]?.getAttribute("aria-selected")).toBe("true");
+    await expectAccessible();
+    await user.keyboard("{ArrowDown}{ArrowDown}{ArrowUp}{Tab}");
+    expect(box).toHaveProperty("value", "/inspect ");
+    expect(screen.queryByRole("listbox")).toBeNull();
+    await user.clear(box);
+    await user.type(box, "/t{Escape}");
+    expect(screen.queryByRole("listbox")).toBeNull();
+    await user.keyboard("{Enter}");
+    expect((await screen.findByRole("alert")).textContent).toContain("There is no command /t");
+  });
+
+  test("F6 goes round the parts of the page", async () => {
+    const { user } = open(new ScriptedLine());
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    expect(document.activeElement).toBe(box);
+    await user.keyboard("{F6}");
+    expect(document.activeElement).toBe(screen.getByRole("navigation", { name: "Conversations" }));
+    await user.keyboard("{Shift>}{F6}{/Shift}");
+    expect(document.activeElement).toBe(box);
+  });
+});
+
+describe("the sides", () => {
+  test("what was allowed is listed and taken back", async () => {
+    const line = new ScriptedLine({
+      "grants/list": () => ({
+        grants: [
+          {
+            id: "grt_1",
+            approvalId: "apr_1",
+            scope: "session",
+            tool: "write_file",
+            conversationId: "cnv_1",
+            pins: { path: "a.txt" },
+            freed: ["content"],
+            issuedAt: new Date().toISOString(),
+            expiresAt: new Date(Date.now() + 60_000).toISOString(),
+            uses: 1,
+            maxUses: 5,
+          },
+        ],
+      }),
+      "grants/revoke": () => ({}),
+    });
+    const { user } = open(line);
+    await user.click(await screen.findByRole("button", { name: /account and grants/ }));
+    await user.click(await screen.findByRole("menuitem", { name: "What I allowed" }));
+    await user.click(await screen.findByRole("button", { name: "Take back" }));
+    expect(await screen.findByText("Nothing is allowed in advance")).toBeTruthy();
+    expect(line.paramsOf("grants/revoke")).toEqual([{ grantId: "grt_1" }]);
+  });
+
+  test("a conversation is renamed from its menu", async () => {
+    const line = new ScriptedLine({
+      "conversations/rename": ({ title }: { title: string }) => ({ conversation: { ...conversation, title } }),
+    });
+    const { user } = open(line);
+    await user.click(await screen.findByRole("button", { name: "More for A talk" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Rename" }));
+    const field = await screen.findByRole("textbox", { name: "Title" });
+    await user.clear(field);
+    await user.type(field, "Garden{Enter}");
+    expect(await screen.findByText("Garden")).toBeTruthy();
+    expect(line.paramsOf("conversations/rename")).toEqual([{ conversationId: "cnv_1", title: "Garden" }]);
+  });
+});
+
+const conversation = {
+  id: "cnv_1",
+  createdAt: "2026-11-21T10:00:00.000Z",
+  updatedAt: "2026-11-21T10:00:00.000Z",
+  turnCount: 0,
+  messageCount: 0,
+  tainted: false,
+  label: "public",
+};
