@@ -41,7 +41,7 @@ _COMPLETION_TOKENS = re.compile(rb'"(?:completion_tokens|predicted_n)":\s*(\d{1,
 _REVOKED = Fault(403, "token_revoked", "the turn or the session that this token belongs to has ended")
 _BROKEN = Fault(502, "model_error", "the model broke off")
 
-_LOG = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 
 class Streams:
@@ -117,7 +117,7 @@ class Relay(Response):
     async def _pump(self, send: Send) -> None:
         async with self._desk.backend.ask(self._path, self._asked) as stream:
             if stream.status not in _PASSED_ON:
-                _LOG.warning("the model answered %d to %s", stream.status, self._path)
+                _log.warning("the model answered %d to %s", stream.status, self._path)
                 raise _UpstreamFault
             is_events = stream.content_type.startswith(EVENT_STREAM)
             self._begun_as = EVENT_STREAM if is_events else "application/json"
@@ -142,7 +142,7 @@ class Relay(Response):
         if isinstance(error, GatewayError):
             return describe(error)
         if not isinstance(error, _UpstreamFault):
-            _LOG.error("the relay to the model failed", exc_info=error)
+            _log.error("the relay to the model failed", exc_info=error)
         return _BROKEN
 
     async def _record(self, outcome: str) -> None:
@@ -152,7 +152,7 @@ class Relay(Response):
             )
         except GatewayError:
             # The answer is out already. That the token was minted is on record, and with it who could ask for what.
-            _LOG.exception("the end of an inference request could not be recorded")
+            _log.exception("the end of an inference request could not be recorded")
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

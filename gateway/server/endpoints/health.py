@@ -21,7 +21,7 @@ REPORT_LIMIT = 16 * 1024
 
 REPORT_LOGGED = 1_000
 
-_LOG = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 
 async def live(visit: Visit) -> Response:
@@ -48,7 +48,7 @@ async def measure(visit: Visit) -> Response:
 async def take_report(visit: Visit) -> Response:
     """A browser reports that the policy stopped something: counted by the route's tag, and logged as data."""
     # JSON again, so that nothing in it can start a line of its own in the log.
-    _LOG.warning("content policy report on the %s origin: %s", visit.site.value, json.dumps(visit.body)[:REPORT_LOGGED])
+    _log.warning("content policy report on the %s origin: %s", visit.site.value, json.dumps(visit.body)[:REPORT_LOGGED])
     return no_content()
 
 

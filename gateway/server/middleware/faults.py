@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.server.responses import describe, is_expected, refuse
 
-_LOG = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 _BEGINNINGS = ("http.response.start", "websocket.accept", "websocket.close", "websocket.http.response.start")
 
 
@@ -36,5 +36,5 @@ class FaultBarrier:
             if begun:
                 raise
             if not is_expected(error):
-                _LOG.exception("request failed: %s %s", scope.get("method", scope["type"]), scope["path"])
+                _log.exception("request failed: %s %s", scope.get("method", scope["type"]), scope["path"])
             await refuse(describe(error))(scope, receive, watch)
