@@ -1,4 +1,5 @@
-import { Buffer } from "node:buffer";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
@@ -22,18 +23,20 @@ export default defineConfig(({ mode: app }) => ({
   },
 }));
 
-/** A `.gz` beside every file that gains by it, so that the gateway compresses nothing while it serves. */
+/**
+ * A `.gz` beside every file that gains by it, so that the gateway compresses nothing while it serves. Made from what was
+ * written: chunks in memory still hold placeholders that other plugins fill last.
+ */
 function gzipped(): Plugin {
   return {
     name: "gzipped",
     apply: "build",
-    enforce: "post",
-    generateBundle(_options, bundle) {
-      for (const file of Object.values(bundle)) {
-        const plain = Buffer.from(file.type === "chunk" ? file.code : file.source);
-        const source = gzipSync(plain, { level: 9 });
-        if (source.length < plain.length * 0.9)
-          this.emitFile({ type: "asset", fileName: `${file.fileName}.gz`, source });
+    async writeBundle(options, bundle) {
+      const folder = options.dir ?? "";
+      for (const name of Object.keys(bundle)) {
+        const plain = await readFile(join(folder, name));
+        const packed = gzipSync(plain, { level: 9 });
+        if (packed.length < plain.length * 0.9) await writeFile(join(folder, `${name}.gz`), packed);
       }
     },
   };
