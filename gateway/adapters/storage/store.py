@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
@@ -65,16 +66,17 @@ def _make_directory(directory: Path) -> Path:
 
 
 def _make_ready(engine: Engine, directory: Path, origin: str) -> tuple[SigningKey, Frontier]:
+    driver: Any = engine.dialect.dbapi
     try:
         with engine.begin() as connection:
             migrate(connection)
             key = load_or_make_key(directory, origin, fresh=is_empty(connection))
             return key, resume(connection, key.verification_key)
-    except DBAPIError as error:
-        driver = engine.dialect.dbapi
-        if driver is not None and isinstance(error.orig, driver.OperationalError):
-            raise LedgerUnavailable(f"the database cannot be opened: {error.orig}") from None
-        raise Misconfigured(f"`{DATABASE}` is damaged or no database of this gateway: {error.orig}") from None
+    except (DBAPIError, driver.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        if isinstance(cause, driver.OperationalError):
+            raise LedgerUnavailable(f"the database cannot be opened: {cause}") from None
+        raise Misconfigured(f"`{DATABASE}` is damaged or no database of this gateway: {cause}") from None
 
 
 @contextmanager
