@@ -50,8 +50,8 @@ class Destination:
 
     @property
     def host(self) -> str:
-        """Lower case, in ASCII, as it is resolved; what policies compare."""
-        return self.target.host
+        """What policies compare: one spelling per host, lower case, in ASCII, without the root's dot."""
+        return self.target.host.removesuffix(".") if self.target.address is None else str(self.target.address)
 
 
 class Egress:

@@ -107,7 +107,7 @@ class Fetcher:
 
     async def _ask(self, destination: Destination, hop: int) -> Page | str:
         """The page, or where it says to go instead."""
-        resolver = PinnedResolver(destination.host, await self.egress.locate(destination))
+        resolver = PinnedResolver(destination.target.host, await self.egress.locate(destination))
         connector = aiohttp.TCPConnector(
             resolver=resolver,
             socket_factory=resolver.make_socket,

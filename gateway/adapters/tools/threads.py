@@ -8,6 +8,7 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 _Value = TypeVar("_Value")
@@ -24,7 +25,7 @@ class WorkerThreads:
     def __init__(self, name: str, limit: int) -> None:
         self._name = name
         self._limit = limit
-        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._count = 0
         self._free = 0
@@ -36,16 +37,15 @@ class WorkerThreads:
         future: asyncio.Future[_Value] = loop.create_future()
         context = contextvars.copy_context()
 
-        def job() -> None:
+        def job() -> Callable[[], None]:
             try:
                 value = context.run(work)
             except StopIteration as error:
                 # A future cannot carry it: `await` would take it for its own end.
-                _post(loop, _fail, future, RuntimeError(f"stray {error!r}"))
+                return partial(_post, loop, _fail, future, RuntimeError(f"stray {error!r}"))
             except BaseException as error:  # noqa: BLE001 # whoever waits decides; the thread itself must survive
-                _post(loop, _fail, future, error)
-            else:
-                _post(loop, _fulfil, future, value)
+                return partial(_post, loop, _fail, future, error)
+            return partial(_post, loop, _fulfil, future, value)
 
         with self._lock:
             if self._free <= 0 and self._count < self._limit:
@@ -58,9 +58,12 @@ class WorkerThreads:
 
     def _work(self) -> None:
         while True:
-            self._jobs.get()()
+            answer = self._jobs.get()()
+            # Free before it answers, so that whoever asks again at once finds this thread.
             with self._lock:
                 self._free += 1
+            answer()
+            del answer
 
 
 def _post(loop: asyncio.AbstractEventLoop, settle: Callable[..., None], *values: object) -> None:

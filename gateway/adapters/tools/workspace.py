@@ -66,7 +66,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         facts=_find_path,
         interface="workspace",
     )
-    def list_directory(path: _FolderPath = ".") -> ToolOutput:
+    def list_directory(path: _FolderPath) -> ToolOutput:
         """List the files and folders in a folder of the workspace."""
         parts = read_path(path)
         entries, complete = workspace.list(parts)
