@@ -136,8 +136,8 @@ async def test_listing_names_kinds_and_sizes(registry: Registry, call: Call, roo
     ]
 
 
-async def test_listing_without_a_path_lists_the_workspace(registry: Registry, call: Call) -> None:
-    assert "- notes/" in (await call(registry, "list_directory")).text.splitlines()
+async def test_listing_the_dot_lists_the_workspace(registry: Registry, call: Call) -> None:
+    assert "- notes/" in (await call(registry, "list_directory", path=".")).text.splitlines()
 
 
 async def test_an_empty_folder_is_called_empty(registry: Registry, call: Call, root: Path) -> None:
