@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import type { Approval, ApprovalList, ApprovalQuestion, ApprovalStatus } from "../../protocol/generated.ts";
 import { useAsk, useSession } from "./session.tsx";
 
@@ -32,6 +32,12 @@ export function useApprovals() {
 export function useQuestion(id: string) {
   const ask = useAsk();
   return useQuery({ queryKey: keys.question(id), queryFn: () => ask("approvals/get", { approvalId: id }) });
+}
+
+/** Fetches an approval anew for the page that shows it. */
+export function useAskAgain(id: string): () => void {
+  const cache = useQueryClient();
+  return useCallback(() => void cache.invalidateQueries({ queryKey: keys.question(id) }), [cache, id]);
 }
 
 export function useGrants() {

@@ -7,7 +7,7 @@ import { Countdown } from "../../../ui/Countdown.tsx";
 import { useSecond } from "../../../ui/clock.ts";
 import { useAnnounce } from "../../../ui/LiveRegion.tsx";
 import { explain } from "../faults.ts";
-import { forgetGrants, storeApproval, useQuestion } from "../queries.ts";
+import { forgetGrants, storeApproval, useAskAgain } from "../queries.ts";
 import { useSession } from "../session.tsx";
 import { useArmed } from "./arming.ts";
 import type { Inspection } from "./challenge.ts";
@@ -158,12 +158,12 @@ function useAnswer<Given = void>({ onAnswer, onFailure }: Told, give: (given: Gi
 
 /** True when this device's clock says that the time is up. The gateway decides; it is asked until it has said so. */
 function useLateness({ approval }: ApprovalQuestion): boolean {
-  const { refetch } = useQuestion(approval.id);
+  const askAgain = useAskAgain(approval.id);
   const second = useSecond();
   const late = second >= Date.parse(approval.expiresAt);
   useEffect(() => {
-    if (late && second % 3_000 === 0) void refetch();
-  }, [late, second, refetch]);
+    if (late && second % 3_000 === 0) askAgain();
+  }, [late, second, askAgain]);
   return late;
 }
 

@@ -56,9 +56,10 @@ function EntryRows({ entry }: { readonly entry: AuditEntry }) {
             variant="quiet"
             aria-expanded={open}
             aria-controls={details}
+            aria-label={`Entry #${entry.index}`}
             onClick={() => setOpen(!open)}
           >
-            <span className="visually-hidden">Entry </span>#{entry.index}
+            #{entry.index}
           </Button>
         </td>
       </tr>

@@ -1,0 +1,117 @@
+// @vitest-environment jsdom
+import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { prepareDocument } from "../ui/document.ts";
+import { ask, FakeGateway } from "./fake-gateway.ts";
+import { visit } from "./visit.tsx";
+
+beforeAll(prepareDocument);
+
+let gateway: FakeGateway;
+
+beforeEach(() => {
+  gateway = new FakeGateway();
+});
+
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+});
+
+const later = () => ask({ id: "apr_late", summary: "Later", expiresAt: "2026-11-21T10:30:00.000Z" });
+const sooner = () => ask({ id: "apr_soon", summary: "Sooner", expiresAt: "2026-11-21T10:02:00.000Z" });
+const decided = () => ask({ id: "apr_old", summary: "Long ago", status: "denied" });
+
+const spoken = () => screen.getAllByRole("status").map((region) => region.textContent);
+const waiting = () => screen.findByRole("region", { name: /Waiting for you/ });
+
+describe("the inbox", () => {
+  test("lists what waits first, the one that expires first on top, and keeps what was decided", async () => {
+    gateway.questions = [later(), decided(), sooner()];
+    visit(gateway, "/approvals");
+    const items = within(await waiting()).getAllByRole("listitem");
+    expect(items.map((item) => item.textContent?.startsWith("Sooner"))).toEqual([true, false]);
+    expect(items[0]?.textContent).toContain("Expires in 1:00");
+    const old = screen.getByRole("region", { name: "Decided" });
+    expect(old.textContent).toContain("Long ago");
+    expect(old.textContent).toContain("denied, not run");
+  });
+
+  test("shows a new question by itself, announces it and counts it in the title", async () => {
+    visit(gateway, "/approvals");
+    expect(await screen.findByText("Nothing waits for you")).toBeDefined();
+    act(() => gateway.line.notify("approvals/requested", { approval: sooner().approval }));
+    expect(await screen.findByText("Sooner")).toBeDefined();
+    expect(spoken()).toContain("A call of write_file waits for your decision.");
+    await waitFor(() => expect(document.title).toBe("(1) Approvals · Countersign console"));
+  });
+
+  test("moves a question down when another window settles it", async () => {
+    gateway.questions = [sooner()];
+    visit(gateway, "/approvals");
+    await screen.findByText("Sooner");
+    act(() =>
+      gateway.line.notify("approvals/resolved", { approvalId: "apr_soon", callId: "call_1", status: "expired" }),
+    );
+    expect(await screen.findByText("expired, not run")).toBeDefined();
+    expect(screen.getByText("Nothing waits for you")).toBeDefined();
+    await waitFor(() => expect(document.title).toBe("Approvals · Countersign console"));
+  });
+
+  test("has one no for all of them, never one yes", async () => {
+    gateway.questions = [later(), sooner()];
+    visit(gateway, "/approvals");
+    await userEvent.click(await screen.findByRole("button", { name: "Deny all 2" }));
+    const dialog = await screen.findByRole("dialog", { name: "Deny 2 calls?" });
+    // What arrives while the person thinks about it was not in the question.
+    act(() => gateway.line.notify("approvals/requested", { approval: ask({ id: "apr_new" }).approval }));
+    await userEvent.click(within(dialog).getByRole("button", { name: "Deny all" }));
+    await waitFor(() => expect(spoken()).toContain("2 calls were denied."));
+    expect(gateway.asked("approvals/decide")).toEqual([
+      { approvalId: "apr_soon", challenge: "once-apr_soon", decision: "deny" },
+      { approvalId: "apr_late", challenge: "once-apr_late", decision: "deny" },
+    ]);
+    expect(screen.queryByRole("button", { name: /approve all/i })).toBeNull();
+  });
+
+  test("denies the rest when one of them was settled meanwhile", async () => {
+    gateway.questions = [later(), sooner()];
+    visit(gateway, "/approvals");
+    await userEvent.click(await screen.findByRole("button", { name: "Deny all 2" }));
+    gateway.questions = [later(), ask({ id: "apr_soon", status: "expired" })];
+    await userEvent.click(await screen.findByRole("button", { name: "Deny all" }));
+    await waitFor(() => expect(spoken()).toContain("One call was denied."));
+  });
+
+  test("shows hostile summaries as visible text", async () => {
+    gateway.questions = [ask({ summary: "Delete \u202egpj.exe <img src=x>" })];
+    visit(gateway, "/approvals");
+    expect(await screen.findByText("U+202E")).toBeDefined();
+    expect(document.querySelector("main img")).toBeNull();
+  });
+});
+
+describe("the line to the gateway", () => {
+  test("says when it is lost, and asks everything again when it is back", async () => {
+    gateway.questions = [];
+    visit(gateway, "/approvals");
+    await screen.findByText("Nothing waits for you");
+    act(() => gateway.line.become({ phase: "lost", attempt: 1, retryInMs: 100 }));
+    expect(screen.getByRole("alert").textContent).toContain("The connection to the gateway is lost");
+    await userEvent.click(screen.getByRole("button", { name: "Try now" }));
+    expect(gateway.line.retryNow).toHaveBeenCalled();
+    gateway.questions = [sooner()];
+    act(() => gateway.line.become({ phase: "open" }));
+    expect(await screen.findByText("Sooner")).toBeDefined();
+    expect(screen.queryByText(/connection to the gateway is lost/)).toBeNull();
+  });
+
+  test("leads to the sign-in page and back when the session ends", async () => {
+    visit(gateway, "/approvals?x=1");
+    await screen.findByText("Nothing waits for you");
+    act(() => gateway.line.become({ phase: "ended", reason: "signedOut" }));
+    expect(await screen.findByText("Your console session has ended")).toBeDefined();
+    expect(window.location.pathname + window.location.search).toBe("/signin?next=%2Fapprovals%3Fx%3D1");
+  });
+});
