@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
@@ -42,14 +43,18 @@ def list_models() -> None:
 def fetch(name: str) -> None:
     """Bring a model here, from the first source that has it; an interrupted download goes on where it stopped."""
     folder = models_folder(os.environ)
-    entry = load_catalog(folder).find(name)
+    click.echo(bring(load_catalog(folder).find(name), folder))
+
+
+def bring(entry: ModelEntry, folder: Path) -> Path:
+    """The entry's file, fetched with a progress bar if it is not there. Raises ModelUnavailable, Misconfigured."""
     show, finish = _progress(entry)
     try:
         path = asyncio.run(fetch_model(entry, folder, show))
     finally:
         finish()
     click.echo(f"{entry.title} is here, digest {entry.sha256[:16]}… is right", err=True)
-    click.echo(path)
+    return path
 
 
 @models.command()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
-from gateway.settings import load_settings
+from gateway.adapters.inference.catalog import models_folder
+from gateway.adapters.inference.factory import NO_MODEL
+from gateway.core.errors import ModelUnavailable
+from gateway.settings import Settings, load_settings
 
 
 @click.command()
@@ -29,4 +33,23 @@ def serve(tools_modules: tuple[str, ...], **options: object) -> None:
     from gateway.bootstrap import run
 
     settings = load_settings(tools_modules=tools_modules or None, **options)
+    _bring_model(settings)
     run(settings)
+
+
+def _bring_model(settings: Settings) -> None:
+    """Fetch the chosen catalogue model before the first start. Without one the gateway still serves, and says so."""
+    from gateway.adapters.inference.fetch import is_present
+    from gateway.adapters.inference.local import named_entry
+    from gateway.cli.models import bring
+
+    if settings.model_url or settings.model == NO_MODEL:
+        return
+    folder = models_folder(os.environ)
+    try:
+        entry = named_entry(settings.model, folder)
+        if entry is not None and not is_present(entry, folder):
+            click.echo(f"Fetching {entry.title}, once…", err=True)
+            bring(entry, folder)
+    except ModelUnavailable as error:
+        click.echo(f"countersign: starting without a model: {error.message}", err=True)
