@@ -225,12 +225,14 @@ class Conversation(Wire):
 
 
 class CallView(Wire):
-    """A recorded call and where it stands, so that a reloaded page can show it. `result` is set once it is closed."""
+    """A recorded call and where it stands, so that a reloaded page can show it. `approval` is set while it waits for a
+    person, `result` once it is closed."""
 
     call: ToolCall
     turn_id: Identifier
     state: Literal["awaitingApproval", "running", "closed"]
     approval_id: Identifier | None = None
+    approval: Approval | None = None
     received_at: Timestamp
     result: ToolResult | None = None
 

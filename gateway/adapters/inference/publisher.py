@@ -79,6 +79,8 @@ async def _take_up(session: aiohttp.ClientSession, url: str, part: Path, had: in
                     if have > size:
                         raise ModelUnavailable(f"the server sends more than the {size} bytes that were expected", "absent")
                     sink.write(chunk)
+                    # What is on disk survives us.
+                    sink.flush()
                     tell(have)
     except aiohttp.ClientConnectorError as error:
         raise ModelUnavailable(f"{error.host} cannot be reached", "absent") from None

@@ -6,11 +6,13 @@ approve, widen or record anything that a person or the gateway did not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from gateway.core.approval import Approval
 from gateway.core.canonical import MAX_DEPTH
 from gateway.core.model import ToolCall
 from gateway.core.times import rfc3339
+from gateway.core.vocabulary import ApprovalStatus
 from gateway.protocol import agent_methods as wire
 from gateway.protocol.frames import AGENT, MAX_MESSAGE_BYTES
 from gateway.protocol.shapes import ToolResult
@@ -227,7 +229,16 @@ class AgentMethods:
     async def list_calls(self, caller: Connection, params: wire.ConversationRef) -> wire.CallList:
         """Every call of a conversation with its state."""
         calls = await self._gateway.dispatcher.list_calls(caller.session, params.conversation_id)
-        return wire.CallList(calls=tuple(map(view_call, calls)))
+        asked = {approval.call_id: approval for approval in await self._pending(caller, params.conversation_id)}
+        return wire.CallList(calls=tuple(view_call(call, asked.get(call.call_id)) for call in calls))
+
+    async def _pending(self, caller: Connection, conversation_id: str) -> Sequence[Approval]:
+        approvals = await self._gateway.approvals.list(caller.session.principal.id)
+        return [
+            approval
+            for approval in approvals
+            if approval.conversation_id == conversation_id and approval.status is ApprovalStatus.PENDING
+        ]
 
     # ── inference and grants ──
 

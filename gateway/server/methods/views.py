@@ -62,8 +62,8 @@ def view_message(message: Message) -> shapes.StoredMessage:
     )
 
 
-def view_call(record: ports.CallRecord) -> shapes.CallView:
-    """A call and where it stands. A closed one shows its result as a replay would."""
+def view_call(record: ports.CallRecord, approval: Approval | None = None) -> shapes.CallView:
+    """A call and where it stands, with the question it waits for. A closed one shows its result as a replay would."""
     result = None
     if record.result is not None:
         result = _view_result(record.result, record.closing_index, replayed=True)
@@ -72,6 +72,7 @@ def view_call(record: ports.CallRecord) -> shapes.CallView:
         turn_id=record.turn_id,
         state=record.state.value,
         approval_id=record.approval_id,
+        approval=None if approval is None else view_approval(approval),
         received_at=rfc3339(record.received_at),
         result=result,
     )

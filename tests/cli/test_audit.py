@@ -1,0 +1,254 @@
+"""`countersign audit`, as an operator types it (002-72, 002-74)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import text
+
+from gateway.adapters.storage.engine import DATABASE, open_for_writing
+from gateway.adapters.storage.store import open_store
+from gateway.cli import countersign
+from gateway.core import ledger as steps
+from gateway.core.errors import Misconfigured
+from tests.fakes.history import History
+
+ORIGIN = "gateway.example/audit"
+
+Edit = Callable[[list[str]], list[str]]
+"""What someone may do to the lines of an export."""
+
+
+@pytest.fixture
+async def state(tmp_path: Path) -> Path:
+    directory = tmp_path / "state"
+    async with open_store(directory, origin=ORIGIN) as store:
+        for submission in History().whole():
+            await store.ledger.append(*submission)
+    return directory
+
+
+def audit(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(countersign, ["audit", *map(str, arguments)])
+
+
+def edit(state: Path, change: str) -> None:
+    writing = open_for_writing(state / DATABASE)
+    with writing.begin() as connection:
+        connection.execute(text(change))
+    writing.dispose()
+
+
+def exported(state: Path) -> Path:
+    file = state / "export.jsonl"
+    assert audit("export", file, "--state", state).exit_code == 0
+    return file
+
+
+def rewrite(file: Path, change: Edit) -> None:
+    file.write_text("".join(change(file.read_text().splitlines(keepends=True))))
+
+
+def test_a_sound_log_is_said_to_be_sound_and_what_was_not_ruled_out(state: Path) -> None:
+    result = audit("verify", "--state", state)
+    assert result.exit_code == 0
+    assert "The log is sound: 34 records under 22 checkpoints signed by gateway.example/audit." in result.output
+    assert "could have cut records off the end" in result.output
+
+
+def test_the_report_is_one_json_object_on_request(state: Path) -> None:
+    report = json.loads(audit("verify", "--state", state, "--json").output)
+    assert (report["sound"], report["size"], report["calls"], report["executed"], report["fault"]) == (True, 34, 8, 5, None)
+    assert report["key"].startswith("gateway.example/audit+")
+
+
+async def test_a_log_is_verified_while_a_gateway_writes_it(state: Path) -> None:
+    history = History(now=1_900_000_000_000)
+    async with open_store(state, origin=ORIGIN) as store, asyncio.timeout(120):
+        stop = asyncio.Event()
+
+        async def go_on() -> int:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                request = history.request(f"later-{number}")
+                await store.ledger.append(history.intend(request))
+                await store.ledger.append(history.close(request))
+            return number
+
+        writing = asyncio.create_task(go_on())
+        reports = [json.loads((await asyncio.to_thread(audit, "verify", "--state", state, "--json")).output) for _ in range(3)]
+        stop.set()
+        assert await writing > 0
+    assert [report["sound"] for report in reports] == [True, True, True]
+    assert reports[0]["size"] < reports[-1]["size"]
+
+
+def test_an_edited_log_is_not_sound_and_says_where(state: Path) -> None:
+    edit(state, "UPDATE leaves SET body = replace(body, 'consented', 'auto') WHERE position = 14")
+    result = audit("verify", "--state", state)
+    assert result.exit_code == 1
+    assert "The log is NOT sound: record 14 was changed." in result.output
+    report = json.loads(audit("verify", "--state", state, "--json").output)
+    assert report["fault"]["flaw"] == "changed"
+    assert report["fault"]["index"] == 14
+
+
+def test_a_payload_that_was_edited_is_found_though_the_tree_is_whole(state: Path) -> None:
+    edit(state, "UPDATE leaves SET payload = CAST(replace(CAST(payload AS TEXT), 'notes', 'other') AS BLOB) WHERE position = 14")
+    assert "the payload of record 14 was changed" in audit("verify", "--state", state).output
+
+
+def test_a_tool_definition_that_was_edited_is_found(state: Path) -> None:
+    edit(state, "UPDATE descriptors SET body = replace(body, '\"write\"', '\"read\"')")
+    result = audit("verify", "--state", state)
+    assert result.exit_code == 1
+    assert "snapshot" in result.output
+
+
+def test_an_end_that_was_cut_off_is_found_with_a_checkpoint_kept_elsewhere(state: Path) -> None:
+    note = state / "kept.txt"
+    note.write_text(audit("checkpoint", "--state", state).output)
+    confirmed = audit("verify", "--state", state, "--checkpoint", note)
+    assert confirmed.exit_code == 0
+    assert "Its first 34 records are those of the checkpoint that was passed." in confirmed.output
+    edit(state, "DELETE FROM leaves WHERE position >= 30")
+    edit(state, "DELETE FROM checkpoints WHERE size > 30")
+    assert audit("verify", "--state", state).exit_code == 0
+    cut = audit("verify", "--state", state, "--checkpoint", note)
+    assert cut.exit_code == 1
+    assert "34 records were anchored, the log ends after 30: its end was cut off" in cut.output
+
+
+def test_an_export_is_checked_without_the_database(state: Path, tmp_path: Path) -> None:
+    file = tmp_path / "elsewhere.jsonl"
+    assert audit("export", file, "--state", state).exit_code == 0
+    (state / DATABASE).unlink()
+    result = audit("verify", "--export", file, "--json")
+    assert result.exit_code == 0
+    report = json.loads(result.output)
+    assert (report["sound"], report["size"], report["checkpoints"]) == (True, 34, 22)
+
+
+def test_an_export_holds_everything_on_lines_of_json(state: Path) -> None:
+    lines = [json.loads(line) for line in exported(state).read_text().splitlines()]
+    kinds = [line["type"] for line in lines]
+    assert kinds[0] == "log"
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
+        "log": 1,
+        "descriptor": 3,
+        "snapshot": 1,
+        "leaf": 34,
+        "checkpoint": 22,
+    }
+    intended = [line for line in lines if line["type"] == "leaf" and line["body"]["event"] == "call:intended"]
+    assert intended[0]["payload"]["arguments"] == {"path": "notes/Ä.txt"}
+
+
+FINDINGS: list[tuple[Edit, str | None]] = [
+    (lambda lines: [line.replace('"at":1795000000035', '"at":1795000000036') for line in lines], "was changed"),
+    (lambda lines: [line for line in lines if '"index":9,' not in line], "record 9 is missing"),
+    (lambda lines: [line for line in lines if '"type":"checkpoint"' not in line], "is under no checkpoint"),
+    (lambda lines: [line for line in lines if '"index":33,' not in line], "the log ends after 33"),
+    (lambda lines: [line.replace("notes/Ä.txt", "notes/B.txt") for line in lines], "the payload of record"),
+    # Snapshots only sharpen the check: every call names its own by digest.
+    (lambda lines: [line for line in lines if '"type":"snapshot"' not in line], None),
+]
+
+
+@pytest.mark.parametrize(("change", "told"), FINDINGS)
+def test_an_edited_export_is_found_out(state: Path, change: Edit, told: str | None) -> None:
+    file = exported(state)
+    rewrite(file, change)
+    result = audit("verify", "--export", file)
+    if told is None:
+        assert result.exit_code == 0
+    else:
+        assert result.exit_code == 1
+        assert told in result.output
+
+
+NO_EXPORTS: list[Edit] = [
+    lambda lines: lines[1:],
+    lambda lines: [lines[0].replace('"v":1', '"v":9'), *lines[1:]],
+    lambda lines: [line.replace('"index":3,', '"index":3,"index":4,') for line in lines],
+    lambda lines: [line.replace('"hash":"', '"hash":"zz') for line in lines],
+    lambda lines: [line.replace('"salt":', '"sand":') for line in lines],
+    lambda lines: [line[:40] + "\n" if '"type":"leaf"' in line else line for line in lines],
+    lambda lines: [line.replace('"key":"gateway', '"key":"') for line in lines],
+]
+
+
+@pytest.mark.parametrize("change", NO_EXPORTS)
+def test_a_file_that_is_no_export_is_refused_in_one_sentence(state: Path, change: Edit) -> None:
+    file = exported(state)
+    rewrite(file, change)
+    result = audit("verify", "--export", file)
+    assert isinstance(result.exception, Misconfigured)
+
+
+def test_another_key_than_the_pinned_one_does_not_pass(state: Path, tmp_path: Path) -> None:
+    key = json.loads(audit("verify", "--state", state, "--json").output)["key"]
+    pinned = audit("verify", "--state", state, "--key", key)
+    assert pinned.exit_code == 0
+    assert "to rule out another signer" not in pinned.output
+    other = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+    assert audit("verify", "--state", state, "--key", other).exit_code == 1
+    assert isinstance(audit("verify", "--state", state, "--key", "nonsense").exception, Misconfigured)
+
+
+def test_what_happened_is_listed_newest_first_and_filtered(state: Path) -> None:
+    lines = audit("show", "--state", state).output.splitlines()
+    assert len(lines) == 20
+    assert lines[0].split()[0] == "33"
+    closed = audit("show", "--state", state, "--tool", "write_file", "--event", "call:closed").output.splitlines()
+    assert [line.split()[-2] for line in closed] == ["call-denied", "call-again", "call-write"]
+    assert audit("show", "--state", state, "--conversation", "cnv_none").output == "nothing matches\n"
+    assert len(audit("show", "--state", state, "--outcome", "executionError", "--limit", "5").output.splitlines()) == 1
+
+
+def test_whole_records_are_shown_in_ascii_only(state: Path) -> None:
+    (line,) = audit("show", "--state", state, "--event", "call:intended", "--limit", "1", "--json").output.splitlines()
+    assert line.isascii()
+    assert json.loads(line)["payload"]["arguments"] == {"path": "notes/Ä.txt"}
+
+
+async def test_an_erased_payload_is_counted(state: Path) -> None:
+    async with open_store(state, origin=ORIGIN) as store:
+        await store.ledger.append(steps.ConversationDeleted(1, "cnv_1", "prn_1"))
+    result = await asyncio.to_thread(audit, "verify", "--state", state)
+    assert result.exit_code == 0
+    assert "1 payloads erased" in result.output
+
+
+@pytest.mark.parametrize("command", [["verify"], ["show"], ["checkpoint"], ["export", "-"]])
+def test_a_folder_without_a_gateway_is_one_sentence_and_exit_code_2(tmp_path: Path, command: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "gateway", "audit", *command, "--state", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("countersign: there is no `ledger.db`")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_nothing_is_written_by_looking(state: Path) -> None:
+    before = {path.name: path.read_bytes() for path in state.iterdir() if path.suffix not in ("-wal", "-shm")}
+    audit("verify", "--state", state)
+    audit("show", "--state", state)
+    after = {path.name: path.read_bytes() for path in state.iterdir()}
+    assert {name: after[name] for name in before} == before
+
+
+def test_help_says_what_the_exit_codes_mean() -> None:
+    told = audit("verify", "--help").output
+    assert "Exit status: 0 when the log is sound, 1 when it is not, 2 when it" in told
