@@ -181,9 +181,9 @@ function failureOf(status: number, body: string): ChatFailure {
 
 function errorOf(error: Record<string, unknown>, status: number): ChatFailure {
   const message = typeof error.message === "string" ? error.message : `status ${status}`;
-  const state = typeof error.state === "string" ? error.state : undefined;
+  const state = typeof error.reason === "string" ? error.reason : undefined;
   if (status === 401 || status === 403) return new ChatFailure("unauthorised", message);
-  if (status === 503 || state !== undefined) return new ChatFailure("modelUnavailable", message, state);
+  if (status === 503 || error.code === "model_unavailable") return new ChatFailure("modelUnavailable", message, state);
   if (status >= 500) return new ChatFailure("unreachable", message);
   return new ChatFailure("refused", message);
 }

@@ -93,6 +93,7 @@ export function restore(
       turnId: view.turnId,
       phase: view.state === "running" ? "running" : "waiting",
       ...(view.approvalId && { approvalId: view.approvalId }),
+      ...(view.approval && { approval: view.approval }),
     };
     state = shown.has(view.call.id) ? change(state, view.call.id, card) : addCall(state, card);
   }

@@ -17,6 +17,8 @@ export const copy = {
   modelSilent: "The model does not answer. Please try again in a moment.",
   notSent: "The connection was lost before your message arrived. It is back in the box; please send it again.",
   turnOver: "The connection was away for too long, so this turn ended. What is done stands.",
+  superseded: "This turn was ended, by a newer one or in another tab. What is done stands.",
+  notThere: "That does not exist, or it is not yours.",
   elsewhere: "This conversation goes on in another tab.",
   interrupted: "This answer was interrupted.",
   gatewayFailed: "The gateway could not do that. Please try again.",

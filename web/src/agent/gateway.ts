@@ -1,3 +1,4 @@
+import { RpcCode } from "../protocol/codes.ts";
 import type { AgentMethods } from "../protocol/contract.ts";
 import { ConnectionLost, RpcError, SessionOver } from "../protocol/rpc.ts";
 import { ChatFailure } from "./chat.ts";
@@ -29,6 +30,7 @@ export function observeRefusal(error: RpcError): Observation {
 export function explainFailure(error: unknown, whenLost: string = copy.gatewayFailed): string {
   if (error instanceof SessionOver) return copy.sessionOver;
   if (error instanceof ConnectionLost) return whenLost;
+  if (error instanceof RpcError && error.code === RpcCode.notFound) return copy.notThere;
   if (error instanceof RpcError) return `${copy.gatewayFailed} (${error.message})`;
   if (error instanceof ChatFailure) {
     if (error.kind === "modelUnavailable") return copy.noModel;

@@ -176,8 +176,9 @@ export class Runner {
       if (halt.why !== "stopped") this.#notice(halt.why === "over" ? copy.turnOver : copy.elsewhere);
       return halt.why === "stopped" ? "stopped" : "failed";
     }
-    this.#notice(explainFailure(error));
-    await this.#end(turn);
+    const isGone = error instanceof RpcError && error.code === RpcCode.notFound;
+    this.#notice(isGone ? copy.superseded : explainFailure(error));
+    if (!isGone) await this.#end(turn);
     return "failed";
   }
 

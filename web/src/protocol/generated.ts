@@ -1,6 +1,18 @@
 // Generated from protocol.schema.json by scripts/gen-protocol.mjs. Never edited by hand.
 
 /**
+ * A click on the console, or a passkey over the exact statement.
+ */
+export type ApprovalKind = "consent" | "stepUp";
+/**
+ * How long a yes lasts.
+ */
+export type GrantScope = "once" | "turn" | "session";
+/**
+ * Where an approval stands; everything but pending is final.
+ */
+export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "cancelled";
+/**
  * How a call closed.
  */
 export type Outcome =
@@ -55,21 +67,9 @@ export type Category = "read" | "write" | "destructive" | "network" | "execute" 
  */
 export type PermissionMode = "auto" | "consent" | "stepUp" | "forbidden";
 /**
- * How long a yes lasts.
- */
-export type GrantScope = "once" | "turn" | "session";
-/**
  * Who a principal is to the policy.
  */
 export type Profile = "operator" | "guest" | "anonymous";
-/**
- * A click on the console, or a passkey over the exact statement.
- */
-export type ApprovalKind = "consent" | "stepUp";
-/**
- * Where an approval stands; everything but pending is final.
- */
-export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "cancelled";
 
 /**
  * The wire protocol countersign.v1. Generated from gateway/protocol.
@@ -247,15 +247,55 @@ export interface ConversationExport {
   messages: StoredMessage[];
 }
 /**
- * A recorded call and where it stands, so that a reloaded page can show it. `result` is set once it is closed.
+ * A recorded call and where it stands, so that a reloaded page can show it. `approval` is set while it waits for a
+ * person, `result` once it is closed.
  */
 export interface CallView {
+  approval?: Approval;
   approvalId?: string;
   call: ToolCall;
   receivedAt: string;
   result?: ToolResult;
   state: "awaitingApproval" | "running" | "closed";
   turnId: string;
+}
+/**
+ * One question to a person. Holds nothing that could answer it.
+ */
+export interface Approval {
+  arguments: {
+    [k: string]: unknown;
+  };
+  because: RuleReason[];
+  callId: string;
+  conversationId: string;
+  effects: string[];
+  expiresAt: string;
+  id: string;
+  kind: ApprovalKind;
+  needs: Needs;
+  offers: GrantScope[];
+  requestedAt: string;
+  statementDigest: string;
+  status: ApprovalStatus;
+  summary: string;
+  tool: string;
+  turnId: string;
+}
+/**
+ * A policy rule that took part, and the sentence its author wrote for people.
+ */
+export interface RuleReason {
+  id: string;
+  why: string;
+}
+/**
+ * What it takes to say yes. `presence` asks for a touch of the passkey even for a consent.
+ */
+export interface Needs {
+  approvers: number;
+  presence: boolean;
+  requesterMayApprove: boolean;
 }
 /**
  * A proposal, made by a model in the browser. Untrusted.
@@ -629,44 +669,6 @@ export interface TurnEnding {
  */
 export interface ApprovalRequested {
   approval: Approval;
-}
-/**
- * One question to a person. Holds nothing that could answer it.
- */
-export interface Approval {
-  arguments: {
-    [k: string]: unknown;
-  };
-  because: RuleReason[];
-  callId: string;
-  conversationId: string;
-  effects: string[];
-  expiresAt: string;
-  id: string;
-  kind: ApprovalKind;
-  needs: Needs;
-  offers: GrantScope[];
-  requestedAt: string;
-  statementDigest: string;
-  status: ApprovalStatus;
-  summary: string;
-  tool: string;
-  turnId: string;
-}
-/**
- * A policy rule that took part, and the sentence its author wrote for people.
- */
-export interface RuleReason {
-  id: string;
-  why: string;
-}
-/**
- * What it takes to say yes. `presence` asks for a touch of the passkey even for a consent.
- */
-export interface Needs {
-  approvers: number;
-  presence: boolean;
-  requesterMayApprove: boolean;
 }
 /**
  * It waits no longer. `status` is final.

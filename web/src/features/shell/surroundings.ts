@@ -67,10 +67,10 @@ export function browserSurroundings(): Surroundings {
     openConsole: (url) => void window.open(url, CONSOLE_WINDOW, CONSOLE_WINDOW_FEATURES),
     leaveFor: (path) => window.location.assign(path),
     place: {
-      read: () => window.location.hash.slice(1) || null,
+      read: readPlace,
       write: (conversationId) => {
-        if ((window.location.hash.slice(1) || null) !== conversationId)
-          window.history.pushState(null, "", conversationId === null ? "/" : `#${conversationId}`);
+        if (readPlace() !== conversationId)
+          window.history.pushState(null, "", conversationId === null ? "/" : `/c/${conversationId}`);
       },
       onChange: (listener) => {
         window.addEventListener("popstate", listener);
@@ -79,6 +79,11 @@ export function browserSurroundings(): Surroundings {
     },
     drafts: storedDrafts(),
   };
+}
+
+function readPlace(): string | null {
+  const [, id] = /^\/c\/([\w-]+)$/.exec(window.location.pathname) ?? [];
+  return id ?? null;
 }
 
 /** Storage may be forbidden or full; then a draft lives as long as the page. */

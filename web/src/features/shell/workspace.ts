@@ -166,9 +166,10 @@ export class Workspace {
 
   async remove(id: string): Promise<void> {
     await this.#attempt(async () => {
-      const room = this.#rooms.get(id);
-      if (room?.busy) await room.stop();
-      else await room?.letGo();
+      await this.#rooms.get(id)?.stop();
+      const { openTurn } = await this.#line.call("conversations/open", { conversationId: id });
+      if (openTurn !== undefined)
+        await this.#line.call("turns/cancel", { conversationId: id, turnId: openTurn.turnId });
       await this.#line.call("conversations/delete", { conversationId: id });
       this.#rooms.delete(id);
       this.#list = this.#list?.filter((each) => each.id !== id) ?? null;

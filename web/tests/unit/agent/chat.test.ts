@@ -82,7 +82,11 @@ describe("a stream", () => {
   });
 
   test("that reports an error in its middle is that failure", async () => {
-    const text = say("Hel") + event({ error: { message: "the model crashed", state: "crashed" } });
+    const text =
+      say("Hel") +
+      event({
+        error: { code: "model_unavailable", message: "the model crashed", reason: "crashed" },
+      });
     await expect(all(streaming(text).fetch)).rejects.toMatchObject({ kind: "modelUnavailable", state: "crashed" });
   });
 
@@ -120,7 +124,11 @@ describe("a request", () => {
 
   test.each([
     [401, "", { kind: "unauthorised" }],
-    [503, '{"error":{"message":"loading","state":"starting"}}', { kind: "modelUnavailable", state: "starting" }],
+    [
+      503,
+      '{"error":{"code":"model_unavailable","message":"loading","reason":"starting"}}',
+      { kind: "modelUnavailable", state: "starting" },
+    ],
     [
       503,
       '{"error":{"message":"Loading model","type":"unavailable_error"}}',

@@ -312,6 +312,18 @@ describe("when things break", () => {
     expect(said()).toEqual(["Sorry."]);
   });
 
+  test("a turn that a newer one has ended is over here, calmly", async () => {
+    const gateway = new ScriptedGateway({
+      "inference/token": () => {
+        throw new RpcError(-32003, "that turn is not open");
+      },
+    });
+    const { runner, events } = stage(gateway, scriptedChat().chat);
+    await play(runner, "hi", smallModel);
+    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.superseded });
+    expect(gateway.paramsOf("turns/end")).toHaveLength(0);
+  });
+
   test("the end of the session ends the turn", async () => {
     const gateway = new ScriptedGateway({
       "tools/invoke": () => {

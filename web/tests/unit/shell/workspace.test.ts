@@ -100,7 +100,7 @@ describe("talking", () => {
     });
     const { workspace, place } = await start(line, [], "cnv_gone");
     expect(workspace.getState()).toMatchObject({ currentId: null, loading: false });
-    expect(workspace.getState().fault).toContain("unknown conversation");
+    expect(workspace.getState().fault).toContain("does not exist");
     expect(place()).toBeNull();
   });
 });
