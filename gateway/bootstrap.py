@@ -167,13 +167,13 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
         unknown = await house.gateway.start(__version__)
         if unknown:
             click.echo(f"{unknown} calls were under way when the gateway last stopped; their outcome is unknown.")
+        await house.models.start()
         greeting = await _greet(house, settings)
         control = ControlSocket(settings.state / CONTROL, _answers(house, settings))
         await control.start()
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, lambda: house.gateway.tasks.spawn(_reload(house)))
         house.gateway.tasks.spawn(_expire(house))
-        await house.models.start()
         server = _Server(listener(create_app(_parts(house, settings)), host=settings.host, port=port), greeting)
         try:
             await server.serve(sockets=[listening])
