@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
 
 import ssrfguard
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -84,6 +85,8 @@ class Egress:
             raise _refuse(url, "its host is an oddly written address")
         if target.address is not None and not target.host_as_written.isascii():
             raise _refuse(url, "its host is an oddly written address")
+        if target.address is None and "[" in urlsplit(url).netloc:
+            raise _refuse(url, "its host is no address, although it is written as one")
         # Two parsers that see two hosts in one URL are how guards are passed; the connection is made by the other one.
         if parsed.scheme != target.scheme or parsed.port != target.port or not _is_same(parsed.raw_host, target):
             raise _refuse(url, "it can be read as two different hosts")
@@ -161,14 +164,12 @@ def _read_pair(pair: str) -> tuple[str, int]:
 
 
 def _is_same(host: str | None, target: ssrfguard.Target) -> bool:
-    if host is None:
+    if target.address is None:
+        return host == target.host
+    try:
+        return ip_address(host or "") == target.address
+    except ValueError:
         return False
-    if target.address is not None:
-        try:
-            return ip_address(host) == target.address
-        except ValueError:
-            return False
-    return host == target.host
 
 
 def _refuse(url: str, reason: str) -> ToolFailed:

@@ -59,7 +59,7 @@ class Workspace:
     """One folder and everything below it. Methods block; paths are parts from `read_path`; failures are ToolFailed."""
 
     def __init__(self, root: Path, opener: Opener | None = None) -> None:
-        self.root = root
+        self.root = root.absolute()
         self._open = opener or choose_opener()
         # Two writers of one name would share its temporary file.
         self._writing = threading.Lock()

@@ -42,12 +42,13 @@ def read_status(folder: Path) -> Status:
 def _read_memory() -> tuple[int | None, int | None]:
     try:
         lines = dict(line.split(":", 1) for line in _MEMINFO.read_text(encoding="ascii").splitlines())
-        return tuple(int(lines[name].split()[0]) * 1024 for name in ("MemTotal", "MemAvailable"))  # type: ignore[return-value] # pyright: ignore[reportReturnType]
+        total, available = (int(lines[name].split()[0]) * 1024 for name in ("MemTotal", "MemAvailable"))
+        return total, available
     except (OSError, KeyError, ValueError):
         # macOS: the total is known to sysconf, what is available is not.
         try:
             return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), None
-        except (OSError, ValueError):
+        except (AttributeError, OSError, ValueError):
             return None, None
 
 

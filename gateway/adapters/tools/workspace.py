@@ -17,7 +17,7 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import Field
 
 from gateway.adapters.tools.declaration import AnyTool, tool
-from gateway.adapters.tools.files import FileEntry, Workspace
+from gateway.adapters.tools.files import FileEntry, Workspace, require_folder
 from gateway.adapters.tools.paths import is_nameable, read_path, write_path
 from gateway.adapters.tools.searching import Match, search
 from gateway.adapters.tools.status import Status, read_status
@@ -44,9 +44,10 @@ _Query: TypeAlias = Annotated[
 def prepare_workspace(path: Path) -> bool:
     """Make the workspace with its sample files if there is nothing at `path`; whether it was made.
 
-    An existing folder is left as it is, also when it is empty. Raises Misconfigured when there can be no folder.
+    An existing folder is left as it is, also when it is empty. Raises Misconfigured when there is no folder to work in.
     """
-    if path.is_dir():
+    if path.exists():
+        require_folder(path)
         return False
     try:
         with as_file(files("gateway.adapters.tools") / "samples") as samples:

@@ -125,6 +125,8 @@ OTHER_FORMS = [
     "http://faß.example/",
     "http://1.2.3.4.5/",
     "http://example.0x7f/",
+    "http://８.８.８.８/",
+    "http://[v1.x]/",
 ]
 
 

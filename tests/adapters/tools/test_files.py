@@ -429,6 +429,49 @@ def test_what_is_not_there_is_said_to_be_not_there(workspace: Workspace) -> None
             act()
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (errno.EACCES, "no permission"),
+        (errno.EROFS, "no permission"),
+        (errno.ENAMETOOLONG, "too long"),
+        (errno.EISDIR, "is a folder"),
+        (errno.ENXIO, "not a regular file"),
+        (errno.EXDEV, "links are not followed"),
+        (errno.EDQUOT, "no space left"),
+        (errno.EIO, "cannot be used"),
+        (errno.EMFILE, "cannot be used"),
+    ],
+)
+def test_whatever_the_system_refuses_is_told_in_words(root: Path, code: int, words: str) -> None:
+    def refuse(root: int, parts: Sequence[str], flags: int, mode: int = 0) -> int:
+        raise OSError(code, "text of the system", "/some/path")
+
+    with pytest.raises(ToolFailed, match=words) as caught:
+        Workspace(root, refuse).read(("a",), NEVER)
+    assert "/some/path" not in caught.value.message
+
+
+def test_the_kernel_is_asked_again_while_the_tree_moves_and_not_for_ever(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    class Busy:
+        def syscall(self, *arguments: object) -> int:
+            tried.append(1)
+            ctypes.set_errno(errno.EAGAIN)
+            return -1
+
+    monkeypatch.setattr(beneath, "_libc", Busy)
+    with pytest.raises(ToolFailed, match="cannot be used"):
+        Workspace(root, open_by_kernel).read(("a",), NEVER)
+    assert 1 < len(tried) < 100
+
+
+def test_elsewhere_than_on_linux_the_steps_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert choose_opener() is open_by_steps
+
+
 def test_no_failure_names_a_place_outside_the_workspace(workspace: Workspace, root: Path) -> None:
     shutil.rmtree(root)
     with pytest.raises(ToolFailed) as caught:

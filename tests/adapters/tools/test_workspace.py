@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.adapters.tools import files, searching
+from gateway.adapters.tools import files, searching, status
 from gateway.adapters.tools.files import Workspace
 from gateway.adapters.tools.registry import Registry
 from gateway.adapters.tools.searching import search
@@ -78,8 +78,9 @@ def test_an_existing_workspace_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_workspace_that_cannot_be_made_is_the_operators_mistake(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(Misconfigured):
-        prepare_workspace(tmp_path / "file")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(Misconfigured):
+            prepare_workspace(path)
 
 
 # ── what is published ──
@@ -263,6 +264,25 @@ def test_a_search_has_bounds(root: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert search(workspace, (), "zebra", NEVER).complete is False
 
 
+async def test_a_search_that_stopped_early_says_so(registry: Registry, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "MAX_FILES", 1)
+    output = await call(registry, "search_files", query="zebra")
+    assert output.text.splitlines() == [
+        "nothing found in 1 files",
+        "…[there was too much to search all of it; ask for less, or in one folder]",
+    ]
+
+
+def test_what_vanishes_during_a_search_is_left_out(root: Path) -> None:
+    class Moving(Workspace):
+        def list(self, parts: tuple[str, ...], limit: int = 0) -> tuple[list[files.FileEntry], bool]:
+            if parts:
+                raise ToolFailed("gone")
+            return super().list(parts, limit)
+
+    assert {match.path for match in search(Moving(root), (), "*", NEVER).matches} == {"README.md"}
+
+
 def test_a_deep_tree_ends_the_search_not_the_process(root: Path) -> None:
     deep = root.joinpath(*["d"] * 200)
     deep.mkdir(parents=True)
@@ -312,6 +332,22 @@ async def test_the_machines_figures_are_plausible(registry: Registry, call: Call
     assert output.structured["uptime"] > 0
     assert str(root) not in output.text
     assert len(output.text.splitlines()) == 4
+
+
+async def test_figures_that_a_system_does_not_tell_are_left_out(
+    registry: Registry, call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(status, "_MEMINFO", tmp_path / "none")
+    output = await call(registry, "system_status")
+    assert output.structured["memory_total"] > 0
+    assert output.structured["memory_available"] is None
+    assert " free of " not in output.text.splitlines()[1]
+    monkeypatch.delattr("os.sysconf")
+    monkeypatch.delattr("time.CLOCK_BOOTTIME", raising=False)
+    monkeypatch.delattr("time.CLOCK_MONOTONIC_RAW", raising=False)
+    output = await call(registry, "system_status")
+    assert (output.structured["memory_total"], output.structured["uptime"]) == (None, None)
+    assert len(output.text.splitlines()) == 2
 
 
 def row(index: int, principal_id: str, tool: str) -> AuditRow:
