@@ -213,13 +213,10 @@ async def main(rounds: int, seconds: float) -> None:
             await ours.close()
     for callers in CALLERS:
         ratios = [
-            mine["rate"] / least["rate"]
-            for mine, least in zip(cells["ours", callers], cells["limit", callers], strict=True)
+            mine["rate"] / least["rate"] for mine, least in zip(cells["ours", callers], cells["limit", callers], strict=True)
         ]
         for figure, unit in (("rate", "calls/s"), ("p50", "ms"), ("p99", "ms"), ("cpu", "us/call")):
-            value, least = (
-                statistics.median(cell[figure] for cell in cells[name, callers]) for name in ("ours", "limit")
-            )
+            value, least = (statistics.median(cell[figure] for cell in cells[name, callers]) for name in ("ours", "limit"))
             line = {"name": f"ledger/{figure}/{callers}", "value": round(value, 3), "unit": unit, "limit": round(least, 3)}
             if figure == "rate":
                 line["ratio"] = round(statistics.median(ratios), 3)
