@@ -10,7 +10,7 @@ import { defineConfig, type Plugin } from "vite";
  */
 export default defineConfig(({ mode: app }) => ({
   root: app,
-  plugins: [react(), gzipped()],
+  plugins: [layered(), react(), gzipped()],
   publicDir: false,
   build: {
     outDir: `../dist/${app}`,
@@ -22,6 +22,19 @@ export default defineConfig(({ mode: app }) => ({
     reportCompressedSize: false,
   },
 }));
+
+/**
+ * Which style sheet wins over which, a later layer over an earlier one. Chunks bring their sheets in an order that nobody
+ * chooses, and the first sheet to name a layer would decide; so every sheet begins with the whole order.
+ */
+function layered(): Plugin {
+  const order = "@layer tokens, base, ui, feature;";
+  return {
+    name: "layered",
+    enforce: "pre",
+    transform: (code, id) => (id.endsWith(".css") ? { code: `${order}\n${code}`, map: null } : null),
+  };
+}
 
 /**
  * A `.gz` beside every file that gains by it, so that the gateway compresses nothing while it serves. Made from what was

@@ -33,7 +33,7 @@ export function explain(error: unknown): string {
 }
 
 // WebAuthn says the same for “cancelled” and “timed out” on purpose, so that a site learns nothing about the person.
-const NOT_ANSWERED = "No passkey answered: it was cancelled or it took too long. Nothing was decided. Try again.";
+const NOT_ANSWERED = "No passkey answered: it was cancelled or it took too long. Nothing has changed. Try again.";
 
 function explainCeremony(error: WebAuthnError): string {
   switch (error.code) {

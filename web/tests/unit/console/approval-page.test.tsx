@@ -241,7 +241,7 @@ describe("a passkey", () => {
     await open(stepUp());
     await lookAtIt();
     await userEvent.click(button("Approve with passkey"));
-    expect((await screen.findByRole("alert")).textContent).toContain("Nothing was decided");
+    expect((await screen.findByRole("alert")).textContent).toContain("Nothing has changed");
     expect(gateway.asked("approvals/decide")).toEqual([]);
   });
 });
