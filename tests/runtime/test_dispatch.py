@@ -441,7 +441,7 @@ async def test_a_cancelled_call_is_answered_at_once_and_its_late_result_goes_onl
     assert (result.outcome, result.reason) == (Outcome.CANCELLED, None)
     stage.toolbox.release.set()
     async with asyncio.timeout(PATIENCE):
-        while not any(isinstance(entry, LateResultDiscarded) for entry in stage.ledger.entries):  # noqa: ASYNC110 - nobody tells
+        while not any(isinstance(entry, LateResultDiscarded) for entry in stage.ledger.entries):
             await asyncio.sleep(0)
 
 
