@@ -1,0 +1,34 @@
+"""`python -m bench [subject …] [--rounds N] [--seconds S]`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Coroutine
+
+from bench import calls, ledger
+from bench.figures import Pace, say
+
+SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
+    "calls": calls.measure,
+    "ledger": ledger.measure,
+}
+
+
+def main() -> None:
+    """Measure what was asked for, one after another: two at once would measure each other."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure the gateway against the limit.")
+    parser.add_argument("subjects", nargs="*", metavar="subject", help=f"any of {', '.join(SUBJECTS)}; all when none is named")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds over all contenders (default 5)")
+    parser.add_argument("--seconds", type=float, default=2.0, help="seconds per cell (default 2)")
+    asked = parser.parse_args()
+    unknown = sorted(set(asked.subjects) - SUBJECTS.keys())
+    if unknown:
+        parser.error(f"there is no subject `{unknown[0]}`; there are {', '.join(SUBJECTS)}")
+    for name in asked.subjects or SUBJECTS:
+        say(f"{name} …")
+        asyncio.run(SUBJECTS[name](Pace(asked.rounds, asked.seconds)))
+
+
+if __name__ == "__main__":
+    main()

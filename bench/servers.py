@@ -1,0 +1,102 @@
+"""The servers that are measured: the real gateway with room for many calls, and the limit."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bench.lanes import Target
+from tests.harness.person import Person
+from tests.harness.process import GatewayProcess, free_port
+
+ROOT = Path(__file__).parents[1]
+WORK = Path(__file__).parent / ".work"
+"""Beside the code and not in /tmp, which on many machines is memory: there a commit costs nothing."""
+
+_QUOTA = re.compile(r"^(calls_\w+) = [\d_]+$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """A running gateway with one person signed in."""
+
+    process: GatewayProcess
+    person: Person
+
+    @property
+    def target(self) -> Target:
+        """Where its agent socket is."""
+        origin = self.process.agent_origin
+        jar = self.person.browser.cookies[urlsplit(origin).hostname or ""]
+        cookie = "; ".join(f"{name}={value}" for name, value in jar.items())
+        return Target(self.process.port, urlsplit(origin).netloc, origin, cookie, begins_turns=True)
+
+
+@contextmanager
+def work_folder() -> Generator[Path]:
+    """An empty folder on this checkout's disk."""
+    WORK.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=WORK) as folder:
+        yield Path(folder)
+
+
+def prepare_gateway(home: Path, **settings: str) -> GatewayProcess:
+    """A gateway with the tools and quotas of a benchmark, not started yet."""
+    policy = home / "policy"
+    shutil.copytree(ROOT / "policy", policy)
+    profiles = policy / "profiles.toml"
+    profiles.write_text(_QUOTA.sub(r"\1 = 100_000_000", profiles.read_text()))
+    chosen: Mapping[str, str] = {
+        "COUNTERSIGN_POLICY": str(policy),
+        "COUNTERSIGN_TOOLS_MODULES": '["bench.tools"]',
+        "COUNTERSIGN_LOG_LEVEL": "warning",
+        **settings,
+    }
+    return GatewayProcess(home, settings=chosen)
+
+
+@asynccontextmanager
+async def start_gateway(home: Path, **settings: str) -> AsyncGenerator[Gateway]:
+    """The gateway, with a person who has enrolled and opened the shell."""
+    process = prepare_gateway(home, **settings)
+    try:
+        await process.start()
+        yield Gateway(process, await Person.at(process).arrive())
+    finally:
+        await process.stop()
+
+
+@asynccontextmanager
+async def start_limit(home: Path, *options: str) -> AsyncGenerator[tuple[int, Target]]:
+    """The limit server: its process id and where it is."""
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.limit_server", str(port), str(home), *options, cwd=ROOT
+    )
+    try:
+        await _wait_for_port(port)
+        yield process.pid, Target(port, f"127.0.0.1:{port}", f"http://127.0.0.1:{port}", "", begins_turns=False)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _wait_for_port(port: int) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except ConnectionRefusedError:
+                await asyncio.sleep(0.02)
+            else:
+                writer.close()
+                return
