@@ -11,5 +11,6 @@ export default defineConfig({
     css: { modules: { classNameStrategy: "non-scoped" } },
     restoreMocks: true,
     maxWorkers: 1,
+    coverage: { reporter: ["text"] },
   },
 });

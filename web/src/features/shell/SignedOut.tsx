@@ -4,7 +4,7 @@ const WHY: Readonly<Record<string, string>> = {
   stopped: "You are signed out. Nothing runs on in your name.",
   signedOut: "You are signed out. Nothing runs on in your name.",
   expired: "Your session has run out. What was done stands; what waited was cancelled.",
-  notSignedIn: "You sign in on the console, with your passkey, and come back here by yourself.",
+  notSignedIn: "You sign in on the console with your passkey, and the console brings you back here.",
 };
 
 /** Where everything ends that needs a session, and where it begins. */

@@ -34,7 +34,7 @@ export function Standing({ workspace, state }: { readonly workspace: Workspace; 
               {leftOpen.elsewhere ? "Continue here" : "Continue"}
             </Button>
             <Button size="small" onClick={() => void workspace.letGo()}>
-              Leave it
+              {leftOpen.elsewhere ? "Leave it there" : "End it"}
             </Button>
           </div>
         </Banner>

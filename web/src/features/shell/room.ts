@@ -82,11 +82,13 @@ export class Room {
     await this.#runner.resume(openTurn.snapshot, model);
   }
 
-  /** Leave the turn that was left open as it is. */
+  /** Do not go on with the turn that was left open: end it, or leave it to the tab that holds it. */
   async letGo(): Promise<void> {
     const left = this.#leftOpen;
     if (left === null) return;
     this.#leftOpen = null;
+    this.#changed(null);
+    if (left.elsewhere) return;
     this.tell({ type: "turn:resumed", turnId: left.turn.turnId, tools: [] });
     this.tell({ type: "turn:ended", ending: "stopped" });
     await this.#line.call("turns/cancel", { conversationId: this.id, turnId: left.turn.turnId });

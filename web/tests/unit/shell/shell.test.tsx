@@ -5,7 +5,7 @@ import axe from "axe-core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Shell } from "../../../src/features/shell/Shell.tsx";
 import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
-import { ok, resultOf } from "../agent/scripted.ts";
+import { ok, resultOf, snapshotOf } from "../agent/scripted.ts";
 import { ScriptedLine, surroundingsOf } from "./scripted-line.ts";
 
 beforeEach(() => {
@@ -154,6 +154,72 @@ describe("a conversation", () => {
     expect(await screen.findByRole("button", { name: "Send" })).toBeTruthy();
     expect(screen.getByRole("article", { name: "delete_file: Cancelled" })).toBeTruthy();
     expect(line.paramsOf("turns/cancel")).toHaveLength(1);
+  });
+});
+
+describe("what is not as it should be", () => {
+  test("an interrupted answer offers to be continued or ended", async () => {
+    const line = new ScriptedLine({
+      "conversations/open": () => ({
+        conversation,
+        messages: [
+          { role: "user", content: "hi", turnId: "trn_1", index: 0, provenance: "claimed", at: conversation.createdAt },
+        ],
+        openTurn: { turnId: "trn_1", turnIndex: 0, modelId: "sha256:small", snapshot: snapshotOf("trn_1") },
+      }),
+    });
+    const page = surroundingsOf(line, ['{"answer":"Hello."}']);
+    page.around.place.write("cnv_1");
+    render(<Shell around={page.around} />);
+    await screen.findByText("This answer was interrupted");
+    expect(screen.getByRole("button", { name: "End it" })).toBeTruthy();
+    await userEvent.setup().click(screen.getByRole("button", { name: "Continue" }));
+    expect(await screen.findByText("Hello.")).toBeTruthy();
+    expect(screen.queryByText("This answer was interrupted")).toBeNull();
+  });
+
+  test("a model that is starting is a calm banner, and the message goes through when it is up", async () => {
+    const line = new ScriptedLine();
+    const { around } = surroundingsOf(line, ['{"answer":"Awake."}']);
+    let tries = 0;
+    let wake: () => void = () => undefined;
+    const starting = '{"error":{"code":"model_unavailable","message":"loading","reason":"starting"}}';
+    const { fetch } = around;
+    render(
+      <Shell
+        around={{
+          ...around,
+          fetch: async (url, init) =>
+            ++tries === 1 ? { ok: false, status: 503, body: null, text: async () => starting } : fetch(url, init),
+          wait: () =>
+            new Promise((resolve) => {
+              wake = resolve;
+            }),
+        }}
+      />,
+    );
+    await userEvent.setup().type(await screen.findByRole("textbox", { name: "Message" }), "hi{Enter}");
+    expect(await screen.findByText("The model is starting")).toBeTruthy();
+    wake();
+    expect(await screen.findByText("Awake.")).toBeTruthy();
+    expect(screen.queryByText("The model is starting")).toBeNull();
+  });
+});
+
+describe("commands", () => {
+  test("/tools, /inspect and /help answer on the page", async () => {
+    const { user } = open(new ScriptedLine());
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    await user.type(box, "/tools{Enter}");
+    const list = await screen.findByRole("region", { name: "Tools of this conversation" });
+    expect(within(list).getByText("Needs your passkey")).toBeTruthy();
+    await user.type(box, "/inspect read_file{Enter}");
+    expect(
+      within(await screen.findByRole("region", { name: "The tool read_file" })).getByText("Runs by itself"),
+    ).toBeTruthy();
+    await user.type(box, "/help{Enter}");
+    expect(await screen.findByRole("region", { name: "Commands" })).toBeTruthy();
+    await expectAccessible();
   });
 });
 

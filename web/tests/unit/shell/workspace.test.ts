@@ -205,6 +205,14 @@ describe("coming back", () => {
     expect(workspace.getState().view.calls.call_old?.result?.outcome).toBe("cancelled");
   });
 
+  test("a turn that another tab holds can be left to it", async () => {
+    const line = new ScriptedLine({ "conversations/open": () => opened(false), "tools/list-calls": () => live });
+    const { workspace } = await start(line, [], "cnv_1");
+    await workspace.letGo();
+    expect(workspace.getState().leftOpen).toBeNull();
+    expect(line.paramsOf("turns/cancel")).toEqual([]);
+  });
+
   test("a turn that another tab holds is taken over only on request", async () => {
     const line = new ScriptedLine({
       "conversations/open": ({ takeOver }: { takeOver?: boolean }) => opened(takeOver === true),

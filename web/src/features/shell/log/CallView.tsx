@@ -37,7 +37,7 @@ export function CallView({ card }: { readonly card: CallCard }) {
         <Arguments given={call.arguments} />
       </details>
       {result !== undefined && result.content !== "" && (
-        <details className={styles.fold} open={isShort(result.content)}>
+        <details className={styles.fold} open={result.outcome === "ok" && isShort(result.content)}>
           <summary>
             Result
             {result.trust === "untrusted" && <span className={styles.note}> · from outside, not verified</span>}

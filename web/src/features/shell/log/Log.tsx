@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Conversation, Entry } from "../../../agent/conversation.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
@@ -83,6 +83,23 @@ function EntryView({ entry, view }: { readonly entry: Entry; readonly view: Conv
   }
 }
 
+/** After this long, in milliseconds, a silent model is most likely being loaded. */
+const SLOW = 5_000;
+
+function Thinking({ words }: { readonly words: string }) {
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p className={styles.thinking}>
+      <Spinner /> {words}
+      {slow && ". After a pause the model has to wake up first, which takes a while."}
+    </p>
+  );
+}
+
 /** What is under way at the end of the log. It keeps its height, so that nothing jumps when words begin to come. */
 function Tail({ view }: { readonly view: Conversation }) {
   const { activity, streaming } = view;
@@ -92,11 +109,6 @@ function Tail({ view }: { readonly view: Conversation }) {
         <Markdown text={streaming} />
       </article>
     );
-  if (activity.kind === "thinking" || activity.kind === "modelAwaited")
-    return (
-      <p className={styles.thinking}>
-        <Spinner /> {activity.kind === "thinking" ? "Thinking" : "The model is starting"}
-      </p>
-    );
-  return null;
+  if (activity.kind === "modelAwaited") return <Thinking words="Waiting for the model" />;
+  return activity.kind === "thinking" ? <Thinking words="Thinking" /> : null;
 }
