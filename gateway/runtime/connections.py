@@ -7,7 +7,7 @@ session closes its sockets, cancels its calls and voids its inference leases, in
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -23,6 +23,10 @@ OUTBOX_BYTES = 1024 * 1024
 
 MISSED_EVENTS = 256
 """Notifications kept for a session without a connection; `tools/list-calls` holds the truth beyond that."""
+
+
+ENDED_REMEMBERED = 100_000
+"""Ended sessions that are still known to be ended here; the ledger knows all of them and is asked for every new request."""
 
 
 class Urgency(Enum):
@@ -100,7 +104,6 @@ class Connection:
     id: str
     session: Session
     outbox: Outbox
-    lost: bool = False
 
     def notify(self, method: str, params: Mapping[str, Json], urgency: Urgency = Urgency.FIRST) -> None:
         """Queue a notification."""
@@ -138,7 +141,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._sessions: dict[str, LiveSession] = {}
-        self._ended: set[str] = set()
+        self._ended: OrderedDict[str, None] = OrderedDict()
         self._consoles: dict[str, dict[str, ConsoleConnection]] = {}
         self._lost: list[Callable[[Connection], None]] = []
 
@@ -188,7 +191,8 @@ class Hub:
         live = self._sessions.get(connection.session.id)
         if live is None or live.connections.pop(connection.id, None) is None:
             return
-        connection.lost = True
+        if live.ended and not live.connections:
+            del self._sessions[connection.session.id]
         if not live.ended:
             if not live.connections:
                 live.missed.extend(message for message in connection.outbox.drain() if _is_notification(message))
@@ -223,7 +227,9 @@ class Hub:
 
     async def end_session(self, session_id: str, reason: str) -> None:
         """End an agent session here and now: nothing of it runs on, its sockets close with 4403."""
-        self._ended.add(session_id)
+        self._ended[session_id] = None
+        while len(self._ended) > ENDED_REMEMBERED:
+            self._ended.popitem(last=False)
         live = self._sessions.get(session_id)
         if live is None or live.ended:
             return
@@ -235,6 +241,8 @@ class Hub:
             connection.outbox.put(farewell)
             connection.outbox.close(4401 if reason == "expired" else 4403, reason)
         live.missed.clear()
+        if not live.connections:
+            del self._sessions[session_id]
 
     def sessions(self) -> tuple[Session, ...]:
         """Every session with anything alive."""

@@ -1,0 +1,99 @@
+"""Turns: opened, suspended, re-bound, closed for good."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from gateway.core.errors import NotFound
+from gateway.core.ledger import TurnEnded
+from gateway.core.vocabulary import Outcome, Reason
+from gateway.runtime.gateway import Timing, assemble
+from tests.runtime.conftest import PATIENCE, Stage
+
+
+def endings(stage: Stage) -> list[str]:
+    return [entry.reason for entry in stage.ledger.entries if isinstance(entry, TurnEnded)]
+
+
+async def test_a_new_turn_ends_the_one_before(stage: Stage) -> None:
+    first = await stage.begin()
+    second = await stage.begin()
+    assert (second.turn_index, first.turn_index) == (1, 0)
+    assert endings(stage) == ["superseded"]
+
+
+async def test_two_turns_begun_at_once_leave_one_open(stage: Stage) -> None:
+    await stage.begin()
+    begin = stage.gateway.turns.begin
+    await asyncio.gather(*(begin(stage.connection, stage.conversation_id) for _ in range(3)))
+    record = await stage.ledger.conversation(stage.conversation_id)
+    assert record is not None
+    conversation = await stage.gateway.conversations.enter(stage.session, stage.conversation_id)
+    assert conversation.turn is not None
+    assert record.open_turn_id == conversation.turn.id
+
+
+async def test_looking_in_from_another_tab_takes_nothing_away_unless_asked_to(stage: Stage) -> None:
+    snapshot = await stage.begin()
+    other = stage.gateway.hub.attach(stage.session, "con_2")
+    seen = await stage.gateway.turns.look_in(other, stage.conversation_id)
+    assert seen is not None
+    assert seen.snapshot is None
+    taken = await stage.gateway.turns.look_in(other, stage.conversation_id, take_over=True)
+    assert taken is not None
+    assert taken.snapshot is not None
+    assert taken.snapshot.connection_id == "con_2"
+    assert await stage.told("snapshot/revoked") == {"snapshotId": snapshot.id, "reason": "rebound"}
+
+
+async def test_a_turn_whose_connection_never_comes_back_ends_with_its_calls(stage: Stage) -> None:
+    # A gateway with no patience over the same ports, so that nothing here waits for a clock.
+    stage.gateway = assemble(stage.gateway.ports, Timing(grace=0.0))
+    stage.connection = stage.gateway.hub.attach(stage.session, "con_9")
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    await stage.asked()
+    stage.gateway.hub.detach(stage.connection)
+    async with asyncio.timeout(PATIENCE):
+        result = (await call).result
+    assert (result.outcome, result.reason) == (Outcome.CANCELLED, Reason.SESSION_ENDED)
+    assert endings(stage) == ["connectionLost"]
+    await stage.gateway.stop()
+
+
+async def test_an_inference_token_dies_with_its_turn(stage: Stage) -> None:
+    snapshot = await stage.begin()
+    conversation, turn = await stage.gateway.turns.open_turn(stage.session, stage.conversation_id, snapshot.turn_id)
+    secret, lease = await stage.gateway.inference.mint(stage.session, conversation, turn, "w:tiny")
+    assert stage.gateway.inference.check(secret) is lease
+    await stage.gateway.turns.end(stage.session, stage.conversation_id, snapshot.turn_id, None)
+    assert stage.gateway.inference.check(secret) is None
+    assert lease.revoked.is_set()
+
+
+async def test_an_inference_token_is_only_for_models_that_the_policy_lets_this_session_use(stage: Stage) -> None:
+    snapshot = await stage.begin()
+    conversation, turn = await stage.gateway.turns.open_turn(stage.session, stage.conversation_id, snapshot.turn_id)
+    for model_id in ("remote:big", "no such model"):
+        with pytest.raises(NotFound):
+            await stage.gateway.inference.mint(stage.session, conversation, turn, model_id)
+
+
+async def test_an_inference_token_expires_by_the_monotonic_clock(stage: Stage) -> None:
+    snapshot = await stage.begin()
+    conversation, turn = await stage.gateway.turns.open_turn(stage.session, stage.conversation_id, snapshot.turn_id)
+    secret, _ = await stage.gateway.inference.mint(stage.session, conversation, turn, "w:tiny")
+    wall = stage.clock.now()
+    stage.clock.advance(301)
+    stage.clock.set_wall(wall)
+    assert stage.gateway.inference.check(secret) is None
+
+
+async def test_suppressed_tools_are_not_offered(stage: Stage) -> None:
+    stage.policy.allowance = replace(stage.policy.allowance, suppressed_tools=("look",), shows_forbidden=False)
+    offered = {tool.spec.name for tool in (await stage.begin()).tools}
+    assert "look" not in offered
+    assert "administer" not in offered
