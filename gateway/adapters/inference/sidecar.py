@@ -234,7 +234,7 @@ class Sidecar:
         self._upstream = upstream
         self._used_at = self._clock.monotonic()
         self._move(ModelPhase.READY, "")
-        warming = asyncio.create_task(self._rewarm(upstream))
+        warming = asyncio.create_task(_rewarm(self._prefix, upstream))
         try:
             misses = 0
             while misses < self._patience.misses:
@@ -247,12 +247,6 @@ class Sidecar:
         finally:
             warming.cancel()
 
-    async def _rewarm(self, upstream: Upstream) -> None:
-        if self._prefix is not None:
-            # Only warmth: the next turn evaluates the prompt itself.
-            with contextlib.suppress(ModelUnavailable):
-                await self._prefix.warm(upstream)
-
     async def _end(self, child: Child, upstream: Upstream, launch: Launch) -> None:
         await upstream.close()
         await child.stop()
@@ -260,6 +254,13 @@ class Sidecar:
             if leftover is not None:
                 with contextlib.suppress(OSError):
                     leftover.unlink(missing_ok=True)
+
+
+async def _rewarm(prefix: WarmPrefix | None, upstream: Upstream) -> None:
+    # Only warmth: without it the next turn evaluates the prompt itself.
+    with contextlib.suppress(ModelUnavailable):
+        if prefix is not None:
+            await prefix.warm(upstream)
 
 
 def _ending(code: int) -> str:

