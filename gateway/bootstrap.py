@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
+import orjson
 import uvicorn
 import uvloop
 
@@ -29,6 +30,7 @@ from gateway.adapters.inference.catalog import models_folder
 from gateway.adapters.inference.diagnosis import Finding
 from gateway.adapters.inference.diagnosis import diagnose as diagnose_model
 from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
+from gateway.adapters.inference.local import LocalBackend
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.engine import choose_driver
 from gateway.adapters.storage.store import Store, open_store
@@ -41,8 +43,9 @@ from gateway.adapters.tools.fetching import Fetcher, web_tools
 from gateway.adapters.tools.files import Workspace
 from gateway.adapters.tools.registry import Registry
 from gateway.adapters.tools.workspace import file_tools, prepare_workspace, system_tools
+from gateway.agent.prompts import action_prefix
 from gateway.core.canonical import Json
-from gateway.core.errors import GatewayError, InvalidParams, Misconfigured
+from gateway.core.errors import GatewayError, InvalidParams, Misconfigured, ModelUnavailable
 from gateway.core.vocabulary import Profile
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyDesk
@@ -168,6 +171,7 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
         if unknown:
             click.echo(f"{unknown} calls were under way when the gateway last stopped; their outcome is unknown.")
         await house.models.start()
+        house.gateway.tasks.spawn(_warm(house))
         greeting = await _greet(house, settings)
         control = ControlSocket(settings.state / CONTROL, _answers(house, settings))
         await control.start()
@@ -268,6 +272,19 @@ async def _greet(house: House, settings: Settings) -> str:
     link = await _offer(house, settings, "Operator", Profile.OPERATOR)
     minutes = f"{settings.enrolment_minutes:g} minutes"
     return "\n".join([*lines, "", f"Open this link to register your passkey; it works once, for {minutes}:", "", f"  {link}", ""])
+
+
+async def _warm(house: House) -> None:
+    """Have the model read, before anybody asks, what every conversation of a small model begins with."""
+    words = _beside_package("web") / "src" / "agent" / "prompts.json"
+    if not isinstance(house.models, LocalBackend) or not words.is_file():
+        return
+    await house.models.settle()
+    prefix = action_prefix(house.gateway.ports.toolbox.specs(), orjson.loads(words.read_bytes()))
+    try:
+        await house.models.warm(prefix)
+    except ModelUnavailable as error:
+        _log.info("the model was not warmed: %s", error.message)
 
 
 async def _offer(house: House, settings: Settings, name: str, profile: Profile) -> str:
