@@ -261,11 +261,13 @@ def _parts(house: House, settings: Settings) -> ServerParts:
 
 
 async def _greet(house: House, settings: Settings) -> str:
+    names = ", ".join(model.display_name for model in await house.models.models())
+    phase, detail = house.models.state().phase, house.models.state().detail
     lines = [
         "Countersign is ready.",
         f"  web shell  {house.origins.agent}",
         f"  console    {house.origins.console}",
-        f"  model      {house.models.state().detail}",
+        f"  model      {names or 'none'} ({phase}: {detail})",
     ]
     if await house.store.records.principals():
         return "\n".join([*lines, "", "Open the console to sign in:", "", f"  {house.origins.console}", ""])
