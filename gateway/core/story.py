@@ -59,7 +59,6 @@ class _Asked:
     arguments: bytes | None
     approved: bool = False
     resolved: bool = False
-    used: bool = False
 
 
 @dataclass(slots=True)
@@ -222,9 +221,7 @@ class Story:
         asked = self._asked.get(approval_id)
         if asked is None or not asked.approved or asked.call != key:
             return Breach(Rule.YES_BEFORE_INTENT, f"call `{key[1]}` ran on an approval that was not given for it")
-        if asked.used:
-            return Breach(Rule.YES_USED_ONCE, f"approval `{approval_id}` was used twice")
-        asked.used = True
+        # Used once by itself: it is this call's alone, and `_intend` lets a call through once.
         if _DECIDES[asked.body["kind"]] != body["decision"]:
             return Breach(Rule.YES_BEFORE_INTENT, f"call `{key[1]}` needed another kind of approval")
         same = all(asked.body[name] == body[name] for name in ("sessionId", "turnId", "tool", "descriptorDigest"))

@@ -6,6 +6,7 @@ import asyncio
 import stat
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -17,9 +18,10 @@ from gateway.adapters.storage.engine import DATABASE, open_for_reading, open_for
 from gateway.adapters.storage.keys import PUBLIC, SECRET
 from gateway.adapters.storage.store import open_store
 from gateway.core import ledger as steps
-from gateway.core.errors import LedgerLocked, LedgerUnavailable, Misconfigured
+from gateway.core.errors import IllegalStep, LedgerLocked, LedgerUnavailable, Misconfigured
+from gateway.core.vocabulary import Decision
 from tests.adapters.storage.conftest import ORIGIN
-from tests.fakes.history import OPERATOR, History
+from tests.fakes.history import OPERATOR, WRITE, History
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ async def test_another_process_is_refused_too_and_leaves_nothing_behind(state: P
     script = (
         "import asyncio, pathlib, sys\n"
         "from gateway.adapters.storage.store import open_store\n"
-        "from gateway.core.errors import LedgerLocked\n"
+        "from gateway.core.errors import IllegalStep, LedgerLocked\n"
         "async def main():\n"
         "    try:\n"
         "        async with open_store(pathlib.Path(sys.argv[1]), origin='x'):\n"
@@ -156,6 +158,18 @@ async def test_a_leaf_edited_together_with_its_hash_is_not_continued(state: Path
 
     edit(state, swap)
     assert "is not what its last checkpoint signed" in await refused(state)
+
+
+async def test_a_used_approval_stays_used_though_its_call_was_made_to_look_as_if_it_waited(state: Path) -> None:
+    history = History()
+    history.whole()
+    edit(state, lambda connection: connection.execute(text("UPDATE calls SET state = 'awaitingApproval'")))
+    async with open_store(state, origin=ORIGIN) as store:
+        call = await store.records.call("cnv_1", "call-write")
+        assert call is not None
+        request = replace(history.request("call-write", WRITE), digest=call.request_digest)
+        with pytest.raises(IllegalStep, match="approval cannot be used"):
+            await store.ledger.append(history.intend(request, Decision.CONSENTED, approval_id="apr_write"))
 
 
 async def test_an_erased_payload_is_no_damage(state: Path) -> None:
