@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from "react";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Field } from "../../ui/Field.tsx";
+import { Menu } from "../../ui/Menu.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { Tag } from "../../ui/Tag.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import styles from "./ConversationList.module.css";
-import { LazyMenu } from "./LazyMenu.tsx";
 import type { Listed, Workspace, WorkspaceState } from "./workspace.ts";
 
 interface ListProps {
@@ -81,7 +81,7 @@ function Rows({
                 {listed.waiting === 0 && listed.busy && <Tag tone="info">Running</Tag>}
               </span>
             </button>
-            <LazyMenu
+            <Menu
               trigger={<span aria-hidden="true">⋯</span>}
               label={`More for ${listed.conversation.title || "Untitled"}`}
               items={[

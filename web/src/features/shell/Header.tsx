@@ -1,8 +1,8 @@
 import type { Gauge } from "../../agent/conversation.ts";
 import type { SessionDescription } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
+import { Menu } from "../../ui/Menu.tsx";
 import styles from "./Header.module.css";
-import { LazyMenu } from "./LazyMenu.tsx";
 import type { Workspace, WorkspaceState } from "./workspace.ts";
 
 interface HeaderProps {
@@ -26,7 +26,7 @@ export function Header({ workspace, state, session, onShowList, onShowGrants }: 
         <ModelChoice workspace={workspace} state={state} session={session} />
         {state.view.gauge !== null && <ContextGauge gauge={state.view.gauge} />}
       </span>
-      <LazyMenu
+      <Menu
         trigger={
           <>
             <span className={styles.person}>{session.session.principalName}</span> <span aria-hidden="true">▾</span>

@@ -317,6 +317,8 @@ export class Workspace {
       if (event !== null && id === this.#currentId) for (const listener of this.#eventListeners) listener(event);
       if (event?.type === "text:streamed") this.#paintSoon();
       else this.#publish();
+      // The order of the list has changed. If it cannot be had now, the next turn brings it.
+      if (event?.type === "turn:ended") this.#loadList().catch(() => undefined);
     });
     this.#rooms.set(id, room);
     return room;
@@ -335,10 +337,13 @@ export class Workspace {
     for (const room of this.#rooms.values()) if (room.view.calls[callId] !== undefined) room.tell(event);
   }
 
+  /** The newest page, in front of what was already fetched of the older ones. */
   async #loadList(): Promise<void> {
-    const page = await this.#line.call("conversations/list", {});
-    this.#list = page.conversations;
-    this.#nextCursor = page.nextCursor;
+    const { conversations, nextCursor } = await this.#line.call("conversations/list", {});
+    const isFirst = this.#list === null;
+    const fresh = new Set(conversations.map(({ id }) => id));
+    this.#list = [...conversations, ...(this.#list?.filter(({ id }) => !fresh.has(id)) ?? [])];
+    if (isFirst) this.#nextCursor = nextCursor;
     this.#publish();
   }
 
