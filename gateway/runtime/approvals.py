@@ -73,14 +73,15 @@ class Decided:
 
 @dataclass(eq=False, slots=True)
 class Pending:
-    """An approval that waits. `answered` is set by a person, `recorded` once the driver has made it durable."""
+    """An approval that waits. `answered` is set by a person, `recorded` once the driver has made it durable, with the grant
+    that was issued on it, if one was: a yes that came too late for its call grants nothing."""
 
     approval: Approval
     request: ToolRequest
     descriptor_digest: str
     deadline: float
     answered: asyncio.Future[PersonalAnswer] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    recorded: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    recorded: asyncio.Future[Grant | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     challenges: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     taken: bool = False
 
@@ -135,13 +136,20 @@ class ApprovalDesk:
         self._hub.notify_console(approval.principal_id, "approvals/requested", shown)
         return pending
 
-    def close(self, pending: Pending, status: ApprovalStatus, error: BaseException | None = None) -> None:
+    def close(
+        self,
+        pending: Pending,
+        status: ApprovalStatus,
+        error: BaseException | None = None,
+        *,
+        grant: Grant | None = None,
+    ) -> None:
         """The driver has recorded how the approval ended, or failed to. Wakes whoever answered and tells everybody."""
         approval = pending.approval
         self._pending.pop(approval.id, None)
         if not pending.recorded.done():
             if error is None:
-                pending.recorded.set_result(None)
+                pending.recorded.set_result(grant)
             else:
                 pending.recorded.set_exception(error)
                 pending.recorded.exception()
@@ -261,9 +269,8 @@ class ApprovalDesk:
         if pending.answered.done() or pending.recorded.done():
             raise Refused("noLongerOpen", "this approval is no longer open; nothing ran", 409)
         pending.answered.set_result(answer)
-        await asyncio.shield(pending.recorded)
-        approval = replace(pending.approval, status=answer.resolved.status)
-        return Decided(approval, answer.grant if isinstance(answer, Approved) else None)
+        grant = await asyncio.shield(pending.recorded)
+        return Decided(replace(pending.approval, status=answer.resolved.status), grant)
 
     async def _own_passkey(self, console: ConsoleSession, credential_id: bytes) -> Passkey:
         passkey = await self._records.passkey(credential_id)

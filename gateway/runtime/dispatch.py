@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from gateway.core import gate
-from gateway.core.approval import RuleReason
+from gateway.core.approval import Grant, RuleReason
 from gateway.core.canonical import Json
 from gateway.core.errors import LedgerUnavailable, NotFound, NotSignedIn
 from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse
@@ -71,6 +71,7 @@ class Clearance:
     because: tuple[RuleReason, ...]
     approval_id: str | None = None
     grant_id: str | None = None
+    issues: Grant | None = None
     alongside: tuple[Entry, ...] = ()
 
 
@@ -242,8 +243,6 @@ class Dispatcher:
             return await self._questions.close_overtaken(flight, checked, pending, answer, changed)
         flight.step(CallEvent.APPROVAL_GIVEN)
         clearance = _clear(pending, answer)
-        if answer.grant is not None:
-            self._grants.hold(answer.grant)
         return await self._run(conversation, flight, checked, judged, clearance, pending)
 
     async def _run(
@@ -313,8 +312,11 @@ class Dispatcher:
             if pending is not None:
                 self._desk.close(pending, ApprovalStatus.CANCELLED, error)
             raise
+        # Only now: a yes that is not on record covers nothing.
+        if clearance.issues is not None:
+            self._grants.hold(clearance.issues)
         if pending is not None:
-            self._desk.close(pending, ApprovalStatus.APPROVED)
+            self._desk.close(pending, ApprovalStatus.APPROVED, grant=clearance.issues)
 
     def _present(self, ran: ToolOutput | Refuse, checked: Checked, judged: PolicyVerdict, elapsed: int) -> ToolResult:
         call_id, receipt = checked.request.call_id, self._closing.receipt()
@@ -372,6 +374,7 @@ def _clear(pending: Pending, answer: Approved) -> Clearance:
         decision=Decision.STEP_UP_SUCCEEDED if pending.approval.kind is ApprovalKind.STEP_UP else Decision.CONSENTED,
         because=pending.approval.because,
         approval_id=pending.approval.id,
+        issues=grant,
         alongside=(
             *(() if used is None else (used,)),
             resolved,

@@ -342,6 +342,17 @@ async def test_a_revoked_grant_covers_nothing(stage: Stage) -> None:
     assert (await again).result.outcome is Outcome.DENIED_BY_USER
 
 
+async def test_a_yes_that_comes_too_late_for_its_call_grants_nothing_and_says_so(stage: Stage) -> None:
+    snapshot = await stage.begin()
+    call = stage.start(stage.propose("write"))
+    approval_id = (await stage.asked())["id"]
+    await stage.gateway.turns.refresh(stage.connection, stage.conversation_id, snapshot.turn_id)
+    decided = await approve(stage, approval_id, scope=GrantScope.SESSION)
+    assert (await call).result.reason is Reason.STALE_SNAPSHOT
+    assert decided.grant is None
+    assert list(await stage.gateway.grants.of_session(stage.session.id)) == []
+
+
 async def test_a_policy_change_while_a_person_decides_stops_the_call(stage: Stage) -> None:
     await stage.begin()
     call = stage.start(stage.propose("write"))
@@ -463,6 +474,19 @@ async def test_nothing_runs_when_its_intent_cannot_be_recorded(stage: Stage, mon
     monkeypatch.setattr(stage.ledger, "append", FailingLedger(stage, CallIntended))
     result = (await stage.invoke(stage.propose("look"))).result
     assert (result.outcome, result.reason) == (Outcome.EXECUTION_ERROR, Reason.LEDGER_UNAVAILABLE)
+    assert stage.toolbox.effects == []
+
+
+async def test_a_yes_that_cannot_be_recorded_grants_nothing(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    approval_id = (await stage.asked())["id"]
+    monkeypatch.setattr(stage.ledger, "append", FailingLedger(stage, CallIntended))
+    with pytest.raises(LedgerUnavailable):
+        await approve(stage, approval_id, scope=GrantScope.SESSION)
+    assert (await call).result.reason is Reason.LEDGER_UNAVAILABLE
+    monkeypatch.undo()
+    assert list(await stage.gateway.grants.of_session(stage.session.id)) == []
     assert stage.toolbox.effects == []
 
 
