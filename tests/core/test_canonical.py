@@ -13,7 +13,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.core.canonical import MAX_DEPTH, MAX_INTEGER, Json, canonical_bytes, digest, own_bytes, parse
+from gateway.core.canonical import MAX_DEPTH, MAX_INTEGER, Json, canonical_bytes, canonical_text, digest, own_bytes, parse
 from gateway.core.errors import MalformedJson
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "canonical.json").read_text("utf-8"))
@@ -39,6 +39,23 @@ own_values = trees(
 @given(values)
 def test_canonical_bytes_are_those_of_the_reference_implementation(value: Json) -> None:
     assert canonical_bytes(value) == rfc8785.dumps(value)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_string_alone_has_the_same_form_as_within_a_value(text: str) -> None:
+    assert canonical_text(text) == rfc8785.dumps(text)
+    assert canonical_bytes([text]) == b"[%b]" % canonical_text(text)
+
+
+def test_every_character_is_written_as_the_reference_implementation_writes_it() -> None:
+    every = [chr(code) for code in range(0x11_0000) if not 0xD800 <= code <= 0xDFFF]
+    assert canonical_text("".join(every)) == rfc8785.dumps("".join(every))
+    assert canonical_bytes(dict.fromkeys(every[:0x80], 0)) == rfc8785.dumps(dict.fromkeys(every[:0x80], 0))
+
+
+def test_an_unpaired_surrogate_alone_has_no_canonical_form() -> None:
+    with pytest.raises(MalformedJson):
+        canonical_text("\ud800")
 
 
 @given(values)
@@ -89,7 +106,7 @@ class NotJson:
         NotJson(),
         dt.date(2026, 11, 21),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_values_without_a_canonical_form_are_refused(value: Json) -> None:
     with pytest.raises(MalformedJson):

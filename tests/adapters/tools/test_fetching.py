@@ -287,6 +287,7 @@ async def test_a_compression_bomb_is_cut(start: Start, encoding: str) -> None:
         ("identity", b"hello"),
         ("gzip", gzip.compress(b"hello") + b"trailing"),
     ],
+    ids=["gzip", "GZIP", "x-gzip", "zlib", "deflate", "identity", "gzip and more"],
 )
 async def test_compressed_pages_are_inflated(start: Start, encoding: str, body: bytes) -> None:
     site = await start(page(body, f"Content-Encoding: {encoding}"))
