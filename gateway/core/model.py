@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import orjson
-
-from gateway.core.canonical import Json, canonical_bytes, digest, digest_of_bytes
+from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest, digest_of_bytes
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Recovery, Trust
 
@@ -205,9 +203,9 @@ def bind(
     # Assembled around the argument bytes, in canonical member order, so that they are serialised once.
     envelope = b'{"arguments":%b,"call":%b,"conversation":%b,"name":%b}' % (
         arguments,
-        canonical_bytes(call.id),
-        canonical_bytes(conversation_id),
-        canonical_bytes(call.name),
+        canonical_text(call.id),
+        canonical_text(conversation_id),
+        canonical_text(call.name),
     )
     return ToolRequest(
         principal=session.principal,
@@ -226,13 +224,14 @@ def bind(
     )
 
 
-def apply_defaults(request: ToolRequest, schema: Mapping[str, Json]) -> ToolRequest:
+def apply_defaults(request: ToolRequest, given: Mapping[str, Json], schema: Mapping[str, Json]) -> ToolRequest:
     """The request with the schema's top-level defaults filled in, before anybody sees, signs or runs it.
+
+    `given` is what its argument bytes say. The same request comes back where nothing is missing.
 
     The request digest stays that of what the client sent: it says whether two messages are the same, not what runs.
     """
     properties: Mapping[str, Mapping[str, Json]] = schema.get("properties", {})
-    given: dict[str, Json] = orjson.loads(request.arguments)
     missing = {name: prop["default"] for name, prop in properties.items() if "default" in prop and name not in given}
     if not missing:
         return request

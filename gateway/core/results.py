@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final, cast
 
-from gateway.core.canonical import Json, digest, digest_of_bytes, own_bytes
+from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest_of_bytes
 from gateway.core.ledger import CallFoundUnknown, ToolResult
 from gateway.core.model import ToolOutput, ToolSpec
 from gateway.core.redaction import cap_json, cap_text, redact_json, redact_text
@@ -31,7 +31,7 @@ def unknown_result(entry: CallFoundUnknown) -> ToolResult:
         trust=Trust.TRUSTED,
         duration_ms=0,
         receipt_id=entry.receipt_id,
-        result_digest=digest_of_bytes(own_bytes({"content": UNKNOWN_CONTENT, "structured": None})),
+        result_digest=digest_of_output(UNKNOWN_CONTENT, None),
     )
 
 
@@ -134,4 +134,5 @@ def present_output(
 
 def digest_of_output(content: str, structured: Json) -> str:
     """The result digest: over what is handed out, so that the record and the reply can be compared."""
-    return digest({"content": content, "structured": structured})
+    structure = b"null" if structured is None else canonical_bytes(structured)
+    return digest_of_bytes(b'{"content":%b,"structured":%b}' % (canonical_text(content), structure))

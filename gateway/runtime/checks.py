@@ -66,12 +66,14 @@ class Checks:
         changed = self._check_definition(snapshot.policy_version, spec)
         if changed is not None:
             return changed
-        faults = self._toolbox.find_faults(spec, orjson.loads(request.arguments))
+        arguments: Mapping[str, Json] = orjson.loads(request.arguments)
+        faults = self._toolbox.find_faults(spec, arguments)
         if faults:
             told = "; ".join(f"{fault.path or '/'}: {fault.message}" for fault in faults[:FAULTS_TOLD])
             return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, told)
-        request = apply_defaults(request, spec.param_schema)
-        arguments: Mapping[str, Json] = orjson.loads(request.arguments)
+        completed = apply_defaults(request, arguments, spec.param_schema)
+        if completed is not request:
+            request, arguments = completed, orjson.loads(completed.arguments)
         try:
             facts = self._toolbox.facts(spec, arguments)
         except ToolFailed as error:
@@ -119,7 +121,7 @@ class Checks:
     def restore(self, request: ToolRequest, statement: Mapping[str, Json]) -> Checked | Refuse:
         """A call that was waiting when the process ended, from the statement that the person was shown."""
         turn = _statement_turn(request, statement)
-        spec = self._find(request.tool)
+        spec = self._toolbox.find(request.tool)
         if spec is None or spec.digest != statement["descriptorDigest"]:
             return gate.POLICY_CHANGED
         changed = self._check_definition(turn.policy_version, spec)
@@ -142,16 +144,13 @@ class Checks:
         return used
 
     def _check_definition(self, policy_version: str, spec: ToolSpec) -> Refuse | None:
-        current = self._find(spec.name)
+        current = self._toolbox.find(spec.name)
         return gate.check_definition(
             policy_version,
             spec.digest,
             policy_version=self._policy.version,
             current=None if current is None else current.digest,
         )
-
-    def _find(self, name: str) -> ToolSpec | None:
-        return next((spec for spec in self._toolbox.specs() if spec.name == name), None)
 
 
 def _allowance(limits: ProfileLimits) -> Tally:

@@ -338,6 +338,10 @@ class Toolbox(Protocol):
         """All tools, in a stable order. A spec with `unavailable` set is shown to operators with that reason."""
         ...
 
+    def find(self, name: str) -> ToolSpec | None:
+        """The tool of that name as it is now."""
+        ...
+
     def find_faults(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Sequence[ArgumentFault]:
         """Every fault of the arguments against the spec's schema; empty when they fit."""
         ...

@@ -62,6 +62,10 @@ class CountingToolbox:
         """All of them."""
         return self.tools
 
+    def find(self, name: str) -> ToolSpec | None:
+        """By name."""
+        return next((spec for spec in self.tools if spec.name == name), None)
+
     def find_faults(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Sequence[ArgumentFault]:
         """`path` must be a text, `depth` a number, nothing else is known."""
         faults = [ArgumentFault(f"/{name}", "is not known") for name in arguments if name not in ("path", "depth")]

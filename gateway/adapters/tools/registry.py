@@ -114,6 +114,11 @@ class Registry:
         """All tools, in the order in which they were added."""
         return tuple(entry.spec for entry in self._entries.values())
 
+    def find(self, name: str) -> ToolSpec | None:
+        """The tool of that name."""
+        entry = self._entries.get(name)
+        return None if entry is None else entry.spec
+
     def find_faults(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Sequence[ArgumentFault]:
         """Every fault of the arguments, first against the schema, then against the function's own types."""
         validator = self._validators.get(spec.digest)
