@@ -305,6 +305,7 @@ async def test_compressed_pages_are_inflated(start: Start, encoding: str, body: 
         ("gzip, gzip", gzip.compress(gzip.compress(b"x"))),
         ("\u00fc", b"x"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "body",
 )
 async def test_what_is_not_compressed_as_it_says_is_refused(start: Start, encoding: str, body: bytes) -> None:
     site = await start(page(body, f"Content-Encoding: {encoding}"))
