@@ -9,6 +9,8 @@ export default defineConfig({
     environment: "node",
     reporters: ["./tests/plain-reporter.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },
+    setupFiles: ["./tests/patience.ts"],
+    testTimeout: 30_000,
     restoreMocks: true,
     maxWorkers: 1,
     coverage: { reporter: ["text"] },
