@@ -70,8 +70,8 @@ class ModelEntry(_Document):
     context_tokens: int = Field(gt=0)
     output_tokens: int = Field(gt=0)
     lane: Lane
-    tool_call_rank: int | None = Field(None, ge=0, le=100)
-    approx_peak_ram_bytes: int | None = Field(None, gt=0)
+    tool_call_rank: Annotated[int, Field(ge=0, le=100)] | None = None
+    approx_peak_ram_bytes: Annotated[int, Field(gt=0)] | None = None
     repack: bool = True
     sources: tuple[Source, ...] = ()
 

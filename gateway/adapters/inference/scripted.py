@@ -74,6 +74,8 @@ class _ScriptedStream:
         for number, piece in enumerate(self.pieces):
             if number == self.stalls_after:
                 await asyncio.Event().wait()
+            # A turn for everybody else, cancellation included, as every real answer gives.
+            await asyncio.sleep(0)
             yield piece
 
 

