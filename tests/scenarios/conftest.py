@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -44,7 +45,7 @@ class Scene:
             if approval["callId"] == call_id:
                 return str(approval["id"])
 
-    async def closings(self, conversation_id: str) -> list[dict[str, object]]:
+    async def closings(self, conversation_id: str) -> list[dict[str, Any]]:
         """The closing audit entries of a conversation, newest first."""
         listed = await self.console.call("audit/list", {"filter": {"conversationId": conversation_id}, "limit": 200})
         return [entry for entry in listed["entries"] if "outcome" in entry["body"]]
