@@ -1,0 +1,260 @@
+"""What ends by itself, what survives a restart, and what a policy or an operator changes while people work.
+
+Security research section 7, cases 1, 9, 31 and 65; protocol.md section 7 rows 6, 8, 10, 12 and 14. Requirement ids: 002-08,
+002-16, 002-28, 002-32, 002-52, 002-55, 002-67.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.harness.http import Browser
+from tests.harness.person import Person, Turn
+from tests.harness.process import GatewayProcess
+from tests.harness.socket import RpcError
+from tests.scenarios.conftest import Scene, make_gateway
+
+POLICY = Path(__file__).parents[2] / "policy"
+PATIENCE = 20.0
+
+
+@asynccontextmanager
+async def stage(home: Path, **settings: str) -> AsyncGenerator[Scene]:
+    """A gateway of one's own with these settings, and Ada at it. COUNTERSIGN_POLICY is a copy that may be edited."""
+    shutil.copytree(POLICY, home / "policy")
+    gateway = make_gateway(home, COUNTERSIGN_POLICY=str(home / "policy"), **settings)
+    await gateway.start()
+    ada = await Person.at(gateway).arrive()
+    try:
+        yield Scene(gateway, ada, await ada.agent(), await ada.console())
+    finally:
+        await ada.leave()
+        assert await gateway.stop() == 0
+        assert "Traceback" not in gateway.output, gateway.output
+
+
+def edit(gateway: GatewayProcess, name: str, old: str, new: str) -> None:
+    """Change one document of the gateway's own copy of the policy."""
+    path = gateway.home / "policy" / name
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+async def finish(call: asyncio.Future[Any]) -> Any:
+    async with asyncio.timeout(PATIENCE):
+        return await call
+
+
+# ── the policy ──
+
+
+async def test_row_8_a_new_policy_voids_open_snapshots_and_says_so_to_both_sides(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        turn = await scene.begin()
+        waiting = await turn.start("note", {"what": "milk"}, "c1")
+        approval_id = await scene.asked("c1")
+        edit(scene.gateway, "default.cedar", "This changes files, so it needs your yes", "This changes files, so you are asked")
+        scene.gateway.send(signal.SIGHUP)
+        revoked = await scene.shell.told("snapshot/revoked", snapshotId=turn.snapshot["id"])
+        assert revoked["reason"] == "policyChanged"
+        version = (await scene.shell.told("policy/changed"))["policyVersion"]
+        assert (await scene.console.told("policy/changed"))["policyVersion"] == version != turn.snapshot["policyVersion"]
+        result = await turn.invoke("peek", {"what": "a"})
+        assert (result["outcome"], result["reason"]) == ("refusedByPolicy", "policyChanged")
+        # Row 14: a yes to what was asked under the old policy runs nothing under the new one.
+        await scene.ada.answer(scene.console, approval_id)
+        assert (await finish(waiting))["reason"] == "policyChanged"
+        assert scene.effects(turn.conversation_id) == []
+        turn_ref = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
+        turn.snapshot = (await scene.shell.call("turns/refresh", turn_ref))["snapshot"]
+        assert turn.snapshot["policyVersion"] == version
+        assert (await turn.invoke("peek", {"what": "a"}))["outcome"] == "ok"
+
+
+BROKEN = {
+    "a rule that does not parse": ("default.cedar", "permit (", "permit ("[::-1]),
+    "a rule about nothing that exists": ("default.cedar", 'Countersign::Category::"read"', "Countersign::Nonsense"),
+    "a profile without its quota": ("profiles.toml", "calls_per_turn = 40\n", ""),
+    "no TOML": ("profiles.toml", "[operator]", "[operator"),
+}
+
+
+async def test_case_65_a_broken_policy_changes_nothing_and_the_last_good_one_stays_in_force(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        turn = await scene.begin()
+        for number, (document, old, new) in enumerate(BROKEN.values(), start=1):
+            before = (scene.gateway.home / "policy" / document).read_text()
+            edit(scene.gateway, document, old, new)
+            scene.gateway.send(signal.SIGHUP)
+            await scene.gateway.wait_for(re.compile("(?s)" + ".*the policy was not reloaded" * number))
+            (scene.gateway.home / "policy" / document).write_text(before)
+            # The snapshot is still good, and so is the rule that asks.
+            assert (await turn.invoke("peek", {"what": "a"}))["outcome"] == "ok"
+            call = await turn.start("note", {"what": "milk"})
+            approval = (await scene.shell.told("approvals/requested"))["approval"]
+            await scene.ada.answer(scene.console, approval["id"], "deny")
+            assert (await finish(call))["outcome"] == "deniedByUser"
+        shutil.move(scene.gateway.home / "policy", scene.gateway.home / "elsewhere")
+        scene.gateway.send(signal.SIGHUP)
+        await scene.gateway.wait_for(re.compile("(?s)" + ".*the policy was not reloaded" * (len(BROKEN) + 1)))
+        assert (await turn.invoke("peek", {"what": "a"}))["outcome"] == "ok"
+
+
+async def test_case_65_without_any_good_policy_the_gateway_does_not_start(tmp_path: Path) -> None:
+    shutil.copytree(POLICY, tmp_path / "policy")
+    gateway = make_gateway(tmp_path, COUNTERSIGN_POLICY=str(tmp_path / "policy"))
+    edit(gateway, "default.cedar", "permit (", "permit")
+    (tmp_path / "policy" / "default.cedar").write_text("permit (")
+    code, output = await gateway.run("serve")
+    assert code == 2, output
+    assert "default.cedar" in output
+    assert "Traceback" not in output
+
+
+# ── quotas ──
+
+
+async def test_row_10_a_used_up_turn_or_session_refuses_before_anybody_is_asked(tmp_path: Path) -> None:
+    shutil.copytree(POLICY, tmp_path / "small")
+    profiles = tmp_path / "small" / "profiles.toml"
+    small = profiles.read_text().replace("calls_per_turn = 40", "calls_per_turn = 2")
+    profiles.write_text(small.replace("calls_per_session = 2_000", "calls_per_session = 3"))
+    gateway = make_gateway(tmp_path, COUNTERSIGN_POLICY=str(tmp_path / "small"))
+    await gateway.start()
+    ada = await Person.at(gateway).arrive()
+    shell, console = await ada.agent(), await ada.console()
+    limits = (await shell.call("session/describe"))["limits"]
+    assert (limits["callsPerTurn"], limits["callsPerSession"]) == (2, 3)
+    turn = await Turn.begin(shell)
+    assert [(await turn.invoke("peek", {"what": "a"}))["outcome"] for _ in range(2)] == ["ok", "ok"]
+    over = await turn.invoke("note", {"what": "milk"})
+    assert (over["outcome"], over["reason"]) == ("refusedByPolicy", "quotaExceeded")
+    # A new snapshot is no new turn, and a new turn no new session.
+    place = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
+    turn.snapshot = (await shell.call("turns/refresh", place))["snapshot"]
+    assert (await turn.invoke("peek", {"what": "a"}))["reason"] == "quotaExceeded"
+    later = await Turn.begin(shell, turn.conversation_id)
+    assert (await later.invoke("peek", {"what": "a"}))["outcome"] == "ok"
+    other = await Turn.begin(shell)
+    assert (await other.invoke("peek", {"what": "a"}))["reason"] == "quotaExceeded"
+    # Nor does a restart forget.
+    await ada.leave()
+    await gateway.kill()
+    await gateway.start()
+    shell, console = await ada.agent(), await ada.console()
+    again = await Turn.begin(shell)
+    assert (await again.invoke("peek", {"what": "a"}))["reason"] == "quotaExceeded"
+    assert (await console.call("approvals/list"))["approvals"] == []
+    await ada.leave()
+    assert await gateway.stop() == 0
+
+
+# ── time ──
+
+
+async def test_rows_12_and_13_a_question_that_nobody_answers_times_out_and_a_late_yes_is_refused(tmp_path: Path) -> None:
+    async with stage(tmp_path, COUNTERSIGN_APPROVAL_SECONDS="1") as scene:
+        turn = await scene.begin()
+        for number, tool in enumerate(("note", "erase")):
+            call = await turn.start(tool, {"what": "milk"}, f"c{number}")
+            opened = await scene.console.call("approvals/get", {"approvalId": await scene.asked(f"c{number}")})
+            result = await finish(call)
+            assert (result["outcome"], result["reason"]) == ("timedOut", "approvalExpired")
+            resolved = await scene.console.told("approvals/resolved", callId=f"c{number}")
+            assert resolved["status"] == "expired"
+            try:
+                await scene.console.call("approvals/decide", scene.ada.decision(opened))
+            except RpcError as refused:
+                assert refused.code in (-32003, -32004)  # noqa: PT017 - an expired approval may be gone already
+            else:
+                raise AssertionError("a late yes was taken")
+        assert scene.effects(turn.conversation_id) == []
+        # The late answer does not revive it, and the same call again gets the same answer.
+        assert (await turn.invoke("erase", {"what": "milk"}, "c1"))["reason"] == "approvalExpired"
+
+
+async def test_row_6_a_snapshot_that_has_run_out_runs_nothing_until_it_is_refreshed(tmp_path: Path) -> None:
+    async with stage(tmp_path, COUNTERSIGN_SNAPSHOT_SECONDS="1") as scene:
+        turn = await scene.begin()
+        call = await turn.start("note", {"what": "milk"}, "in-time")
+        approval_id = await scene.asked("in-time")
+        async with asyncio.timeout(PATIENCE):
+            while (await turn.invoke("peek", {"what": "a"})).get("reason") != "snapshotExpired":
+                await asyncio.sleep(0.1)
+        # Row 14: the yes comes when the snapshot is over.
+        await scene.ada.answer(scene.console, approval_id)
+        result = await finish(call)
+        assert (result["outcome"], result["reason"]) == ("refusedByPolicy", "snapshotExpired")
+        place = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
+        turn.snapshot = (await scene.shell.call("turns/refresh", place))["snapshot"]
+        assert (await turn.invoke("peek", {"what": "fresh"}))["outcome"] == "ok"
+        assert not any("note" in line for line in scene.effects(turn.conversation_id))
+
+
+async def test_the_end_of_the_grace_period_cancels_what_ran_and_what_waited(tmp_path: Path) -> None:
+    async with stage(tmp_path, COUNTERSIGN_GRACE_SECONDS="0.5") as scene:
+        lost = await scene.ada.agent()
+        turn = await Turn.begin(lost)
+        await turn.start("linger", {}, "running")
+        await lost.told("tools/progress", callId="running")
+        await turn.start("note", {"what": "milk"}, "waiting")
+        approval_id = (await scene.console.told("approvals/requested"))["approval"]["id"]
+        opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
+        lost.drop()
+        assert (await scene.console.told("approvals/resolved", approvalId=approval_id))["status"] == "cancelled"
+        calls = await scene.shell.call("tools/list-calls", {"conversationId": turn.conversation_id})
+        async with asyncio.timeout(PATIENCE):
+            while {each["state"] for each in calls["calls"]} != {"closed"}:
+                await asyncio.sleep(0.05)
+                calls = await scene.shell.call("tools/list-calls", {"conversationId": turn.conversation_id})
+        assert {(each["result"]["outcome"], each["result"]["reason"]) for each in calls["calls"]} == {
+            ("cancelled", "sessionEnded")
+        }
+        assert "openTurn" not in await scene.shell.call("conversations/open", {"conversationId": turn.conversation_id})
+        try:
+            await scene.console.call("approvals/decide", scene.ada.decision(opened))
+        except RpcError as refused:
+            assert refused.code in (-32003, -32004)  # noqa: PT017 - either word is right
+        else:
+            raise AssertionError("a yes was taken for a turn that is over")
+        assert scene.effects(turn.conversation_id) == ["running linger"]
+
+
+# ── restarts ──
+
+
+async def test_a_restart_keeps_sessions_conversations_grants_and_what_waits_for_an_answer(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        gateway, ada = scene.gateway, scene.ada
+        turn = await scene.begin()
+        granted = await turn.start("note", {"what": "bread"}, "c1")
+        await ada.answer(scene.console, await scene.asked("c1"), scope="session")
+        assert (await finish(granted))["outcome"] == "ok"
+        await turn.start("erase", {"what": "old"}, "c2")
+        approval_id = await scene.asked("c2")
+        before = await scene.console.call("approvals/get", {"approvalId": approval_id})
+        await gateway.kill()
+        await gateway.start()
+        shell, console = await ada.agent(), await ada.console()
+        opened = await console.call("approvals/get", {"approvalId": approval_id})
+        assert opened["statement"] == before["statement"]
+        rebound = await shell.call("conversations/open", {"conversationId": turn.conversation_id})
+        turn.socket, turn.snapshot = shell, rebound["openTurn"]["snapshot"]
+        waiting = await turn.start("erase", {"what": "old"}, "c2")
+        await console.call("approvals/decide", ada.decision(opened))
+        result = await finish(waiting)
+        assert (result["outcome"], result["replayed"]) == ("ok", True)
+        assert (await turn.invoke("note", {"what": "bread"}, "c3"))["outcome"] == "ok"
+        assert scene.effects(turn.conversation_id) == ["c1 note bread 1", "c2 erase old", "c3 note bread 1"]
+        # Somebody without a cookie is nobody after a restart too.
+        assert (await Browser(gateway.port).post(f"{gateway.console_origin}/signout")).status == 401
+        code, output = await gateway.run("audit", "verify")
+        assert code == 0, output
