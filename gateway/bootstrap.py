@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -178,11 +179,20 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, lambda: house.gateway.tasks.spawn(_reload(house)))
         house.gateway.tasks.spawn(_expire(house))
+        _settle_memory()
         server = _Server(listener(create_app(_parts(house, settings)), host=settings.host, port=port), greeting)
         try:
             await server.serve(sockets=[listening])
         finally:
             await control.stop()
+
+
+def _settle_memory() -> None:
+    """What start-up made stays for good. Left to itself the collector looks through it again and again, and through every
+    call that is still remembered: a tenth of the time of a busy gateway (measured)."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @contextlib.asynccontextmanager

@@ -184,7 +184,7 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index(op.f("ix_calls_principal_id_received_at"), "calls", ["principal_id", "received_at"])
-    op.create_index(op.f("ix_calls_session_id"), "calls", ["session_id"])
+    op.create_index(op.f("ix_calls_session_id_request_leaf"), "calls", ["session_id", "request_leaf"])
 
     op.create_table(
         "messages",
