@@ -210,10 +210,10 @@ def gguf(**strings: str) -> bytes:
 
 
 @pytest.fixture(scope="session")
-async def real_models() -> Path:
+def real_models() -> Path:
     """The models folder with the default model in it, fetched if it is not there."""
     folder = models_folder(os.environ)
-    await fetch_model(load_catalog().find("default"), folder, lambda what, have, total: None)
+    asyncio.run(fetch_model(load_catalog().find("default"), folder, lambda what, have, total: None))
     return folder
 
 

@@ -1,0 +1,89 @@
+"""`countersign models`: what a person types to see and bring models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gateway.cli.models import models
+from gateway.core.errors import Misconfigured, ModelUnavailable
+
+from .conftest import SHA256, WEIGHTS
+
+OWN = f"""
+[[models]]
+name = "tiny"
+title = "Tiny"
+file = "tiny.gguf"
+bytes = {len(WEIGHTS)}
+sha256 = "{SHA256}"
+licence = "Apache-2.0"
+arch = "qwen2"
+quantisation = "Q4_K_M"
+context_tokens = 32768
+output_tokens = 1024
+lane = "nativeTools"
+
+[[models.sources]]
+kind = "publisher"
+url = "http://127.0.0.1:1/tiny.gguf"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A models folder with a catalogue of one's own."""
+    (tmp_path / "catalog.toml").write_text(OWN)
+    monkeypatch.setenv("COUNTERSIGN_MODELS", str(tmp_path))
+    return tmp_path
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(models, list(arguments), catch_exceptions=False)
+    return result.exit_code, result.output
+
+
+def test_list_shows_the_default_and_what_is_here(folder: Path) -> None:
+    (folder / "tiny.gguf").write_bytes(WEIGHTS)
+    code, output = run("list")
+    default, _, tiny = output.splitlines()
+    assert code == 0
+    assert default.startswith("* qwen2.5-coder-0.5b")
+    assert "here" not in default
+    assert "here" in tiny
+
+
+def test_show_tells_everything_about_a_model(folder: Path) -> None:
+    _, output = run("show", "tiny")
+    for part in (SHA256, "Apache-2.0", "nativeTools", "not measured", "http://127.0.0.1:1/tiny.gguf"):
+        assert part in output
+    assert "6 wheels" in run("show")[1]
+
+
+def test_path_prints_only_a_file_that_is_right(folder: Path) -> None:
+    assert run("path", "tiny")[0] == 1
+    (folder / "tiny.gguf").write_bytes(WEIGHTS)
+    assert run("path", "tiny") == (0, f"{folder / 'tiny.gguf'}\n")
+
+
+def test_fetch_of_a_model_that_is_here_needs_no_network(folder: Path) -> None:
+    (folder / "tiny.gguf").write_bytes(WEIGHTS)
+    code, output = run("fetch", "tiny")
+    assert code == 0
+    assert output.splitlines()[-1] == str(folder / "tiny.gguf")
+
+
+def test_fetch_into_a_log_tells_every_tenth_once(folder: Path) -> None:
+    (folder / "tiny.gguf.part").write_bytes(WEIGHTS)
+    _, output = run("fetch", "tiny")
+    assert output.splitlines()[0] == "Tiny: 100 % (checking the digest)"
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_cannot_be_done_is_an_error_of_the_tree() -> None:
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        run("fetch", "tiny")
+    with pytest.raises(Misconfigured, match="no model `gpt`"):
+        run("show", "gpt")
