@@ -73,15 +73,17 @@ class Decided:
 
 @dataclass(eq=False, slots=True)
 class Pending:
-    """An approval that waits. `answered` is set by a person, `recorded` once the driver has made it durable, with the grant
-    that was issued on it, if one was: a yes that came too late for its call grants nothing."""
+    """An approval that waits. `answered` is set by a person, `recorded` once the driver has made it durable, with how it
+    ended and the grant that was issued on it, if one was: a yes that came too late for its call grants nothing."""
 
     approval: Approval
     request: ToolRequest
     descriptor_digest: str
     deadline: float
     answered: asyncio.Future[PersonalAnswer] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    recorded: asyncio.Future[Grant | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    recorded: asyncio.Future[tuple[ApprovalStatus, Grant | None]] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
     challenges: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     taken: bool = False
 
@@ -149,13 +151,19 @@ class ApprovalDesk:
         self._pending.pop(approval.id, None)
         if not pending.recorded.done():
             if error is None:
-                pending.recorded.set_result(grant)
+                pending.recorded.set_result((status, grant))
             else:
                 pending.recorded.set_exception(error)
                 pending.recorded.exception()
         told = {"approvalId": approval.id, "callId": approval.call_id, "status": status.value}
         self._hub.notify(approval.session_id, "approvals/resolved", told)
         self._hub.notify_console(approval.principal_id, "approvals/resolved", told)
+
+    def withdraw(self, approval_id: str) -> None:
+        """The driver broke down: whoever answered hears of it, and nobody may answer any more."""
+        pending = self._pending.get(approval_id)
+        if pending is not None:
+            self.close(pending, ApprovalStatus.CANCELLED)
 
     # ── for the console ──
 
@@ -203,8 +211,7 @@ class ApprovalDesk:
         """
         pending = self._own(console, approval_id)
         approval = pending.approval
-        if self._clock.monotonic() >= pending.deadline:
-            raise Refused("approvalExpired", "this approval has expired; nothing ran", 410)
+        self._demand_time(pending)
         if pending.taken:
             raise Refused("alreadyDecided", "this approval was answered a moment ago", 409)
         self._spend_challenge(pending, console, challenge)
@@ -258,8 +265,7 @@ class ApprovalDesk:
         except BaseException:
             pending.taken = False
             raise
-        if self._clock.monotonic() >= pending.deadline:
-            raise Refused("approvalExpired", "this approval has expired; nothing ran", 410)
+        self._demand_time(pending)
         used = PasskeyUsed(self._clock.now(), console.principal.id, passkey.id, verified.sign_count, verified.backed_up)
         resolved = self._resolve(pending, console, ApprovalStatus.APPROVED, credential_id=passkey.id, assertion=assertion)
         return await self._answer(pending, Approved(resolved, grant, used))
@@ -269,8 +275,16 @@ class ApprovalDesk:
         if pending.answered.done() or pending.recorded.done():
             raise Refused("noLongerOpen", "this approval is no longer open; nothing ran", 409)
         pending.answered.set_result(answer)
-        grant = await asyncio.shield(pending.recorded)
-        return Decided(replace(pending.approval, status=answer.resolved.status), grant)
+        status, grant = await asyncio.shield(pending.recorded)
+        if status is not answer.resolved.status:
+            # Cancelled in the same breath: what is on record counts, and it is not this answer.
+            raise Refused("noLongerOpen", "this approval is no longer open; nothing ran", 409)
+        return Decided(replace(pending.approval, status=status), grant)
+
+    def _demand_time(self, pending: Pending) -> None:
+        # By either clock: the ledger takes no yes that the record says came too late.
+        if self._clock.monotonic() >= pending.deadline or self._clock.now() >= pending.approval.expires_at:
+            raise Refused("approvalExpired", "this approval has expired; nothing ran", 410)
 
     async def _own_passkey(self, console: ConsoleSession, credential_id: bytes) -> Passkey:
         passkey = await self._records.passkey(credential_id)

@@ -1,7 +1,8 @@
 """Closing entries: every request gets exactly one, durable before anybody hears of it (row 17).
 
 A call that did not run and cannot be recorded has simply not happened. A call that ran and cannot be recorded is answered
-with `outcomeUnknown`, the one honest answer, and its record is tried again for as long as the process lives.
+with `outcomeUnknown`, the one honest answer. What is owed to calls that are on record already, their outcome or their
+refusal, is tried again for as long as the process lives.
 """
 
 from __future__ import annotations
@@ -11,14 +12,22 @@ import logging
 from collections.abc import Sequence
 
 from gateway.core.approval import RuleReason
-from gateway.core.errors import LedgerUnavailable
+from gateway.core.errors import GatewayError, IllegalStep, LedgerUnavailable
 from gateway.core.gate import Refuse
 from gateway.core.labels import Exposure, expose
-from gateway.core.ledger import CallClosed, CallFoundUnknown, CallRefusedUnrecorded, ConversationTainted, Entry, ToolResult
-from gateway.core.lifecycle import CallEvent
+from gateway.core.ledger import (
+    ApprovalResolved,
+    CallClosed,
+    CallFoundUnknown,
+    CallRefusedUnrecorded,
+    ConversationTainted,
+    Entry,
+    ToolResult,
+)
+from gateway.core.lifecycle import CallEvent, Phase
 from gateway.core.model import ToolRequest
 from gateway.core.results import refused_result, unknown_result
-from gateway.core.vocabulary import Decision, Outcome, Reason
+from gateway.core.vocabulary import ApprovalStatus, Decision, Outcome, Reason
 from gateway.runtime.checks import Checked
 from gateway.runtime.conversations import Conversation
 from gateway.runtime.flights import Answer, Flight, Settled
@@ -53,11 +62,17 @@ class Closing:
         decision: Decision | None = None,
         alongside: Sequence[Entry] = (),
     ) -> Answer:
-        """Close a call that did not run, together with what led to it. Raises LedgerUnavailable: nothing was written."""
+        """Close a call that did not run, together with what led to it. Raises LedgerUnavailable: nothing was written yet."""
         request = flight.request if checked is None else checked.request
         result = self._refused(request, refusal)
         entry = self._entry(request, checked, decision or refusal.decision, refusal.because, result, executed=False)
-        indices = await self._ledger.append(*alongside, entry)
+        try:
+            indices = await self._ledger.append(*alongside, entry)
+        except LedgerUnavailable:
+            if alongside:
+                # Its question is on record, and would be asked again after a restart.
+                self._tasks.spawn(self._record_later(entry, alongside))
+            raise
         flight.step(CallEvent.CLOSED)
         return Answer(result, indices[-1], replayed=False)
 
@@ -75,13 +90,33 @@ class Closing:
         """Close a call whose intent is on record, and let the conversation's exposure rise by what came back."""
         entry = self._entry(checked.request, checked, decision, because, result, executed=executed)
         exposed = expose(conversation.exposure, result.trust, result.labels) if executed else conversation.exposure
+        entries: tuple[Entry, ...] = (entry,)
+        if exposed != conversation.exposure:
+            # Before the await: a call that is decided while this one is being written must see what it let in.
+            conversation.exposure = exposed
+            entries = (entry, _taint(conversation, entry, exposed))
         try:
-            index = await self._append(conversation, entry, exposed)
+            index, *_ = await self._ledger.append(*entries)
         except LedgerUnavailable:
-            self._tasks.spawn(self._record_later(conversation, entry, exposed))
+            self._tasks.spawn(self._record_later(entry, after=entries[1:], conversation=conversation))
             return self.unknown(checked.request)
         flight.step(CallEvent.CLOSED)
         return Answer(result, index, replayed=False)
+
+    async def give_up(self, flight: Flight) -> Answer:
+        """Close a call in whose course something broke that nobody foresaw. What was not intended did not run."""
+        request = flight.request
+        try:
+            if flight.phase is not Phase.RUNNING:
+                message = "nothing ran: the gateway could not carry this call through"
+                refusal = Refuse(Outcome.EXECUTION_ERROR, Reason.SOURCE_UNAVAILABLE, message)
+                withdrawn = () if flight.approval_id is None else (self._withdraw(request, flight.approval_id),)
+                return await self.refuse(flight, refusal, alongside=withdrawn)
+            found = self._found_unknown(request)
+            (index,) = await self._ledger.append(found)
+            return Answer(unknown_result(found), index, replayed=False)
+        except GatewayError:
+            return self.unknown(request)
 
     async def conflict(self, request: ToolRequest) -> Answer:
         """Row 4: refused and audited, while the call that owns the id stays as it is."""
@@ -89,19 +124,36 @@ class Closing:
             Outcome.REFUSED_BY_POLICY, Reason.REPLAY_CONFLICT, "this call id was used for another call; use a new id"
         )
         result = self._refused(request, refusal)
-        (index,) = await self._ledger.append(CallRefusedUnrecorded(self._clock.now(), request, result))
+        try:
+            (index,) = await self._ledger.append(CallRefusedUnrecorded(self._clock.now(), request, result))
+        except LedgerUnavailable as error:
+            return self.unavailable(request, error)
         return Answer(result, index, replayed=False)
 
     def unknown(self, request: ToolRequest) -> Answer:
         """The answer for a call of which nobody can say whether it took effect."""
-        found = CallFoundUnknown(
-            self._clock.now(), request.principal.id, request.conversation_id, request.call_id, self.receipt()
-        )
-        return Answer(unknown_result(found), None, replayed=False)
+        return Answer(unknown_result(self._found_unknown(request)), None, replayed=False)
 
-    def unrecorded(self, request: ToolRequest, refusal: Refuse) -> Answer:
+    def unavailable(self, request: ToolRequest, error: LedgerUnavailable) -> Answer:
         """The answer for a call that did not run and could not be recorded."""
+        refusal = Refuse(Outcome.EXECUTION_ERROR, Reason.LEDGER_UNAVAILABLE, f"nothing ran: {error.message}")
         return Answer(self._refused(request, refusal), None, replayed=False)
+
+    def _found_unknown(self, request: ToolRequest) -> CallFoundUnknown:
+        return CallFoundUnknown(self._clock.now(), request.principal.id, request.conversation_id, request.call_id, self.receipt())
+
+    def _withdraw(self, request: ToolRequest, approval_id: str) -> ApprovalResolved:
+        return ApprovalResolved(
+            at=self._clock.now(),
+            approval_id=approval_id,
+            call_id=request.call_id,
+            conversation_id=request.conversation_id,
+            status=ApprovalStatus.CANCELLED,
+            approver_id=None,
+            console_session_id=None,
+            credential_id=None,
+            assertion=None,
+        )
 
     def _refused(self, request: ToolRequest, refusal: Refuse) -> ToolResult:
         return refused_result(request.call_id, refusal.outcome, refusal.reason, refusal.message, receipt_id=self.receipt())
@@ -127,28 +179,32 @@ class Closing:
             executed=executed,
         )
 
-    async def _append(self, conversation: Conversation, entry: CallClosed, exposed: Exposure) -> int | None:
-        if exposed == conversation.exposure:
-            (index,) = await self._ledger.append(entry)
-            return index
-        # Before the await: a call that is decided while this one is being written must see what it let in.
-        conversation.exposure = exposed
-        request = entry.request
-        tainted = ConversationTainted(
-            entry.at, conversation.id, request.principal.id, exposed.taint, exposed.label, request.call_id
-        )
-        index, _ = await self._ledger.append(entry, tainted)
-        return index
-
-    async def _record_later(self, conversation: Conversation, entry: CallClosed, exposed: Exposure) -> None:
+    async def _record_later(
+        self,
+        entry: CallClosed,
+        before: Sequence[Entry] = (),
+        after: Sequence[Entry] = (),
+        conversation: Conversation | None = None,
+    ) -> None:
         attempt = 0
         while True:
             await asyncio.sleep(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
             attempt += 1
             try:
-                index = await self._append(conversation, entry, exposed)
+                indices = await self._ledger.append(*before, entry, *after)
             except LedgerUnavailable:
                 _log.warning("the outcome of call %s is still not on record", entry.request.call_id)
                 continue
-            conversation.settled[entry.request.call_id] = Settled(entry.request.digest, entry.result, index)
+            except IllegalStep as error:
+                # Its conversation was deleted meanwhile. The next start finds the call open and closes it.
+                _log.warning("the outcome of call %s cannot be put on record: %s", entry.request.call_id, error.message)
+                return
+            if conversation is not None:
+                settled = Settled(entry.request.digest, entry.result, indices[len(before)])
+                conversation.settled[entry.request.call_id] = settled
             return
+
+
+def _taint(conversation: Conversation, entry: CallClosed, exposed: Exposure) -> ConversationTainted:
+    request = entry.request
+    return ConversationTainted(entry.at, conversation.id, request.principal.id, exposed.taint, exposed.label, request.call_id)

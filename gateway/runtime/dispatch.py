@@ -18,10 +18,10 @@ import orjson
 from gateway.core import gate
 from gateway.core.approval import Grant, RuleReason
 from gateway.core.canonical import Json
-from gateway.core.errors import LedgerUnavailable, NotFound, NotSignedIn
+from gateway.core.errors import IllegalStep, LedgerUnavailable, NotFound, NotSignedIn
 from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse
 from gateway.core.ledger import CallIntended, Entry, GrantIssued, ToolResult
-from gateway.core.lifecycle import CallEvent
+from gateway.core.lifecycle import CallEvent, Phase
 from gateway.core.model import ModelRef, Session, ToolCall, ToolOutput, ToolRequest, bind
 from gateway.core.redaction import cap_text, redact_text
 from gateway.core.results import present_output, refused_result
@@ -133,7 +133,7 @@ class Dispatcher:
         flight = Flight(request, self._clock.monotonic())
         conversation.flights[request.call_id] = flight
         self._tasks.spawn(self._land(conversation, flight, self._fly(conversation, flight, session)))
-        answer = await asyncio.shield(flight.closed)
+        answer = await flight.landing()
         self._observer.step(Step.REPLIED, request.call_id)
         return answer
 
@@ -225,6 +225,13 @@ class Dispatcher:
         except LedgerUnavailable:
             self._grants.unuse(grant)
             raise
+        except IllegalStep:
+            if flight.phase is not Phase.CLEARED:
+                raise
+            # The ledger knows better: the grant ran out or was taken back while its use was on its way to the disk.
+            self._grants.drop(grant)
+            gone = Refuse(Outcome.CANCELLED, None, "the yes that covered this call no longer holds; propose it again")
+            return await self._closing.refuse(flight, gone, checked)
 
     async def _run_approved(
         self, conversation: Conversation, flight: Flight, checked: Checked, judged: PolicyVerdict, pending: Pending
@@ -243,7 +250,12 @@ class Dispatcher:
             return await self._questions.close_overtaken(flight, checked, pending, answer, changed)
         flight.step(CallEvent.APPROVAL_GIVEN)
         clearance = _clear(pending, answer)
-        return await self._run(conversation, flight, checked, judged, clearance, pending)
+        try:
+            return await self._run(conversation, flight, checked, judged, clearance, pending)
+        except (LedgerUnavailable, IllegalStep) as error:
+            if flight.phase is not Phase.CLEARED:
+                raise
+            return await self._questions.close_unrecorded(flight, checked, pending, answer, error)
 
     async def _run(
         self,
@@ -306,12 +318,7 @@ class Dispatcher:
             approval_id=clearance.approval_id,
             grant_id=clearance.grant_id,
         )
-        try:
-            await self._ledger.append(*clearance.alongside, intent)
-        except LedgerUnavailable as error:
-            if pending is not None:
-                self._desk.close(pending, ApprovalStatus.CANCELLED, error)
-            raise
+        await self._ledger.append(*clearance.alongside, intent)
         # Only now: a yes that is not on record covers nothing.
         if clearance.issues is not None:
             self._grants.hold(clearance.issues)
@@ -331,7 +338,7 @@ class Dispatcher:
         """Rows 3 and 4 for a call that is still under way."""
         if flight.request.digest != request.digest:
             return await self._closing.conflict(request)
-        answer = await asyncio.shield(flight.closed)
+        answer = await flight.landing()
         return Answer(answer.result, answer.closing_index, replayed=True)
 
     async def _replay_settled(self, settled: Settled, request: ToolRequest) -> Answer:
@@ -351,20 +358,21 @@ class Dispatcher:
         try:
             answer = await course
         except LedgerUnavailable as error:
-            refusal = Refuse(Outcome.EXECUTION_ERROR, Reason.LEDGER_UNAVAILABLE, f"nothing ran: {error.message}")
-            answer = self._closing.unrecorded(request, refusal)
+            answer = self._closing.unavailable(request, error)
         except asyncio.CancelledError:
             # The gateway stops. What waits stays pending on disk, what runs is found unknown at the next start.
-            flight.closed.cancel()
+            flight.abandon()
             raise
-        except Exception:  # noqa: BLE001 - whatever broke, whoever waits is told that the outcome is unknown
+        except Exception:  # noqa: BLE001 - whatever broke, whoever waits is told, and the call is closed
             _log.exception("call %s failed inside the gateway", request.call_id)
-            answer = self._closing.unknown(request)
+            answer = await self._closing.give_up(flight)
+            if flight.approval_id is not None:
+                self._desk.withdraw(flight.approval_id)
         del conversation.flights[request.call_id]
         conversation.settled[request.call_id] = Settled(request.digest, answer.result, answer.closing_index)
         seconds = self._clock.monotonic() - flight.started
         self._observer.closed(request.tool, answer.result.outcome, answer.result.reason, seconds)
-        flight.closed.set_result(answer)
+        flight.land(answer)
 
 
 def _clear(pending: Pending, answer: Approved) -> Clearance:

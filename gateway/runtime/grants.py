@@ -48,6 +48,10 @@ class Grants:
         if grant.id in held:
             held[grant.id] = replace(held[grant.id], uses=held[grant.id].uses - 1)
 
+    def drop(self, grant: Grant) -> None:
+        """The ledger does not take it any more."""
+        self._by_session.get(grant.session_id, {}).pop(grant.id, None)
+
     async def revoke_own(self, session: Session, grant_id: str) -> None:
         """An agent session gives up one of its own grants: that only narrows its authority. Raises NotFound."""
         grant = (await self._load(session.id)).get(grant_id)

@@ -6,7 +6,7 @@ import asyncio
 
 from gateway.core import effects
 from gateway.core.approval import Approval, digest_of_statement, state
-from gateway.core.errors import LedgerUnavailable
+from gateway.core.errors import GatewayError, IllegalStep, LedgerUnavailable, Refused
 from gateway.core.gate import NeedsConsent, NeedsStepUp, Refuse
 from gateway.core.ledger import ApprovalRequested, ApprovalResolved, Entry
 from gateway.core.lifecycle import CallEvent
@@ -98,11 +98,36 @@ class Questions:
     async def close_overtaken(
         self, flight: Flight, checked: Checked, pending: Pending, answer: Approved, refusal: Refuse
     ) -> Answer:
-        """Close a call that was approved when it could not run any more (row 14). The yes goes on record all the same."""
-        return await self._close(flight, checked, pending, (answer.resolved,), refusal, refusal.decision)
+        """Close a call that was approved when it could not run any more (row 14). The yes goes on record all the same, and
+        so does the use of the passkey that gave it."""
+        given = (answer.resolved,) if answer.used is None else (answer.used, answer.resolved)
+        return await self._close(flight, checked, pending, given, refusal, refusal.decision)
+
+    async def close_unrecorded(
+        self, flight: Flight, checked: Checked, pending: Pending, answer: Approved, error: LedgerUnavailable | IllegalStep
+    ) -> Answer:
+        """Close a call whose yes could not be put on record together with its intent, so that nothing ran."""
+        match error:
+            case LedgerUnavailable():
+                refusal = Refuse(Outcome.EXECUTION_ERROR, Reason.LEDGER_UNAVAILABLE, f"nothing ran: {error.message}")
+                return await self._close_without_answer(flight, checked, pending, refusal, error)
+            case IllegalStep():
+                # Its time ran out, or its passkey was used elsewhere or taken away, while the yes was on its way to the disk.
+                if answer.used is None:
+                    late = Refuse(Outcome.TIMED_OUT, Reason.APPROVAL_EXPIRED, "the yes came too late; nothing ran")
+                else:
+                    message = "the passkey's answer no longer holds; nothing ran"
+                    late = Refuse(Outcome.STEP_UP_FAILED, Reason.ASSERTION_INVALID, message)
+                refused = Refused("noLongerOpen", late.message, 409)
+                return await self._close_without_answer(flight, checked, pending, late, refused)
 
     async def close_lapsed(self, flight: Flight, checked: Checked | None, pending: Pending, refusal: Refuse) -> Answer:
         """Close a call whose question nobody may answer any more."""
+        return await self._close_without_answer(flight, checked, pending, refusal)
+
+    async def _close_without_answer(
+        self, flight: Flight, checked: Checked | None, pending: Pending, refusal: Refuse, error: GatewayError | None = None
+    ) -> Answer:
         approval = pending.approval
         resolved = ApprovalResolved(
             at=self._clock.now(),
@@ -115,7 +140,7 @@ class Questions:
             credential_id=None,
             assertion=None,
         )
-        return await self._close(flight, checked, pending, (resolved,), refusal, Decision.DENIED)
+        return await self._close(flight, checked, pending, (resolved,), refusal, Decision.DENIED, error)
 
     async def _close(
         self,
@@ -125,15 +150,16 @@ class Questions:
         alongside: tuple[Entry, ...],
         refusal: Refuse,
         decision: Decision,
+        error: GatewayError | None = None,
     ) -> Answer:
         """Record answer and outcome together; whoever answered hears of it once it is durable, or that it is not."""
         status = next(entry.status for entry in alongside if isinstance(entry, ApprovalResolved))
         try:
             answer = await self._closing.refuse(flight, refusal, checked, decision=decision, alongside=alongside)
-        except LedgerUnavailable as error:
-            self._desk.close(pending, status, error)
+        except LedgerUnavailable as unavailable:
+            self._desk.close(pending, status, unavailable)
             raise
-        self._desk.close(pending, status)
+        self._desk.close(pending, status, error)
         return answer
 
     def _compose(
