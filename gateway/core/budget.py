@@ -38,6 +38,10 @@ class Exhausted:
 
 def find_exhausted(used: Tally, allowed: Tally) -> Exhausted | None:
     """The narrowest quota that the next call would exceed, None if there is room in all three."""
-    quotas = (Quota.TURN, Quota.SESSION, Quota.DAY)
-    counts = zip(quotas, (used.turn, used.session, used.day), (allowed.turn, allowed.session, allowed.day), strict=True)
-    return next((Exhausted(quota, size) for quota, count, size in counts if count >= size), None)
+    if used.turn >= allowed.turn:
+        return Exhausted(Quota.TURN, allowed.turn)
+    if used.session >= allowed.session:
+        return Exhausted(Quota.SESSION, allowed.session)
+    if used.day >= allowed.day:
+        return Exhausted(Quota.DAY, allowed.day)
+    return None

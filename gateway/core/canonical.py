@@ -41,14 +41,7 @@ _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 def parse(raw: bytes, *, max_depth: int = MAX_DEPTH) -> Json:
     """Read one JSON value. Raises MalformedJson for anything that I-JSON forbids, or nesting beyond `max_depth`."""
     try:
-        text = raw.decode("utf-8")
-        value = json.loads(
-            text,
-            object_pairs_hook=_unique_names,
-            parse_int=_bounded_integer,
-            parse_float=_finite_number,
-            parse_constant=_no_constant,
-        )
+        value = _STRICT.decode(raw.decode("utf-8"))
     except MalformedJson:
         raise
     except UnicodeDecodeError:
@@ -139,6 +132,14 @@ def _is_readable(number: float) -> bool:
 
 def _no_constant(name: str) -> Never:
     raise MalformedJson(f"`{name}` is not JSON")
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_unique_names,
+    parse_int=_bounded_integer,
+    parse_float=_finite_number,
+    parse_constant=_no_constant,
+)
 
 
 def _is_deeper(value: Json, levels: int) -> bool:

@@ -1,7 +1,7 @@
 """A call under way, and one that has closed: the runtime's memory of call ids.
 
 A flight is driven by its own task, never by the connection that asked: losing a socket loses no call. Whoever wants the
-answer waits on `closed`; whoever wants it stopped calls `stop`, and the first reason wins.
+answer waits for it; whoever wants it stopped calls `stop`, and the first reason wins.
 """
 
 from __future__ import annotations
@@ -41,12 +41,29 @@ class Flight:
     started: float
     phase: Phase = Phase.PROPOSED
     approval_id: str | None = None
-    closed: asyncio.Future[Answer] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    waiting: list[asyncio.Future[Answer]] = field(default_factory=list[asyncio.Future[Answer]])
     stopped: asyncio.Future[Reason | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def step(self, event: CallEvent) -> None:
         """Take one step of the lifecycle. Raises IllegalStep."""
         self.phase = advance(self.phase, event)
+
+    def landing(self) -> asyncio.Future[Answer]:
+        """The answer, once there is one. Everybody who waits has a future of their own: giving it up stops nobody else."""
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.waiting.append(future)
+        return future
+
+    def land(self, answer: Answer) -> None:
+        """Give the answer to everybody who still waits."""
+        for future in self.waiting:
+            if not future.done():
+                future.set_result(answer)
+
+    def abandon(self) -> None:
+        """There will be no answer."""
+        for future in self.waiting:
+            future.cancel()
 
     def stop(self, reason: Reason | None) -> None:
         """Ask for the call to end; no reason when its own client cancelled it. A tool under way is told at once."""
