@@ -28,6 +28,9 @@ NOT_GIVEN = "(not given)"
 _BARE = re.compile(r"[A-Za-z0-9_./:@%+=&?#~,-]*[A-Za-z0-9_/]")
 """A value that can stand in a sentence unquoted: one ASCII word that does not end like a sentence does."""
 
+_SPELT = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+"""As everybody writes them; the rest of what cannot be seen is spelt by number."""
+
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 _UNSEEN_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -78,7 +81,7 @@ def show(value: Json) -> str:
 
 
 def escape(text: str) -> str:
-    """The text with everything that draws nothing, moves the cursor or turns the writing direction spelt as `\\u202e`.
+    """The text with everything that draws nothing, moves the cursor or turns the writing direction spelt as `\\n` or `\\u202e`.
 
     A backslash is doubled, so that no text can pretend to be an escape.
     """
@@ -90,7 +93,7 @@ def _show_text(text: str, *, quoted: bool) -> str:
         return _quote(text) if quoted else escape(text)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     # The note stands outside the quotes, where no value can write: a text that imitates it is seen as part of the value.
-    note = f"…[{len(text)} characters, sha256 {digest}]…"
+    note = f"...[{len(text)} characters, sha256 {digest}]..."
     return f"{_quote(text[:SHOWN_HEAD])} {note} {_quote(text[-SHOWN_TAIL:])}"
 
 
@@ -99,9 +102,9 @@ def _quote(text: str) -> str:
 
 
 def _escape_character(char: str) -> str:
-    if " " <= char <= "~":
-        return "\\\\" if char == "\\" else char
-    if not _is_unseen(char):
+    if char in _SPELT:
+        return _SPELT[char]
+    if " " <= char <= "~" or not _is_unseen(char):
         return char
     code = ord(char)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -77,7 +77,6 @@ def test_a_value_stands_apart_from_the_sentence(value: Json, shown: str) -> None
     "char",
     [
         "\0",
-        "\n",
         "\x1b",
         "\x7f",
         "\x85",
@@ -103,7 +102,13 @@ def test_what_cannot_be_seen_is_spelt_out(char: str) -> None:
     assert f"{ord(char):04x}" in shown
 
 
+def test_breaks_and_tabs_are_spelt_as_everybody_writes_them() -> None:
+    assert show("# Plan\r\n\n\tone") == '"# Plan\\r\\n\\n\\tone"'
+
+
 def test_an_escape_cannot_be_imitated() -> None:
+    assert escape("\n") == "\\n"
+    assert escape("\\n") == "\\\\n"
     assert escape("\u202e") == "\\u202e"
     assert escape("\\u202e") == "\\\\u202e"
 
@@ -118,8 +123,8 @@ def test_a_long_value_shows_both_ends_its_length_and_its_digest() -> None:
 
 
 def test_an_imitated_fold_stays_inside_the_quotes() -> None:
-    assert show("a …[9 characters, sha256 00]… b") == '"a …[9 characters, sha256 00]… b"'
-    assert show('a" …[9 characters, sha256 00]… "b') == '"a\\" …[9 characters, sha256 00]… \\"b"'
+    assert show("a ...[9 characters, sha256 00]... b") == '"a ...[9 characters, sha256 00]... b"'
+    assert show('a" ...[9 characters, sha256 00]... "b') == '"a\\" ...[9 characters, sha256 00]... \\"b"'
 
 
 @pytest.mark.parametrize(
