@@ -1,4 +1,4 @@
-"""Canonical JSON: two readers never see two calls in the same bytes (002-24; protocol.md sections 2 and 3)."""
+"""Canonical JSON: two readers never see two calls in the same bytes (002-33; protocol.md sections 2 and 3)."""
 
 from __future__ import annotations
 

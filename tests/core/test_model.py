@@ -1,4 +1,4 @@
-"""Binding a call, and what digests cover (002-24; protocol.md sections 3, 4 and 7)."""
+"""Binding a call, and what digests cover (002-33; protocol.md sections 3, 4 and 7)."""
 
 from __future__ import annotations
 

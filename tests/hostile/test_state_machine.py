@@ -2,7 +2,7 @@
 
 Promises 1 to 3 of design.md: whatever is sent, no call that needs a person's yes runs without one given on the console, none
 outside the open turn's snapshot, none twice; and every well-formed request leaves exactly one closing entry in the log.
-The effects are counted in a file outside the gateway. Requirement ids: 002-09, 002-16, 002-17, 002-28, 002-30, 002-33.
+The effects are counted in a file outside the gateway. Requirement ids: 002-03, 002-09, 002-16, 002-17, 002-28, 002-30, 002-33.
 
 HOSTILE_SEED and HOSTILE_EXAMPLES choose other and more histories; a failure prints the one it used.
 """

@@ -1,4 +1,4 @@
-"""The decision table, the command that runs it, and the guide's own examples (002-68; issue 2, section 4)."""
+"""The decision table, the command that runs it, and the guide's own examples (002-20, 002-65, 002-68, 002-70)."""
 
 from __future__ import annotations
 

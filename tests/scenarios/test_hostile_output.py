@@ -1,6 +1,6 @@
 """What tools give back is data, whatever it says (security research section 7, cases 53, 54 and 64).
 
-Requirement ids: 002-02, 002-31, 002-35, 002-36, 002-72.
+Requirement ids: 002-02, 002-31, 002-35, 002-36, 002-53, 002-72.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""protocol.md section 7, row by row, against the running gateway. Requirement ids: 002-15, 002-16, 002-26 to 002-33, 002-72."""
+"""protocol.md section 7, row by row, against the running gateway.
+
+Requirement ids: 002-04, 002-15, 002-16, 002-26, 002-28, 002-29, 002-30, 002-31, 002-32, 002-33, 002-43, 002-71, 002-72.
+"""
 
 from __future__ import annotations
 

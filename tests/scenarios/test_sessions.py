@@ -1,6 +1,6 @@
 """Attacks on sign-in and sessions, sent to the running gateway (security research section 7, cases 13, 38 and 41 to 46).
 
-Requirement ids: 002-32, 002-34a, 002-84.
+Requirement ids: 002-10, 002-29, 002-32, 002-34a, 002-84.
 """
 
 from __future__ import annotations

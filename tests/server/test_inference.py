@@ -1,4 +1,7 @@
-"""`/v1` under a turn's token: what may be declared, what is passed on, and what stops it."""
+"""`/v1` under a turn's token: what may be declared, what is passed on, and what stops it.
+
+Requirement ids: 002-10, 002-18, 002-19, 002-27, 002-44, 002-46, 002-64.
+"""
 
 from __future__ import annotations
 

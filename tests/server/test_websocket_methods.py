@@ -1,4 +1,7 @@
-"""Every method of both origins over a real socket, each answer held to its own wire type."""
+"""Every method of both origins over a real socket, each answer held to its own wire type.
+
+Requirement ids: 002-22, 002-38, 002-39, 002-40, 002-41, 002-42, 002-56.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The method tables against the contract: no row too few, none too many, each handler typed as its row says."""
+"""The method tables against the contract: no row too few, none too many, each handler typed as its row says.
+
+Requirement ids: 002-05, 002-49, 002-50.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The InferenceBackend port, over every adapter of it: the scripted one, a remote server, a supervised sidecar."""
+"""The InferenceBackend port, over every adapter of it: the scripted one, a remote server, a supervised sidecar.
+
+Requirement ids: 002-06, 002-45.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fetching a model: only the right bytes get its name, and nothing that has arrived is fetched twice."""
+"""Fetching a model: only the right bytes get its name, and nothing that has arrived is fetched twice (002-60)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A model on this machine, from its name or file to its state; and what the doctor says about it."""
+"""A model on this machine, from its name or file to its state; and what the doctor says about it.
+
+Requirement ids: 002-47, 002-57, 002-61.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`countersign models`: what a person types to see and bring models."""
+"""`countersign models`: what a person types to see and bring models (002-05, 002-48)."""
 
 from __future__ import annotations
 

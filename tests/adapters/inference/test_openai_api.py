@@ -1,4 +1,4 @@
-"""Somebody's OpenAI-compatible server: spoken to with its own names, believed in nothing, and its key told to nobody."""
+"""Somebody's OpenAI-compatible server: spoken to with its own names, believed in nothing, and its key told to nobody (002-63)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The supervisor over real processes that play the model server: it comes up, comes back, gives up, and leaves nothing behind."""
+"""The supervisor over real processes that play the model server: it comes up, comes back, gives up, and leaves nothing behind.
+
+Requirement ids: 002-01, 002-62.
+"""
 
 from __future__ import annotations
 

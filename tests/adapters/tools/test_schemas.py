@@ -1,4 +1,4 @@
-"""Schemas made from signatures, and schemas nobody may publish (security.md row 24; requirements 002-25, 002-46)."""
+"""Schemas made from signatures, and schemas nobody may publish (security.md row 24; requirement 002-25)."""
 
 from __future__ import annotations
 

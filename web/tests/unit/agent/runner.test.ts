@@ -1,3 +1,4 @@
+// Requirement ids: 002-14, 002-54.
 import { describe, expect, test } from "vitest";
 import { ChatFailure, type ChatRequest } from "../../../src/agent/chat.ts";
 import { copy } from "../../../src/agent/copy.ts";

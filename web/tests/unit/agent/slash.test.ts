@@ -1,3 +1,4 @@
+// Requirement ids: 002-23.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readCommand, suggestCommands } from "../../../src/agent/slash.ts";

@@ -1,4 +1,5 @@
 // @vitest-environment jsdom
+// Requirement ids: 002-34.
 import { cleanup, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import axe from "axe-core";
