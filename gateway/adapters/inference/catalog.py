@@ -139,10 +139,18 @@ def load_catalog(folder: Path | None = None) -> Catalog:
         raise Misconfigured(f"the catalogue in the models folder does not read: {error.strerror}") from None
 
 
+def expand(path: str) -> Path:
+    """A path as an operator writes it, `~` and `~name` included. Raises Misconfigured for a user that does not exist."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise Misconfigured(f"there is no home folder for `{path}`") from None
+
+
 def models_folder(environment: Mapping[str, str]) -> Path:
     """Where weights are kept: `$COUNTERSIGN_MODELS`, else `countersign/models` in the XDG data home."""
     if chosen := environment.get("COUNTERSIGN_MODELS"):
-        return Path(chosen).expanduser()
+        return expand(chosen)
     data_home = environment.get("XDG_DATA_HOME", "")
     # The XDG specification has relative values ignored.
     root = Path(data_home) if Path(data_home).is_absolute() else Path.home() / ".local" / "share"

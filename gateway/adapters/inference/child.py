@@ -118,8 +118,12 @@ class Child:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(self._order)
             process.stdin.flush()
-        # Without reaping yet: while the dead leader keeps its number, the group cannot be anybody else's.
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        # Without reaping yet: while the dead leader keeps its number, the group cannot be anybody else's. macOS has no `waitid`
+        # before Python 3.13; a number is not given out again that soon.
+        if hasattr(os, "waitid"):
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        else:
+            process.wait()
         with self._guard:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from gateway.adapters.inference.catalog import expand
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
 
@@ -178,7 +179,7 @@ def find_engine(binary: str, search_path: str | None = None) -> Engine:
     Runs the binary's `--help`; call it off the event loop. Raises Misconfigured when there is none, or one without API keys.
     """
     if binary:
-        return _probe(Path(binary).expanduser())
+        return _probe(expand(binary))
     found = shutil.which("llama-server", path=search_path)
     if found is not None:
         return _probe(Path(found))
@@ -200,6 +201,8 @@ def _probe(path: Path) -> BinaryEngine:
         )
     except OSError as error:
         raise Misconfigured(f"the model server `{path.name}` does not start: {error.strerror}") from None
+    except ValueError:
+        raise Misconfigured("the path of the model server holds a character that no path can hold") from None
     except subprocess.TimeoutExpired:
         raise Misconfigured(f"the model server `{path.name}` does not answer `--help`") from None
     words = (shown.stdout + shown.stderr).decode("utf-8", "replace").replace(",", " ").split()

@@ -80,7 +80,7 @@ def read_head(path: Path) -> GgufHead:
             return _describe(_read_entries(file))
     except OSError as error:
         raise Misconfigured(f"the model file `{path.name}` does not read: {error.strerror}") from None
-    except (_Unreadable, struct.error, UnicodeDecodeError):
+    except (_Unreadable, struct.error, ValueError):
         raise Misconfigured(f"`{path.name}` is not a GGUF model file of version 2 or 3") from None
 
 

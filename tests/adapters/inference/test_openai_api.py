@@ -240,7 +240,7 @@ async def test_a_body_that_cannot_carry_a_model_is_refused(connect: Connect) -> 
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:11434", "ftp://x", "http://", "https://me:pw@x/v1", "https://x/v1?key=1", "https://x/#k"]
+    "url", ["", "localhost:11434", "ftp://x", "http://", "https://me:pw@x/v1", "https://x/v1?key=1", "https://x/#k"]
 )
 def test_a_url_that_cannot_be_a_base_is_refused(url: str) -> None:
     with pytest.raises(Misconfigured, match="COUNTERSIGN_MODEL_URL") as caught:

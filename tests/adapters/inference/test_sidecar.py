@@ -293,6 +293,18 @@ async def test_stopping_at_once_leaves_nothing_behind(stage: Stage) -> None:
     assert not (stage.folder / "seen.json").exists() or not read_seen(stage.folder).is_alive
 
 
+async def test_a_supervisor_that_broke_does_not_look_like_one_that_is_trying(stage: Stage) -> None:
+    async def break_down(seconds: float) -> None:
+        raise RuntimeError("a bug")
+
+    stage.behave("crash")
+    stage.pause = break_down
+    sidecar = stage.build()
+    await sidecar.start()
+    state = await settled(sidecar)
+    assert (state.phase, "no longer supervised" in state.detail) == (ModelPhase.CRASHED, True)
+
+
 async def test_a_launcher_that_does_not_exist_is_a_crash_with_words(stage: Stage) -> None:
     plan = SidecarPlan(stage.folder / "m", "a:b", stage.folder, 4096, Threads(1, 1), repack=True, origins=())
     sidecar = Sidecar(
