@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
@@ -223,20 +223,24 @@ class _Pump(Generic[Who, Caller]):
             while True:
                 await self._outbox.wait()
                 while (message := self._outbox.take()) is not None:
-                    async with asyncio.timeout(STALL_SECONDS):
-                        await self._websocket.send({"type": "websocket.send", "text": message.decode()})
+                    await self._within_patience(self._websocket.send({"type": "websocket.send", "text": message.decode()}))
                 if self._outbox.closing is not None:
                     code, reason = self._outbox.closing
-                    async with asyncio.timeout(STALL_SECONDS):
-                        await self._websocket.close(code, reason)
+                    await self._within_patience(self._websocket.close(code, reason))
                     return
-        except TimeoutError:
-            self._hang_up()
         except WebSocketDisconnect:
             return
 
+    async def _within_patience(self, sending: Coroutine[Any, Any, None]) -> None:
+        """Send, for as long as a peer may take to read. A bare timer: every message pays for this, and hardly any waits."""
+        alarm = asyncio.get_running_loop().call_later(STALL_SECONDS, self._hang_up)
+        try:
+            await sending
+        finally:
+            alarm.cancel()
+
     def _hang_up(self) -> None:
-        """The peer does not read, and would not read a close frame either."""
+        """The peer does not read, and would not read a close frame either. Ending the reading ends the writing too."""
         hang_up = find_hang_up(self._websocket.scope)
         if hang_up is not None:
             hang_up(Closing.SLOW_READER.code, Closing.SLOW_READER.reason)
