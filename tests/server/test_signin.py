@@ -238,6 +238,15 @@ async def test_a_callback_without_its_two_parts_is_refused(running: Running, que
     assert reply.json["error"]["code"] == "refused"
 
 
+async def test_a_person_whose_way_back_is_refused_gets_a_page_and_no_session(running: Running) -> None:
+    await running.enrol()
+    location = await running.authorize(await running.start_login())
+    running.clock.advance(60)
+    reply = await running.browser.get(location, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert (reply.status, reply.headers["Content-Type"]) == (403, "text/html; charset=utf-8")
+    assert not any("countersign_agent=" in header for header in reply.set_cookies)
+
+
 async def test_every_redirect_goes_to_an_origin_of_ours(running: Running) -> None:
     """security.md section 7 case 45: nothing in a request names where it ends."""
     await running.enrol()

@@ -31,7 +31,7 @@ async def finish_login(visit: Visit) -> Response:
     try:
         lent = await visit.parts.access.sessions.redeem(_only(visit, "code"), _state(visit))
     except Refused as refusal:
-        response = refuse(describe(refusal))
+        response = _explain(visit, refusal)
         visit.jar.clear(response, LOGIN)
         return response
     response = RedirectResponse("/", SEE_OTHER)
@@ -46,6 +46,15 @@ async def logout(visit: Visit) -> Response:
     response = no_content()
     visit.jar.clear(response, AGENT)
     return response
+
+
+def _explain(visit: Visit, refusal: Refused) -> Response:
+    """A refusal that a person can read, where it is a person's browser that came here: the shell's page says it in words."""
+    if "text/html" not in visit.request.headers.get("accept", ""):
+        return refuse(describe(refusal))
+    page = visit.parts.shell.page(visit.request)
+    page.status_code = refusal.status
+    return page
 
 
 def _state(visit: Visit) -> str:

@@ -25,7 +25,10 @@ export function Shell({ around }: { readonly around: Surroundings }) {
     };
   }, [workspace]);
 
-  if (state.connection.phase === "ended") return <SignedOut reason={state.connection.reason} />;
+  if (state.connection.phase === "ended") {
+    const { reason } = state.connection;
+    return <SignedOut reason={reason === "notSignedIn" && around.signInFailed ? "signInFailed" : reason} />;
+  }
   if (state.session === null)
     return (
       <main className={styles.threshold}>

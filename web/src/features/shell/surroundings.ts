@@ -22,8 +22,8 @@ export interface Surroundings {
   nextFrame(paint: () => void): void;
   /** Show a page of the console in a window of its own. */
   openConsole(url: string): void;
-  /** Leave for another page of this origin. */
-  leaveFor(path: string): void;
+  /** Whether the gateway refused the way back from the console that led to this page. */
+  readonly signInFailed: boolean;
   readonly place: Place;
   readonly drafts: Drafts;
 }
@@ -65,7 +65,7 @@ export function browserSurroundings(): Surroundings {
       else requestAnimationFrame(paint);
     },
     openConsole: (url) => void window.open(url, CONSOLE_WINDOW, CONSOLE_WINDOW_FEATURES),
-    leaveFor: (path) => window.location.assign(path),
+    signInFailed: takeRefusal(),
     place: {
       read: readPlace,
       write: (conversationId) => {
@@ -84,6 +84,13 @@ export function browserSurroundings(): Surroundings {
 function readPlace(): string | null {
   const [, id] = /^\/c\/([\w-]+)$/.exec(window.location.pathname) ?? [];
   return id ?? null;
+}
+
+/** The gateway shows this page at `/callback` only when it refused the code there, which is then of no use in the address. */
+function takeRefusal(): boolean {
+  const refused = window.location.pathname === "/callback";
+  if (refused) window.history.replaceState(null, "", "/");
+  return refused;
 }
 
 /** Storage may be forbidden or full; then a draft lives as long as the page. */

@@ -159,7 +159,7 @@ export function surroundingsOf(line: ScriptedLine, replies: string[] = []) {
     },
     nextFrame: (paint) => paint(),
     openConsole: (url) => opened.push(url),
-    leaveFor: () => undefined,
+    signInFailed: false,
     place: {
       read: () => place,
       write: (id) => {
