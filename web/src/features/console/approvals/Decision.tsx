@@ -4,6 +4,7 @@ import type { ApprovalDecided, ApprovalQuestion, GrantScope } from "../../../pro
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
+import { classes } from "../../../ui/classes.ts";
 import { useSecond } from "../../../ui/clock.ts";
 import { useAnnounce } from "../../../ui/LiveRegion.tsx";
 import { explain } from "../faults.ts";
@@ -39,7 +40,12 @@ export function Decision({ question, inspection }: DecisionProps) {
     wasOpen.current = open;
   }, [open]);
   return (
-    <section ref={section} className={styles.decision} aria-label="Your decision" tabIndex={-1}>
+    <section
+      ref={section}
+      className={classes(styles.decision, open && styles.docked)}
+      aria-label="Your decision"
+      tabIndex={-1}
+    >
       {failure !== null && (
         <Banner tone="danger" urgent title="Your answer did not count">
           <p>{explain(failure)}</p>
@@ -92,35 +98,37 @@ function Open({ question, inspection, told }: OpenProps) {
       {trusted && approval.kind === "consent" && approval.offers.length > 1 && (
         <ScopeChoice offers={approval.offers} coverage={coverage} onScope={choose} onFree={setFreed} />
       )}
-      <div className={styles.buttons}>
-        <Button
-          variant="danger"
-          wide
-          busy={no.isPending}
-          aria-disabled={!armed || yes.isPending}
-          onClick={() => no.mutate()}
-        >
-          Deny
-        </Button>
-        <Button
-          variant="primary"
-          wide
-          busy={yes.isPending}
-          aria-disabled={!armed || !trusted || no.isPending}
-          onClick={() => trusted && yes.mutate(inspection)}
-        >
-          {yesLabel(needsPasskey(approval), yes.isPending, scope)}
-        </Button>
-      </div>
-      <div className="row">
-        {late ? (
-          <span className="note">Time is up. Waiting for the gateway to say how it ended.</span>
-        ) : (
-          <Countdown until={approval.expiresAt} label="Expires in" />
-        )}
-        {!armed && !late && (
-          <span className="note">The buttons work once this window has been in front for a moment.</span>
-        )}
+      <div className={styles.answer}>
+        <div className={styles.buttons}>
+          <Button
+            variant="danger"
+            wide
+            busy={no.isPending}
+            aria-disabled={!armed || yes.isPending}
+            onClick={() => no.mutate()}
+          >
+            Deny
+          </Button>
+          <Button
+            variant="primary"
+            wide
+            busy={yes.isPending}
+            aria-disabled={!armed || !trusted || no.isPending}
+            onClick={() => trusted && yes.mutate(inspection)}
+          >
+            {yesLabel(needsPasskey(approval), yes.isPending, scope)}
+          </Button>
+        </div>
+        <div className="row">
+          {late ? (
+            <span className="note">Time is up. Waiting for the gateway to say how it ended.</span>
+          ) : (
+            <Countdown until={approval.expiresAt} label="Expires in" />
+          )}
+          {!armed && !late && (
+            <span className="note">The buttons work once this window has been in front for a moment.</span>
+          )}
+        </div>
       </div>
     </>
   );
