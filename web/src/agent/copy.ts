@@ -46,7 +46,7 @@ export function explainOutcome(tool: string, result: Observation): string {
         ? `${name} was cancelled because its turn or session ended.`
         : `${name} was cancelled.`;
     case "invalidArguments":
-      return `${name} did not run: its arguments do not fit. ${result.error ?? ""}`.trim();
+      return `${name} did not run: its arguments do not fit${why(result)}`;
     case "unknownTool":
       return `There is no tool called ${name} here.`;
     case "refusedByPolicy":
@@ -77,10 +77,17 @@ function explainFailure(name: string, result: Observation): string {
       return `The gateway stopped while ${name} ran. Whether it took effect is unknown, and it is not repeated. Please check before you ask again.`;
     case "sourceUnavailable":
     case "sandboxUnavailable":
-      return `${name} cannot run at the moment. ${result.error ?? ""}`.trim();
+      return `${name} cannot run at the moment${why(result)}`;
     case "ledgerUnavailable":
       return `${name} did not run because it could not be recorded.`;
     default:
-      return `${name} failed. ${result.error ?? ""}`.trim();
+      return `${name} failed${why(result)}`;
   }
+}
+
+/** The gateway's own words, which begin in lower case and end without a stop, as the rest of a sentence. */
+function why({ error }: Observation): string {
+  const words = error?.trim() ?? "";
+  if (words === "") return ".";
+  return /[.!?]$/.test(words) ? `: ${words}` : `: ${words}.`;
 }
