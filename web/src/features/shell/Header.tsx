@@ -77,7 +77,7 @@ function ContextGauge({ gauge }: { readonly gauge: Gauge }) {
   return (
     <span className={styles.gauge} title={spoken}>
       <meter min={0} max={limit} high={limit * 0.85} value={Math.min(used, limit)} aria-label={spoken} />
-      <span aria-hidden="true">
+      <span className={styles.words} aria-hidden="true">
         {exact ? "" : "≈ "}
         {words}
       </span>
