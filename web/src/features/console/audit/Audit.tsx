@@ -30,7 +30,7 @@ export function Audit() {
   const size = entries.data?.pages[0]?.size;
   return (
     <>
-      <PageHeading lead="What happened, written down before it did. Entries are never changed; each is a leaf of a signed tree.">
+      <PageHeading lead="What was asked, decided and done. A call is written down before it runs, and no entry is ever changed: each is a leaf of a signed tree.">
         Audit log
       </PageHeading>
       {operator && <Verification />}
