@@ -200,7 +200,7 @@ class Closing:
                 _log.warning("the outcome of call %s cannot be put on record: %s", entry.request.call_id, error.message)
                 return
             if conversation is not None:
-                settled = Settled(entry.request.digest, entry.result, indices[len(before)])
+                settled = Settled(entry.request.digest, None, indices[len(before)])
                 conversation.settled[entry.request.call_id] = settled
             return
 

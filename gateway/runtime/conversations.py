@@ -27,7 +27,7 @@ from gateway.core.model import Session, Snapshot
 from gateway.core.vocabulary import Role
 from gateway.runtime.flights import Flight, Settled
 from gateway.runtime.inference import Lease
-from gateway.runtime.ports import CallRecord, CallState, Clock, ConversationRecord, Entropy, Ledger, Records
+from gateway.runtime.ports import CallRecord, Clock, ConversationRecord, Entropy, Ledger, Records
 
 IN_MEMORY = 2_000
 """Conversations kept in memory; idle ones beyond that are read again when needed."""
@@ -68,6 +68,7 @@ class Conversation:
     turn: Turn | None
     turn_count: int
     message_count: int
+    beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
     flights: dict[str, Flight] = field(default_factory=dict[str, Flight])
     settled: dict[str, Settled] = field(default_factory=dict[str, Settled])
 
@@ -81,7 +82,7 @@ class Conversation:
     @property
     def idle(self) -> bool:
         """Whether nothing of it would be lost with the copy in memory."""
-        return self.turn is None and not self.flights
+        return self.turn is None and not self.flights and not self.beginning.locked()
 
 
 class Conversations:
@@ -93,14 +94,15 @@ class Conversations:
         self._clock = clock
         self._entropy = entropy
         self._open: OrderedDict[str, Conversation] = OrderedDict()
-        self._loading: dict[str, asyncio.Future[Conversation | None]] = {}
+        self._loading: dict[str, asyncio.Task[Conversation | None]] = {}
 
     async def enter(self, session: Session, conversation_id: str) -> Conversation:
         """The session's own conversation. Raises NotFound for an unknown one and for somebody else's alike (row 2)."""
         conversation = self._open.get(conversation_id) or await self._load(conversation_id)
         if conversation is None or conversation.principal_id != session.principal.id:
             raise NotFound("unknown conversation")
-        self._open.move_to_end(conversation_id)
+        if conversation_id in self._open:
+            self._open.move_to_end(conversation_id)
         return conversation
 
     async def restore(self, conversation_id: str) -> Conversation:
@@ -161,6 +163,7 @@ class Conversations:
 
     async def fork(self, session: Session, conversation_id: str, from_turn: int) -> ConversationRecord:
         """A copy of everything before the turn with index `from_turn`. The copy starts with no call, grant or turn."""
+        original = await self.enter(session, conversation_id)
         head = await self.describe(session, conversation_id)
         if not 0 <= from_turn <= head.turn_count:
             raise InvalidParams(f"`fromTurn` must lie between 0 and {head.turn_count}")
@@ -170,11 +173,12 @@ class Conversations:
         copy_id = self._entropy.identifier("cnv_")
         owner = session.principal.id
         copies = [MessageAppended(now, owner, replace_place(message, copy_id, index)) for index, message in enumerate(kept)]
-        await self._ledger.append(
-            ConversationOpened(now, copy_id, owner, head.title, parent_id=conversation_id, fork_at=from_turn), *copies
-        )
-        # What the original had read, the copy has read: exposure never falls by forking.
-        await self._inherit_exposure(copy_id, owner, head)
+        opened = ConversationOpened(now, copy_id, owner, head.title, parent_id=conversation_id, fork_at=from_turn)
+        # What the original had read, the copy has read: exposure never falls by forking, not even for a moment. It is taken
+        # after the messages were, because it rises before a result can be read.
+        exposure = original.exposure
+        tainted = ConversationTainted(now, copy_id, owner, exposure.taint, exposure.label, "")
+        await self._ledger.append(opened, *([] if exposure == Exposure() else [tainted]), *copies)
         return await self.describe(session, copy_id)
 
     async def append_message(
@@ -218,33 +222,25 @@ class Conversations:
             tool_calls=tuple(tool_calls),
         )
 
-    async def _inherit_exposure(self, copy_id: str, owner: str, head: ConversationRecord) -> None:
-        if head.taint or head.label:
-            await self._ledger.append(ConversationTainted(self._clock.now(), copy_id, owner, head.taint, head.label, ""))
-
     async def _knows_turn(self, conversation: Conversation, turn_id: str) -> bool:
         if conversation.turn is not None and conversation.turn.id == turn_id:
             return True
         return turn_id in await self._records.turn_indices(conversation.id)
 
     async def _load(self, conversation_id: str) -> Conversation | None:
-        # Two messages for a conversation that is not in memory must end up with one copy of it.
-        pending = self._loading.get(conversation_id)
-        if pending is not None:
-            return await asyncio.shield(pending)
-        pending = self._loading[conversation_id] = asyncio.get_running_loop().create_future()
-        try:
-            conversation = await self._read(conversation_id)
-            if conversation is not None:
-                self._keep(conversation)
-            pending.set_result(conversation)
-            return conversation
-        except BaseException as error:
-            pending.set_exception(error)
-            pending.exception()
-            raise
-        finally:
-            del self._loading[conversation_id]
+        # Two messages for a conversation that is not in memory must end up with one copy of it, and the one that began to
+        # read may be gone with its connection before the other has its answer.
+        loading = self._loading.get(conversation_id)
+        if loading is None:
+            loading = self._loading[conversation_id] = asyncio.get_running_loop().create_task(self._read_in(conversation_id))
+            loading.add_done_callback(lambda _: self._loading.pop(conversation_id, None))
+        return await asyncio.shield(loading)
+
+    async def _read_in(self, conversation_id: str) -> Conversation | None:
+        conversation = await self._read(conversation_id)
+        if conversation is not None:
+            self._keep(conversation)
+        return conversation
 
     async def _read(self, conversation_id: str) -> Conversation | None:
         record = await self._records.conversation(conversation_id)
@@ -271,7 +267,8 @@ class Conversations:
             turn=turn,
             turn_count=record.turn_count,
             message_count=record.message_count,
-            settled={call.call_id: Settled(call.request_digest, None, None) for call in calls if call.state is CallState.CLOSED},
+            # Those that are still open are no new calls either; one that waits for a person gets its flight back beside it.
+            settled={call.call_id: Settled(call.request_digest, None, None) for call in calls},
         )
 
     def _keep(self, conversation: Conversation) -> None:

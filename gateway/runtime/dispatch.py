@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -173,6 +173,10 @@ class Dispatcher:
         exhausted = await self._checks.count(conversation, session)
         if exhausted is not None:
             return await self._closing.refuse(flight, exhausted, checked)
+        grants = await self._grants.of_session(session.id)
+        overtaken = self._checks.recheck(conversation, checked)
+        if overtaken is not None:
+            return await self._closing.refuse(flight, overtaken, checked)
         judged = self._checks.judge(conversation, session, checked)
         verdict = gate.decide(
             checked.request,
@@ -180,7 +184,7 @@ class Dispatcher:
             mode=judged.mode,
             because=judged.because,
             needs=judged.needs,
-            grants=await self._grants.of_session(session.id),
+            grants=grants,
             now=self._clock.now(),
         )
         self._observer.step(Step.DECIDED, flight.request.call_id)
@@ -207,6 +211,10 @@ class Dispatcher:
         if session is None:
             ended = Refuse(Outcome.CANCELLED, Reason.SESSION_ENDED, "the session has ended")
             return await self._questions.close_lapsed(flight, checked, pending, ended)
+        overtaken = self._checks.recheck(conversation, checked)
+        if overtaken is not None:
+            # Nobody should be asked about what could not run any more.
+            return await self._questions.close_lapsed(flight, checked, pending, overtaken)
         judged = self._checks.judge(conversation, session, checked)
         return await self._run_approved(conversation, flight, checked, judged, pending)
 
@@ -331,7 +339,11 @@ class Dispatcher:
         if isinstance(ran, Refuse):
             # The words may be the tool's own, and a tool's words leave like its results do.
             message, _ = cap_text(redact_text(ran.message, judged.redact).text, cap)
-            return refused_result(call_id, ran.outcome, ran.reason, message, receipt_id=receipt, duration_ms=elapsed)
+            result = refused_result(call_id, ran.outcome, ran.reason, message, receipt_id=receipt, duration_ms=elapsed)
+            if ran.outcome is not Outcome.EXECUTION_ERROR:
+                return result
+            # What a tool says of its failure may come from where its results come from, and is believed no more than they.
+            return replace(result, trust=checked.spec.trust, labels=tuple(sorted(checked.spec.labels)))
         return present_output(call_id, checked.spec, ran, receipt_id=receipt, duration_ms=elapsed, cap=cap, redact=judged.redact)
 
     async def _replay_flight(self, flight: Flight, request: ToolRequest) -> Answer:
@@ -369,7 +381,8 @@ class Dispatcher:
             if flight.approval_id is not None:
                 self._desk.withdraw(flight.approval_id)
         del conversation.flights[request.call_id]
-        conversation.settled[request.call_id] = Settled(request.digest, answer.result, answer.closing_index)
+        unrecorded = answer.result if answer.closing_index is None else None
+        conversation.settled[request.call_id] = Settled(request.digest, unrecorded, answer.closing_index)
         seconds = self._clock.monotonic() - flight.started
         self._observer.closed(request.tool, answer.result.outcome, answer.result.reason, seconds)
         flight.land(answer)

@@ -17,7 +17,7 @@ from gateway.core.vocabulary import Reason
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A closed call. The result is kept in memory only while the conversation is warm; the record has it for good."""
+    """A closed call. `result` is kept only where no record has it; replays are rare, and results are large."""
 
     request_digest: str
     result: ToolResult | None

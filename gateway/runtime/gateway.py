@@ -123,7 +123,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
     )
     desk = ApprovalDesk(ledger=ledger, records=records, passkeys=ports.passkeys, hub=hub, clock=clock, entropy=entropy)
     closing = Closing(ledger=ledger, clock=clock, entropy=entropy, tasks=tasks)
-    grants = Grants(ledger=ledger, records=records, clock=clock)
+    grants = Grants(ledger=ledger, records=records, hub=hub, clock=clock)
     dispatcher = Dispatcher(
         conversations=conversations,
         checks=Checks(policy=ports.policy, toolbox=ports.toolbox, records=records, hub=hub, clock=clock),

@@ -9,17 +9,20 @@ from gateway.core.approval import Grant
 from gateway.core.errors import NotFound
 from gateway.core.ledger import GrantRevoked
 from gateway.core.model import Session
+from gateway.runtime.connections import Hub
 from gateway.runtime.ports import Clock, Ledger, Records
 
 
 class Grants:
     """The grants of every live session, kept in step with the ledger."""
 
-    def __init__(self, *, ledger: Ledger, records: Records, clock: Clock) -> None:
+    def __init__(self, *, ledger: Ledger, records: Records, hub: Hub, clock: Clock) -> None:
         self._ledger = ledger
         self._records = records
+        self._hub = hub
         self._clock = clock
         self._by_session: dict[str, dict[str, Grant]] = {}
+        self._changes = 0
 
     async def of_session(self, session_id: str) -> Sequence[Grant]:
         """Every grant of the session that still covers something."""
@@ -34,6 +37,7 @@ class Grants:
 
     def hold(self, grant: Grant) -> None:
         """Remember a grant that the ledger has just recorded."""
+        self._changes += 1
         if grant.session_id in self._by_session:
             self._by_session[grant.session_id][grant.id] = grant
 
@@ -72,14 +76,19 @@ class Grants:
 
     async def _revoke(self, grant: Grant, reason: str) -> None:
         # Out of memory first: a yes that is being taken back must not serve a call that comes in meanwhile.
-        self._by_session.get(grant.session_id, {}).pop(grant.id, None)
+        self.drop(grant)
         await self._ledger.append(GrantRevoked(self._clock.now(), grant.id, grant.principal_id, reason))
+        self._changes += 1
 
     async def _load(self, session_id: str) -> dict[str, Grant]:
-        held = self._by_session.get(session_id)
-        if held is None:
+        while (held := self._by_session.get(session_id)) is None:
+            changes = self._changes
             read = {grant.id: grant for grant in await self._records.grants(session_id)}
-            held = self._by_session.setdefault(session_id, read)
+            # What was given or taken back while this was being read may be missing in it, or still there: read again.
+            if changes == self._changes:
+                held = self._by_session.setdefault(session_id, read)
+                self._hub.tie(session_id, "grants", lambda _: self.forget(session_id))
+                break
         return held
 
 

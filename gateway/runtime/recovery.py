@@ -6,9 +6,12 @@ expires if its time is over. An open turn gets one grace period to be re-bound, 
 
 from __future__ import annotations
 
+from gateway.core.errors import NotFound
+from gateway.core.labels import Exposure
 from gateway.core.ledger import CallFoundUnknown, GatewayStarted
+from gateway.core.model import ToolRequest
 from gateway.runtime.connections import Hub
-from gateway.runtime.conversations import Conversations
+from gateway.runtime.conversations import Conversation, Conversations
 from gateway.runtime.dispatch import Dispatcher
 from gateway.runtime.ports import Clock, Entropy, Ledger, Records
 from gateway.runtime.turns import Turns
@@ -44,6 +47,13 @@ async def recover(
                 hub.live(session)
             turns.resume_suspended(conversation)
     for open_approval in waiting:
-        conversation = await conversations.restore(open_approval.request.conversation_id)
-        dispatcher.resume(conversation, open_approval)
+        dispatcher.resume(await _conversation_of(open_approval.request, conversations), open_approval)
     return len(found)
+
+
+async def _conversation_of(request: ToolRequest, conversations: Conversations) -> Conversation:
+    """Where the call belongs. One of a deleted conversation gets a closed one in its place, so that it is closed too."""
+    try:
+        return await conversations.restore(request.conversation_id)
+    except NotFound:
+        return Conversation(request.conversation_id, request.principal.id, "", Exposure(), None, 0, 0)

@@ -80,6 +80,14 @@ class Turns:
         """Open a turn, ending the one before, and give its first snapshot."""
         session = connection.session
         conversation = await self._conversations.enter(session, conversation_id)
+        # Of tabs that begin at once the last one wins, and each of the others is ended, in memory and on record.
+        async with conversation.beginning:
+            return await self._begin(connection, conversation, message, model_id)
+
+    async def _begin(
+        self, connection: Connection, conversation: Conversation, message: str | None, model_id: str | None
+    ) -> Snapshot:
+        session = connection.session
         await self._close(conversation, "superseded")
         turn_id = self._entropy.identifier("trn_")
         index = conversation.turn_count
@@ -89,10 +97,9 @@ class Turns:
         entries = [TurnBegun(self._clock.now(), session.principal.id, snapshot, model_id)]
         messages = [self._conversations.claim(conversation, turn_id, Role.USER, message)] if message is not None else []
         await self._ledger.append(*entries, *(MessageAppended(each.at, session.principal.id, each) for each in messages))
-        # Two tabs may have begun at once; the later one wins, as if they had come one after the other.
-        await self._close(conversation, "superseded")
         conversation.turn = turn
         self._tie_to_session(conversation, turn)
+        self._suspend_unheld(conversation, turn)
         return snapshot
 
     async def refresh(self, connection: Connection, conversation_id: str, turn_id: str) -> Snapshot:
@@ -101,6 +108,7 @@ class Turns:
         snapshot = self._issue(connection, conversation, turn.id, turn.index)
         await self._ledger.append(SnapshotIssued(self._clock.now(), connection.session.principal.id, snapshot, "refresh"))
         self._replace(turn, snapshot, frozenset({snapshot.id}), connection)
+        self._suspend_unheld(conversation, turn)
         return snapshot
 
     async def look_in(self, connection: Connection, conversation_id: str, *, take_over: bool = False) -> OpenTurn | None:
@@ -117,6 +125,7 @@ class Turns:
                 return await self.look_in(connection, conversation_id)
             self._replace(turn, snapshot, turn.lineage | {snapshot.id}, connection)
             self._tie_to_session(conversation, turn)
+            self._suspend_unheld(conversation, turn)
         mine = turn.snapshot if turn.snapshot is not None and turn.snapshot.connection_id == connection.id else None
         return OpenTurn(turn.id, turn.index, turn.model_id, mine)
 
@@ -264,6 +273,11 @@ class Turns:
             turn = conversation.turn
             if turn is not None and turn.snapshot is not None and turn.snapshot.connection_id == connection.id:
                 self._suspend(conversation, turn)
+
+    def _suspend_unheld(self, conversation: Conversation, turn: Turn) -> None:
+        """The connection may have gone while its snapshot was on the way to the disk."""
+        if conversation.turn is turn and self._holder(turn) is None:
+            self._suspend(conversation, turn)
 
     def _suspend(self, conversation: Conversation, turn: Turn) -> None:
         turn.resume()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from gateway.core.approval import Grant
 from gateway.core.errors import IllegalStep, LedgerUnavailable, Refused
 from gateway.core.ledger import (
     ApprovalResolved,
@@ -19,9 +20,10 @@ from gateway.core.ledger import (
     GrantRevoked,
     PasskeyUsed,
 )
-from gateway.core.vocabulary import ApprovalStatus, GrantScope, Outcome, Reason
+from gateway.core.vocabulary import ApprovalStatus, Category, GrantScope, Outcome, Reason, Trust
 from gateway.runtime import closing
 from gateway.runtime.approvals import Decided
+from tests.fakes.toolbox import make_spec
 from tests.runtime.conftest import PATIENCE, Stage
 
 
@@ -222,3 +224,66 @@ async def test_a_passkey_that_answered_too_late_for_its_call_has_been_used_all_t
     await answer(stage, approval_id, passkey=True)
     assert (await call).result.reason is Reason.STALE_SNAPSHOT
     assert any(isinstance(entry, PasskeyUsed) for entry in stage.ledger.entries)
+
+
+async def test_what_an_untrusted_tool_says_of_its_failure_is_believed_no_more_than_its_results(stage: Stage) -> None:
+    stage.toolbox.tools = [make_spec("fail", Category.READ, trust=Trust.UNTRUSTED)]
+    await stage.begin()
+    result = (await stage.invoke(stage.propose("fail"))).result
+    assert (result.outcome, result.trust) == (Outcome.EXECUTION_ERROR, Trust.UNTRUSTED)
+    record = await stage.ledger.conversation(stage.conversation_id)
+    assert record is not None
+    assert record.taint == 1
+
+
+async def test_a_policy_that_changes_while_the_gate_reads_stops_the_call(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    await stage.begin()
+    grants = stage.ledger.grants
+
+    async def reload_meanwhile(session_id: str) -> Sequence[Grant]:
+        stage.policy.next_version = "policy-2"
+        await stage.gateway.reload_policy()
+        return await grants(session_id)
+
+    monkeypatch.setattr(stage.ledger, "grants", reload_meanwhile)
+    assert (await stage.invoke(stage.propose("look"))).result.reason is Reason.POLICY_CHANGED
+    assert stage.toolbox.effects == []
+
+
+async def test_a_grant_given_while_grants_are_read_is_among_them(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    approval_id = (await stage.asked())["id"]
+    stage.gateway.grants.forget(stage.session.id)
+    grants, reading, go_on = stage.ledger.grants, asyncio.Event(), asyncio.Event()
+
+    async def slow(session_id: str) -> Sequence[Grant]:
+        read = await grants(session_id)
+        reading.set()
+        await go_on.wait()
+        return read
+
+    monkeypatch.setattr(stage.ledger, "grants", slow)
+    listing = asyncio.create_task(stage.gateway.grants.of_session(stage.session.id))
+    async with asyncio.timeout(PATIENCE):
+        await reading.wait()
+        await answer(stage, approval_id, scope=GrantScope.SESSION)
+        await call
+        go_on.set()
+        assert len(await listing) == 1
+
+
+async def test_grants_are_forgotten_with_their_session(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    await stage.begin()
+    await stage.invoke(stage.propose("look"))
+    reads: list[str] = []
+    grants = stage.ledger.grants
+
+    async def count(session_id: str) -> Sequence[Grant]:
+        reads.append(session_id)
+        return await grants(session_id)
+
+    await stage.gateway.hub.end_session(stage.session.id, "signedOut")
+    monkeypatch.setattr(stage.ledger, "grants", count)
+    await stage.gateway.grants.of_session(stage.session.id)
+    assert reads == [stage.session.id]
