@@ -125,7 +125,9 @@ def decide(
         case PermissionMode.AUTO:
             return Allow(Decision.AUTO, because)
         case PermissionMode.CONSENT:
-            for grant in grants:
+            # Somebody's presence now is what no yes of an earlier moment can stand for.
+            covering = () if needs.presence else grants
+            for grant in covering:
                 if grant.covers(request, published.spec.digest, now):
                     return Allow(Decision.CONSENTED, because, grant)
             return NeedsConsent(because, needs)

@@ -180,7 +180,7 @@ class Questions:
             issued_at=now,
             expires_at=expires_at,
         )
-        stepping_up = kind is ApprovalKind.STEP_UP
+        once_only = kind is ApprovalKind.STEP_UP or verdict.needs.presence
         return Approval(
             id=approval_id,
             kind=kind,
@@ -195,7 +195,7 @@ class Questions:
             effects=effects.list_effects(spec, checked.arguments),
             because=verdict.because,
             needs=verdict.needs,
-            offers=(GrantScope.ONCE,) if stepping_up else (GrantScope.ONCE, GrantScope.TURN, GrantScope.SESSION),
+            offers=(GrantScope.ONCE,) if once_only else (GrantScope.ONCE, GrantScope.TURN, GrantScope.SESSION),
             statement=statement,
             statement_digest=digest_of_statement(statement),
             requested_at=now,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.core.approval import Needs
 from gateway.core.errors import LedgerUnavailable, NotFound, NotSignedIn, Refused
 from gateway.core.ledger import CallClosed, CallIntended, CallRefusedUnrecorded, Entry, LateResultDiscarded
 from gateway.core.model import ToolCall
@@ -328,6 +329,20 @@ async def test_a_turn_grant_covers_the_same_call_in_this_turn_and_no_other(stage
     later = stage.start(stage.propose("write", path="a"))
     await approve(stage, (await stage.asked())["id"], approve=False)
     assert (await later).result.outcome is Outcome.DENIED_BY_USER
+
+
+async def test_a_grant_does_not_stand_for_a_presence_that_is_asked_for_later(stage: Stage) -> None:
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    await approve(stage, (await stage.asked())["id"], scope=GrantScope.SESSION)
+    await call
+    stage.policy.needs = Needs(presence=True)
+    again = stage.start(stage.propose("write"))
+    approval = await stage.asked()
+    assert approval["offers"] == ["once"]
+    assert len(stage.toolbox.effects) == 1
+    await step_up(stage, approval["id"])
+    assert (await again).result.outcome is Outcome.OK
 
 
 async def test_a_revoked_grant_covers_nothing(stage: Stage) -> None:
