@@ -48,7 +48,6 @@ class Settings(BaseSettings):
     model_context: int = Field(4096, ge=512, description="context tokens of the local model")
     llama_server: str = Field("", description="path of a llama-server binary; else one on PATH, else the xllamacpp wheel")
 
-    session_hours: float = Field(12.0, gt=0, description="how long a sign-in lasts")
     approval_seconds: float = Field(APPROVAL_SECONDS, gt=0, description="how long a question waits for an answer")
     snapshot_seconds: float = Field(SNAPSHOT_SECONDS, gt=0, description="how long a turn's snapshot is valid")
     grace_seconds: float = Field(GRACE_SECONDS, gt=0, description="how long a lost connection's turn can be resumed")

@@ -83,11 +83,7 @@ def test_importing_any_room_does_nothing_but_define_it() -> None:
         for path in SOURCES
         if path.parts[len(ROOT.parts) + 1] in ("core", "protocol", "runtime") and path.stem != "__init__"
     ]
-    probe = (
-        "import sys, threading\n"
-        f"for room in {rooms!r}: __import__(room)\n"
-        "assert threading.active_count() == 1\n"
-    )
+    probe = f"import sys, threading\nfor room in {rooms!r}: __import__(room)\nassert threading.active_count() == 1\n"
     checked = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 

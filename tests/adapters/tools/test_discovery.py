@@ -1,4 +1,4 @@
-"""Tools of other people (issue 2 section 5), and the example that docs/TOOLS.md gives."""
+"""Tools of other people, and the example that docs/TOOLS.md gives."""
 
 from __future__ import annotations
 

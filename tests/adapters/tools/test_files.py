@@ -1,4 +1,4 @@
-"""Files of one folder, over both ways of opening (issue 2 section 5; security.md section 5 and row 47)."""
+"""Files of one folder, over both ways of opening (security.md section 5 and row 47)."""
 
 from __future__ import annotations
 

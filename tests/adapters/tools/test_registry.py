@@ -1,4 +1,4 @@
-"""The Toolbox over functions (issue 2 section 5; protocol.md section 7 rows 9, 15)."""
+"""The Toolbox over functions (protocol.md section 7 rows 9, 15)."""
 
 from __future__ import annotations
 

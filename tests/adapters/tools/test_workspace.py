@@ -1,4 +1,4 @@
-"""The built-in tools as a model calls them (issue 2 section 5)."""
+"""The built-in tools as a model calls them."""
 
 from __future__ import annotations
 
