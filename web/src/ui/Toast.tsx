@@ -41,12 +41,12 @@ export function ToastRegion({ children }: { readonly children: ReactNode }) {
     <Toasts value={show}>
       {children}
       {shown !== null && (
-        <div className={styles.toast} key={shown.id}>
+        <section className={styles.toast} key={shown.id} aria-label="Notice">
           <span>{shown.message}</span>
           <Button size="small" variant="quiet" onClick={() => setShown(null)}>
             Dismiss
           </Button>
-        </div>
+        </section>
       )}
     </Toasts>
   );
