@@ -319,7 +319,7 @@ class ApprovalResolved:
 
 @dataclass(frozen=True, slots=True)
 class AssertionRefused:
-    """A passkey answer to an approval did not verify. The approval stays open until it expires or five have failed."""
+    """A passkey answer to an approval did not verify; its call ends with that."""
 
     at: int
     approval_id: str

@@ -169,7 +169,11 @@ class ApprovalDesk:
 
     async def list(self, principal_id: str) -> Sequence[Approval]:
         """Pending and decided, newest first."""
-        return await self._records.approvals(principal_id, limit=LISTED)
+        recorded = await self._records.approvals(principal_id, limit=LISTED)
+        known = {approval.id for approval in recorded}
+        # What waits is always listed, however many were asked and withdrawn since: nobody can be made to overlook it.
+        waiting = [pending.approval for pending in self._pending.values() if pending.approval.principal_id == principal_id]
+        return [*(approval for approval in waiting if approval.id not in known), *recorded]
 
     async def get(self, console: ConsoleSession, approval_id: str) -> tuple[Approval, Mapping[str, Json], str | None]:
         """The approval, its statement, and a fresh single-use challenge while it is pending. Raises NotFound."""

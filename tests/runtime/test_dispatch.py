@@ -551,3 +551,15 @@ async def test_calls_of_a_dropped_connection_go_on(stage: Stage) -> None:
     again = await stage.invoke(replace(proposal, call=ToolCall(proposal.call.id, "wait", {"path": "notes/a.txt"})))
     assert (again.result.outcome, again.replayed) == (Outcome.OK, True)
     assert len(stage.toolbox.effects) == 1
+
+
+async def test_what_waits_is_listed_however_many_questions_came_and_went_since(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    approval_id = (await stage.asked())["id"]
+    monkeypatch.setattr("gateway.runtime.approvals.LISTED", 0)
+    assert [approval.id for approval in await stage.gateway.approvals.list(stage.ada.id)] == [approval_id]
+    await approve(stage, approval_id, approve=False)
+    await call
