@@ -13,6 +13,7 @@ import { Field } from "../../../src/ui/Field.tsx";
 import { JsonView } from "../../../src/ui/JsonView.tsx";
 import { LiveRegion, useAnnounce } from "../../../src/ui/LiveRegion.tsx";
 import { Menu } from "../../../src/ui/Menu.tsx";
+import { OutsideText } from "../../../src/ui/OutsideText.tsx";
 import { ToastRegion, useToast } from "../../../src/ui/Toast.tsx";
 import { VisibleText } from "../../../src/ui/VisibleText.tsx";
 import { prepareDocument } from "./document.ts";
@@ -85,6 +86,19 @@ describe("untrusted text", () => {
   test("that is empty says so", () => {
     render(<VisibleText text="" />);
     expect(screen.getByText("empty text")).toBeDefined();
+  });
+});
+
+describe("a text from outside that is only read", () => {
+  test("keeps its lines and spells out what would deceive the eye", () => {
+    const { container } = render(<OutsideText text={"one\r\n\ttwo \u001b[31m invoice_\u202efdp.exe \u{e0041}"} />);
+    expect(container.textContent).toBe("one\n\ttwo U+001B[31m invoice_U+202Efdp.exe U+E0041");
+    expect(container.querySelectorAll("mark")).toHaveLength(3);
+  });
+
+  test("keeps what other scripts and emoji are written with", () => {
+    const text = "می\u200cخواهم \u{1f469}\u200d\u{1f467} \u2764\ufe0f";
+    expect(render(<OutsideText text={text} />).container.textContent).toBe(text);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { CallCard } from "../../../agent/conversation.ts";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { OutsideText } from "../../../ui/OutsideText.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -28,7 +29,7 @@ export function CallView({ card }: { readonly card: CallCard }) {
       {result === undefined && progress !== undefined && (
         <p className={styles.progress}>
           {progress.fraction !== undefined && <progress max={1} value={progress.fraction} aria-label="Progress" />}
-          {progress.message}
+          <OutsideText text={progress.message} />
         </p>
       )}
       {why !== null && <Markdown text={why} />}
@@ -45,7 +46,7 @@ export function CallView({ card }: { readonly card: CallCard }) {
           </summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
           <pre className={styles.result} tabIndex={0} dir="auto">
-            {result.content}
+            <OutsideText text={result.content} />
           </pre>
         </details>
       )}
@@ -61,7 +62,11 @@ function isShort(content: string): boolean {
 /** The arguments in a line, so that a card says what it is about without being opened. */
 function Gist({ card }: { readonly card: CallCard }) {
   const words = Object.entries(card.call.arguments).map(([name, value]) => `${name}: ${shorten(value)}`);
-  return words.length === 0 ? null : <p className={styles.gist}>{words.join(" · ")}</p>;
+  return words.length === 0 ? null : (
+    <p className={styles.gist}>
+      <OutsideText text={words.join(" · ")} />
+    </p>
+  );
 }
 
 const GIST_LENGTH = 80;
