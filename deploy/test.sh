@@ -14,7 +14,9 @@ say "web: build"
 (cd web && npm run --silent build) && touch web/dist/ready
 say "policy: table of decisions"
 $bin/countersign policy test
-say "python: units, contracts, scenarios, crashes"
-$bin/python -m pytest -q -m "not live"
+say "python: units, contracts, scenarios, hostile clients, crashes"
+$bin/python -m pytest -q -m "not live" -n 2
+say "the default model, fetched once"
+$bin/countersign models fetch
 say "the real model and the real browser"
 $bin/python -m pytest -q -m live
