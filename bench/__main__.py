@@ -6,11 +6,15 @@ import argparse
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from bench import calls, ledger
+from bench import calls, idle, ledger, spawn, sse, start
 from bench.figures import Pace, say
 
 SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
     "calls": calls.measure,
+    "idle": idle.measure,
+    "sse": sse.measure,
+    "start": start.measure,
+    "spawn": spawn.measure,
     "ledger": ledger.measure,
 }
 

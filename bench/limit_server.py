@@ -29,10 +29,11 @@ from gateway.core.canonical import Json
 POLICY = Path(__file__).parents[1] / "policy"
 
 
-def prepare_decision() -> Callable[[], bool]:
-    """Whether an operator may call a read tool: the first action of the policy's three, decided anew each time.
+def prepare_decision() -> Callable[[str], bool]:
+    """Whether an operator may call a read tool of that name: the first of the gateway's three actions, decided anew each time.
 
-    Rules, schema and entities are parsed once, so this is Cedar's own time and no more.
+    Rules and schema are parsed once. Who asks and for what is the question itself, so its two entities are made each time,
+    as the gateway does for a decision that it does not remember.
     """
     rules = compile_rules(read_documents(POLICY))
     person: Json = {
@@ -40,26 +41,28 @@ def prepare_decision() -> Callable[[], bool]:
         "attrs": {"autoHosts": [], "remoteModels": True, "suppressedTools": []},
         "parents": [_uid("Profile", "operator"), _uid("Profile", "enrolled")],
     }
-    tool: Json = {
-        "uid": _uid("Tool", "echo"),
-        "attrs": {"name": "echo", "source": "bench", "interface": "bench"},
-        "parents": [_uid("Category", "read")],
-    }
-    entities = cedarpy.Entities.from_json_str(json.dumps([person, tool]), rules.schema)  # pyright: ignore[reportUnknownMemberType] - the stub has a bare dict
-    asked: Json = {
-        "principal": person["uid"],
-        "resource": tool["uid"],
-        "action": _uid("Action", "invoke"),
-        "context": {"publishing": False, "taint": 0, "label": 0, "facts": {}},
-    }
+    context: Json = {"publishing": False, "taint": 0, "label": 0, "facts": {}}
 
-    def decide() -> bool:
-        return cedarpy.is_authorized(asked, rules.policies, entities, rules.schema).allowed  # pyright: ignore[reportUnknownMemberType] - as above
+    # The two stubs below have bare dicts in their signatures.
+    def decide(name: str) -> bool:
+        tool: Json = {
+            "uid": _uid("Tool", name),
+            "attrs": {"name": name, "source": "bench", "interface": "bench"},
+            "parents": [_uid("Category", "read")],
+        }
+        entities = cedarpy.Entities.from_json_str(json.dumps([person, tool]), rules.schema)  # pyright: ignore[reportUnknownMemberType]
+        asked: Json = {
+            "principal": person["uid"],
+            "action": _uid("Action", "invoke"),
+            "resource": tool["uid"],
+            "context": context,
+        }
+        return cedarpy.is_authorized(asked, rules.policies, entities, rules.schema).allowed  # pyright: ignore[reportUnknownMemberType]
 
     return decide
 
 
-def create_app(directory: Path, decide: Callable[[], bool]) -> Starlette:
+def create_app(directory: Path, decide: Callable[[str], bool]) -> Starlette:
     """The app; every message of its one socket is a call."""
     commits: list[GroupCommits] = []
 
@@ -76,13 +79,17 @@ def create_app(directory: Path, decide: Callable[[], bool]) -> Starlette:
     async def answer(text: str, written: GroupCommits) -> str:
         message = orjson.loads(text)
         call = message["params"]["call"]
-        assert decide(), "the shipped policy lets operators read"
+        assert decide(call["name"]), "the shipped policy lets operators read"
         number = await written.insert(orjson.dumps(call["arguments"]).decode())
         result = {"callId": call["id"], "outcome": "ok", "content": call["arguments"]["text"], "auditSeq": number}
         await written.update(number, orjson.dumps(result).decode())
         return orjson.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).decode()
 
     return Starlette(routes=[WebSocketRoute("/ws", serve)])
+
+
+def _allow(_name: str) -> bool:
+    return True
 
 
 def _uid(kind: str, identifier: str) -> dict[str, str]:
@@ -92,7 +99,7 @@ def _uid(kind: str, identifier: str) -> dict[str, str]:
 def main() -> None:
     """Serve until killed."""
     port, directory = int(sys.argv[1]), Path(sys.argv[2])
-    decide = (lambda: True) if "--undecided" in sys.argv else prepare_decision()
+    decide = _allow if "--undecided" in sys.argv else prepare_decision()
     uvicorn.run(
         create_app(directory, decide),
         host="127.0.0.1",

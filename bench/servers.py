@@ -82,7 +82,7 @@ async def start_limit(home: Path, *options: str) -> AsyncGenerator[tuple[int, Ta
         sys.executable, "-m", "bench.limit_server", str(port), str(home), *options, cwd=ROOT
     )
     try:
-        await _wait_for_port(port)
+        await wait_for_port(port)
         yield process.pid, Target(port, f"127.0.0.1:{port}", f"http://127.0.0.1:{port}", "", begins_turns=False)
     finally:
         if process.returncode is None:
@@ -90,7 +90,8 @@ async def start_limit(home: Path, *options: str) -> AsyncGenerator[tuple[int, Ta
         await process.wait()
 
 
-async def _wait_for_port(port: int) -> None:
+async def wait_for_port(port: int) -> None:
+    """Return once somebody listens there."""
     async with asyncio.timeout(30):
         while True:
             try:

@@ -1,0 +1,53 @@
+"""What a gateway weighs when nothing happens, alone and with a thousand sockets open."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from dataclasses import replace
+
+import psutil
+
+from bench.callers import start_callers
+from bench.figures import Pace, report, report_pairs, say
+from bench.servers import start_gateway, start_limit, work_folder
+
+SOCKETS = 1_000
+SETTLING = 1.0
+"""Seconds before weighing."""
+
+
+async def measure(pace: Pace) -> None:
+    """Proportional set size, so that pages shared with other processes count once; the limit beside it. Always one round."""
+    _raise_file_limit()
+    with work_folder() as ours, work_folder() as limit:
+        async with (
+            start_gateway(ours) as gateway,
+            start_limit(limit) as (limit_pid, limit_target),
+            start_callers() as callers,
+        ):
+            pids = (gateway.process.pid, limit_pid)
+            before = await _weigh(*pids)
+            # Sockets only: a socket that also has a conversation and a turn holds what its owner put there.
+            target = replace(gateway.target, begins_turns=False)
+            for name, pid, where in (("ours", pids[0], target), ("limit", limit_pid, limit_target)):
+                await callers.open(name, pid, where, SOCKETS)
+                say(f"idle: {SOCKETS} sockets to {name}")
+            after = await _weigh(*pids)
+    report_pairs("idle/pss", "MB", [(before[0] / 1e6, before[1] / 1e6)])
+    per_socket = [(after[place] - before[place]) / SOCKETS / 1e3 for place in (0, 1)]
+    report_pairs(f"idle/per-socket/{SOCKETS}", "KB", [(per_socket[0], per_socket[1])])
+    report(f"idle/pss/{SOCKETS}", after[0] / 1e6, "MB")
+
+
+async def _weigh(*pids: int) -> list[int]:
+    await asyncio.sleep(SETTLING)
+    return [int(psutil.Process(pid).memory_full_info().pss) for pid in pids]
+
+
+def _raise_file_limit() -> None:
+    """For this process and those it starts; the usual soft limit of 1,024 would be in the way."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4 * SOCKETS
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))

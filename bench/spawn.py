@@ -1,0 +1,91 @@
+"""Starting a sandboxed program from a small and from a large process, the way tools are to be started: off the event loop.
+
+uvloop starts programs by fork, which copies the page tables of the whole gateway; Python's `subprocess` does not. The third
+figure is uvloop's own way, to show what is avoided.
+
+Run as a module, `python -m bench.spawn MEGABYTES`, this is the parent: one way a line on stdin, milliseconds on stdout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+import time
+
+import uvloop
+
+from bench.figures import Pace, median, report, report_pairs, say
+
+SMALL, LARGE = 30, 300
+SPAWNS = 20
+"""Per cell."""
+
+PROGRAM = (
+    *("bwrap", "--unshare-all", "--die-with-parent"),
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "/bin/true"),
+)
+
+
+async def measure(pace: Pace) -> None:
+    """Rounds over both sizes and both ways."""
+    if shutil.which("bwrap") is None:
+        say("spawn: bubblewrap is not installed here")
+        return
+    pipe = asyncio.subprocess.PIPE
+    parents = {
+        size: await asyncio.create_subprocess_exec(sys.executable, "-m", "bench.spawn", str(size), stdin=pipe, stdout=pipe)
+        for size in (SMALL, LARGE)
+    }
+    times: dict[tuple[int, str], list[float]] = {}
+    try:
+        for number in range(pace.rounds):
+            for way in ("thread", "uvloop"):
+                for size, parent in parents.items():
+                    times.setdefault((size, way), []).append(await _ask(parent, way))
+            say(f"spawn: round {number + 1} of {pace.rounds}")
+    finally:
+        for parent in parents.values():
+            parent.kill()
+            await parent.wait()
+    report("spawn/small", median(times[SMALL, "thread"]), "ms")
+    for name, way in (("spawn/large", "thread"), ("spawn/large/uvloop", "uvloop")):
+        report_pairs(name, "ms", list(zip(times[LARGE, way], times[SMALL, way], strict=True)))
+
+
+async def _ask(parent: asyncio.subprocess.Process, way: str) -> float:
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    parent.stdin.write(way.encode() + b"\n")
+    return float(await parent.stdout.readline())
+
+
+# ── the parent ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _spawn(way: str) -> None:
+    if way == "uvloop":
+        process = await asyncio.create_subprocess_exec(*PROGRAM)
+        code = await process.wait()
+    else:
+        code = (await asyncio.to_thread(subprocess.run, PROGRAM, check=False)).returncode
+    if code != 0:
+        raise RuntimeError(f"bubblewrap ended with {code}")
+
+
+async def _obey(megabytes: int) -> None:
+    # Written to, so that the pages are there. An interpreter with these imports weighs some 30 MB itself.
+    ballast = bytearray(b"\1" * (max(0, megabytes - SMALL) * 1_000_000))
+    while way := await asyncio.to_thread(sys.stdin.readline):
+        took: list[float] = []
+        for _ in range(SPAWNS):
+            began = time.perf_counter()
+            await _spawn(way.strip())
+            took.append((time.perf_counter() - began) * 1e3)
+        print(median(took), flush=True)
+    del ballast
+
+
+if __name__ == "__main__":
+    uvloop.run(_obey(int(sys.argv[1])))
