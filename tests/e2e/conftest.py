@@ -1,0 +1,83 @@
+"""A browser, a gateway and a person for each module of stories; enrolled once, as people are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page
+
+from tests.e2e.chromium import chromium
+from tests.e2e.desk import Desk
+from tests.e2e.scripted_server import ScriptedServer
+from tests.harness.process import GatewayProcess
+
+_BUILT = Path(__file__).parents[2] / "web" / "dist"
+
+
+def built_web() -> Path:
+    """The built apps: `$COUNTERSIGN_WEB`, else `web/dist`. A gateway without them would answer every page with 503."""
+    folder = Path(os.environ.get("COUNTERSIGN_WEB", _BUILT))
+    for app in ("shell", "console"):
+        if not (folder / app / "index.html").is_file():
+            pytest.fail(f"the web apps are not built: run `make web/dist/ready` ({app} is missing)", pytrace=False)
+    return folder
+
+
+def make_gateway(home: Path, **settings: str) -> GatewayProcess:
+    """A gateway that serves the built apps, and the tools that linger, not started."""
+    settings = {"COUNTERSIGN_TOOLS_MODULES": '["tests.harness.effect_tools"]', "EFFECTS": str(home / "effects"), **settings}
+    return GatewayProcess(home, settings={"COUNTERSIGN_WEB": str(built_web()), **settings})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything here needs a real browser."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.live)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as started:
+        yield started
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def model() -> AsyncIterator[ScriptedServer]:
+    """A model that says what a test tells it to."""
+    async with ScriptedServer().listening() as server:
+        yield server
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
+    process = make_gateway(tmp_path_factory.mktemp("gateway"), COUNTERSIGN_MODEL_URL=model.url)
+    await process.start()
+    yield process
+    code = await process.stop()
+    assert code == 0, process.output
+    assert "Traceback" not in process.output, process.output
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def desk(browser: Browser, gateway: GatewayProcess) -> AsyncIterator[Desk]:
+    """Ada, enrolled, with the console open and a session lent to the shell."""
+    made = await Desk.at(browser, gateway)
+    await made.enrol()
+    shell = await made.enter_shell()
+    await shell.close()
+    yield made
+    await made.context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def shell(desk: Desk) -> AsyncIterator[Page]:
+    """A window of the shell with an empty conversation."""
+    page = await desk.open_shell()
+    yield page
+    await page.close()

@@ -1,0 +1,124 @@
+"""What can be measured about how a page looks: accessible, nothing off screen, what decides in sight, the keyboard visible."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page
+
+_AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+
+_RUN_AXE = """async () => {
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+  const { violations } = await axe.run(document, { runOnly: tags, resultTypes: ["violations"] });
+  // What is half behind a bar that sticks to an edge is scrolled free by whoever wants to press it.
+  const isFault = (node) => !node.failureSummary.includes("partially obscured");
+  const describe = (id, node) => `${id}: ${node.html}: ${node.failureSummary}`;
+  return violations.flatMap(({ id, nodes }) => nodes.filter(isFault).map((node) => describe(id, node)));
+}"""
+
+_OVERFLOW = """() => {
+  const width = document.documentElement.clientWidth;
+  // What is meant for screen readers only is one pixel large, and may lie anywhere.
+  const seen = (element) => element.checkVisibility() && element.getBoundingClientRect().width > 1;
+  const scrolls = (element) => element.closest("pre, [data-scrolls], table") !== null;
+  const sticksOut = (element) => {
+    const { left, right } = element.getBoundingClientRect();
+    return left < -1 || right > width + 1;
+  };
+  const elements = [...document.body.querySelectorAll("*")];
+  const beyond = elements.filter((element) => seen(element) && !scrolls(element) && sticksOut(element));
+  const page = document.documentElement.scrollWidth > width ? [document.documentElement] : [];
+  return [...page, ...beyond].map((element) => element.outerHTML.slice(0, 200));
+}"""
+
+_CLIPPED = """() => [...document.body.querySelectorAll("button, a, h1, h2, label, summary, [role=status]")]
+  .filter((element) => element.checkVisibility() && element.getBoundingClientRect().width > 1)
+  .filter((element) => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
+  .filter((element) => getComputedStyle(element).textOverflow !== "ellipsis")
+  .map((element) => element.outerHTML.slice(0, 200))"""
+
+_BROKEN_WORDS = """() => {
+  const broken = [];
+  for (const element of document.body.querySelectorAll("button, summary, label, nav a, h1, h2, h3")) {
+    if (!element.checkVisibility()) continue;
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      for (const { index, 0: word } of walker.currentNode.data.matchAll(/[A-Za-z]{2,20}/g)) {
+        const range = document.createRange();
+        range.setStart(walker.currentNode, index);
+        range.setEnd(walker.currentNode, index + word.length);
+        if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(`${word} in ${element.outerHTML}`);
+      }
+    }
+  }
+  return broken;
+}"""
+
+_FOCUS = """() => {
+  const element = document.activeElement;
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+  const { top, left, bottom, right } = element.getBoundingClientRect();
+  const visible = (outlineStyle !== "none" && parseFloat(outlineWidth) >= 2) || boxShadow !== "none";
+  // WCAG 2.4.11: not wholly behind something that sticks to an edge.
+  const across = [0.1, 0.5, 0.9].map((part) => left + (right - left) * part);
+  const down = [0.1, 0.5, 0.9].map((part) => top + (bottom - top) * part);
+  const inside = across.some((x) => down.some((y) => element.contains(document.elementFromPoint(x, y))));
+  return { name: element.outerHTML.slice(0, 160), visible, inside };
+}"""
+
+
+@cache
+def _axe() -> str:
+    if not _AXE.is_file():
+        pytest.fail("axe-core is not installed: run `npm ci` in web/", pytrace=False)
+    return _AXE.read_text(encoding="utf-8")
+
+
+async def check_look(page: Page, name: str) -> None:
+    """Everything that holds for every page, at its size and in its colours. Leaves a picture for people."""
+    await keep_picture(page, name)
+    # Not as a script element: Trusted Types would refuse it, as they should.
+    await page.evaluate(_axe())
+    faults: list[str] = [
+        *await page.evaluate(_RUN_AXE),
+        *(f"beyond the edge: {element}" for element in await page.evaluate(_OVERFLOW)),
+        *(f"cut off: {element}" for element in await page.evaluate(_CLIPPED)),
+        *(f"broken word: {place}" for place in await page.evaluate(_BROKEN_WORDS)),
+    ]
+    assert faults == [], f"{name}:\n" + "\n".join(faults)
+
+
+async def check_in_view(page: Page, *controls: Locator) -> None:
+    """A person sees these whole, without scrolling."""
+    size = page.viewport_size
+    assert size is not None
+    for control in controls:
+        box = await control.bounding_box()
+        assert box is not None, f"{control} is not there"
+        assert box["x"] >= 0, box
+        assert box["y"] >= 0, box
+        assert box["x"] + box["width"] <= size["width"], box
+        assert box["y"] + box["height"] <= size["height"], box
+
+
+async def check_focus(page: Page, steps: int) -> None:
+    """Go on with Tab; wherever the keyboard is, it can be seen."""
+    for _ in range(steps):
+        await page.keyboard.press("Tab")
+        focus: dict[str, Any] = await page.evaluate(_FOCUS)
+        if focus["name"].startswith("<body"):
+            return
+        assert focus["visible"], f"no sign of the keyboard on {focus['name']}"
+        assert focus["inside"], f"the keyboard is out of sight on {focus['name']}"
+
+
+async def keep_picture(page: Page, name: str) -> None:
+    """A screenshot in `$COUNTERSIGN_PICTURES`, if that is set."""
+    folder = os.environ.get("COUNTERSIGN_PICTURES")
+    if folder:
+        await page.screenshot(path=Path(folder) / f"{name}.png")

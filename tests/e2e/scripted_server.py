@@ -1,0 +1,59 @@
+"""Somebody's OpenAI-compatible server, in the test's own process, that says what it is told to."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator
+
+from aiohttp import web
+
+from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
+from tests.harness.process import free_port
+
+
+class ScriptedServer:
+    """Chat completions from a script. `open_streams` counts the answers that are still being given."""
+
+    def __init__(self) -> None:
+        self._backend = ScriptedBackend(in_order())
+        self._port = free_port()
+
+    @property
+    def url(self) -> str:
+        """For COUNTERSIGN_MODEL_URL."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def open_streams(self) -> int:
+        """Answers under way: a client that hangs up ends one."""
+        return self._backend.open_streams
+
+    def will_say(self, *replies: Reply) -> None:
+        """The next replies, in order; what was left of the ones before is forgotten."""
+        self._backend.script = in_order(*replies)
+
+    @contextlib.asynccontextmanager
+    async def listening(self) -> AsyncGenerator[ScriptedServer]:
+        """While this runs, it answers."""
+        app = web.Application()
+        app.add_routes([web.get("/v1/models", self._list), web.post("/v1/chat/completions", self._complete)])
+        # Else aiohttp would notice a client that went away only at the next write, and a stalled script writes none.
+        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", self._port).start()
+        try:
+            yield self
+        finally:
+            await runner.cleanup()
+
+    async def _list(self, _request: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        async with self._backend.ask("/v1/chat/completions", await request.read()) as answer:
+            response = web.StreamResponse(headers={"Content-Type": answer.content_type})
+            await response.prepare(request)
+            async for chunk in answer.chunks():
+                await response.write(chunk)
+            await response.write_eof()
+            return response

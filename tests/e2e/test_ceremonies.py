@@ -1,0 +1,130 @@
+"""Passkey ceremonies in Chromium: where none can be started, and answers that must not count.
+
+Security report section 3 and case 37; issue 2 section 8. Ids: 002-31, 002-32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from tests.e2e.desk import Desk, call, card, decide, dock, expect_idle
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+OLD = "notes/old.txt"
+
+GET = """async (rpId) => {
+  try {
+    await navigator.credentials.get({publicKey: {challenge: new Uint8Array(32), ...(rpId && {rpId})}});
+    return "signed";
+  } catch (error) { return error.name; }
+}"""
+
+CREATE = """async (rpId) => {
+  try {
+    await navigator.credentials.create({publicKey: {challenge: new Uint8Array(32), rp: {name: "Console", ...(rpId && {id: rpId})},
+      user: {id: new Uint8Array(16), name: "ada", displayName: "Ada"}, pubKeyCredParams: [{type: "public-key", alg: -7}]}});
+    return "created";
+  } catch (error) { return error.name; }
+}"""
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def question(desk: Desk, shell: Page) -> AsyncIterator[Page]:
+    """The console's page about a deletion; the passkey is plugged in there, and honest again afterwards."""
+    desk.put(OLD, "Things that are long done.\n")
+    await call(shell, "delete_file", path=OLD)
+    async with desk.question(shell) as page:
+        yield page
+    stop = shell.get_by_role("button", name="Stop")
+    if await stop.is_visible():
+        await stop.click()
+    await expect_idle(shell)
+
+
+@pytest.mark.parametrize("whose", ["the console's", "the page's own", "the domain above both"])
+async def test_the_shells_origin_cannot_start_a_ceremony_even_with_the_passkey_plugged_in(
+    desk: Desk, shell: Page, whose: str
+) -> None:
+    rp_id = {
+        "the console's": urlsplit(desk.gateway.console_origin).hostname,
+        "the page's own": None,
+        "the domain above both": "localhost",
+    }[whose]
+    await desk.passkey.carry_to(shell)
+    try:
+        for ceremony in (GET, CREATE):
+            assert await shell.evaluate(ceremony, rp_id) in ("SecurityError", "NotAllowedError")
+    finally:
+        await desk.passkey.carry_to(desk.console)
+
+
+async def test_the_shell_gets_no_hold_of_the_console_window_it_opens(desk: Desk, shell: Page) -> None:
+    """`Cross-Origin-Opener-Policy` cuts the two windows apart."""
+    async with desk.context.expect_page() as opened:
+        await shell.evaluate("url => { window.grip = window.open(url, 'grip') }", desk.gateway.console_origin)
+    page = await opened.value
+    await expect(page.get_by_role("heading", name="Hello")).to_be_visible()
+    assert await shell.evaluate("window.grip.closed") is True
+    assert await page.evaluate("window.opener") is None
+    await page.close()
+
+
+async def test_a_passkey_that_cannot_tell_who_touches_it_approves_nothing(desk: Desk, shell: Page, question: Page) -> None:
+    await desk.passkey.verify_user(succeeds=False)
+    await decide(question, "Approve with passkey")
+    await expect(question.get_by_text("Your answer did not count")).to_be_visible()
+    await expect(dock(shell)).to_be_visible()
+    assert desk.holds(OLD)
+    # It was no answer, so the question is still open for a right one.
+    await desk.passkey.verify_user(succeeds=True)
+    await decide(question, "Approve with passkey")
+    await expect(card(shell, "delete_file", "Done")).to_be_visible()
+    assert not desk.holds(OLD)
+
+
+@pytest.mark.parametrize("bit", ["isBadUV", "isBadUP", "isBogusSignature"])
+async def test_an_answer_without_verification_touch_or_signature_is_refused_by_the_gateway(
+    desk: Desk, shell: Page, question: Page, bit: str
+) -> None:
+    """The browser lets these through; what refuses them is ours."""
+    await desk.passkey.forge(**{bit: True})
+    await decide(question, "Approve with passkey")
+    await expect(card(shell, "delete_file", "Not confirmed")).to_be_visible()
+    await expect(question.get_by_role("button", name="Approve with passkey")).to_be_hidden()
+    assert desk.holds(OLD)
+
+
+async def test_a_passkey_that_nobody_touches_leaves_the_question_open_and_a_no_still_possible(
+    desk: Desk, shell: Page, question: Page
+) -> None:
+    await desk.passkey.await_touch(comes=False)
+    await decide(question, "Approve with passkey")
+    await expect(question.get_by_role("button", name="Waiting for your passkey")).to_be_visible()
+    await expect(dock(shell)).to_be_visible()
+    await shell.get_by_role("button", name="Stop").click()
+    await expect(question.get_by_text("Cancelled, not run", exact=True)).to_be_visible()
+    assert desk.holds(OLD)
+
+
+async def test_a_used_enrolment_link_says_so_and_lets_nobody_in(desk: Desk) -> None:
+    token = await desk.gateway.enrolment_token()
+    stranger = await Desk.at(desk.context.browser or pytest.fail("no browser"), desk.gateway)
+    await stranger.console.goto(f"{desk.gateway.console_origin}/enrol#t={token}")
+    await stranger.console.get_by_role("button", name="Register a passkey").click()
+    await expect(stranger.console.get_by_text("No passkey was registered")).to_be_visible()
+    await expect(stranger.console.get_by_text("A link works once")).to_be_visible()
+    await stranger.context.close()
+
+
+async def test_signing_out_and_in_again_needs_the_passkey_and_nothing_else(desk: Desk) -> None:
+    console = desk.console
+    await console.goto(desk.gateway.console_origin)
+    await console.get_by_role("button", name="Sign out").click()
+    await console.get_by_role("button", name="Sign in with a passkey").click()
+    await expect(console.get_by_role("heading", name="Hello, Operator")).to_be_visible()

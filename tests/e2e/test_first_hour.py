@@ -1,0 +1,94 @@
+"""The first hour of a newcomer, with the real model in its sidecar and a real browser (issue 2, first paragraph).
+
+Ids: 002-01, 002-03, 002-28, 002-52.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from gateway.adapters.inference.catalog import load_catalog, models_folder
+from gateway.adapters.inference.fetch import is_present
+from tests.e2e.conftest import make_gateway
+from tests.e2e.desk import Desk, answers, card, decide, dock, expect_idle, say
+from tests.harness.process import GatewayProcess
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+OLD = "notes/old.txt"
+
+DOWNLOAD_SECONDS = 1200
+"""For some 400 MB over a slow line, once per machine."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def weights() -> Path:
+    """The folder of the default model, fetched as a newcomer would if it is not there."""
+    folder = models_folder(os.environ)
+    if not is_present(load_catalog(folder).find("default"), folder):
+        process = await asyncio.create_subprocess_exec(sys.executable, "-m", "gateway", "models", "fetch")
+        async with asyncio.timeout(DOWNLOAD_SECONDS):
+            assert await process.wait() == 0, "`countersign models fetch` failed; what it said is above"
+    return folder
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def gateway(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
+    home = tmp_path_factory.mktemp("newcomer")
+    process = make_gateway(home, COUNTERSIGN_MODEL="default", COUNTERSIGN_MODELS=str(weights), COUNTERSIGN_TOOLS_MODULES="[]")
+    await process.start()
+    yield process
+    assert await process.stop() == 0, process.output
+
+
+async def test_a_listing_runs_by_itself_a_deletion_waits_for_the_passkey_and_the_log_proves_both(
+    browser: Browser, gateway: GatewayProcess
+) -> None:
+    desk = await Desk.at(browser, gateway)
+    assert desk.holds(OLD)
+    await desk.enrol()
+    shell = await desk.enter_shell()
+
+    await say(shell, "what is in notes/?")
+    listed = card(shell, "list_directory", "Done")
+    await expect(listed).to_contain_text("old.txt")
+    await expect(answers(shell)).to_contain_text("old.txt")
+    await expect_idle(shell)
+    await expect(dock(shell)).to_be_hidden()
+
+    await say(shell, "delete notes/old.txt")
+    await expect(dock(shell)).to_contain_text("Delete notes/old.txt")
+    await expect(dock(shell)).to_contain_text("Needs your passkey.")
+    await expect(card(shell, "delete_file", "Waiting for approval")).to_be_visible()
+    assert desk.holds(OLD)
+
+    async with desk.question(shell) as approval:
+        assert re.fullmatch(rf"{gateway.console_origin}/approvals/apr_[\w-]+", approval.url)
+        await expect(approval.get_by_role("heading", level=1)).to_have_text("Delete notes/old.txt")
+        assert desk.holds(OLD)
+        await decide(approval, "Approve with passkey")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
+
+    await expect(card(shell, "delete_file", "Done")).to_be_visible()
+    await expect_idle(shell)
+    await expect(dock(shell)).to_be_hidden()
+    assert not desk.holds(OLD)
+
+    code, said = await gateway.run("audit", "verify")
+    assert code == 0, said
+    assert "The log is sound" in said
+    _, calls = await gateway.run("audit", "show", "--event", "call:closed")
+    assert [re.findall(r"list_directory|delete_file|\bok\b", line) for line in calls.splitlines()] == [
+        ["delete_file", "ok"],
+        ["list_directory", "ok"],
+    ]
+    await desk.check_peace()
