@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import cast
 
 import orjson
 
@@ -62,8 +63,11 @@ class ControlSocket:
 
     async def _answer(self, line: bytes) -> Json:
         try:
-            asked = parse(line)
-            answer = self._answers.get(asked.get("command", "")) if isinstance(asked, dict) else None
+            message = parse(line)
+            if not isinstance(message, dict):
+                return {"error": {"code": "invalid_request", "message": "a command is a JSON object"}}
+            asked = cast("Mapping[str, Json]", message)
+            answer = self._answers.get(str(asked.get("command", "")))
             if answer is None:
                 return {"error": {"code": "unknown_command", "message": "this gateway knows no such command"}}
             return {"result": await answer(asked)}
