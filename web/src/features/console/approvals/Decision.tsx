@@ -15,7 +15,7 @@ import type { Inspection } from "./challenge.ts";
 import type { Coverage } from "./coverage.ts";
 import styles from "./Decision.module.css";
 import { approve, deny } from "./decide.ts";
-import { ScopeChoice } from "./ScopeChoice.tsx";
+import { Covered, ScopeChoice } from "./ScopeChoice.tsx";
 import { Next, Settled } from "./Settled.tsx";
 import { needsPasskey } from "./words.ts";
 
@@ -88,6 +88,7 @@ function Open({ question, inspection, told }: OpenProps) {
   const yes = useAnswer(told, (inspected: Inspection) => approve(line, around, inspected, coverage, approval.id));
   const no = useAnswer(told, () => deny(line, approval.id));
   const trusted = inspection !== undefined && inspection.mismatches.length === 0;
+  const choice = trusted && approval.kind === "consent" && approval.offers.length > 1;
   const choose = (chosen: GrantScope) => {
     setScope(chosen);
     setFreed(null);
@@ -95,10 +96,9 @@ function Open({ question, inspection, told }: OpenProps) {
   return (
     <>
       {inspection !== undefined && !trusted && <Mismatch inspection={inspection} />}
-      {trusted && approval.kind === "consent" && approval.offers.length > 1 && (
-        <ScopeChoice offers={approval.offers} coverage={coverage} onScope={choose} onFree={setFreed} />
-      )}
+      {choice && <ScopeChoice offers={approval.offers} coverage={coverage} onScope={choose} onFree={setFreed} />}
       <div className={styles.answer}>
+        {choice && <Covered coverage={coverage} />}
         <div className={styles.buttons}>
           <Button
             variant="danger"

@@ -12,7 +12,7 @@ interface ScopeChoiceProps {
   readonly onFree: (name: string | null) => void;
 }
 
-/** How long a yes lasts and how much it covers; once and all of it as shown, unless the person says otherwise. */
+/** How long a yes lasts and what must stay as shown; once and all of it, unless the person says otherwise. */
 export function ScopeChoice({ offers, coverage, onScope, onFree }: ScopeChoiceProps) {
   const group = useId();
   const names = Object.keys(coverage.arguments);
@@ -63,12 +63,18 @@ export function ScopeChoice({ offers, coverage, onScope, onFree }: ScopeChoicePr
           </div>
         </fieldset>
       )}
-      <p className={classes(styles.coverage, coversUnseen(coverage) && styles.wide)} role="status">
-        <strong>Covers:</strong> <VisibleText text={describeCoverage(coverage)} prose />
-        {coversUnseen(coverage) && (
-          <strong className={styles.unseen}>Calls will run with values that you have not seen.</strong>
-        )}
-      </p>
     </div>
+  );
+}
+
+/** What a yes would cover as it is chosen now; it stands with the button that says it. */
+export function Covered({ coverage }: { readonly coverage: Coverage }) {
+  return (
+    <p className={classes(styles.coverage, coversUnseen(coverage) && styles.wide)} role="status">
+      <strong>Covers:</strong> <VisibleText text={describeCoverage(coverage)} prose />
+      {coversUnseen(coverage) && (
+        <strong className={styles.unseen}>Calls will run with values that you have not seen.</strong>
+      )}
+    </p>
   );
 }
