@@ -106,9 +106,8 @@ async def _drive(lanes: list[Lane], command: dict[str, Any]) -> dict[str, Any]:
 
     other: asyncio.Task[None] | None = None
     if beside is not None:
-        other = asyncio.create_task(
-            beside.drive(Run(time.perf_counter() + WARM_UP + command["seconds"]), command["beside"], TEXT)
-        )
+        until = time.perf_counter() + WARM_UP + command["seconds"]
+        other = asyncio.create_task(lanes[count].drive(Run(until), beside, TEXT))
     warm, _ = await run(WARM_UP)
     used = resource.getrusage(resource.RUSAGE_SELF)
     cell, elapsed = await run(command["seconds"])

@@ -22,15 +22,17 @@ Cells = dict[tuple[str, str], list[Cell]]
 
 async def measure(pace: Pace) -> None:
     """Ours, the limit, and the limit without its policy decision, which ours may remember; then what tools add."""
-    with work_folder() as ours, work_folder() as limit, work_folder() as undecided:
+    with work_folder() as ours, work_folder() as forgetful, work_folder() as limit, work_folder() as undecided:
         async with (
             start_gateway(ours) as gateway,
+            start_gateway(forgetful, module="bench.forgetful_gateway") as other,
             start_limit(limit) as (limit_pid, limit_target),
             start_limit(undecided, "--undecided") as (undecided_pid, undecided_target),
             start_callers() as callers,
         ):
             most = max(CALLERS)
             await callers.open("ours", gateway.process.pid, gateway.target, most)
+            await callers.open("forgetful", other.process.pid, other.target, most)
             await callers.open("limit", limit_pid, limit_target, most)
             await callers.open("undecided", undecided_pid, undecided_target, most)
             cells: Cells = {}
@@ -48,6 +50,7 @@ async def _go_round(callers: Callers, pace: Pace, cells: Cells) -> None:
     for count in CALLERS:
         for name in ("ours", "limit", "undecided"):
             await cell((name, str(count)), name, count)
+    await cell(("forgetful", "50"), "forgetful", 50)
     await cell(("ours", "page"), "ours", 1, "page")
     await cell(("ours", "thread"), "ours", 10, "echo_in_thread")
     await cell(("ours", "beside"), "ours", 10, beside="nap")
@@ -67,6 +70,7 @@ def _report(cells: Cells) -> None:
     for name in ("ours", "limit"):
         spread = sorted(cell.p99 / cell.p50 for cell in cells[name, "50"])
         report(f"calls/spread/50/{name}", spread[len(spread) // 2], "p99/p50")
+    report_pairs("calls/rate/50/not-durable", "calls/s", pairs(("ours", "50"), ("forgetful", "50"), lambda cell: cell.rate))
     report_pairs("calls/page/p50/1", "ms", pairs(("ours", "page"), ("ours", "1"), lambda cell: cell.p50))
     report_pairs("calls/thread/cpu/10", "ms/call", pairs(("ours", "thread"), ("ours", "alone"), lambda cell: cell.cpu))
     report_pairs("calls/beside-slow/rate/10", "calls/s", pairs(("ours", "beside"), ("ours", "alone"), lambda cell: cell.rate))

@@ -64,9 +64,11 @@ def prepare_gateway(home: Path, **settings: str) -> GatewayProcess:
 
 
 @asynccontextmanager
-async def start_gateway(home: Path, **settings: str) -> AsyncGenerator[Gateway]:
-    """The gateway, with a person who has enrolled and opened the shell."""
+async def start_gateway(home: Path, module: str | None = None, **settings: str) -> AsyncGenerator[Gateway]:
+    """The gateway, or a module that runs one, with a person who has enrolled and opened the shell."""
     process = prepare_gateway(home, **settings)
+    if module is not None:
+        process.command = (sys.executable, "-m", module)
     try:
         await process.start()
         yield Gateway(process, await Person.at(process).arrive())
