@@ -25,7 +25,7 @@ _OVERFLOW = """() => {
   const width = document.documentElement.clientWidth;
   // What is meant for screen readers only is one pixel large, and may lie anywhere.
   const seen = (element) => element.checkVisibility() && element.getBoundingClientRect().width > 1;
-  const scrolls = (element) => element.closest("pre, [data-scrolls], table") !== null;
+  const scrolls = (element) => element.closest("pre, table") !== null;
   const sticksOut = (element) => {
     const { left, right } = element.getBoundingClientRect();
     return left < -1 || right > width + 1;

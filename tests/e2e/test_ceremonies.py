@@ -1,4 +1,4 @@
-"""Passkey ceremonies in Chromium: where none can be started, and answers that must not count.
+"""Passkey ceremonies in Chromium: answers that must not count, and links and sessions that are over.
 
 Security report section 3 and case 37; issue 2 section 8. Ids: 002-31, 002-32.
 """
@@ -6,7 +6,6 @@ Security report section 3 and case 37; issue 2 section 8. Ids: 002-31, 002-32.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
@@ -17,21 +16,6 @@ from tests.e2e.desk import Desk, call, card, decide, dock, expect_idle
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OLD = "notes/old.txt"
-
-GET = """async (rpId) => {
-  try {
-    await navigator.credentials.get({publicKey: {challenge: new Uint8Array(32), ...(rpId && {rpId})}});
-    return "signed";
-  } catch (error) { return error.name; }
-}"""
-
-CREATE = """async (rpId) => {
-  try {
-    await navigator.credentials.create({publicKey: {challenge: new Uint8Array(32), rp: {name: "Console", ...(rpId && {id: rpId})},
-      user: {id: new Uint8Array(16), name: "ada", displayName: "Ada"}, pubKeyCredParams: [{type: "public-key", alg: -7}]}});
-    return "created";
-  } catch (error) { return error.name; }
-}"""
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -45,34 +29,6 @@ async def question(desk: Desk, shell: Page) -> AsyncIterator[Page]:
     if await stop.is_visible():
         await stop.click()
     await expect_idle(shell)
-
-
-@pytest.mark.parametrize("whose", ["the console's", "the page's own", "the domain above both"])
-async def test_the_shells_origin_cannot_start_a_ceremony_even_with_the_passkey_plugged_in(
-    desk: Desk, shell: Page, whose: str
-) -> None:
-    rp_id = {
-        "the console's": urlsplit(desk.gateway.console_origin).hostname,
-        "the page's own": None,
-        "the domain above both": "localhost",
-    }[whose]
-    await desk.passkey.carry_to(shell)
-    try:
-        for ceremony in (GET, CREATE):
-            assert await shell.evaluate(ceremony, rp_id) in ("SecurityError", "NotAllowedError")
-    finally:
-        await desk.passkey.carry_to(desk.console)
-
-
-async def test_the_shell_gets_no_hold_of_the_console_window_it_opens(desk: Desk, shell: Page) -> None:
-    """`Cross-Origin-Opener-Policy` cuts the two windows apart."""
-    async with desk.context.expect_page() as opened:
-        await shell.evaluate("url => { window.grip = window.open(url, 'grip') }", desk.gateway.console_origin)
-    page = await opened.value
-    await expect(page.get_by_role("heading", name="Hello")).to_be_visible()
-    assert await shell.evaluate("window.grip.closed") is True
-    assert await page.evaluate("window.opener") is None
-    await page.close()
 
 
 async def test_a_passkey_that_cannot_tell_who_touches_it_approves_nothing(desk: Desk, shell: Page, question: Page) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Page, expect
 
 from gateway.adapters.inference.catalog import load_catalog, models_folder
 from gateway.adapters.inference.fetch import is_present
@@ -28,6 +28,9 @@ OLD = "notes/old.txt"
 
 DOWNLOAD_SECONDS = 1200
 """For some 400 MB over a slow line, once per machine."""
+
+MODEL_MS = 120_000
+"""For the model to load and to read its whole prompt for the first time, beside everything else on two cores."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -50,45 +53,52 @@ async def gateway(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> As
     assert await process.stop() == 0, process.output
 
 
-async def test_a_listing_runs_by_itself_a_deletion_waits_for_the_passkey_and_the_log_proves_both(
-    browser: Browser, gateway: GatewayProcess
-) -> None:
-    desk = await Desk.at(browser, gateway)
+async def test_a_listing_runs_by_itself_a_deletion_waits_for_the_passkey_and_the_log_proves_both(desk: Desk, shell: Page) -> None:
     assert desk.holds(OLD)
-    await desk.enrol()
-    shell = await desk.enter_shell()
-
     await say(shell, "what is in notes/?")
     listed = card(shell, "list_directory", "Done")
-    await expect(listed).to_contain_text("old.txt")
-    await expect(answers(shell)).to_contain_text("old.txt")
+    await expect(listed).to_contain_text("old.txt", timeout=MODEL_MS)
+    await expect(answers(shell)).to_contain_text("old.txt", timeout=MODEL_MS)
     await expect_idle(shell)
     await expect(dock(shell)).to_be_hidden()
 
     await say(shell, "delete notes/old.txt")
-    await expect(dock(shell)).to_contain_text("Delete notes/old.txt")
+    await expect(dock(shell)).to_contain_text("Delete notes/old.txt", timeout=MODEL_MS)
     await expect(dock(shell)).to_contain_text("Needs your passkey.")
     await expect(card(shell, "delete_file", "Waiting for approval")).to_be_visible()
     assert desk.holds(OLD)
 
     async with desk.question(shell) as approval:
-        assert re.fullmatch(rf"{gateway.console_origin}/approvals/apr_[\w-]+", approval.url)
+        assert re.fullmatch(rf"{desk.gateway.console_origin}/approvals/apr_[\w-]+", approval.url)
         await expect(approval.get_by_role("heading", level=1)).to_have_text("Delete notes/old.txt")
         assert desk.holds(OLD)
         await decide(approval, "Approve with passkey")
         await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
-
     await expect(card(shell, "delete_file", "Done")).to_be_visible()
     await expect_idle(shell)
     await expect(dock(shell)).to_be_hidden()
     assert not desk.holds(OLD)
 
-    code, said = await gateway.run("audit", "verify")
+    code, said = await desk.gateway.run("audit", "verify")
     assert code == 0, said
     assert "The log is sound" in said
-    _, calls = await gateway.run("audit", "show", "--event", "call:closed")
+    _, calls = await desk.gateway.run("audit", "show", "--event", "call:closed")
     assert [re.findall(r"list_directory|delete_file|\bok\b", line) for line in calls.splitlines()] == [
         ["delete_file", "ok"],
         ["list_directory", "ok"],
     ]
+    await desk.check_peace()
+
+
+async def test_stop_while_the_model_speaks_keeps_what_was_said_and_the_next_question_is_answered(desk: Desk, shell: Page) -> None:
+    await say(shell, "explain in detail how a sailing ship works")
+    await expect(answers(shell)).to_contain_text("ship", timeout=MODEL_MS)
+    await shell.get_by_role("button", name="Stop").click()
+    await expect(answers(shell)).to_contain_text("Stopped here.")
+    await expect_idle(shell)
+    # The sidecar has one slot: what still ran there would be in the way.
+    await say(shell, "what is in notes/?")
+    await expect(card(shell, "list_directory", "Done")).to_contain_text("todo.txt", timeout=MODEL_MS)
+    await expect(answers(shell).last).to_contain_text("todo.txt", timeout=MODEL_MS)
+    await expect_idle(shell)
     await desk.check_peace()

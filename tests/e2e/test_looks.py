@@ -183,6 +183,7 @@ async def test_a_question_for_the_passkey_and_a_question_for_a_yes(place: Place)
     await inbox.get_by_role("radio", name="For this session").check()
     await inbox.get_by_role("radio", name="All but content").check()
     await check_look(inbox, f"{place.name}-console-consent-wide")
+    await check_in_view(inbox, *decisions[1:], inbox.get_by_text("Calls will run with values that you have not seen."))
     await inbox.get_by_role("button", name="Approve for this session").click()
     await expect(inbox.get_by_text("Approved", exact=True)).to_be_visible()
     await check_look(inbox, f"{place.name}-console-approved")
@@ -194,6 +195,8 @@ async def test_a_question_for_the_passkey_and_a_question_for_a_yes(place: Place)
     await grants.get_by_role("button", name="Take back").click()
     await expect(grants.get_by_text("No grant is in force")).to_be_visible()
     await check_look(grants, f"{place.name}-console-grants-none")
+    # The notice about it covers nothing that one may want to press.
+    await grants.get_by_role("navigation").get_by_role("link", name="Home").click(trial=True)
 
 
 async def test_several_questions_at_once(place: Place) -> None:
