@@ -1,6 +1,6 @@
 """From the waiting card to the console window, by mouse and by keyboard; and no key that was meant for something else decides.
 
-Security report, case 35. Ids: 002-30, 002-33.
+Security report, case 35. Ids: 002-30, 002-33, 002-34.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Passkey ceremonies in Chromium: answers that must not count, and links and sessions that are over.
 
-Security report section 3 and case 37; issue 2 section 8. Ids: 002-31, 002-32.
+Security report section 3 and case 37. Ids: 002-33.
 """
 
 from __future__ import annotations

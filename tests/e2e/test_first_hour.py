@@ -1,6 +1,6 @@
-"""The first hour of a newcomer, with the real model in its sidecar and a real browser (issue 2, first paragraph).
+"""The first hour of a newcomer, with the real model in its sidecar and a real browser.
 
-Ids: 002-01, 002-03, 002-28, 002-52.
+Ids: 002-03, 002-15, 002-20, 002-57, 002-80.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a hostile model, a hostile file and hostile arguments can put on a page: text, and nothing that acts.
 
-Security report, cases 34 and 53. Ids: 002-36, 002-55.
+Security report, cases 34 and 53. Ids: 002-02, 002-36, 002-75.
 """
 
 from __future__ import annotations

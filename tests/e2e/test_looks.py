@@ -1,6 +1,6 @@
 """Every page at a desk in the light and on a phone in the dark: accessible, nothing off screen, answers in sight.
 
-Ids: 002-53, 002-54; frontend.md 1.2, 1.4 and 3.
+What other pages of this kind are blamed for: buttons pushed out of sight, text cut off, a keyboard that gets lost.
 """
 
 from __future__ import annotations

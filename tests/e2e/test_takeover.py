@@ -1,6 +1,6 @@
 """An attacker who owns the shell's page, script and all: what the browser and the headers still keep from them.
 
-Design, promise 1; security report, cases 35 and 36, section 3. Ids: 002-31, 002-55.
+Design, promise 1; security report, cases 35 and 36, section 3. Ids: 002-10, 002-17, 002-34a, 002-75.
 """
 
 from __future__ import annotations

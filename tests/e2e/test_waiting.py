@@ -1,6 +1,6 @@
 """What may become of a call that waits, and of an answer under way: no, too late, a reload, a stop.
 
-Ids: 002-09, 002-19, 002-28, 002-34.
+Ids: 002-09, 002-19, 002-34, 002-45.
 """
 
 from __future__ import annotations
