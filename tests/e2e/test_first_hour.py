@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
@@ -102,3 +103,16 @@ async def test_stop_while_the_model_speaks_keeps_what_was_said_and_the_next_ques
     await expect(answers(shell).last).to_contain_text("todo.txt", timeout=MODEL_MS)
     await expect_idle(shell)
     await desk.check_peace()
+
+
+async def test_a_model_that_dies_is_started_again_and_the_question_that_waited_for_it_is_answered(
+    desk: Desk, shell: Page
+) -> None:
+    for child in psutil.Process(desk.gateway.pid).children(recursive=True):
+        if "xllama_launcher" in " ".join(child.cmdline()):
+            child.kill()
+    await say(shell, "what is in notes/?")
+    await expect(shell.get_by_text("Your message waits for it.")).to_be_visible()
+    await expect(card(shell, "list_directory", "Done")).to_contain_text("todo.txt", timeout=MODEL_MS)
+    await expect(answers(shell)).to_contain_text("todo.txt", timeout=MODEL_MS)
+    await expect_idle(shell)
