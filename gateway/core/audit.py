@@ -27,9 +27,6 @@ LEAF_VERSION: Final = 1
 SALT_SIZE: Final = 16
 """Bytes of salt before each payload: 128 bits, as RFC 9901 section 9.3 asks of salts for selectively kept claims."""
 
-RUNNER: Final = "browser-agent-ui"
-"""Where the agent loop of a browser-proposed call runs, in the words of requirement 002-72."""
-
 
 class Event(StrEnum):
     """What a leaf is about, `subject:past-tense`."""
@@ -37,6 +34,7 @@ class Event(StrEnum):
     GATEWAY_STARTED = "gateway:started"
     POLICY_LOADED = "policy:loaded"
     ENROLMENT_OFFERED = "enrolment:offered"
+    LOCAL_OPERATOR_ADDED = "local-operator:added"
     PRINCIPAL_ENROLLED = "principal:enrolled"
     PASSKEY_ADDED = "passkey:added"
     PASSKEY_REMOVED = "passkey:removed"
@@ -321,6 +319,14 @@ def leaf(entry: ledger.Entry) -> Leaf | None:
                 },
                 own_bytes({"name": principal.name, "passkeyName": entry.passkey.name}),
             )
+        case ledger.LocalOperatorAdded(principal=principal):
+            return Leaf(
+                {
+                    **_about(Event.LOCAL_OPERATOR_ADDED, entry.at, principal.id),
+                    "profile": principal.profile.value,
+                },
+                own_bytes({"name": principal.name}),
+            )
         case ledger.PasskeyAdded(passkey=passkey):
             return Leaf(
                 {**_about(Event.PASSKEY_ADDED, entry.at, passkey.principal_id), **_passkey(passkey)},
@@ -358,6 +364,8 @@ def leaf(entry: ledger.Entry) -> Leaf | None:
                     **_about(Event.CONSOLE_SESSION_STARTED, entry.at, entry.principal_id),
                     "consoleSessionId": entry.id,
                     "expiresAt": entry.expires_at,
+                    # Absent for browsers, as in every log written before there was another way.
+                    **({"via": "terminal"} if entry.terminal else {}),
                 }
             )
         case ledger.ConsoleSessionRenewed():
@@ -431,7 +439,7 @@ def _call(
     published = None if snapshot is None else snapshot.by_name.get(request.tool)
     return {
         **_whose(event, at, request),
-        "runner": RUNNER,
+        "runner": request.runner.value,
         "turnIndex": None if snapshot is None else snapshot.turn_index,
         "snapshotDigest": None if snapshot is None else request.snapshot_digest,
         "policyVersion": None if snapshot is None else snapshot.policy_version,

@@ -63,13 +63,22 @@ class Passkey:
 
 
 @dataclass(frozen=True, slots=True)
+class LocalOperatorAdded:
+    """Whoever owns the state folder worked at its terminal before anybody was enrolled: a person without a passkey yet."""
+
+    at: int
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True)
 class PrincipalEnrolled:
-    """An enrolment link was used up: a person and their first passkey."""
+    """An enrolment link was used up: a person and their first passkey. `known`: they worked at the terminal before."""
 
     at: int
     token_hash: str
     principal: Principal
     passkey: Passkey
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +131,15 @@ class SignInRefused:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSessionStarted:
-    """Someone signed in on the console. `id` is public; the cookie's secret is kept only as `secret_hash`."""
+    """Someone signed in on the console. `id` is public; the cookie's secret is kept only as `secret_hash`. `terminal`: nobody
+    did; the owner of the state folder started an agent at its terminal."""
 
     at: int
     id: str
     secret_hash: str
     principal_id: str
     expires_at: int
+    terminal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,6 +449,7 @@ Entry = (
     GatewayStarted
     | PolicyLoaded
     | EnrolmentOffered
+    | LocalOperatorAdded
     | PrincipalEnrolled
     | PasskeyAdded
     | PasskeyRenamed

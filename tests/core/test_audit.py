@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import cast, get_args
 
 import orjson
@@ -16,7 +17,7 @@ from gateway.core import ledger as steps
 from gateway.core.audit import Event
 from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.ledger import Entry
-from gateway.core.vocabulary import Outcome
+from gateway.core.vocabulary import Outcome, Runner
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
 
 SALT = bytes(range(16))
@@ -37,6 +38,7 @@ def every_entry() -> list[Entry]:
         steps.ConsoleSessionRenewed(at, "cse_1", "renewed-hash", OPERATOR.id, FAR),
         steps.ConsoleSessionEnded(at, "cse_1", OPERATOR.id, "signedOut"),
         steps.AgentSessionEnded(at, "ses_1", OPERATOR.id, "signedOut"),
+        steps.LocalOperatorAdded(at, OPERATOR),
         steps.ConversationRenamed(at, "cnv_1", OPERATOR.id, "Another title"),
         steps.ConversationDeleted(at, "cnv_1", OPERATOR.id),
         steps.SnapshotIssued(at, OPERATOR.id, history.snapshot, "refresh"),
@@ -97,6 +99,19 @@ def test_a_leaf_is_canonical_json_of_closed_words_and_integers(entry: Entry) -> 
     if leaf.payload is not None:
         assert leaf.payload == canonical_bytes(parse(leaf.payload))
         assert parse(sealed)["payload"] == hashlib.sha256(SALT + leaf.payload).hexdigest()
+
+
+def test_a_session_at_the_terminal_is_told_from_one_of_a_browser() -> None:
+    started = steps.ConsoleSessionStarted(1, "ses_1", "console-hash", OPERATOR.id, FAR)
+    assert "via" not in leaf_of(started).body
+    assert leaf_of(replace(started, terminal=True)).body["via"] == "terminal"
+
+
+def test_a_call_says_where_the_loop_ran_that_proposed_it() -> None:
+    history = History()
+    request = history.request("call-1", WRITE, {})
+    assert leaf_of(history.refuse(request)).body["runner"] == "browser-agent-ui"
+    assert leaf_of(history.refuse(replace(request, runner=Runner.GATEWAY))).body["runner"] == "gateway-side"
 
 
 def test_hashes_of_secrets_are_in_no_leaf_and_no_payload() -> None:

@@ -105,9 +105,16 @@ class MemoryLedger:
         match entry:
             case steps.EnrolmentOffered():
                 state.offers[entry.token_hash] = EnrolmentOffer(entry.name, entry.profile, entry.expires_at)
+            case steps.LocalOperatorAdded():
+                _add(state.principals, entry.principal.id, entry.principal)
             case steps.PrincipalEnrolled():
                 _demand(state.offers.pop(entry.token_hash, None) is not None, "the enrolment link was used already")
-                _add(state.principals, entry.principal.id, entry.principal)
+                if entry.known:
+                    taken = any(passkey.principal_id == entry.principal.id for passkey in state.passkeys.values())
+                    _demand(not taken, "somebody else enrolled in the meantime")
+                    state.principals[entry.principal.id] = entry.principal
+                else:
+                    _add(state.principals, entry.principal.id, entry.principal)
                 _add(state.passkeys, entry.passkey.id, entry.passkey)
             case steps.PasskeyAdded():
                 _add(state.passkeys, entry.passkey.id, entry.passkey)

@@ -79,10 +79,15 @@ def changes(entry: ledger.Entry) -> Sequence[Change]:
                 "used_at": None,
             }
             return (Change(s.OFFER_ENROLMENT, values),)
+        case ledger.LocalOperatorAdded():
+            return (Change(s.ENROL, _principal(entry.principal, entry.at)),)
         case ledger.PrincipalEnrolled():
+            person = entry.principal
             return (
                 Change(s.USE_ENROLMENT, {"of_token_hash": entry.token_hash, "used_at": entry.at}),
-                Change(s.ENROL, _principal(entry.principal, entry.at)),
+                Change(s.ENROL_KNOWN, {"of_id": person.id, "name": person.name})
+                if entry.known
+                else Change(s.ENROL, _principal(person, entry.at)),
                 Change(s.ADD_PASSKEY, _passkey(entry.passkey)),
             )
         case ledger.PasskeyAdded():
@@ -157,6 +162,7 @@ def write_request(request: ToolRequest) -> dict[str, Any]:
         "digest": request.digest,
         "model": None if model is None else [model.id, model.backend, model.nonce, model.claimed],
         "received_at": request.received_at,
+        "runner": request.runner.value,
     }
 
 

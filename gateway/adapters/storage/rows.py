@@ -14,7 +14,7 @@ from gateway.core.ledger import Message, Passkey, ToolResult
 from gateway.core.merkle import leaf_hash
 from gateway.core.model import ModelRef, Principal, Session, ToolRequest
 from gateway.core.results import restore_result
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, Label, Profile, Role
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, Label, Profile, Role, Runner
 from gateway.runtime.ports import (
     AuditRow,
     CallRecord,
@@ -155,10 +155,12 @@ def request(written: str) -> ToolRequest:
     id_, name, profile = members.pop("principal")
     model = members.pop("model")
     arguments: str = members.pop("arguments")
+    runner: str = members.pop("runner", Runner.BROWSER)
     return ToolRequest(
         principal=Principal(id_, name, Profile(profile)),
         arguments=arguments.encode(),
         model=None if model is None else ModelRef(*model),
+        runner=Runner(runner),
         **members,
     )
 

@@ -7,14 +7,17 @@ exactly one row of the table. That guard is where the ledger itself enforces *on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count as count_from
 from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import (
     Dialect,
     Executable,
+    Insert,
     and_,
     bindparam,
     case,
@@ -33,17 +36,23 @@ from gateway.adapters.storage import tables as t
 from gateway.core.vocabulary import ApprovalStatus
 from gateway.runtime.ports import CallState
 
+ROWS_AT_ONCE: Final = (64, 32, *range(16, 1, -1))
+"""Sizes in which rows are inserted together: one step for a usual batch, and few enough that the driver, which keeps 128
+statements prepared, keeps all of these."""
+
 LEAF: Final = "leaf"
 """The parameter that the writer fills in: the position that the entry's own leaf gets."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Statement:
-    """One kind of write. `grouped`: rows of one batch may run together, since they touch different calls."""
+    """One kind of write. `grouped`: rows of one batch may run together, since they touch different calls. `joined`: each
+    row changes the call that it names and no other row, so that many can be changed in one step."""
 
     construct: Executable
     refusal: str | None = None
     grouped: bool = False
+    joined: bool = False
     takes_leaf: bool = False
 
 
@@ -53,6 +62,8 @@ class Compiled:
 
     sql: str
     row: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+    chunks: Mapping[int, str]
+    """The same statement over that many rows at once, where there is one; largest first."""
 
 
 def compile_statement(statement: Statement, dialect: Dialect) -> Compiled:
@@ -68,7 +79,22 @@ def compile_statement(statement: Statement, dialect: Dialect) -> Compiled:
         found = pick({**constants, **values}) if constants else pick(values)
         return found if len(names) > 1 else (found,)
 
-    return Compiled(str(compiled), row)
+    sql = str(compiled)
+    return Compiled(sql, row, _over_many_rows(statement, sql, len(names)))
+
+
+def _over_many_rows(statement: Statement, sql: str, width: int) -> dict[int, str]:
+    """Between any two steps of SQLite the driver lets other threads run, and waits until they let it back: with fifty rows
+    in fifty steps the writer waits for the event loop fifty times. One step for many rows is what makes large batches cheap."""
+    one_row = f"({', '.join('?' * width)})"
+    if isinstance(statement.construct, Insert) and sql.endswith(f" VALUES {one_row}"):
+        return {count: f"{sql}{f', {one_row}' * (count - 1)}" for count in ROWS_AT_ONCE}
+    if statement.joined:
+        # Each parameter becomes a column of a table of rows, which SQLite names column1, column2, … (lang_select.html).
+        columns = count_from(1)
+        change, condition = re.sub(r"\?", lambda _: f"v.column{next(columns)}", sql).split(" WHERE ")
+        return {count: f"{change} FROM (VALUES {', '.join([one_row] * count)}) AS v WHERE {condition}" for count in ROWS_AT_ONCE}
+    return {}
 
 
 def _is(name: str) -> BindParameter[Any]:
@@ -91,6 +117,11 @@ USE_ENROLMENT = Statement(
     refusal="the enrolment link was used already",
 )
 ENROL = Statement(insert(t.principals))
+_without_passkey = ~exists().where(t.passkeys.c.principal_id == t.principals.c.id)
+ENROL_KNOWN = Statement(
+    update(t.principals).where(t.principals.c.id == _is("id"), _without_passkey).values(name=bindparam("name")),
+    refusal="somebody else enrolled in the meantime",
+)
 ADD_PASSKEY = Statement(insert(t.passkeys))
 
 _no_counter = and_(t.passkeys.c.sign_count == 0, _is("sign_count") == 0)
@@ -277,6 +308,7 @@ def _close(*where: Any) -> Statement:
         .values(state=CallState.CLOSED.value, closed_at=bindparam("closed_at"), closing_leaf=bindparam(LEAF)),
         refusal="the call cannot be closed: it is closed already, never ran, or is another call",
         grouped=True,
+        joined=True,
         takes_leaf=True,
     )
 

@@ -13,6 +13,7 @@ import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
@@ -214,23 +215,35 @@ class _Pen:
     def write(self, statement: Statement, values: dict[str, Any]) -> None:
         compiled = self.compiled[statement]
         self.cursor.execute(compiled.sql, compiled.row(values))
-        self._demand(statement, 1)
+        self._demand(statement, 1, self.cursor.rowcount)
 
     def flush(self) -> None:
         if self.leaves:
-            self.cursor.executemany(self.compiled[statements.ADD_LEAF].sql, self.leaves)
+            self._run(self.compiled[statements.ADD_LEAF], self.leaves)
             self.leaves.clear()
         if self.groups:
             for statement in statements.GROUP_ORDER:
                 rows = self.groups.get(statement)
                 if rows:
-                    self.cursor.executemany(self.compiled[statement].sql, rows)
-                    self._demand(statement, len(rows))
+                    self._demand(statement, len(rows), self._run(self.compiled[statement], rows))
             self.groups.clear()
             self.calls.clear()
 
-    def _demand(self, statement: Statement, rows: int) -> None:
-        if statement.refusal is not None and self.cursor.rowcount != rows:
+    def _run(self, compiled: Compiled, rows: Sequence[tuple[Any, ...]]) -> int:
+        """Gives how many rows of the table changed."""
+        done = changed = 0
+        for count, sql in compiled.chunks.items():
+            while len(rows) - done >= count:
+                self.cursor.execute(sql, [*chain.from_iterable(rows[done : done + count])])
+                done += count
+                changed += self.cursor.rowcount
+        if done < len(rows):
+            self.cursor.executemany(compiled.sql, rows[done:])
+            changed += self.cursor.rowcount
+        return changed
+
+    def _demand(self, statement: Statement, rows: int, changed: int) -> None:
+        if statement.refusal is not None and changed != rows:
             raise IllegalStep(statement.refusal)
 
 

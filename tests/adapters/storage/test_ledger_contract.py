@@ -286,6 +286,21 @@ async def test_an_enrolment_link_is_used_once(kept: Kept, history: History) -> N
     assert await kept.records.principal("prn_2") is None
 
 
+async def test_who_worked_at_the_terminal_is_enrolled_as_the_same_person_and_only_once(kept: Kept, history: History) -> None:
+    local = replace(OPERATOR, name="Operator")
+    await kept.ledger.append(
+        steps.LocalOperatorAdded(history.tick(), local),
+        steps.EnrolmentOffered(history.tick(), "one", "Ada", OPERATOR.profile, FAR),
+        steps.EnrolmentOffered(history.tick(), "two", "Eve", OPERATOR.profile, FAR),
+    )
+    assert await kept.records.principals() == (local,)
+    await kept.ledger.append(steps.PrincipalEnrolled(history.tick(), "one", OPERATOR, PASSKEY, known=True))
+    assert await kept.records.principals() == (OPERATOR,)
+    eve = steps.PrincipalEnrolled(history.tick(), "two", replace(OPERATOR, name="Eve"), replace(PASSKEY, id=b"eve"), known=True)
+    await refused(kept, eve)
+    assert await kept.records.principals() == (OPERATOR,)
+
+
 async def test_a_passkey_counter_never_goes_back(kept: Kept, history: History) -> None:
     await begin(kept, history)
     use = steps.PasskeyUsed(history.tick(), OPERATOR.id, PASSKEY.id, 9, True)

@@ -16,7 +16,7 @@ from gateway.adapters.storage.engine import DATABASE, open_for_writing
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.adapters.storage.store import Store, open_store
 from gateway.core import ledger as steps
-from gateway.core.errors import LedgerUnavailable
+from gateway.core.errors import IllegalStep, LedgerUnavailable
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.history import OPERATOR, History
 
@@ -181,3 +181,24 @@ async def test_every_batch_has_one_checkpoint_and_no_more(kept: Store, tmp_path:
     assert sizes[-1] == 37
     assert len(sizes) < 10
     assert await kept.records.checkpoint() is not None
+
+
+@pytest.mark.parametrize("count", [2, 17, 70, 131])
+async def test_many_calls_at_once_each_change_their_own_row_and_one_that_must_not_fails_alone(kept: Store, count: int) -> None:
+    history = History()
+    requests = [history.request(f"call-{number}") for number in range(count)]
+    odd = history.request("odd")
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(kept.ledger.append(history.intend(request)) for request in (*requests, odd)))
+        await kept.ledger.append(history.close(odd))
+        # The odd one is closed already; it stands in the middle of those that are not.
+        closings = [history.close(request) for request in requests]
+        closings.insert(count // 2, history.close(odd))
+        outcomes = await asyncio.gather(*(kept.ledger.append(closed) for closed in closings), return_exceptions=True)
+    refused = outcomes.pop(count // 2)
+    assert isinstance(refused, IllegalStep)
+    calls = {call.call_id: call for call in await kept.records.calls("cnv_1")}
+    assert len(calls) == count + 1
+    places = [place for place, *_ in (outcome for outcome in outcomes if isinstance(outcome, tuple))]
+    assert [calls[request.call_id].closing_index for request in requests] == places
+    assert len(set(places)) == count
