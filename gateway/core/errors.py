@@ -16,6 +16,9 @@
     ├── LedgerLocked                another process writes this database
     ├── ModelUnavailable            no model can answer now; `state` says why
     ├── ToolFailed                  a tool reports failure in words meant for the model and the person
+    ├── OnDevicePlannerError        a planner has no action; `attempts` and the last `reason` say why
+    ├── GeneratorUnusable           a text generator gave something that is no text
+    ├── MalformedTrajectory         a file is no trajectory, or one of another version
     └── Misconfigured               settings or files of the operator are wrong; says what to do
 
 Messages are lower case, put what the user gave in backticks and name no class, path of this machine or stack frame.
@@ -144,6 +147,29 @@ class ToolFailed(GatewayError):
     def __init__(self, message: str, reason: str = "toolError") -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class OnDevicePlannerError(GatewayError):
+    """There is no action: after so many attempts (0: the model was never asked), for the last `reason`."""
+
+    code = "planner_gave_up"
+
+    def __init__(self, attempts: int, reason: str) -> None:
+        super().__init__(f"no valid action after {attempts} attempts: {reason}")
+        self.attempts = attempts
+        self.reason = reason
+
+
+class GeneratorUnusable(GatewayError):
+    """A text generator gave something that is no text."""
+
+    code = "generator_unusable"
+
+
+class MalformedTrajectory(GatewayError):
+    """A file that should hold a trajectory does not; the message names the place inside it."""
+
+    code = "malformed_trajectory"
 
 
 class Misconfigured(GatewayError):

@@ -16,7 +16,7 @@ import orjson
 
 from gateway.core.canonical import Json
 from gateway.core.model import Session
-from gateway.core.vocabulary import Reason
+from gateway.core.vocabulary import Reason, Runner
 
 OUTBOX_BYTES = 1024 * 1024
 """A peer this far behind has stopped reading: four of the largest frames it may send itself."""
@@ -99,11 +99,12 @@ class Outbox:
 
 @dataclass(eq=False, slots=True)
 class Connection:
-    """One socket of an agent session."""
+    """One socket of an agent session, or the loop at this machine's terminal."""
 
     id: str
     session: Session
     outbox: Outbox
+    runner: Runner = Runner.BROWSER
 
     def notify(self, method: str, params: Mapping[str, Json], urgency: Urgency = Urgency.FIRST) -> None:
         """Queue a notification."""
@@ -133,6 +134,8 @@ class LiveSession:
     endings: dict[str, Ending] = field(default_factory=dict[str, Ending])
     missed: deque[bytes] = field(default_factory=lambda: deque[bytes](maxlen=MISSED_EVENTS))
     calls: int | None = None
+    stored: int = 0
+    tokens: int = 0
     ended: bool = False
 
 
@@ -177,10 +180,10 @@ class Hub:
         live = self._sessions.get(session_id)
         return live is not None and not live.ended and now < live.session.expires_at
 
-    def attach(self, session: Session, connection_id: str) -> Connection:
+    def attach(self, session: Session, connection_id: str, runner: Runner = Runner.BROWSER) -> Connection:
         """Register a new socket; what the session missed is queued for it first."""
         live = self.live(session)
-        connection = Connection(connection_id, session, Outbox())
+        connection = Connection(connection_id, session, Outbox(), runner)
         while live.missed:
             connection.outbox.put(live.missed.popleft())
         live.connections[connection.id] = connection

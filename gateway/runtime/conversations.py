@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import orjson
+
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams, NotFound
 from gateway.core.gate import Standing
@@ -25,6 +27,7 @@ from gateway.core.ledger import (
 )
 from gateway.core.model import Session, Snapshot
 from gateway.core.vocabulary import Role
+from gateway.runtime.allowances import Allowances
 from gateway.runtime.flights import Flight, Settled
 from gateway.runtime.inference import Lease
 from gateway.runtime.ports import CallRecord, Clock, ConversationRecord, Entropy, Ledger, Records
@@ -88,9 +91,10 @@ class Conversation:
 class Conversations:
     """The conversations of every principal; each method answers only to the owner."""
 
-    def __init__(self, *, ledger: Ledger, records: Records, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, *, ledger: Ledger, records: Records, allowances: Allowances, clock: Clock, entropy: Entropy) -> None:
         self._ledger = ledger
         self._records = records
+        self._allowances = allowances
         self._clock = clock
         self._entropy = entropy
         self._open: OrderedDict[str, Conversation] = OrderedDict()
@@ -118,6 +122,7 @@ class Conversations:
 
     async def create(self, session: Session, title: str | None) -> ConversationRecord:
         """A new, empty conversation."""
+        self._allowances.take_room(session)
         conversation_id = self._entropy.identifier("cnv_")
         title = title or UNTITLED
         await self._ledger.append(ConversationOpened(self._clock.now(), conversation_id, session.principal.id, title))
@@ -150,6 +155,7 @@ class Conversations:
     async def rename(self, session: Session, conversation_id: str, title: str) -> None:
         """Another title."""
         conversation = await self.enter(session, conversation_id)
+        self._allowances.take_room(session)
         await self._ledger.append(ConversationRenamed(self._clock.now(), conversation_id, session.principal.id, title))
         conversation.title = title
 
@@ -169,6 +175,7 @@ class Conversations:
             raise InvalidParams(f"`fromTurn` must lie between 0 and {head.turn_count}")
         turns = await self._records.turn_indices(conversation_id)
         kept = [message for message in await self.messages(session, conversation_id) if turns.get(message.turn_id, 0) < from_turn]
+        self._allowances.take_room(session, sum(len(message.content.encode()) for message in kept), records=1 + len(kept))
         now = self._clock.now()
         copy_id = self._entropy.identifier("cnv_")
         owner = session.principal.id
@@ -196,6 +203,7 @@ class Conversations:
         conversation = await self.enter(session, conversation_id)
         if not await self._knows_turn(conversation, turn_id):
             raise NotFound("unknown turn")
+        self._allowances.take_room(session, len(content.encode()) + sum(len(orjson.dumps(call)) for call in tool_calls))
         message = self.claim(conversation, turn_id, role, content, tool_calls)
         await self._ledger.append(MessageAppended(message.at, session.principal.id, message))
         return message.index

@@ -70,6 +70,25 @@ class Grants:
             raise NotFound("unknown grant")
         await self._revoke(grant, "revoked by the person")
 
+    async def lapse(self, conversation_id: str, principal_id: str) -> Sequence[GrantRevoked]:
+        """A conversation's label has risen: what was granted before nobody knew what it would hold covers nothing now.
+
+        Gives what the caller records together with the rise. Whatever is read back in between, the ledger refuses the use of
+        a grant that it knows to be revoked.
+        """
+        for held in self._by_session.values():
+            for grant in [*held.values()]:
+                if grant.conversation_id == conversation_id:
+                    del held[grant.id]
+        self._changes += 1
+        now = self._clock.now()
+        given = await self._records.grants_of(principal_id)
+        return [
+            GrantRevoked(now, grant.id, principal_id, "the conversation's label rose")
+            for grant in given
+            if grant.conversation_id == conversation_id and _stands(grant, now)
+        ]
+
     def forget(self, session_id: str) -> None:
         """The session has ended; its grants cover nothing any more because no request can come from it."""
         self._by_session.pop(session_id, None)

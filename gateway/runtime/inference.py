@@ -16,6 +16,7 @@ from gateway.core.errors import NotFound, Refused
 from gateway.core.ledger import InferenceFinished, InferenceTokenMinted
 from gateway.core.model import Session
 from gateway.core.vocabulary import PermissionMode
+from gateway.runtime.allowances import Allowances
 from gateway.runtime.connections import Hub
 from gateway.runtime.ports import Clock, Entropy, InferenceBackend, Ledger, ModelInfo, PolicyEngine, PolicySubject
 
@@ -54,6 +55,7 @@ class InferenceDesk:
         self,
         *,
         backend: InferenceBackend,
+        allowances: Allowances,
         policy: PolicyEngine,
         ledger: Ledger,
         hub: Hub,
@@ -61,6 +63,7 @@ class InferenceDesk:
         entropy: Entropy,
     ) -> None:
         self._backend = backend
+        self._allowances = allowances
         self._policy = policy
         self._ledger = ledger
         self._hub = hub
@@ -91,6 +94,8 @@ class InferenceDesk:
             raise NotFound("unknown model")
         if len(turn.leases) >= LEASES_PER_TURN:
             raise Refused("quotaExceeded", "too many inference tokens in this turn", 429)
+        self._allowances.demand_tokens(session)
+        self._allowances.take_room(session)
         secret = self._entropy.secret()
         now = self._clock.now()
         lease = Lease(
@@ -129,8 +134,23 @@ class InferenceDesk:
             and self._hub.is_live(lease.session.id, self._clock.now())
         )
 
-    async def finish(self, lease: Lease, outcome: str, prompt_tokens: int | None, completion_tokens: int | None) -> None:
-        """Record that one request ended: `completed`, `aborted` or `failed`."""
+    def demand_tokens(self, lease: Lease) -> None:
+        """Raises TooManyRequests when the lease's session has used its tokens up."""
+        self._allowances.demand_tokens(lease.session)
+
+    async def finish(
+        self,
+        lease: Lease,
+        outcome: str,
+        prompt_tokens: int | None,
+        completion_tokens: int | None,
+        *,
+        estimated_tokens: int = 0,
+    ) -> None:
+        """Record that one request ended: `completed`, `aborted` or `failed`. What the model did not live to count is
+        taken from the session's tokens as estimated: breaking off just before the count must not make answers free."""
+        counted = (prompt_tokens or 0) + (completion_tokens or 0)
+        self._allowances.take_tokens(lease.session, counted or estimated_tokens)
         await self._ledger.append(
             InferenceFinished(
                 self._clock.now(),

@@ -79,12 +79,16 @@ class PasskeyDesk:
     async def offer(self, name: str, profile: Profile, *, seconds: float = ENROLMENT_SECONDS) -> str:
         """A one-time token for an enrolment link. The first person must be an operator: Refused `operatorFirst`."""
         _require_name(name)
-        if profile is not Profile.OPERATOR and not await self._records.principals():
+        if profile is not Profile.OPERATOR and not await self.is_anyone_enrolled():
             raise Refused("operatorFirst", "nobody is enrolled yet; the first person must be an operator", 409)
         token = self._entropy.secret()
         now = self._clock.now()
         await self._ledger.append(EnrolmentOffered(now, hash_secret(token), name, profile, now + int(seconds * 1000)))
         return token
+
+    async def is_anyone_enrolled(self) -> bool:
+        """Whether anybody has a passkey; who only worked at the terminal has none."""
+        return any([await self._records.passkeys(principal.id) for principal in await self._records.principals()])
 
     async def enrolment_options(self, browser: str, token: str) -> Mapping[str, Json]:
         """PublicKeyCredentialCreationOptionsJSON for the person of that link. Raises Refused `enrolment`."""
@@ -109,10 +113,11 @@ class PasskeyDesk:
         except Refused as refusal:
             await self._refuse(browser, Purpose.ENROL, refusal, None)
             raise
-        principal = Principal(self._entropy.identifier("usr_"), offer.name, offer.profile)
+        known = await self._find_local_operator()
+        principal = Principal(known or self._entropy.identifier("usr_"), offer.name, offer.profile)
         passkey = self._passkey(new, principal, ceremony.user_handle, name)
         try:
-            enrolled = PrincipalEnrolled(self._clock.now(), token_hash, principal, passkey)
+            enrolled = PrincipalEnrolled(self._clock.now(), token_hash, principal, passkey, known is not None)
             signed_in = await self._sessions.start_console(principal, enrolled, ending=current)
         except IllegalStep:
             # Somebody else used the link between our look at it and now, or the passkey exists already.
@@ -208,6 +213,12 @@ class PasskeyDesk:
         if offer is None or self._clock.now() >= offer.expires_at:
             raise _enrolment_gone()
         return offer
+
+    async def _find_local_operator(self) -> str | None:
+        """The id of who worked at the terminal before anybody was enrolled: the first person to enrol is them, because both
+        got here by owning the state folder, and what waits for a passkey waits for theirs."""
+        principals = await self._records.principals()
+        return principals[0].id if len(principals) == 1 and not await self._records.passkeys(principals[0].id) else None
 
     async def _find(self, credential_id: bytes) -> tuple[Passkey, Principal]:
         passkey = await self._records.passkey(credential_id)

@@ -274,6 +274,8 @@ class ProfileLimits:
     shows_forbidden: bool
     suppressed_tools: tuple[str, ...]
     session_seconds: float
+    stored_bytes_per_session: int
+    tokens_per_session: int
 
 
 class PolicyEngine(Protocol):
@@ -442,6 +444,8 @@ class ModelInfo:
     local: bool
     tool_call_rank: int | None = None
     approx_peak_ram_bytes: int | None = None
+    more: bool = False
+    """Whether it can be asked to say beside a call that further ones follow; others are asked about that apart."""
 
 
 class ModelPhase(StrEnum):

@@ -175,6 +175,17 @@ class SessionDesk:
         self._fresh[session.id] = self._clock.monotonic()
         return SignedIn(session, secret, (session.expires_at - now) // 1000)
 
+    async def start_terminal(self, principal: Principal, *because: Entry) -> ConsoleSession:
+        """A console session for whoever owns the state folder and works at its terminal, on record as such. Its secret is
+        thrown away, so nobody can come back with it, and no passkey answered, so it is never fresh."""
+        now = self._clock.now()
+        session = ConsoleSession(self._entropy.identifier("ses_"), principal, now, self._console_expiry(principal, now))
+        secret_hash = hash_secret(self._entropy.secret())
+        started = ConsoleSessionStarted(now, session.id, secret_hash, principal.id, session.expires_at, terminal=True)
+        await self._ledger.append(*because, started)
+        self._consoles.keep(secret_hash, session)
+        return session
+
     async def renew_console(self, session: ConsoleSession, *because: Entry) -> SignedIn:
         """The same person answered again: a new secret, a new expiry, and what the session lent goes on."""
         secret = self._entropy.secret()

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, NotFound
 from gateway.core.ledger import MessageAppended, SnapshotIssued, TurnBegun, TurnEnded
+from gateway.core.local_tools import with_local_tools
 from gateway.core.model import PublishedTool, Session, Snapshot
 from gateway.core.vocabulary import PermissionMode, Reason, Role
+from gateway.runtime.allowances import Allowances
 from gateway.runtime.connections import Connection, Hub
 from gateway.runtime.conversations import Conversation, Conversations, Turn
 from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, PolicySubject, Toolbox
@@ -45,6 +47,7 @@ class Turns:
         self,
         *,
         conversations: Conversations,
+        allowances: Allowances,
         policy: PolicyEngine,
         toolbox: Toolbox,
         ledger: Ledger,
@@ -56,6 +59,7 @@ class Turns:
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._conversations = conversations
+        self._allowances = allowances
         self._policy = policy
         self._toolbox = toolbox
         self._ledger = ledger
@@ -80,6 +84,7 @@ class Turns:
         """Open a turn, ending the one before, and give its first snapshot."""
         session = connection.session
         conversation = await self._conversations.enter(session, conversation_id)
+        self._allowances.take_room(session, len((message or "").encode()), records=3)
         # Of tabs that begin at once the last one wins, and each of the others is ended, in memory and on record.
         async with conversation.beginning:
             return await self._begin(connection, conversation, message, model_id)
@@ -105,6 +110,7 @@ class Turns:
     async def refresh(self, connection: Connection, conversation_id: str, turn_id: str) -> Snapshot:
         """A new snapshot for the same open turn; the old one, and calls that wait under it, go stale."""
         conversation, turn = await self._own_turn(connection.session, conversation_id, turn_id)
+        self._allowances.take_room(connection.session)
         snapshot = self._issue(connection, conversation, turn.id, turn.index)
         await self._ledger.append(SnapshotIssued(self._clock.now(), connection.session.principal.id, snapshot, "refresh"))
         self._replace(turn, snapshot, frozenset({snapshot.id}), connection)
@@ -119,6 +125,7 @@ class Turns:
         if turn is None:
             return None
         if turn.session_id == session.id and (take_over or self._holder(turn) is None):
+            self._allowances.take_room(session)
             snapshot = self._issue(connection, conversation, turn.id, turn.index)
             await self._ledger.append(SnapshotIssued(self._clock.now(), session.principal.id, snapshot, "rebind"))
             if conversation.turn is not turn:
@@ -183,7 +190,7 @@ class Turns:
             if mode is PermissionMode.FORBIDDEN and not limits.shows_forbidden:
                 continue
             published.append(PublishedTool(spec, mode))
-        return tuple(published)
+        return with_local_tools(published, limits.suppressed_tools)
 
     def _issue(self, connection: Connection, conversation: Conversation, turn_id: str, index: int) -> Snapshot:
         now = self._clock.now()

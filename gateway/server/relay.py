@@ -29,6 +29,12 @@ FAREWELL_SECONDS = 1.0
 
 EVENT_STREAM = "text/event-stream"
 
+BYTES_PER_TOKEN = 4
+"""Of a prompt; the usual estimate for English and code."""
+
+BYTES_PER_EVENT = 200
+"""One streamed token with its envelope, as llama.cpp and OpenAI write it."""
+
 _TAIL = 2048
 """Bytes at the end of an answer that hold its counts."""
 
@@ -82,6 +88,7 @@ class Relay(Response):
         self._asked = body
         self._begun_as: str | None = None
         self._tail = b""
+        self._passed_on = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -126,6 +133,7 @@ class Relay(Response):
             await send({"type": "http.response.start", "status": stream.status, "headers": headers})
             async for chunk in stream.chunks():
                 self._tail = (self._tail + chunk)[-_TAIL:]
+                self._passed_on += len(chunk)
                 await send(_body(chunk, more=True))
         await send(_body(b"", more=False))
 
@@ -148,7 +156,11 @@ class Relay(Response):
     async def _record(self, outcome: str) -> None:
         try:
             await self._desk.finish(
-                self._lease, outcome, _count(_PROMPT_TOKENS, self._tail), _count(_COMPLETION_TOKENS, self._tail)
+                self._lease,
+                outcome,
+                _count(_PROMPT_TOKENS, self._tail),
+                _count(_COMPLETION_TOKENS, self._tail),
+                estimated_tokens=len(self._asked) // BYTES_PER_TOKEN + self._passed_on // BYTES_PER_EVENT,
             )
         except GatewayError:
             # The answer is out already. That the token was minted is on record, and with it who could ask for what.

@@ -53,6 +53,7 @@ class World:
         # Room for as many histories as one likes; the quotas have scenarios of their own.
         profiles.write_text(profiles.read_text().replace("calls_per_session = 2_000", "calls_per_session = 1_000_000"))
         profiles.write_text(profiles.read_text().replace("per_day = 10_000", "per_day = 1_000_000"))
+        profiles.write_text(profiles.read_text().replace("per_session = 256", "per_session = 1_000_000"))
         # A lost connection's turn stays open for as long as a history may last, so that only messages end it.
         self.gateway = make_gateway(home, COUNTERSIGN_POLICY=str(self.policy), COUNTERSIGN_GRACE_SECONDS="600")
         self.browsers: list[Browser] = []

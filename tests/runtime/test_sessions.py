@@ -15,12 +15,14 @@ from gateway.core.ledger import (
     ConsoleSessionRenewed,
     ConsoleSessionStarted,
     Entry,
+    LocalOperatorAdded,
     PasskeyAdded,
     PasskeyRemoved,
     PasskeyUsed,
     PrincipalEnrolled,
     SignInRefused,
 )
+from gateway.core.model import Principal
 from gateway.core.vocabulary import Profile
 from gateway.runtime.ceremonies import BROWSERS
 from gateway.runtime.connections import Hub
@@ -155,6 +157,48 @@ async def test_the_first_person_must_be_an_operator(house: House) -> None:
     await house.enrol("ada")
     guest = await house.enrol("bob", Profile.GUEST)
     assert guest.session.principal.profile is Profile.GUEST
+
+
+async def local_operator(house: House) -> Principal:
+    """Somebody who worked at the terminal before anybody was enrolled."""
+    principal = Principal("usr_local", "Operator", Profile.OPERATOR)
+    await house.sessions.start_terminal(principal, LocalOperatorAdded(house.clock.now(), principal))
+    return principal
+
+
+async def test_the_first_person_to_enrol_is_the_one_who_worked_at_the_terminal(house: House) -> None:
+    local = await local_operator(house)
+    assert not await house.passkeys.is_anyone_enrolled()
+    with pytest.raises(Refused, match="the first person must be an operator"):
+        await house.passkeys.offer("eve", Profile.GUEST)
+    ada = await house.enrol("ada")
+    assert ada.session.principal == Principal(local.id, "ada", Profile.OPERATOR)
+    assert await house.passkeys.is_anyone_enrolled()
+    bob = await house.enrol("bob")
+    assert bob.session.principal.id != local.id
+
+
+async def test_of_two_links_only_one_makes_the_person_at_the_terminal(house: House) -> None:
+    local = await local_operator(house)
+    tokens = [await house.passkeys.offer(name, Profile.OPERATOR) for name in ("ada", "eve")]
+    registrations = [await house.registration(token, token) for token in tokens]
+    outcomes = await asyncio.gather(
+        *(house.passkeys.enrol(token, token, made, None, None) for token, made in zip(tokens, registrations, strict=True)),
+    )
+    assert [outcome.session.principal.id == local.id for outcome in outcomes].count(True) == 1
+    assert len(await house.ledger.principals()) == 2
+
+
+async def test_a_terminal_is_never_fresh_and_its_session_has_no_way_back(house: House) -> None:
+    await local_operator(house)
+    principal = (await house.ledger.principals())[0]
+    terminal = await house.sessions.start_terminal(principal)
+    started = house.ledger.entries[-1]
+    assert isinstance(started, ConsoleSessionStarted)
+    assert started.terminal
+    with pytest.raises(Refused) as refusal:
+        house.sessions.require_fresh(terminal)
+    assert refusal.value.reason == "stepUpRequired"
 
 
 async def test_a_challenge_for_one_link_answers_no_other(house: House) -> None:

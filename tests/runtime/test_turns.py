@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,8 @@ from gateway.core.errors import NotFound
 from gateway.core.ledger import TurnEnded
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.gateway import Timing, assemble
+from gateway.runtime.ports import ModelInfo, ModelPhase
+from tests.fakes.inference import TINY
 from tests.runtime.conftest import PATIENCE, Stage
 
 
@@ -82,6 +85,25 @@ async def test_an_inference_token_is_only_for_models_that_the_policy_lets_this_s
             await stage.gateway.inference.mint(stage.session, conversation, turn, model_id)
 
 
+async def test_another_model_that_is_ready_does_not_stand_in_for_the_one_that_is_meant(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """004-17: same name and file, other weights, and so another model."""
+    snapshot = await stage.begin()
+    conversation, turn = await stage.gateway.turns.open_turn(stage.session, stage.conversation_id, snapshot.turn_id)
+    backend = stage.gateway.inference.backend
+
+    async def others() -> Sequence[ModelInfo]:
+        return [replace(TINY, id="v:tiny")]
+
+    monkeypatch.setattr(backend, "models", others)
+    assert backend.state().phase is ModelPhase.READY
+    with pytest.raises(NotFound):
+        await stage.gateway.inference.mint(stage.session, conversation, turn, TINY.id)
+    _, lease = await stage.gateway.inference.mint(stage.session, conversation, turn, "v:tiny")
+    assert lease.model.id == "v:tiny"
+
+
 async def test_an_inference_token_expires_by_the_monotonic_clock(stage: Stage) -> None:
     snapshot = await stage.begin()
     conversation, turn = await stage.gateway.turns.open_turn(stage.session, stage.conversation_id, snapshot.turn_id)
@@ -97,3 +119,16 @@ async def test_suppressed_tools_are_not_offered(stage: Stage) -> None:
     offered = {tool.spec.name for tool in (await stage.begin()).tools}
     assert "look" not in offered
     assert "administer" not in offered
+    assert "respond" in offered
+
+
+@pytest.mark.parametrize("suppressed", [("respond",), ("look", "write", "destroy", "respond"), None])
+async def test_the_pseudo_tool_is_offered_beside_tools_and_unless_it_is_suppressed(
+    stage: Stage, suppressed: tuple[str, ...] | None
+) -> None:
+    """003-03."""
+    if suppressed is None:
+        stage.toolbox.tools = []
+    else:
+        stage.policy.allowance = replace(stage.policy.allowance, suppressed_tools=suppressed)
+    assert "respond" not in {tool.spec.name for tool in (await stage.begin()).tools}

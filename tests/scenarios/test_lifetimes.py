@@ -15,6 +15,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.harness.http import Browser
 from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess
@@ -153,6 +155,42 @@ async def test_row_10_a_used_up_turn_or_session_refuses_before_anybody_is_asked(
     again = await Turn.begin(shell)
     assert (await again.invoke("peek", {"what": "a"}))["reason"] == "quotaExceeded"
     assert (await console.call("approvals/list"))["approvals"] == []
+    await ada.leave()
+    assert await gateway.stop() == 0
+
+
+async def test_a_tab_that_floods_the_record_is_cut_off_before_the_disk_is_full_and_nothing_of_it_runs(tmp_path: Path) -> None:
+    shutil.copytree(POLICY, tmp_path / "small")
+    profiles = tmp_path / "small" / "profiles.toml"
+    profiles.write_text(profiles.read_text().replace("stored_megabytes_per_session = 256", "stored_megabytes_per_session = 1"))
+    gateway = make_gateway(tmp_path, COUNTERSIGN_POLICY=str(tmp_path / "small"))
+    await gateway.start()
+    ada = await Person.at(gateway).arrive()
+    shell = await ada.agent()
+    turn = await Turn.begin(shell)
+    # A refusal is on record with its arguments, so ten of these fill a megabyte.
+    flood = {"what": "x" * 100_000}
+    refusals = [await turn.invoke("nothing_like_this", flood, f"c{number}") for number in range(9)]
+    assert {refused["outcome"] for refused in refusals} == {"unknownTool"}
+    message = {"role": "user", "content": "more"}
+    for method, params in (
+        ("tools/invoke", turn.request("nothing_like_this", flood, "c10")),
+        ("turns/begin", {"conversationId": turn.conversation_id, "message": {**message, "content": "x" * 100_000}}),
+        ("messages/append", {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"], "message": message}),
+        ("tools/invoke", turn.request("peek", {"what": "a"}, "late")),
+        ("conversations/open", {}),
+    ):
+        with pytest.raises(RpcError) as refused:
+            await shell.call(method, params)
+        assert refused.value.code == -32002, method
+    # What is known already is still told.
+    assert (await turn.invoke("nothing_like_this", flood, "c0"))["replayed"] is True
+    listed = await shell.call("tools/list-calls", {"conversationId": turn.conversation_id})
+    assert [each["call"]["id"] for each in listed["calls"]] == [f"c{number}" for number in range(9)]
+    # Another session of the same person, which only the console can give, is not held to account for it.
+    assert (await ada.open_shell()).status in (302, 303)
+    other = await Turn.begin(await ada.agent())
+    assert (await other.invoke("peek", {"what": "a"}))["outcome"] == "ok"
     await ada.leave()
     assert await gateway.stop() == 0
 

@@ -278,6 +278,7 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
         passkeys=passkeys,
         inference=gateway.inference,
         records=ledger,
+        toolbox=gateway.ports.toolbox,
         entropy=entropy,
         metrics=CollectorRegistry(),
         shell=build_web_app(tmp_path / "shell", "shell"),

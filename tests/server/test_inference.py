@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import aiohttp
 import orjson
@@ -17,9 +18,11 @@ import pytest_asyncio
 
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.ledger import InferenceFinished
+from gateway.core.local_tools import RESPOND
 from gateway.runtime.ports import ModelPhase
 from gateway.server.relay import STREAMS_PER_SESSION
 from tests.fakes.inference import TINY
+from tests.fakes.policy import TablePolicy
 from tests.server.conftest import PATIENCE, Running, ScriptedStream, Turn
 
 EVENTS = (
@@ -147,11 +150,24 @@ async def test_tools_of_the_snapshot_may_be_declared_in_any_member_order(turn: T
 
 async def test_the_loops_own_respond_may_be_declared(turn: Turn) -> None:
     script(turn, None)
-    respond = {"type": "function", "function": {"name": "respond", "parameters": {"type": "object"}}}
-    assert (await turn.ask({**ASKED, "tools": [respond]})).status == 200
+    assert (await turn.ask({**ASKED, "tools": [declared(turn, "respond")]})).status == 200
 
 
-@pytest.mark.parametrize("case", ["unknown", "wider schema", "no schema", "null schema", "forbidden", "second of two"])
+async def test_respond_may_be_declared_where_it_is_not_published_too_but_only_as_what_it_is(running: Running) -> None:
+    policy = cast("TablePolicy", running.gateway.ports.policy)
+    policy.allowance = replace(policy.allowance, suppressed_tools=("respond",))
+    await running.arrive()
+    turn = await running.begin_turn()
+    assert "respond" not in turn.snapshot.by_name
+    for schema, status in ((RESPOND.param_schema, 200), ({"type": "object"}, 400)):
+        script(turn, None)
+        respond = {"type": "function", "function": {"name": "respond", "parameters": schema}}
+        assert (await turn.ask({**ASKED, "tools": [respond]})).status == status
+
+
+@pytest.mark.parametrize(
+    "case", ["unknown", "wider schema", "no schema", "null schema", "own respond", "forbidden", "second of two"]
+)
 async def test_a_tool_that_is_not_the_snapshots_is_refused_before_the_model_is_asked(turn: Turn, case: str) -> None:
     """protocol.md section 8, 002-64."""
     schema = turn.snapshot.by_name["look"].spec.param_schema
@@ -160,6 +176,7 @@ async def test_a_tool_that_is_not_the_snapshots_is_refused_before_the_model_is_a
         "wider schema": [declared(turn, "look", parameters={**schema, "additionalProperties": True})],
         "no schema": [{"type": "function", "function": {"name": "look"}}],
         "null schema": [declared(turn, "look", parameters=None)],
+        "own respond": [declared(turn, "respond", parameters={"type": "object"})],
         "forbidden": [declared(turn, "administer")],
         "second of two": [declared(turn, "look"), declared(turn, "look", parameters={})],
     }
@@ -180,6 +197,8 @@ async def test_a_tool_that_is_not_the_snapshots_is_refused_before_the_model_is_a
         ({"web_search_options": {}}, "unknown_parameter"),
         ({"id_slot": 0}, "unknown_parameter"),
         ({"lora": []}, "unknown_parameter"),
+        ({"verbose": True}, "unknown_parameter"),
+        ({"return_tokens": True}, "unknown_parameter"),
         ({"model": "another"}, "model_not_in_token"),
         ({"model": None}, "model_not_in_token"),
         ({"n": 50}, "invalid_params"),

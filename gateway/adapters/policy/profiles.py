@@ -26,6 +26,8 @@ class ProfileRules(BaseModel):
     calls_per_session: _Calls
     calls_per_principal_per_day: _Calls
     pending_approvals: Annotated[int, Field(ge=1, le=1000)]
+    stored_megabytes_per_session: Annotated[int, Field(ge=1, le=100_000_000)]
+    tokens_per_session: Annotated[int, Field(ge=1, le=10**15)]
     session_seconds: Annotated[int, Field(ge=60, le=30 * 24 * 3600)]
     shows_forbidden: bool
     suppressed_tools: list[_ToolName]
@@ -42,6 +44,8 @@ class ProfileRules(BaseModel):
             shows_forbidden=self.shows_forbidden,
             suppressed_tools=tuple(self.suppressed_tools),
             session_seconds=float(self.session_seconds),
+            stored_bytes_per_session=self.stored_megabytes_per_session * 1_000_000,
+            tokens_per_session=self.tokens_per_session,
         )
 
 

@@ -13,15 +13,14 @@ import orjson
 from starlette.responses import Response
 
 from gateway.core.canonical import Json, canonical_bytes
+from gateway.core.errors import TooManyRequests
+from gateway.core.local_tools import RESPOND
 from gateway.core.model import Snapshot
 from gateway.core.vocabulary import PermissionMode
 from gateway.runtime.inference import Lease
 from gateway.server.parts import Visit
 from gateway.server.relay import Relay
 from gateway.server.responses import Fault, answer, refuse_as_openai
-
-RESPOND = "respond"
-"""The loop's own pseudo-tool: how a model ends a turn in words. It never reaches the gateway as a call."""
 
 _CHAT = frozenset(
     {
@@ -36,6 +35,7 @@ _CHAT = frozenset(
 _EMBEDDINGS = frozenset({"model", "input", "encoding_format", "dimensions", "user"})
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
+_SPENT = Fault(429, "quota_exceeded", "this session has used up its model tokens; open the shell from the console again")
 _BUSY = Fault(429, "too_many_requests", "this session has enough answers under way", headers={"retry-after": "1"})
 
 
@@ -64,6 +64,10 @@ def _relay(visit: Visit, path: str, judged: dict[str, Json] | Fault) -> Response
     lease, streams = visit.lease, visit.parts.streams
     if isinstance(judged, Fault):
         return refuse_as_openai(judged)
+    try:
+        visit.parts.inference.demand_tokens(lease)
+    except TooManyRequests:
+        return refuse_as_openai(_SPENT)
     if streams.is_full(lease.session.id):
         return refuse_as_openai(_BUSY)
     # Written anew from what was checked, so that nothing reaches the model that a second reader could read differently.
@@ -110,7 +114,9 @@ def _judge_tool(tool: Json, snapshot: Snapshot | None) -> Fault | None:
             return _bad("invalid_params", "each of `tools` must be a function with a name")
     published = None if snapshot is None else snapshot.by_name.get(name)
     if published is None:
-        return None if name == RESPOND else _not_in_snapshot(name, "is not in this turn's snapshot")
+        # The loop may tell its model of the pseudo-tool wherever it is not published; it can never be called.
+        is_local = name == RESPOND.name and canonical_bytes(declared.get("parameters")) == canonical_bytes(RESPOND.param_schema)
+        return None if is_local else _not_in_snapshot(name, "is not in this turn's snapshot")
     if published.permission is PermissionMode.FORBIDDEN:
         return _not_in_snapshot(name, "may not be called in this turn")
     if canonical_bytes(declared.get("parameters")) != canonical_bytes(published.spec.param_schema):
