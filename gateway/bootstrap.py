@@ -13,14 +13,14 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
 import orjson
-import uvicorn
 import uvloop
 
 import gateway
@@ -32,24 +32,21 @@ from gateway.adapters.inference.diagnosis import Finding
 from gateway.adapters.inference.diagnosis import diagnose as diagnose_model
 from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
 from gateway.adapters.inference.local import LocalBackend
+from gateway.adapters.inference.warmth import Warmth
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.engine import choose_driver
 from gateway.adapters.storage.store import Store, open_store
 from gateway.adapters.system.clock import SystemClock
 from gateway.adapters.system.entropy import SystemEntropy
 from gateway.adapters.telemetry.metrics import Metrics
-from gateway.adapters.tools.discovery import add_installed, add_module
-from gateway.adapters.tools.egress import Egress
-from gateway.adapters.tools.fetching import Fetcher, web_tools
-from gateway.adapters.tools.files import Workspace
-from gateway.adapters.tools.registry import Registry
-from gateway.adapters.tools.workspace import file_tools, prepare_workspace, system_tools
+from gateway.adapters.tools.workspace import prepare_workspace
 from gateway.agent.prompts import action_prefix
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, InvalidParams, Misconfigured, ModelUnavailable
 from gateway.core.vocabulary import Profile
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyDesk
+from gateway.runtime.ports import PolicyEngine
 from gateway.runtime.sessions import SessionDesk
 from gateway.server.access import Access, Origins, Site
 from gateway.server.app import create_app
@@ -60,8 +57,10 @@ from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.parts import ServerParts
+from gateway.server.running import AsgiApp, Server, serving_beside
 from gateway.server.websocket import agent_socket, console_socket
 from gateway.settings import Settings
+from gateway.toolbox import build_toolbox, describe_cage, describe_tools
 
 CONTROL = "control.sock"
 COOKIE_KEY = "cookies.key"
@@ -103,7 +102,7 @@ async def offer_enrolment(settings: Settings, name: str, profile: Profile) -> st
     if link is not None:
         return str(link)
     async with _furnish(settings, Metrics(), port=settings.port) as house:
-        return await _offer(house, settings, name, profile)
+        return await offer(house, settings, name, profile)
 
 
 async def diagnose(settings: Settings) -> list[Finding]:
@@ -113,6 +112,8 @@ async def diagnose(settings: Settings) -> list[Finding]:
     return [
         _look("policy", lambda: f"loads, version {CedarPolicy(policy_folder(settings)).version[:16]}"),
         _look("sqlite", lambda: f"{choose_driver().sqlite_version}, without the WAL-reset bug"),
+        _look("tools", lambda: describe_tools(settings, policy=policy_folder(settings))),
+        _look("sandbox", lambda: describe_cage(settings)),
         _look("web apps", lambda: f"built in {_require_web(settings)}"),
         _look("port", lambda: _probe_port(settings)),
         *await diagnose_model(choice, SystemClock()),
@@ -131,60 +132,64 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
         url=settings.model_url,
         url_model=settings.model_name,
         url_key=settings.model_key.get_secret_value(),
+        prompt_cache=settings.prompt_cache,
     )
 
 
 # ── serving ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Server(uvicorn.Server):
-    """uvicorn, saying when it is ready."""
-
-    def __init__(self, config: uvicorn.Config, greeting: str) -> None:
-        super().__init__(config)
-        self._greeting = greeting
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        """SIGINT and SIGTERM end the server, and that is a success: uvicorn would raise them once more at the end."""
-        loop = asyncio.get_running_loop()
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        for number in numbers:
-            loop.add_signal_handler(number, self.handle_exit, number, None)
-        try:
-            yield
-        finally:
-            for number in numbers:
-                loop.remove_signal_handler(number)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then say so."""
-        await super().startup(sockets)
-        click.echo(self._greeting)
-        sys.stdout.flush()
-
-
 async def _serve(settings: Settings, metrics: Metrics) -> None:
     listening = _listen(settings)
     port = int(listening.getsockname()[1])
-    async with _furnish(settings, metrics, port=port) as house:
-        unknown = await house.gateway.start(__version__)
-        if unknown:
-            click.echo(f"{unknown} calls were under way when the gateway last stopped; their outcome is unknown.")
-        await house.models.start()
-        house.gateway.tasks.spawn(_warm(house))
+    async with _furnish(settings, metrics, port=port) as house, _alive(house, settings):
         greeting = await _greet(house, settings)
-        control = ControlSocket(settings.state / CONTROL, _answers(house, settings))
-        await control.start()
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, lambda: house.gateway.tasks.spawn(_reload(house)))
-        house.gateway.tasks.spawn(_expire(house))
         _settle_memory()
-        server = _Server(listener(create_app(_parts(house, settings)), host=settings.host, port=port), greeting)
-        try:
-            await server.serve(sockets=[listening])
-        finally:
-            await control.stop()
+        app = create_app(_parts(house, settings))
+        server = Server(listener(app, host=settings.host, port=port), lambda: click.echo(greeting) or sys.stdout.flush())
+        await server.serve(sockets=[listening])
+
+
+@contextlib.asynccontextmanager
+async def open_house(
+    settings: Settings, dress: Callable[[PolicyEngine], PolicyEngine], warmed: Callable[[Warmth | None], None] = lambda _: None
+) -> AsyncGenerator[tuple[House, AsgiApp]]:
+    """A gateway for another command of this process, with the app that it serves: its console answers as ever, and it says
+    nothing by itself. `dress` may make the policy stricter. Where the port is taken, a free one serves as well. `warmed` is
+    told, once, how the model came to know what every conversation begins with; None when it does not."""
+    try:
+        listening = _listen(settings)
+    except Misconfigured:
+        if settings.agent_origin:
+            raise
+        listening = _listen(settings.model_copy(update={"port": 0}))
+    port = int(listening.getsockname()[1])
+    with listening:
+        async with _furnish(settings, Metrics(), port=port, dress=dress) as house, _alive(house, settings, warmed):
+            app = create_app(_parts(house, settings))
+            async with serving_beside(listener(app, host=settings.host, port=port), listening):
+                yield house, app
+
+
+@contextlib.asynccontextmanager
+async def _alive(
+    house: House, settings: Settings, warmed: Callable[[Warmth | None], None] = lambda _: None
+) -> AsyncGenerator[None]:
+    """Recovered from the last run, with its model on the way, and answering commands."""
+    unknown = await house.gateway.start(__version__)
+    if unknown:
+        click.echo(f"{unknown} calls were under way when the gateway last stopped; their outcome is unknown.", err=True)
+    await house.models.start()
+    house.gateway.tasks.spawn(_warm(house, warmed))
+    house.gateway.tasks.spawn(_expire(house))
+    control = ControlSocket(settings.state / CONTROL, _answers(house, settings))
+    await control.start()
+    try:
+        yield
+    finally:
+        await control.stop()
 
 
 def _settle_memory() -> None:
@@ -196,17 +201,19 @@ def _settle_memory() -> None:
 
 
 @contextlib.asynccontextmanager
-async def _furnish(settings: Settings, metrics: Metrics, *, port: int) -> AsyncGenerator[House]:
+async def _furnish(
+    settings: Settings, metrics: Metrics, *, port: int, dress: Callable[[PolicyEngine], PolicyEngine] = lambda policy: policy
+) -> AsyncGenerator[House]:
     """Open and connect everything; close it again in the opposite order."""
     agent, console = settings.origins(port)
     origins = Origins(agent=agent, console=console)
     clock, entropy = SystemClock(), SystemEntropy()
-    policy = CedarPolicy(policy_folder(settings))
+    policy = dress(CedarPolicy(policy_folder(settings)))
     models = build_backend(model_choice(settings, origins), clock)
     if prepare_workspace(settings.workspace):
-        click.echo(f"Made {settings.workspace}/ with a few sample files; the built-in tools work there and nowhere else.")
+        click.echo(f"Made {settings.workspace}/ with a few sample files; tools work there and nowhere else.", err=True)
     async with open_store(settings.state, origin=urlsplit(console).netloc) as store:
-        toolbox = _build_toolbox(settings, store)
+        toolbox = build_toolbox(settings, store.records.audit, policy=policy_folder(settings))
         verifier = WebAuthnVerifier(rp_id=urlsplit(console).hostname or "", rp_name="Countersign", origin=console)
         ports = Ports(
             ledger=store.ledger,
@@ -257,6 +264,7 @@ def _parts(house: House, settings: Settings) -> ServerParts:
         passkeys=house.passkeys,
         inference=built.inference,
         records=house.store.records,
+        toolbox=built.ports.toolbox,
         entropy=built.ports.entropy,
         metrics=house.metrics.registry,
         shell=WebApp.load(web / "shell"),
@@ -279,27 +287,38 @@ async def _greet(house: House, settings: Settings) -> str:
         f"  console    {house.origins.console}",
         f"  model      {names or 'none'} ({phase}: {detail})",
     ]
-    if await house.store.records.principals():
+    if await house.passkeys.is_anyone_enrolled():
         return "\n".join([*lines, "", "Open the console to sign in:", "", f"  {house.origins.console}", ""])
-    link = await _offer(house, settings, "Operator", Profile.OPERATOR)
+    link = await offer(house, settings, "Operator", Profile.OPERATOR)
     minutes = f"{settings.enrolment_minutes:g} minutes"
     return "\n".join([*lines, "", f"Open this link to register your passkey; it works once, for {minutes}:", "", f"  {link}", ""])
 
 
-async def _warm(house: House) -> None:
+async def _warm(house: House, warmed: Callable[[Warmth | None], None]) -> None:
     """Have the model read, before anybody asks, what every conversation of a small model begins with."""
-    words = _beside_package("web") / "src" / "agent" / "prompts.json"
-    if not isinstance(house.models, LocalBackend) or not words.is_file():
-        return
-    await house.models.settle()
-    prefix = action_prefix(house.gateway.ports.toolbox.specs(), orjson.loads(words.read_bytes()))
+    warmth = None
     try:
-        await house.models.warm(prefix)
-    except ModelUnavailable as error:
+        if isinstance(house.models, LocalBackend):
+            await house.models.settle()
+            tools = [spec.described() for spec in house.gateway.ports.toolbox.specs()]
+            warmth = await house.models.warm(action_prefix(tools, read_words("prompts")))
+    except (ModelUnavailable, Misconfigured) as error:
         _log.info("the model was not warmed: %s", error.message)
+    finally:
+        warmed(warmth)
 
 
-async def _offer(house: House, settings: Settings, name: str, profile: Profile) -> str:
+def read_words(name: str) -> Mapping[str, Any]:
+    """A file of words that the loops of both languages read: `prompts` or `copy`. Raises Misconfigured."""
+    path = _beside_package("web") / "src" / "agent" / f"{name}.json"
+    try:
+        return orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        raise Misconfigured(f"`{path.name}` of the web sources is missing or does not read") from None
+
+
+async def offer(house: House, settings: Settings, name: str, profile: Profile) -> str:
+    """A link with which a person enrols, once."""
     token = await house.passkeys.offer(name, profile, seconds=settings.enrolment_minutes * 60)
     # In the fragment, which browsers send to nobody and servers do not log.
     return f"{house.origins.console}/enrol#t={token}"
@@ -311,7 +330,7 @@ def _answers(house: House, settings: Settings):
             profile = Profile(asked["profile"])
         except (KeyError, ValueError):
             raise InvalidParams("`profile` must be operator or guest") from None
-        return await _offer(house, settings, str(asked.get("name", "")), profile)
+        return await offer(house, settings, str(asked.get("name", "")), profile)
 
     async def reload(_asked: Mapping[str, Json]) -> Json:
         return await house.gateway.reload_policy()
@@ -335,18 +354,6 @@ async def _expire(house: House) -> None:
             await house.sessions.end_expired()
         except GatewayError as error:
             _log.warning("expired sessions could not be ended now: %s", error.message)
-
-
-def _build_toolbox(settings: Settings, store: Store) -> Registry:
-    registry = Registry()
-    workspace = Workspace(settings.workspace)
-    fetcher = Fetcher(Egress(settings.http_allow_hosts))
-    for tool in [*file_tools(workspace), *system_tools(workspace, store.records.audit), *web_tools(fetcher)]:
-        registry.add(tool, source="builtin")
-    add_installed(registry)
-    for module in settings.tools_modules:
-        add_module(registry, module)
-    return registry
 
 
 # ── finding things ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from gateway.core.errors import Misconfigured
+from gateway.core.model import DEFAULT_TOOL_TIMEOUT
 from gateway.runtime.questions import APPROVAL_SECONDS
 from gateway.runtime.turns import GRACE_SECONDS, SNAPSHOT_SECONDS
 
@@ -38,7 +39,15 @@ class Settings(BaseSettings):
     workspace: Path = Field(Path("workspace"), description="folder the built-in file tools work in")
     policy: Path | None = Field(None, description="folder of the policy documents; the shipped ones when unset")
     web: Path | None = Field(None, description="folder of the built web apps; found beside the package when unset")
+    builtin_tools: bool = Field(True, description="whether the built-in tools are offered")
     tools_modules: tuple[str, ...] = Field((), description="Python modules with further tools")
+    tool_files: tuple[Path, ...] = Field((), description="JSON files that describe programs as tools")
+    tool_timeout: float = Field(
+        DEFAULT_TOOL_TIMEOUT, gt=0, le=3600, description="how long a program may run unless its file says"
+    )
+    sandbox: Literal["auto", "bubblewrap", "landlock"] = Field(
+        "auto", description="what programs are caged with; `auto` takes the strongest that works on this machine"
+    )
     http_allow_hosts: tuple[str, ...] = Field((), description="host:port that http_get may reach though it is not public")
 
     model: str = Field("default", description="catalogue name or path of a GGUF file; `none` for no local model")
@@ -46,6 +55,7 @@ class Settings(BaseSettings):
     model_name: str = Field("", description="model to ask for at `model_url`; its first one when empty")
     model_key: SecretStr = Field(SecretStr(""), description="API key for `model_url`")
     model_context: int = Field(4096, ge=512, description="context tokens of the local model")
+    prompt_cache: Path | None = Field(None, description="folder where a local model keeps evaluated prompts for later launches")
     llama_server: str = Field("", description="path of a llama-server binary; else one on PATH, else the xllamacpp wheel")
 
     approval_seconds: float = Field(APPROVAL_SECONDS, gt=0, description="how long a question waits for an answer")

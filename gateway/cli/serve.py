@@ -12,6 +12,8 @@ from gateway.adapters.inference.factory import NO_MODEL
 from gateway.core.errors import ModelUnavailable
 from gateway.settings import Settings, load_settings
 
+TOOL_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
 
 @click.command()
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
@@ -19,12 +21,14 @@ from gateway.settings import Settings, load_settings
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="Folder of database and keys.")
 @click.option("--workspace", type=click.Path(path_type=Path, file_okay=False), help="Folder the file tools work in.")
 @click.option("--policy", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Folder of the policy.")
+@click.option("--tools", "tool_files", multiple=True, type=TOOL_FILE, metavar="FILE", help="JSON file with programs as tools.")
+@click.option("--builtin-tools/--no-builtin-tools", default=None, help="Whether to offer the built-in tools.  [default: yes]")
 @click.option("--tools-module", "tools_modules", multiple=True, metavar="MODULE", help="Python module with further tools.")
 @click.option("--model", metavar="NAME|FILE|none", help="Catalogue name or GGUF file of the local model.")
 @click.option("--model-url", metavar="URL", help="OpenAI-compatible server to use instead of a local model.")
 @click.option("--names", type=click.Choice(["subdomains", "addresses"]), help="How the two origins are told apart.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="How much to log.")
-def serve(tools_modules: tuple[str, ...], **options: object) -> None:
+def serve(tools_modules: tuple[str, ...], tool_files: tuple[Path, ...], **options: object) -> None:
     """Start the gateway, with the web shell and the console.
 
     Every option is also a setting: COUNTERSIGN_PORT, countersign.toml. On the first start this prints a link with which
@@ -32,12 +36,12 @@ def serve(tools_modules: tuple[str, ...], **options: object) -> None:
     """
     from gateway.bootstrap import run
 
-    settings = load_settings(tools_modules=tools_modules or None, **options)
-    _bring_model(settings)
+    settings = load_settings(tools_modules=tools_modules or None, tool_files=tool_files or None, **options)
+    bring_model(settings)
     run(settings)
 
 
-def _bring_model(settings: Settings) -> None:
+def bring_model(settings: Settings) -> None:
     """Fetch the chosen catalogue model before the first start. Without one the gateway still serves, and says so."""
     from gateway.adapters.inference.fetch import is_present
     from gateway.adapters.inference.local import named_entry

@@ -57,12 +57,27 @@ def fill(template: str, arguments: Mapping[str, Json]) -> str:
 
     An absent or null argument reads `(not given)`. Raises Misconfigured for a template that `names_in` refuses.
     """
-    return "".join(literal if name is None else f"{literal}{show(arguments.get(name))}" for literal, name in _pieces(template))
+    return "".join(literal if name is None else f"{literal}{show(arguments.get(name))}" for literal, name in pieces(template))
 
 
 def names_in(template: str) -> tuple[str, ...]:
     """The argument names a template uses. Raises Misconfigured for anything but `{name}`, `{{` and `}}`."""
-    return tuple(name for _, name in _pieces(template) if name is not None)
+    return tuple(name for _, name in pieces(template) if name is not None)
+
+
+def pieces(template: str) -> list[tuple[str, str | None]]:
+    """A template as literal text, each with the name that follows it. Raises Misconfigured for what is no template."""
+    found: list[tuple[str, str | None]] = []
+    try:
+        parsed = list(string.Formatter().parse(template))
+    except ValueError:
+        raise Misconfigured(f"template `{escape(template)}` has an unpaired brace") from None
+    for literal, name, spec, conversion in parsed:
+        # `{path.parent}`, `{path!r}` and `{path:>9}` would run code of the value's type; a template is only names.
+        if name is not None and (not name.isidentifier() or spec or conversion):
+            raise Misconfigured(f"template `{escape(template)}` may only use `{{name}}` with the name of a parameter")
+        found.append((literal, name))
+    return found
 
 
 def show(value: Json) -> str:
@@ -116,17 +131,3 @@ def _is_unseen(char: str) -> bool:
     if category in _UNSEEN_CATEGORIES or category == "Zs" or char in _UNSEEN_LETTERS:
         return True
     return any(ord(char) in selectors for selectors in _VARIATION_SELECTORS)
-
-
-def _pieces(template: str) -> list[tuple[str, str | None]]:
-    pieces: list[tuple[str, str | None]] = []
-    try:
-        parsed = list(string.Formatter().parse(template))
-    except ValueError:
-        raise Misconfigured(f"template `{escape(template)}` has an unpaired brace") from None
-    for literal, name, spec, conversion in parsed:
-        # `{path.parent}`, `{path!r}` and `{path:>9}` would run code of the value's type; a template is only names.
-        if name is not None and (not name.isidentifier() or spec or conversion):
-            raise Misconfigured(f"template `{escape(template)}` may only use `{{name}}` with the name of a parameter")
-        pieces.append((literal, name))
-    return pieces

@@ -121,6 +121,8 @@ def decide(
     effective = stricter(mode, published.permission)
     match effective:
         case PermissionMode.FORBIDDEN:
+            if (missing := published.spec.unavailable) is not None:
+                return Refuse(Outcome.EXECUTION_ERROR, published.spec.unavailable_because, missing, because)
             return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, "this tool is not permitted in this session", because)
         case PermissionMode.AUTO:
             return Allow(Decision.AUTO, because)

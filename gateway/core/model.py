@@ -12,7 +12,7 @@ from typing import Any
 
 from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest, digest_of_bytes
 from gateway.core.times import rfc3339
-from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Recovery, Trust
+from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Reason, Recovery, Runner, Trust
 
 DEFAULT_RESULT_CAP = 8 * 1024
 """Bytes of a tool result that leave the gateway; design.md section 4, the figure of requirement 000-27."""
@@ -66,8 +66,11 @@ class ToolSpec:
     recovery: Recovery = Recovery.UNSAFE
     result_cap: int = DEFAULT_RESULT_CAP
     timeout: float = DEFAULT_TOOL_TIMEOUT
+    network: bool = False
+    """Whether it may reach the network although its category is another one; policies look at either."""
     local: bool = False
     unavailable: str | None = None
+    unavailable_because: Reason = Reason.SOURCE_UNAVAILABLE
     digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
@@ -180,6 +183,7 @@ class ToolRequest:
     digest: str
     model: ModelRef | None
     received_at: int
+    runner: Runner = Runner.BROWSER
 
 
 def bind(
@@ -193,6 +197,7 @@ def bind(
     snapshot_digest: str,
     model: ModelRef | None,
     received_at: int,
+    runner: Runner = Runner.BROWSER,
 ) -> ToolRequest:
     """Freeze a proposal into a request.
 
@@ -221,6 +226,7 @@ def bind(
         digest=digest_of_bytes(envelope),
         model=model,
         received_at=received_at,
+        runner=runner,
     )
 
 

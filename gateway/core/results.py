@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final, cast
 
+import orjson
+
 from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest_of_bytes
 from gateway.core.ledger import CallFoundUnknown, ToolResult
 from gateway.core.model import ToolOutput, ToolSpec
-from gateway.core.redaction import cap_json, cap_text, redact_json, redact_text
+from gateway.core.redaction import RedactedJson, RedactedText, cap_json, cap_text, redact_json, redact_text
 from gateway.core.vocabulary import Outcome, Reason, Trust
 
 UNKNOWN_CONTENT: Final = (
@@ -111,9 +113,9 @@ def present_output(
     redact: Collection[str],
 ) -> ToolResult:
     """A tool's output as it may leave: redacted first, then capped to `cap` bytes each of text and structure, labelled."""
-    text = redact_text(output.text, redact)
-    content, cut = cap_text(text.text, cap)
     structure = redact_json(output.structured, redact)
+    text = _redact_text(output, structure, redact)
+    content, cut = cap_text(text.text, cap)
     structured, dropped = cap_json(structure.value, cap)
     return ToolResult(
         call_id=call_id,
@@ -130,6 +132,14 @@ def present_output(
         receipt_id=receipt_id,
         result_digest=digest_of_output(content, structured),
     )
+
+
+def _redact_text(output: ToolOutput, structure: RedactedJson, redact: Collection[str]) -> RedactedText:
+    """The text without what must not leave. JSON escapes hide the beginning of a credential (`\\nAKIA…` is one word to every
+    pattern), so where the text is the structure's own JSON, it is written again from the redacted structure."""
+    if output.structured is not None and output.text == orjson.dumps(output.structured).decode():
+        return RedactedText(orjson.dumps(structure.value).decode(), 0)
+    return redact_text(output.text, redact)
 
 
 def digest_of_output(content: str, structured: Json) -> str:

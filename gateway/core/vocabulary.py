@@ -141,6 +141,13 @@ class GrantScope(StrEnum):
     SESSION = "session"
 
 
+class Runner(StrEnum):
+    """Where the loop that proposed a call ran (requirement 002-72). Taken from the connection, never from what it says."""
+
+    BROWSER = "browser-agent-ui"
+    GATEWAY = "gateway-side"
+
+
 class Decision(StrEnum):
     """How a call came to run, or not to: the audit record's word (requirement 002-72)."""
 

@@ -158,7 +158,10 @@ class Grant(Wire):
 
 
 class ModelInfo(Wire):
-    """A model that can be asked. `id` is weight digest plus architecture tag for local weights; memory in bytes."""
+    """A model that can be asked. `id` is weight digest plus architecture tag for local weights; memory in bytes.
+
+    `more`: it can say beside a call that further ones follow.
+    """
 
     id: ModelId
     display_name: str
@@ -172,6 +175,7 @@ class ModelInfo(Wire):
     local: Flag
     tool_call_rank: Count | None = None
     approx_peak_ram_bytes: Count | None = None
+    more: Flag | None = None
 
 
 class ChatMessage(Wire):

@@ -31,6 +31,7 @@ from gateway.core.vocabulary import ApprovalStatus, Decision, Outcome, Reason
 from gateway.runtime.checks import Checked
 from gateway.runtime.conversations import Conversation
 from gateway.runtime.flights import Answer, Flight, Settled
+from gateway.runtime.grants import Grants
 from gateway.runtime.ports import Clock, Entropy, Ledger
 from gateway.runtime.tasks import Tasks
 
@@ -43,8 +44,9 @@ _log = logging.getLogger(__name__)
 class Closing:
     """Writes how calls ended."""
 
-    def __init__(self, *, ledger: Ledger, clock: Clock, entropy: Entropy, tasks: Tasks) -> None:
+    def __init__(self, *, ledger: Ledger, grants: Grants, clock: Clock, entropy: Entropy, tasks: Tasks) -> None:
         self._ledger = ledger
+        self._grants = grants
         self._clock = clock
         self._entropy = entropy
         self._tasks = tasks
@@ -93,8 +95,10 @@ class Closing:
         entries: tuple[Entry, ...] = (entry,)
         if exposed != conversation.exposure:
             # Before the await: a call that is decided while this one is being written must see what it let in.
-            conversation.exposure = exposed
+            rose, conversation.exposure = exposed.label > conversation.exposure.label, exposed
             entries = (entry, _taint(conversation, entry, exposed))
+            if rose:
+                entries = (*entries, *await self._grants.lapse(conversation.id, conversation.principal_id))
         try:
             index, *_ = await self._ledger.append(*entries)
         except LedgerUnavailable:

@@ -26,6 +26,7 @@ from gateway.core.model import ModelRef, Session, ToolCall, ToolOutput, ToolRequ
 from gateway.core.redaction import cap_text, redact_text
 from gateway.core.results import present_output, refused_result
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, Outcome, Reason
+from gateway.runtime.allowances import Allowances
 from gateway.runtime.approvals import ApprovalDesk, Approved, Denied, Pending, StepUpFailed
 from gateway.runtime.checks import Checked, Checks
 from gateway.runtime.closing import Closing
@@ -82,6 +83,7 @@ class Dispatcher:
         self,
         *,
         conversations: Conversations,
+        allowances: Allowances,
         checks: Checks,
         questions: Questions,
         desk: ApprovalDesk,
@@ -96,6 +98,7 @@ class Dispatcher:
         tasks: Tasks,
     ) -> None:
         self._conversations = conversations
+        self._allowances = allowances
         self._checks = checks
         self._questions = questions
         self._desk = desk
@@ -114,7 +117,8 @@ class Dispatcher:
     async def invoke(self, connection: Connection, proposal: Proposal) -> Answer:
         """Run a proposal through every check and give its answer, however long a person takes.
 
-        Raises NotSignedIn (row 1) and NotFound (row 2); everything else about a well-formed call is an answer.
+        Raises NotSignedIn (row 1) and NotFound (row 2), and TooManyRequests for a session that has filled its part of the
+        disk; everything else about a well-formed call is an answer.
         """
         session = connection.session
         self._observer.step(Step.RECEIVED, proposal.call.id)
@@ -124,9 +128,13 @@ class Dispatcher:
         request = self._bind(connection, conversation, proposal)
         self._observer.step(Step.BOUND, request.call_id)
         flight = conversation.flights.get(request.call_id)
+        settled = conversation.settled.get(request.call_id)
+        earlier = flight.request.digest if flight is not None else settled.request_digest if settled is not None else None
+        if earlier != request.digest:
+            # Asking for a known answer writes nothing. Anything else leaves a record, if only of its refusal.
+            self._allowances.take_room(session, len(request.arguments))
         if flight is not None:
             return await self._replay_flight(flight, request)
-        settled = conversation.settled.get(request.call_id)
         if settled is not None:
             return await self._replay_settled(settled, request)
         # From the look-ups above to here nothing else can run, so an id is never taken twice.
@@ -312,6 +320,7 @@ class Dispatcher:
             snapshot_digest=proposal.snapshot_digest,
             model=None if model_id is None else ModelRef(model_id, claimed=vouched is None),
             received_at=self._clock.now(),
+            runner=connection.runner,
         )
 
     async def _record_intent(self, checked: Checked, clearance: Clearance, pending: Pending | None) -> None:

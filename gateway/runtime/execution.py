@@ -119,6 +119,8 @@ def _outcome_of(work: asyncio.Task[ToolOutput]) -> ToolOutput | Refuse:
     match error:
         case None:
             return work.result()
+        case ToolFailed(reason=Reason.TOOL_TIMEOUT):
+            return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, error.message)
         case ToolFailed():
             return Refuse(Outcome.EXECUTION_ERROR, _reason(error.reason), error.message)
         case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gateway.core.ledger import PolicyLoaded
+from gateway.runtime.allowances import Allowances
 from gateway.runtime.approvals import ApprovalDesk
 from gateway.runtime.checks import Checks
 from gateway.runtime.closing import Closing
@@ -108,9 +109,11 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
     hub = Hub()
     tasks = Tasks()
     ledger, records, clock, entropy = ports.ledger, ports.records, ports.clock, ports.entropy
-    conversations = Conversations(ledger=ledger, records=records, clock=clock, entropy=entropy)
+    allowances = Allowances(hub=hub, policy=ports.policy)
+    conversations = Conversations(ledger=ledger, records=records, allowances=allowances, clock=clock, entropy=entropy)
     turns = Turns(
         conversations=conversations,
+        allowances=allowances,
         policy=ports.policy,
         toolbox=ports.toolbox,
         ledger=ledger,
@@ -122,10 +125,11 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         grace_seconds=times.grace,
     )
     desk = ApprovalDesk(ledger=ledger, records=records, passkeys=ports.passkeys, hub=hub, clock=clock, entropy=entropy)
-    closing = Closing(ledger=ledger, clock=clock, entropy=entropy, tasks=tasks)
     grants = Grants(ledger=ledger, records=records, hub=hub, clock=clock)
+    closing = Closing(ledger=ledger, grants=grants, clock=clock, entropy=entropy, tasks=tasks)
     dispatcher = Dispatcher(
         conversations=conversations,
+        allowances=allowances,
         checks=Checks(policy=ports.policy, toolbox=ports.toolbox, records=records, hub=hub, clock=clock),
         questions=Questions(
             desk=desk,
@@ -148,7 +152,9 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         observer=ports.observer,
         tasks=tasks,
     )
-    inference = InferenceDesk(backend=ports.inference, policy=ports.policy, ledger=ledger, hub=hub, clock=clock, entropy=entropy)
+    inference = InferenceDesk(
+        backend=ports.inference, allowances=allowances, policy=ports.policy, ledger=ledger, hub=hub, clock=clock, entropy=entropy
+    )
     return Gateway(
         ports=ports,
         hub=hub,

@@ -15,7 +15,7 @@ from gateway.core.model import Session
 from gateway.protocol.wire import Wire
 from gateway.runtime.inference import InferenceDesk, Lease
 from gateway.runtime.passkeys import PasskeyDesk
-from gateway.runtime.ports import ConsoleSession, Entropy, Records
+from gateway.runtime.ports import ConsoleSession, Entropy, Records, Toolbox
 from gateway.server.access import Access, Identity, Site
 from gateway.server.assets import WebApp
 from gateway.server.cookies import CookieJar
@@ -33,6 +33,7 @@ class ServerParts:
     passkeys: PasskeyDesk
     inference: InferenceDesk
     records: Records
+    toolbox: Toolbox
     entropy: Entropy
     metrics: CollectorRegistry
     shell: WebApp

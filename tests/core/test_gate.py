@@ -77,6 +77,15 @@ def test_a_re_bound_turn_lets_a_waiting_call_go_on_and_a_refreshed_one_does_not(
     assert stale.reason is Reason.STALE_SNAPSHOT
 
 
+def test_a_tool_that_cannot_run_here_says_why_instead_of_looking_forbidden() -> None:
+    missing = replace(SPEC, unavailable="there is no cage", unavailable_because=Reason.SANDBOX_UNAVAILABLE)
+    published = PublishedTool(missing, PermissionMode.FORBIDDEN)
+    refused = gate.decide(
+        request(), published, mode=PermissionMode.CONSENT, because=BECAUSE, needs=Needs(presence=False), grants=(), now=0
+    )
+    assert refused == Refuse(Outcome.EXECUTION_ERROR, Reason.SANDBOX_UNAVAILABLE, "there is no cage", BECAUSE)
+
+
 @given(st.sampled_from(PermissionMode), st.sampled_from(PermissionMode))
 def test_the_verdict_is_never_below_the_stricter_of_snapshot_and_policy(
     published: PermissionMode, judged: PermissionMode

@@ -27,7 +27,7 @@ class TablePolicy:
         self.version = "policy-1"
         self.next_version: str | None = None
         self.needs = Needs()
-        self.allowance = ProfileLimits(40, 1_000, 5_000, 20, True, (), 28_800.0)
+        self.allowance = ProfileLimits(40, 1_000, 5_000, 20, True, (), 28_800.0, 256_000_000, 2_000_000)
 
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The table's mode."""

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.core.approval import Needs
 from gateway.core.errors import LedgerUnavailable, NotFound, NotSignedIn, Refused
-from gateway.core.ledger import CallClosed, CallIntended, CallRefusedUnrecorded, Entry, LateResultDiscarded
+from gateway.core.ledger import CallClosed, CallIntended, CallRefusedUnrecorded, Entry, GrantRevoked, LateResultDiscarded
 from gateway.core.model import ToolCall
 from gateway.core.vocabulary import ApprovalStatus, Category, GrantScope, Outcome, PermissionMode, Reason
 from gateway.runtime.approvals import Decided
@@ -357,6 +357,28 @@ async def test_a_revoked_grant_covers_nothing(stage: Stage) -> None:
     assert (await again).result.outcome is Outcome.DENIED_BY_USER
 
 
+async def test_a_grant_dies_when_its_conversations_label_rises_and_one_of_another_conversation_lives(stage: Stage) -> None:
+    secret = replace(make_spec("read_secret", Category.READ), labels=("label:confidential",))
+    stage.toolbox.tools.append(secret)
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    await approve(stage, (await stage.asked())["id"], scope=GrantScope.SESSION)
+    await call
+    here, stage.conversation_id = stage.conversation_id, ""
+    await stage.begin()
+    call = stage.start(stage.propose("write"))
+    await approve(stage, (await stage.asked())["id"], scope=GrantScope.SESSION)
+    await call
+    assert (await stage.invoke(stage.propose("read_secret"))).result.outcome is Outcome.OK
+    assert [grant.conversation_id for grant in await stage.gateway.grants.of_session(stage.session.id)] == [here]
+    assert [grant.conversation_id for grant in await stage.gateway.grants.of_principal(stage.ada.id)] == [here]
+    again = stage.start(stage.propose("write"))
+    await approve(stage, (await stage.asked())["id"], approve=False)
+    assert (await again).result.outcome is Outcome.DENIED_BY_USER
+    (lapsed,) = [entry for entry in stage.ledger.entries if isinstance(entry, GrantRevoked)]
+    assert lapsed.reason == "the conversation's label rose"
+
+
 async def test_a_yes_that_comes_too_late_for_its_call_grants_nothing_and_says_so(stage: Stage) -> None:
     snapshot = await stage.begin()
     call = stage.start(stage.propose("write"))
@@ -535,8 +557,8 @@ async def test_too_many_open_questions_refuse_the_next_one(stage: Stage) -> None
 
 
 async def test_a_local_pseudo_tool_never_reaches_the_gateway(stage: Stage) -> None:
-    stage.toolbox.tools = [*stage.toolbox.tools, replace(make_spec("respond", Category.READ), local=True)]
-    await stage.begin()
+    snapshot = await stage.begin()
+    assert snapshot.by_name["respond"].spec.local
     assert (await stage.invoke(stage.propose("respond"))).result.reason is Reason.NOT_ADVERTISED
 
 

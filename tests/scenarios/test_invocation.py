@@ -1,6 +1,6 @@
 """protocol.md section 7, row by row, against the running gateway.
 
-Requirement ids: 002-04, 002-15, 002-16, 002-26, 002-28, 002-29, 002-30, 002-31, 002-32, 002-33, 002-43, 002-71, 002-72.
+Requirement ids: 003-02, 002-04, 002-15, 002-16, 002-26, 002-28, 002-29, 002-30, 002-31, 002-32, 002-33, 002-43, 002-71, 002-72.
 """
 
 from __future__ import annotations
@@ -137,6 +137,17 @@ async def test_row_7_a_tool_that_is_not_offered_is_unknown(scene: Scene) -> None
     turn = await scene.begin()
     result = await turn.invoke("no_such_tool", {})
     assert (result["outcome"], result["reason"]) == ("unknownTool", "notAdvertised")
+
+
+async def test_row_7_the_loops_own_pseudo_tool_is_published_and_refused_when_it_is_called(scene: Scene) -> None:
+    turn = await scene.begin()
+    (respond,) = [tool for tool in turn.snapshot["tools"] if tool.get("local")]
+    assert (respond["name"], respond["permission"]) == ("respond", "auto")
+    result = await turn.invoke("respond", {"message": "hello"}, "c1")
+    assert (result["outcome"], result["reason"]) == ("unknownTool", "notAdvertised")
+    assert scene.effects(turn.conversation_id) == []
+    (closing,) = await scene.closings(turn.conversation_id)
+    assert closing["body"]["outcome"] == "unknownTool"
 
 
 @pytest.mark.parametrize(

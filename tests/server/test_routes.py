@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from gateway.core.vocabulary import Reason
 from gateway.runtime.ports import ModelPhase
 from gateway.server.access import Permission, Site, Source
 from gateway.server.routes import ROWS, Row
@@ -227,6 +229,22 @@ async def test_what_is_missing_is_named(running: Running, monkeypatch: pytest.Mo
     assert reply.status == 503
     assert [reason["part"] for reason in reply.json["reasons"]] == ["database", "model"]
     assert reply.json["reasons"][1]["state"] == "crashed"
+
+
+async def test_tools_that_cannot_run_make_it_unready_and_each_reason_is_said_once(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolbox = running.gateway.ports.toolbox
+    first, second, *rest = toolbox.specs()
+    caged = [
+        replace(each, unavailable="there is no cage here", unavailable_because=Reason.SANDBOX_UNAVAILABLE)
+        for each in (first, second)
+    ]
+    monkeypatch.setattr(toolbox, "specs", lambda: [*caged, *rest])
+
+    reply = await running.browser.get(f"{running.agent}/readyz")
+
+    assert (reply.status, reply.json["reasons"]) == (503, [{"part": "tools", "message": "there is no cage here"}])
 
 
 async def test_metrics_are_for_the_machine_and_the_tokens_holder(running: Running) -> None:

@@ -29,6 +29,7 @@ class CaseTool(_Strict):
 
     name: str = "tool"
     category: Category
+    network: bool = False
     source: str = "builtin"
     interface: str = "workspace"
 
@@ -71,7 +72,8 @@ class Case(_Strict):
     @property
     def question(self) -> str:
         """What is asked, in one line for the table."""
-        asked = f"{self.tool.name} ({self.tool.category})" if self.tool else f"{self.infer} model"
+        reach = " with network" if self.tool is not None and self.tool.network else ""
+        asked = f"{self.tool.name} ({self.tool.category}{reach})" if self.tool else f"{self.infer} model"
         marks = [self.label] * (self.label != "public") + ["tainted"] * self.taint
         return " ".join([self.profile, asked, *marks])
 
@@ -133,6 +135,7 @@ def _judge(policy: CedarPolicy, case: Case) -> PolicyVerdict:
         param_schema={},
         category=case.tool.category,
         source=case.tool.source,
+        network=case.tool.network,
     )
     facts = None if case.facts is None else CallFacts(**case.facts.model_dump())
     return policy.judge(subject, spec, facts, taint=case.taint, label=label)

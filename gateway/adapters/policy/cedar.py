@@ -94,6 +94,7 @@ class _ToolQuestion(NamedTuple):
     person: str
     tool: str
     category: Category
+    network: bool
     source: str
     interface: str
     facts: CallFacts | None
@@ -129,6 +130,7 @@ class _PolicyInForce:
             self._person(principal),
             spec.name,
             spec.category,
+            spec.network or spec.category is Category.NETWORK,
             spec.source,
             spec.interface_id,
             facts,
@@ -148,7 +150,12 @@ class _PolicyInForce:
     def _judge_tool(self, question: _ToolQuestion) -> PolicyVerdict:
         tool: Json = {
             "uid": _uid("Tool", question.tool),
-            "attrs": {"name": question.tool, "source": question.source, "interface": question.interface},
+            "attrs": {
+                "name": question.tool,
+                "source": question.source,
+                "interface": question.interface,
+                "network": question.network,
+            },
             "parents": [_uid("Category", question.category.value)],
         }
         context: Json = {

@@ -12,6 +12,9 @@
     fetching      one GET through that guard, with every quantity capped
     reading       HTML as text
     status        the machine's own figures
+    toolfile      programs as tools, described in a JSON file
+    command       how a call's arguments become such a program's, and how that reads to a person
+    process       running one in the cage (sandbox), and what it wrote as a result
 
 Arguments come from a model and results from anywhere: both are hostile. The functions here get arguments that fit their
 schema and nothing more is assumed of them.

@@ -21,6 +21,7 @@ from gateway.adapters.tools.threads import WorkerThreads
 from gateway.core import effects
 from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.errors import MalformedJson, Misconfigured, ToolFailed
+from gateway.core.local_tools import LOCAL_NAMES
 from gateway.core.model import CallFacts, ToolOutput, ToolSpec
 from gateway.core.vocabulary import Reason
 from gateway.runtime.ports import ArgumentFault, ToolContext
@@ -40,8 +41,6 @@ MAX_FAILURE_TEXT = 2_000
 """Characters of a tool's own failure message."""
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-_RESERVED: Final = frozenset({"respond"})
-"""Pseudo-tools of the agent loop (design.md section 4); one of ours would be taken for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +72,10 @@ class Registry:
         async def run_on_loop(arguments: Mapping[str, Json], context: ToolContext) -> Any:
             return await bind(arguments, context)()
 
-        async def run_in_thread(arguments: Mapping[str, Json], context: ToolContext) -> Any:
-            return await self._run_in_thread(bind(arguments, context), context)
+        def run_blocking(arguments: Mapping[str, Json], context: ToolContext) -> Any:
+            return bind(arguments, context)()
 
-        run = run_on_loop if inspect.iscoroutinefunction(tool.function) else run_in_thread
+        run = run_on_loop if inspect.iscoroutinefunction(tool.function) else in_thread(run_blocking, self._threads)
         self.register(tool.describe(signature, source), run, facts=tool.facts, find_faults=signature.find_faults)
 
     def register(
@@ -91,7 +90,7 @@ class Registry:
         name = effects.escape(spec.name)
         if _NAME.fullmatch(spec.name) is None:
             raise Misconfigured(f"tool `{name}`: a name is a letter or `_`, then at most 63 letters, digits or `_`")
-        if spec.name in _RESERVED:
+        if spec.name in LOCAL_NAMES:
             raise Misconfigured(f"tool `{name}`: this name belongs to the agent loop")
         if (other := self._entries.get(spec.name)) is not None:
             raise Misconfigured(f"tool `{name}` of {spec.source} is already published by {other.spec.source}")
@@ -142,7 +141,7 @@ class Registry:
         """Run the tool once. When the awaiting task is cancelled, a function in a thread is told and followed a while."""
         entry = self._current(spec)
         if spec.unavailable is not None:
-            raise ToolFailed(spec.unavailable, Reason.SOURCE_UNAVAILABLE)
+            raise ToolFailed(spec.unavailable, spec.unavailable_because)
         try:
             return _read_output(await entry.run(arguments, context))
         except asyncio.CancelledError:
@@ -165,14 +164,18 @@ class Registry:
             raise ToolFailed(f"`{effects.escape(spec.name)}` is not the tool it was", Reason.SOURCE_UNAVAILABLE)
         return entry
 
-    async def _run_in_thread(self, call: Callable[[], Any], context: ToolContext) -> Any:
+
+def in_thread(run: Callable[[Mapping[str, Json], ToolContext], Any], threads: WorkerThreads) -> Runner:
+    """A runner for a function that blocks, in one of `threads`. The function should look at `context.cancelled`."""
+
+    async def run_there(arguments: Mapping[str, Json], context: ToolContext) -> Any:
         def work() -> Any:
             # It may have stood in line: what nobody waits for any more is not begun.
             if context.cancelled.is_set():
                 raise ToolFailed("cancelled before it began")
-            return call()
+            return run(arguments, context)
 
-        future = self._threads.submit(work)
+        future = threads.submit(work)
         try:
             await asyncio.wait((future,))
         except asyncio.CancelledError:
@@ -181,6 +184,8 @@ class Registry:
             if not future.done():
                 raise
         return future.result()
+
+    return run_there
 
 
 def _read_output(value: Any) -> ToolOutput:

@@ -37,6 +37,9 @@ async def ready(visit: Visit) -> Response:
     model = visit.parts.inference.backend.state()
     if model.phase is not ModelPhase.READY:
         reasons.append({"part": "model", "state": model.phase.value, "message": model.detail})
+    # Tools that were set up and cannot run: a source that is away, programs without a cage to run them in. Each reason once.
+    missing = dict.fromkeys(spec.unavailable for spec in visit.parts.toolbox.specs() if spec.unavailable)
+    reasons += [{"part": "tools", "message": message} for message in missing]
     return answer({"status": "unready" if reasons else "ok", "reasons": reasons}, 503 if reasons else 200)
 
 
