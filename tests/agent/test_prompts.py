@@ -1,27 +1,21 @@
-"""The shared beginning, against the vector that the browser's tests read too. Requirements 000-22, 002-80."""
+"""The shared beginning, against the vector that the browser's tests read too. Requirements 000-19, 000-22, 002-80."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from gateway.agent.prompts import action_prefix
-from gateway.core.model import ToolSpec
-from gateway.core.vocabulary import Category
 
 ROOT = Path(__file__).parents[2]
 WORDS = orjson.loads((ROOT / "web" / "src" / "agent" / "prompts.json").read_bytes())
 VECTOR = orjson.loads((ROOT / "tests" / "vectors" / "agent" / "action-prefix.json").read_bytes())
 
 
-def spec(tool: dict[str, Any]) -> ToolSpec:
-    return ToolSpec(tool["name"], tool["description"], "i", "m", tool["paramSchema"], Category.READ, "tests")
-
-
 def test_both_languages_begin_a_conversation_with_the_same_bytes() -> None:
-    assert action_prefix([spec(tool) for tool in VECTOR["tools"]], WORDS) == VECTOR["messages"]
+    assert action_prefix(VECTOR["tools"], WORDS) == VECTOR["messages"]
+    assert action_prefix(VECTOR["tools"], WORDS, more=True) == VECTOR["messagesWithMore"]
 
 
 def test_no_example_shows_a_tool_that_is_not_there() -> None:

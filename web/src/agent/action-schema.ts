@@ -1,18 +1,20 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { JsonSchema } from "./chat.ts";
 import { choicesFor, type Quotable } from "./copied.ts";
+import { requiredOf } from "./examples.ts";
 import { isObject } from "./parse.ts";
 import words from "./prompts.json" with { type: "json" };
-import { requiredOf } from "./prompts.ts";
 
 /**
- * What may be replied in the JSON lane: a call of one of these tools with arguments that fit it, or an answer. The order of
- * members is the order in which a constrained model writes them.
+ * What may be replied in the JSON lane: a call of one of these tools with arguments that fit it, or an answer. With `more` a
+ * call says whether others follow. The order of members is the order in which a constrained model writes them.
  */
-export function actionSchema(tools: readonly ToolDescriptor[], from: Quotable): JsonSchema {
+export function actionSchema(tools: readonly ToolDescriptor[], from: Quotable, more = false): JsonSchema {
   const calls = tools.flatMap((tool) => {
     const given = argumentsSchema(tool, from);
-    return given === null ? [] : [objectOf({ tool: { const: tool.name }, arguments: given })];
+    return given === null
+      ? []
+      : [objectOf({ tool: { const: tool.name }, arguments: given, ...(more && { more: { type: "boolean" } }) })];
   });
   return { oneOf: [...calls, objectOf({ answer: { type: "string", maxLength: words.action.answerLength } })] };
 }
@@ -38,7 +40,7 @@ function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema 
 const SHAPING = ["type", "const", "enum", "required", "additionalProperties", "minItems", "maxItems"];
 
 /** A schema as far as constrained decoding can hold a model to it. References reach outside, so they free the value. */
-function constrain(schema: unknown): JsonSchema {
+export function constrain(schema: unknown): JsonSchema {
   if (!isObject(schema) || "$ref" in schema) return {};
   const shaped: Record<string, unknown> = Object.fromEntries(
     SHAPING.flatMap((keyword) => (keyword in schema ? [[keyword, schema[keyword]]] : [])),

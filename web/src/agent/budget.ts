@@ -1,5 +1,10 @@
 import type { Message } from "./messages.ts";
 
+/*
+ * How much of a conversation fits into a model's context. The same stands in `gateway/agent/budget.py`, which counts in
+ * UTF-16 code units too, so that both cut at the same place.
+ */
+
 /** Tokens of a text, roughly: four characters each. Measured counts replace it as soon as the model reports them. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
@@ -10,6 +15,9 @@ const PER_MESSAGE = 8;
 
 /** Dropping several turns at once keeps the prompt's beginning the same for a while, and with it the server's cache. */
 const TURNS_AT_ONCE = 4;
+
+/** Characters left for the sentence that says how much was left out. */
+const OMISSION = 64;
 
 export interface Fitted {
   readonly messages: readonly Message[];
@@ -33,7 +41,8 @@ export function fitMessages(messages: readonly Message[], maxTokens: number): Fi
   return { messages: shortenResults(kept, maxTokens), dropped, shortened: true };
 }
 
-function splitTurns(messages: readonly Message[]): Message[][] {
+/** The conversation as its turns, in order. */
+export function splitTurns(messages: readonly Message[]): Message[][] {
   const turns: Message[][] = [];
   for (const message of messages) {
     const last = turns.at(-1);
@@ -43,11 +52,13 @@ function splitTurns(messages: readonly Message[]): Message[][] {
   return turns;
 }
 
+/** Tokens of messages, roughly, with what the chat template puts around each. */
 export function tokensOf(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + PER_MESSAGE + estimateTokens(textOf(message)), 0);
 }
 
-function textOf(message: Message): string {
+/** What a message adds to a prompt. */
+export function textOf(message: Message): string {
   if (message.role === "tool") return message.result.content;
   if (message.role === "user") return message.content;
   return message.content + message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");
@@ -55,18 +66,27 @@ function textOf(message: Message): string {
 
 function shortenResults(messages: readonly Message[], maxTokens: number): Message[] {
   const shortened = [...messages];
-  const places = messages.flatMap((message, place) => (message.role === "tool" ? [place] : []));
-  for (const place of places) {
+  for (const [place, message] of messages.entries()) {
     const excess = tokensOf(shortened) - maxTokens;
-    const message = shortened[place];
-    if (excess <= 0 || message?.role !== "tool") continue;
-    const keep = Math.max(0, message.result.content.length - excess * 4 - 64);
+    if (excess <= 0 || message.role !== "tool") continue;
+    const keep = Math.max(0, message.result.content.length - excess * 4 - OMISSION);
     shortened[place] = { ...message, result: { ...message.result, content: cut(message.result.content, keep) } };
   }
   return shortened;
 }
 
-/** The first `length` characters, saying how much is missing. */
+/** The first `length` characters, or one less where half of a pair would be left behind. */
+export function beginning(text: string, length: number): string {
+  return text.slice(0, isBetweenHalves(text, length) ? length - 1 : length);
+}
+
+/** The beginning of a text that is longer than `length`, saying how much is missing. */
 export function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length)}\n…[left out ${text.length - length} characters]`;
+  if (text.length <= length) return text;
+  const kept = beginning(text, length);
+  return `${kept}\n…[left out ${text.length - kept.length} characters]`;
+}
+
+function isBetweenHalves(text: string, at: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, at - 1), at + 1));
 }

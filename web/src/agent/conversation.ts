@@ -24,7 +24,12 @@ export type Entry =
   | { readonly key: string; readonly kind: "assistant"; readonly text: string; readonly stopped: boolean }
   | { readonly key: string; readonly kind: "call"; readonly callId: string }
   | { readonly key: string; readonly kind: "panel"; readonly panel: Panel }
-  | { readonly key: string; readonly kind: "notice"; readonly tone: "info" | "danger"; readonly text: string };
+  | {
+      readonly key: string;
+      readonly kind: "notice";
+      readonly tone: "info" | "waiting" | "danger";
+      readonly text: string;
+    };
 
 /** What goes on right now. */
 export type Activity =
@@ -41,12 +46,20 @@ export interface Gauge {
   readonly exact: boolean;
 }
 
+/** The actions of a message that asks for several, and which of them is under way. */
+export interface Course {
+  /** Null where the model says only whether another one follows. */
+  readonly actions: readonly string[] | null;
+  readonly index: number;
+}
+
 export interface Conversation {
   readonly entries: readonly Entry[];
   readonly calls: Readonly<Record<string, CallCard>>;
   readonly tools: readonly ToolDescriptor[];
   readonly turnId: string | null;
   readonly activity: Activity;
+  readonly course: Course | null;
   /** The answer as it comes in. */
   readonly streaming: string;
   readonly gauge: Gauge | null;
@@ -60,6 +73,7 @@ export const emptyConversation: Conversation = {
   tools: [],
   turnId: null,
   activity: { kind: "idle" },
+  course: null,
   streaming: "",
   gauge: null,
   made: 0,
@@ -114,11 +128,16 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
         turnId: event.turnId,
         tools: event.tools,
         activity: { kind: "thinking" },
+        course: null,
       };
     case "turn:resumed":
       return { ...state, turnId: event.turnId, tools: event.tools, activity: { kind: "thinking" } };
     case "turn:ended":
       return endTurn(state, event.ending === "stopped");
+    case "actions:split":
+      return { ...state, course: { actions: event.actions, index: 0 } };
+    case "action:begun":
+      return { ...state, course: { actions: state.course?.actions ?? null, index: event.index } };
     case "model:asked":
       return { ...state, activity: { kind: "thinking" } };
     case "model:waited-for":
@@ -159,6 +178,10 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
       return change(state, event.callId, (card) => (card.phase === "waiting" ? { phase: "running" } : {}));
     case "tokens:counted":
       return { ...state, gauge: { used: event.used, limit: event.limit, exact: event.exact } };
+    case "context:condensed":
+      return addNotice(state, "info", copy.summarised);
+    case "context:filled":
+      return addNotice(state, "waiting", copy.full);
     case "context:trimmed":
       return addNotice(state, "info", event.droppedTurns > 0 ? copy.olderLeftOut : copy.resultCut);
     case "panel:shown":
@@ -185,9 +208,9 @@ function addAnswer(state: Conversation, text: string, stopped: boolean): Convers
 }
 
 /** Says a thing once; the same notice twice in a row is noise. */
-function addNotice(state: Conversation, tone: "info" | "danger", text: string): Conversation {
+function addNotice(state: Conversation, tone: "info" | "waiting" | "danger", text: string): Conversation {
   const last = state.entries.findLast((entry) => entry.kind === "notice");
-  const repeated = last?.text === text && (last === state.entries.at(-1) || tone === "info");
+  const repeated = last?.text === text && (last === state.entries.at(-1) || tone !== "danger");
   return repeated ? state : add(state, { kind: "notice", tone, text });
 }
 
@@ -212,7 +235,7 @@ const CANCELLED: Observation = { outcome: "cancelled", content: "", trust: "trus
 /** Nothing of a finished turn may look as if it still ran. What was proposed and never sent did not happen. */
 function endTurn(state: Conversation, stopped: boolean): Conversation {
   const isOver = (card: CallCard) => card.turnId === state.turnId && (stopped || card.phase === "proposed");
-  return { ...cancel(state, isOver), turnId: null, activity: { kind: "idle" }, streaming: "" };
+  return { ...cancel(state, isOver), turnId: null, activity: { kind: "idle" }, course: null, streaming: "" };
 }
 
 /** Close the cards of calls that the gateway has cancelled, or that it never heard of. */

@@ -47,5 +47,6 @@ function strip(word: string): string {
 }
 
 function innerOf(match: RegExpMatchArray): string {
-  return match[1] ?? match[2] ?? match[3] ?? "";
+  // Only one of the three kinds of quotes matched; the others join as nothing.
+  return match.slice(1).join("");
 }

@@ -26,7 +26,11 @@ export type AgentEvent =
       readonly tools: readonly ToolDescriptor[];
     }
   | { readonly type: "turn:resumed"; readonly turnId: string; readonly tools: readonly ToolDescriptor[] }
-  | { readonly type: "turn:ended"; readonly ending: Ending }
+  /** `label` names the tools that were used, in order: `tool:write_file+list_directory`, or `words`. */
+  | { readonly type: "turn:ended"; readonly ending: Ending; readonly label: string }
+  /** The message asks for several actions, which are taken one after the other. */
+  | { readonly type: "actions:split"; readonly actions: readonly string[] }
+  | { readonly type: "action:begun"; readonly index: number }
   | { readonly type: "model:asked" }
   /** No model can answer yet and the loop waits for it; `state` is the gateway's word. */
   | { readonly type: "model:waited-for"; readonly state: string | undefined }
@@ -40,6 +44,10 @@ export type AgentEvent =
   | { readonly type: "approval:requested"; readonly approval: Approval }
   | { readonly type: "approval:resolved"; readonly callId: string; readonly status: ApprovalStatus }
   | { readonly type: "tokens:counted"; readonly used: number; readonly limit: number; readonly exact: boolean }
+  /** The model sees a summary in the place of older messages from now on. */
+  | { readonly type: "context:condensed" }
+  /** What has to stay takes more than the model can hold, both in tokens: something will be missing. */
+  | { readonly type: "context:filled"; readonly used: number; readonly limit: number }
   | { readonly type: "context:trimmed"; readonly droppedTurns: number }
   | { readonly type: "panel:shown"; readonly panel: Panel }
   | { readonly type: "notice:raised"; readonly tone: "info" | "danger"; readonly text: string };

@@ -1,14 +1,21 @@
 import { actionSchema } from "./action-schema.ts";
-import { cut, estimateTokens, fitMessages } from "./budget.ts";
+import { cut, estimateTokens, fitMessages, tokensOf as tokensOfMessages } from "./budget.ts";
+import { select } from "./candidates.ts";
 import type { ChatMessage } from "./chat.ts";
+import { condense } from "./condensing.ts";
 import { quotable } from "./copied.ts";
-import { copy, explainOutcome } from "./copy.ts";
-import { collect, type Lane, type LaneInput, MAX_REPAIRS, repairTurn, type Step } from "./lane.ts";
-import type { AssistantMessage, Message, ToolMessage, UserMessage } from "./messages.ts";
-import { firstObject, parseAction, partialAnswer } from "./parse.ts";
+import { copy, explainOutcome, nameTheRest } from "./copy.ts";
+import { hasCue, probePrompt, probeSchema, progress, readActions, summarise } from "./intents.ts";
+import { collect, complete, type Lane, type LaneInput, type Proposal, type Step } from "./lane.ts";
+import type { ToolMessage } from "./messages.ts";
+import { looksLikePlanning, MAX_NUDGES, nudge } from "./nudges.ts";
+import { findObject, parseEnvelope, partialAnswer } from "./parse.ts";
 import { actionPrefix, describeMistake, fixedReport, reportPrompt } from "./prompts.ts";
-import { frameResult, neutralise } from "./provenance.ts";
+import { neutralise } from "./provenance.ts";
+import { correction, MAX_REPAIRS, quote, repairTurns } from "./repair.ts";
 import { isRespond, messageOf, offered } from "./respond.ts";
+import { asChat, pastOf, presentOf, restated, type Spoken } from "./routing.ts";
+import { isMistake, isRepeat, type Standing, standingOf } from "./standing.ts";
 
 /** requirement 000-07: tokens of one step. */
 const MAX_STEP_TOKENS = 256;
@@ -22,37 +29,73 @@ const MISTAKE_LENGTH = 400;
 /**
  * The lane of small models: they pick one action as JSON, held to a schema; a second, separate prompt words what came of it.
  * Measured on the default model: declared tools 0 % right calls, this 95 %; and asked for the next action after a result it
- * repeats the call, so it is asked to report instead.
+ * repeats the call, so it is asked to report instead, and each further action that the person named is picked on its own.
  */
-export const jsonLane: Lane = (input) => {
-  const last = input.messages.findLast((message) => message.turnId === input.turnId && message.role !== "assistant");
-  if (last?.role !== "tool") return pick(input, []);
-  if (mayMend(input.messages, input.turnId, last))
-    return pick(input, [repairTurn(neutralise(cut(describeMistake(last), MISTAKE_LENGTH)))]);
-  // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
-  const said = last.result.outcome === "ok" ? fixedReport(last) : explainOutcome(last.call.name, last.result);
-  return said === null ? report(input, last) : Promise.resolve({ kind: "answer", text: said });
+export const jsonLane: Lane = async (input) => {
+  const standing = standingOf(input.messages, input.turnId);
+  const { result } = standing;
+  if (maySplit(input) && hasCue(standing.message)) return split(input, standing.message);
+  if (isOver(input, standing)) return { kind: "answer", text: "" };
+  if (result !== null && !(isMistake(result) && standing.mistakes <= MAX_REPAIRS))
+    return conclude(input, standing, result);
+  if (!input.mayCall) return { kind: "stuck", why: "capped" };
+  if (result === null) return pick(input, standing, []);
+  return pick(input, standing, [
+    { role: "user", content: correction(neutralise(cut(describeMistake(result), MISTAKE_LENGTH))) },
+  ]);
 };
 
-/** Whether the model got its own call wrong, and may still try again. */
-function mayMend(messages: readonly Message[], turnId: string, last: ToolMessage): boolean {
-  const isMistake = (message: Message) =>
-    message.role === "tool" &&
-    message.turnId === turnId &&
-    (message.result.outcome === "invalidArguments" || message.result.outcome === "unknownTool");
-  return isMistake(last) && messages.filter(isMistake).length <= MAX_REPAIRS;
+/** Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt. */
+async function split({ chat, listener, signal }: LaneInput, message: string): Promise<Step> {
+  const { text } = await collect(
+    chat,
+    { messages: probePrompt(message), schema: probeSchema(), maxTokens: MAX_STEP_TOKENS, temperature: 0, signal },
+    listener,
+    goesOn,
+  );
+  return { kind: "split", actions: readActions(text, message) };
 }
 
-async function pick(input: LaneInput, closing: readonly ChatMessage[]): Promise<Step> {
-  const { chat, listener, model, signal } = input;
-  const tools = offered(input.tools);
-  const prefix = actionPrefix(tools);
-  const room = model.contextTokens - MAX_STEP_TOKENS - PROMPT_MARGIN - tokensOf(prefix) - tokensOf(closing);
-  const { messages, dropped } = fitMessages(withoutResults(input.messages), Math.max(room, PROMPT_MARGIN));
-  if (dropped > 0) listener.trimmed(dropped);
-  const prompt = [...prefix, ...messages.map(asChat), ...closing];
-  const schema = actionSchema(tools, quotable(input.messages));
-  for (let attempt = 0; attempt <= MAX_REPAIRS; attempt++) {
+/** Whether everything has been said: a page was left between the last words and the end of the turn. */
+function isOver(input: LaneInput, { finished, result }: Standing): boolean {
+  if (result !== null) return false;
+  if (mayAddMore(input)) return finished > 0 && !input.more;
+  return finished >= (input.actions?.length ?? 1);
+}
+
+/** Whether it is still open, and worth asking, what the message asks for. Without tools there is nothing to take apart. */
+function maySplit(input: LaneInput): boolean {
+  return input.actions === null && !mayAddMore(input) && offered(input.tools).length > 0;
+}
+
+/** Whether the model can say beside a call that others follow; then nobody has to ask it apart. */
+function mayAddMore({ model }: LaneInput): boolean {
+  return model.more === true;
+}
+
+async function pick(input: LaneInput, standing: Standing, closing: readonly ChatMessage[]): Promise<Step> {
+  const { messages, turnId, chat, listener, signal } = input;
+  const tools = select(askedFor(input, standing), offered(input.tools));
+  const prefix = actionPrefix(tools, mayAddMore(input));
+  const past = pastOf(input.shown, turnId);
+  const present = presentFor(input, standing);
+  const limit = roomFor(input, prefix, closing);
+  const condensed = await condense(
+    input,
+    [...past, ...present.slice(0, 1)],
+    limit - tokensOfMessages(present.slice(1)),
+  );
+  if (condensed?.kind === "condensed" && condensed.shown !== null)
+    return {
+      ...condensed,
+      shown: [...condensed.shown.slice(0, -1), ...messages.filter((each) => each.turnId === turnId)],
+    };
+  if (condensed !== null) return condensed;
+  const fitted = fitMessages([...past, ...present], limit);
+  if (fitted.dropped > 0) listener.trimmed(fitted.dropped);
+  const prompt = [...prefix, ...(fitted.messages as typeof present).map(asChat), ...closing];
+  const schema = actionSchema(tools, quotable(input.messages), mayAddMore(input));
+  for (let [repairs, nudges] = [0, 0]; ; ) {
     let shown = 0;
     const { text } = await collect(
       chat,
@@ -65,21 +108,66 @@ async function pick(input: LaneInput, closing: readonly ChatMessage[]): Promise<
         return goesOn(soFar);
       },
     );
-    const action = parseAction(text);
-    if (action.kind === "answer") return { kind: "answer", text: action.text };
-    if (action.kind === "call") {
-      if (isRespond(action.tool, input.tools)) return { kind: "answer", text: messageOf(action.arguments) };
-      return { kind: "calls", text: "", proposals: [{ name: action.tool, arguments: action.arguments }] };
-    }
+    const action = parseEnvelope(text);
+    if (action.kind === "call" && !isRespond(action.tool, input.tools))
+      return propose(input, standing, { name: action.tool, arguments: action.arguments }, action.more);
+    const said = action.kind === "answer" ? action.text : action.kind === "call" ? messageOf(action.arguments) : null;
+    if (said !== null && !(tools.length > 0 && looksLikePlanning(said))) return answer(input, standing, said);
     if (shown > 0) listener.discarded();
-    prompt.push({ role: "assistant", content: neutralise(text) || "(nothing)" }, repairTurn(action.reason));
+    if (said === null ? repairs++ === MAX_REPAIRS : nudges++ === MAX_NUDGES)
+      return { kind: "stuck", why: said === null ? "unreadable" : "planning" };
+    prompt.push(...(action.kind === "malformed" ? repairTurns(text, action.reason) : [quote(text), nudge(nudges)]));
   }
-  return { kind: "nothing" };
 }
 
-async function report(input: LaneInput, last: ToolMessage): Promise<Step> {
+/** Tokens for the conversation, beside the beginning that never changes, what closes the prompt, and the reply. */
+function roomFor({ model }: LaneInput, prefix: readonly ChatMessage[], closing: readonly ChatMessage[]): number {
+  const room = model.contextTokens - MAX_STEP_TOKENS - PROMPT_MARGIN - tokensOf(prefix) - tokensOf(closing);
+  return Math.max(room, PROMPT_MARGIN);
+}
+
+/** What the message asks for, and what of it was chosen so far. */
+function presentFor(input: LaneInput, { closed, finished, message }: Standing): Spoken[] {
+  const { messages, turnId, actions } = input;
+  if (!mayAddMore(input)) return presentOf(messages, turnId, actions ?? [message]);
+  // Done steps are told, never replayed: a result could say anything, and a transcript would fill the context.
+  const reminder = finished > 0 ? progress(closed.map(({ call, result }) => summarise(call, result))) : "";
+  return restated(messages, turnId, reminder === "" ? message : `${message}\n\n${reminder}`);
+}
+
+function propose(input: LaneInput, standing: Standing, picked: Proposal, more: boolean): Step {
+  const proposal = complete(picked, askedFor(input, standing), input);
+  if (!isRepeat(proposal, standing.closed, input.tools))
+    return { kind: "calls", text: "", proposals: [proposal], more: more && mayAddMore(input) };
+  // One that was told what is done and asks for it again has nothing left to ask for.
+  return mayAddMore(input) ? { kind: "answer", text: "" } : { kind: "stuck", why: "repeated" };
+}
+
+function answer({ actions }: LaneInput, { finished }: Standing, text: string): Step {
+  if (finished + 1 >= (actions?.length ?? 1)) return { kind: "answer", text };
+  return { kind: "report", text: text.trim() === "" ? copy.silent : text };
+}
+
+/** The words of the action under way. */
+function askedFor({ actions }: LaneInput, { finished, message }: Standing): string {
+  return actions?.[finished] ?? message;
+}
+
+/** Say what came of an action, and whether another one follows. */
+async function conclude(input: LaneInput, standing: Standing, last: ToolMessage): Promise<Step> {
+  const { outcome } = last.result;
+  // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
+  const said = outcome === "ok" ? fixedReport(last) : explainOutcome(last.call.name, last.result);
+  const text = said ?? (await report(input, askedFor(input, standing), last));
+  const rest = input.actions?.slice(standing.finished + 1) ?? [];
+  // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
+  const isSettled = outcome === "ok" || outcome === "deniedByUser";
+  if (isSettled && (rest.length > 0 || input.more)) return { kind: "report", text };
+  return { kind: "answer", text: rest.length > 0 ? `${text}\n\n${nameTheRest(rest)}` : text };
+}
+
+async function report(input: LaneInput, question: string, last: ToolMessage): Promise<string> {
   const { chat, listener, model, signal } = input;
-  const question = questionOf(input);
   const bare = tokensOf(reportPrompt(question, last, ""));
   const room = Math.max(0, model.contextTokens - MAX_REPORT_TOKENS - PROMPT_MARGIN - bare);
   const body = cut(last.result.content, room * CHARACTERS_PER_TOKEN);
@@ -96,7 +184,7 @@ async function report(input: LaneInput, last: ToolMessage): Promise<Step> {
       return false;
     },
   );
-  return { kind: "answer", text: text.trim() === "" ? copy.worded : text };
+  return text.trim() === "" ? copy.worded : text;
 }
 
 /**
@@ -104,33 +192,8 @@ async function report(input: LaneInput, last: ToolMessage): Promise<Step> {
  * its token counts come last.
  */
 function goesOn(text: string): boolean {
-  const object = firstObject(text);
+  const object = findObject(text);
   return object !== null && text.slice(text.indexOf(object) + object.length).trim() !== "";
-}
-
-function questionOf({ messages, turnId }: LaneInput): string {
-  return (
-    messages.flatMap((each) => (each.role === "user" && each.turnId === turnId ? [each.content] : [])).at(-1) ?? ""
-  );
-}
-
-/**
- * Earlier turns in the shape of the examples: what was asked, and the action that was chosen. Measured so: with results or
- * reports in between, the model goes on reporting.
- */
-function withoutResults(messages: readonly Message[]): (UserMessage | AssistantMessage)[] {
-  const acted = new Set(messages.flatMap((each) => (each.role === "tool" ? [each.turnId] : [])));
-  return messages
-    .filter((each) => each.role !== "tool")
-    .filter((each) => each.role === "user" || each.toolCalls.length > 0 || !acted.has(each.turnId));
-}
-
-function asChat(message: Message): ChatMessage {
-  if (message.role === "user") return { role: "user", content: neutralise(message.content) };
-  if (message.role === "tool") return { role: "tool", content: frameResult(message.call.name, message.result) };
-  const call = message.toolCalls.at(-1);
-  const action = call ? { tool: call.name, arguments: call.arguments } : { answer: message.content };
-  return { role: "assistant", content: neutralise(JSON.stringify(action)) };
 }
 
 function tokensOf(prompt: readonly ChatMessage[]): number {

@@ -1,7 +1,10 @@
 import type { ModelInfo, ToolDescriptor } from "../protocol/generated.ts";
 import { estimateTokens } from "./budget.ts";
-import type { Chat, ChatMessage, ChatRequest } from "./chat.ts";
+import type { Chat, ChatRequest } from "./chat.ts";
+import { enrich } from "./enrich.ts";
+import { after, NOTHING } from "./focus.ts";
 import type { Message } from "./messages.ts";
+import { ThoughtFilter } from "./parse.ts";
 
 /** A call as the model proposed it; it gets its id from the loop. */
 export interface Proposal {
@@ -9,12 +12,31 @@ export interface Proposal {
   readonly arguments: Record<string, unknown>;
 }
 
-/** What a model wants next. */
+/** Why a turn cannot go on, for which the loop has words of its own. */
+export type Stuck =
+  /** Neither a call nor an answer came, after every repair. */
+  | "unreadable"
+  /** The model only says what it would do. */
+  | "planning"
+  /** It asks for what is done already. */
+  | "repeated"
+  /** The same calls come to the same results. */
+  | "looping"
+  /** The turn had as many calls as it may. */
+  | "capped";
+
+/** What a model wants next. What it wrote is shown only where it is an answer. */
 export type Step =
+  /** The message asks for these actions, in this order. */
+  | { readonly kind: "split"; readonly actions: readonly string[] }
+  /** `more`: the model says that the message asks for further actions after these. */
+  | { readonly kind: "calls"; readonly text: string; readonly proposals: readonly Proposal[]; readonly more: boolean }
+  /** What the model is shown from now on, a summary in the place of older messages; null where it gave none. */
+  | { readonly kind: "condensed"; readonly shown: readonly Message[] | null }
+  /** How the action under way ended; another one follows. */
+  | { readonly kind: "report"; readonly text: string }
   | { readonly kind: "answer"; readonly text: string }
-  | { readonly kind: "calls"; readonly text: string; readonly proposals: readonly Proposal[] }
-  /** Neither, after every repair: what the model wrote is not shown. */
-  | { readonly kind: "nothing" };
+  | { readonly kind: "stuck"; readonly why: Stuck };
 
 /** Told what goes on while a step is made. */
 export interface LaneListener {
@@ -23,15 +45,30 @@ export interface LaneListener {
   /** What streamed so far turned out to be no answer. */
   discarded(): void;
   counted(promptTokens: number, completionTokens: number, exact: boolean): void;
+  /** What has to stay takes more than there is room for, both in tokens. */
+  filled(used: number, limit: number): void;
   /** Earlier turns were left out to make the rest fit, or results were cut. */
   trimmed(droppedTurns: number): void;
 }
 
 export interface LaneInput {
+  /** All that was said and done. */
   readonly messages: readonly Message[];
+  /** The same as far as the model is shown it: a summary may stand for its beginning. */
+  readonly shown: readonly Message[];
+  /** Whether it is worth asking for a summary: not in a turn in which none came. */
+  readonly maySummarise: boolean;
   readonly turnId: string;
   readonly tools: readonly ToolDescriptor[];
   readonly model: ModelInfo;
+  /** What the message was split into; null as long as nobody has asked. */
+  readonly actions: readonly string[] | null;
+  /** Whether the model said with its last call that further actions follow. */
+  readonly more: boolean;
+  /** Whether the turn may still have calls. */
+  readonly mayCall: boolean;
+  /** The day where the person is, `2026-11-21`. */
+  readonly today: string;
   readonly chat: Chat;
   readonly signal: AbortSignal;
   readonly listener: LaneListener;
@@ -40,15 +77,15 @@ export interface LaneInput {
 /** One way of getting the next step out of a model. Depends on the messages alone, so a reloaded page can go on with it. */
 export type Lane = (input: LaneInput) => Promise<Step>;
 
-/** requirement 001-05: how often a model is told that its reply was no valid action before the loop gives up on it. */
-export const MAX_REPAIRS = 2;
-
-/** requirement 001-11, word for word. */
-export function repairTurn(reason: string): ChatMessage {
-  return {
-    role: "user",
-    content: `Your last reply was not a valid action: ${reason}. Reply with ONLY one JSON action, no prose.`,
-  };
+/** A proposal with the arguments filled that the model left empty and the person's words answer, before anybody sees it. */
+export function complete(proposal: Proposal, message: string, { messages, tools, today }: LaneInput): Proposal {
+  const tool = tools.find(({ name }) => name === proposal.name);
+  if (tool === undefined) return proposal;
+  const focus = messages.reduce(
+    (now, each) => (each.role === "tool" ? after(each.call, each.result, now) : now),
+    NOTHING,
+  );
+  return { ...proposal, arguments: enrich(proposal.arguments, tool.paramSchema, message, focus, today) };
 }
 
 /** A whole reply, put together from its pieces. */
@@ -58,8 +95,8 @@ export interface Reply {
 }
 
 /**
- * Read a reply to its end. `hear` gets the text so far after each piece and may return true to stop: then the model is
- * aborted and what was read is the reply.
+ * Read a reply to its end, without the thinking at its beginning. `hear` gets the text so far after each piece and may return
+ * true to stop: then the model is aborted and what was read is the reply.
  */
 export async function collect(
   chat: Chat,
@@ -67,7 +104,8 @@ export async function collect(
   listener: LaneListener,
   hear: (text: string) => boolean,
 ): Promise<Reply> {
-  let text = "";
+  const thoughts = new ThoughtFilter();
+  let [text, written] = ["", ""];
   let exact = false;
   const calls: { name: string; arguments: string }[] = [];
   for await (const delta of chat(request)) {
@@ -75,16 +113,18 @@ export async function collect(
       exact = true;
       listener.counted(delta.promptTokens, delta.completionTokens, true);
     } else if (delta.kind === "call") {
-      calls[delta.index] ??= { name: "", arguments: "" };
       const call = calls[delta.index] ?? { name: "", arguments: "" };
+      calls[delta.index] = call;
       call.name += delta.name ?? "";
       call.arguments += delta.arguments ?? "";
     } else {
-      text += delta.text;
+      written += delta.text;
+      text += thoughts.feed(delta.text).said;
       if (hear(text)) break;
     }
   }
-  if (!exact) listener.counted(estimatePrompt(request), estimateTokens(text), false);
+  text += thoughts.finish().said;
+  if (!exact) listener.counted(estimatePrompt(request), estimateTokens(written), false);
   return { text, calls: calls.filter(Boolean) };
 }
 

@@ -1,67 +1,225 @@
-/** What a model in the JSON lane meant. */
-export type Action =
-  | { readonly kind: "call"; readonly tool: string; readonly arguments: Record<string, unknown> }
-  | { readonly kind: "answer"; readonly text: string }
-  /** `reason` completes "Your last reply was not a valid action: …". */
-  | { readonly kind: "malformed"; readonly reason: string };
+/** What a model meant: a call of a tool, or words for the person. */
+export type Envelope =
+  | {
+      readonly kind: "call";
+      readonly tool: string;
+      readonly arguments: Record<string, unknown>;
+      /** The model's own word that the message asks for further actions. */
+      readonly more: boolean;
+    }
+  | { readonly kind: "answer"; readonly text: string };
+
+/** Neither. `reason` completes "Your last reply was not a valid action: …". */
+export class Fault {
+  readonly kind = "malformed";
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** Longest reply in characters that is read. A call that needs more would not fit into one message to the gateway. */
+export const MAX_REPLY = 262_144;
+
+/** As deep as the gateway lets a message nest (protocol.md section 2). */
+const MAX_DEPTH = 64;
+
+const SPACE = " \t\r\n";
+const THINK = "<think>";
+const THOUGHT = "</think>";
+const LONE_SURROGATE = /\p{Surrogate}/u;
+/** Under which names models give the arguments of a call. */
+export const ARGUMENTS = ["arguments", "args", "parameters"] as const;
+
+/** A piece of a reply, parted. */
+export interface Parted {
+  readonly thought: string;
+  readonly said: string;
+}
+
+/** Parts the thinking at the beginning of a reply, `<think>…</think>`, from what the reply says. */
+export class ThoughtFilter {
+  #phase: "opening" | "thinking" | "over" = "opening";
+  #held = "";
+
+  /** The next piece. What may be a part of a tag is held back until that is clear. */
+  feed(delta: string): Parted {
+    if (this.#phase === "over") return { thought: "", said: delta };
+    let text = this.#held + delta;
+    let said = "";
+    this.#held = "";
+    if (this.#phase === "opening") {
+      const bare = text.replace(/^[ \t\r\n]+/, "");
+      said = text.slice(0, text.length - bare.length);
+      if (bare.length < THINK.length && THINK.startsWith(bare)) {
+        this.#held = bare;
+        return { thought: "", said };
+      }
+      if (!bare.startsWith(THINK)) {
+        this.#phase = "over";
+        return { thought: "", said: text };
+      }
+      this.#phase = "thinking";
+      text = bare.slice(THINK.length);
+    }
+    const end = text.indexOf(THOUGHT);
+    if (end >= 0) {
+      this.#phase = "over";
+      return { thought: text.slice(0, end), said: said + text.slice(end + THOUGHT.length) };
+    }
+    let held = THOUGHT.length - 1;
+    while (!text.endsWith(THOUGHT.slice(0, held))) held--;
+    this.#held = text.slice(text.length - held);
+    return { thought: text.slice(0, text.length - held), said };
+  }
+
+  /** What was held back when the reply ended. */
+  finish(): Parted {
+    const held = this.#held;
+    this.#held = "";
+    return this.#phase === "thinking" ? { thought: held, said: "" } : { thought: "", said: held };
+  }
+}
 
 /**
- * The first complete top-level JSON object in a text, or null while there is none. Braces inside strings do not count, nor
- * do escaped quotes; what stands before and after is passed over.
+ * Finds the first complete top-level `{…}` of a reply while it is being written. Braces inside strings do not count, nor do
+ * escaped quotes. A brace opens an object only when what follows could begin one: a member or the end; `{like this}` is
+ * prose. Each character is looked at once, however the reply is cut into pieces.
  */
-export function firstObject(text: string): string | null {
-  const start = text.indexOf("{");
-  if (start < 0) return null;
-  let depth = 0;
-  let inString = false;
-  for (let at = start; at < text.length; at++) {
-    const char = text[at];
-    if (inString) {
-      if (char === "\\") at++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === "{") depth++;
-    else if (char === "}" && --depth === 0) return text.slice(start, at + 1);
+export class ObjectScanner {
+  readonly #thoughts = new ThoughtFilter();
+  #pieces: string[] = [];
+  #place: "outside" | "opened" | "inside" | "string" | "escape" = "outside";
+  #depth = 0;
+  #found: string | null = null;
+
+  /** Whether an object was begun, complete or not. */
+  get began(): boolean {
+    return this.#found !== null || this.#place !== "outside";
   }
-  return null;
+
+  /** Read on; the object once it is complete, null before. */
+  feed(delta: string): string | null {
+    if (this.#found === null) this.#scan(this.#thoughts.feed(delta).said);
+    return this.#found;
+  }
+
+  #scan(text: string): void {
+    let start = 0;
+    for (let at = 0; at < text.length; at++) {
+      const char = text.charAt(at);
+      if (this.#place === "outside") {
+        at = text.indexOf("{", at);
+        if (at < 0) return;
+        start = at;
+        this.#place = "opened";
+      } else if (this.#place === "opened") {
+        if (SPACE.includes(char)) continue;
+        const begins = char === '"' || char === "'" || char === "}";
+        this.#place = begins ? "inside" : "outside";
+        if (begins) this.#depth = 1;
+        else this.#pieces = [];
+        // Looked at again, as what it is in its new place.
+        at--;
+      } else if (this.#place === "inside") {
+        if (char === '"') this.#place = "string";
+        else if (char === "{") this.#depth++;
+        else if (char === "}" && --this.#depth === 0) {
+          this.#found = this.#pieces.join("") + text.slice(start, at + 1);
+          return;
+        }
+      } else if (this.#place === "string") {
+        if (char === "\\") this.#place = "escape";
+        else if (char === '"') this.#place = "inside";
+      } else this.#place = "string";
+    }
+    if (this.#place !== "outside") this.#pieces.push(text.slice(start));
+  }
 }
 
-/** Read `{"tool": …, "arguments": {…}}` or `{"answer": "…"}` out of what a model wrote, fences and prose around it or not. */
-export function parseAction(text: string): Action {
-  const object = firstObject(text);
-  if (object === null)
-    return malformed(text.includes("{") ? "the JSON object does not end" : "there is no JSON object");
+/** The first complete object of a whole reply, or null, with fences, prose or thinking around it or not. */
+export function findObject(text: string): string | null {
+  return new ObjectScanner().feed(text);
+}
+
+/** The first object of a reply as a value. */
+export function readReply(text: string): Record<string, unknown> | Fault {
+  const scanner = new ObjectScanner();
+  const found = scanner.feed(text);
+  if (found !== null) return readObject(found);
+  return new Fault(scanner.began ? "the JSON object does not end" : "there is no JSON object");
+}
+
+/** One JSON object as a value. Line ends and other control characters written plainly inside strings are let pass. */
+export function readObject(text: string): Record<string, unknown> | Fault {
+  if (text.length > MAX_REPLY) return new Fault("it is too long");
+  if (LONE_SURROGATE.test(text)) return new Fault("it has half of a character");
+  const survey = measure(text);
+  if (survey.depth > MAX_DEPTH) return new Fault("it is nested too deeply");
   let value: unknown;
   try {
-    value = JSON.parse(object);
+    value = JSON.parse(survey.text);
   } catch {
-    return malformed("it is not valid JSON");
+    return new Fault("it is not valid JSON");
   }
-  if (!isObject(value)) return malformed("it is not a JSON object");
-  const { tool, answer, arguments: given = {} } = value;
-  if (typeof tool === "string" && tool !== "") {
-    return isObject(given) ? { kind: "call", tool, arguments: given } : malformed("`arguments` is not an object");
-  }
-  if (typeof answer === "string") return { kind: "answer", text: answer };
-  return malformed("it has neither `tool` nor `answer`");
+  if (!isObject(value)) return new Fault("it is not a JSON object");
+  const contents = { members: 0, hasSurrogate: false, hasWildNumber: false };
+  take(value, contents);
+  if (contents.hasSurrogate) return new Fault("it has half of a character");
+  if (contents.members !== survey.members) return new Fault("it names a member twice");
+  return contents.hasWildNumber ? new Fault("it has a number out of range") : value;
 }
+
+/**
+ * A call or an answer. Both `{"tool", "arguments"[, "more"]}` | `{"answer"}` and the planner's `{"type": "tool_call",
+ * "toolName", "arguments"}` | `{"type": "final_answer", "content"}` are understood, and so is how common models were taught to
+ * write a call: `name` with `parameters`, and arguments that are JSON inside a string.
+ */
+export function parseEnvelope(text: string): Envelope | Fault {
+  const value = readReply(text);
+  if (isFault(value)) return value;
+  const tool = toolOf(value);
+  if (tool !== null) {
+    const given = argumentsOf(value);
+    return isFault(given) ? given : { kind: "call", tool, arguments: given, more: value.more === true };
+  }
+  const { type, answer, content, question } = value;
+  if (typeof answer === "string") return { kind: "answer", text: answer };
+  if (type === "final_answer" && typeof content === "string") return { kind: "answer", text: content };
+  if (type === "ask_user" && typeof question === "string") return { kind: "answer", text: question };
+  return new Fault("it has neither `tool` nor `answer`");
+}
+
+/** The tool that an object names, under any of the names that models use for it. */
+export function toolOf(value: Readonly<Record<string, unknown>>): string | null {
+  const names = [value.tool, value.toolName, ARGUMENTS.some((key) => Object.hasOwn(value, key)) ? value.name : ""];
+  return names.find((name): name is string => typeof name === "string" && name !== "") ?? null;
+}
+
+/** The arguments that an object gives, under any of the names that models use for them; none are no arguments. */
+export function argumentsOf(value: Readonly<Record<string, unknown>>): Record<string, unknown> | Fault {
+  const written = ARGUMENTS.map((key) => value[key]).find((each) => each !== undefined && each !== null) ?? {};
+  const given = typeof written === "string" ? readObject(written) : written;
+  return isObject(given) && !isFault(given) ? given : new Fault("`arguments` is not an object");
+}
+
+const ANSWER_OPENING = /^[ \t\r\n]*\{[ \t\r\n]*"answer"[ \t\r\n]*:[ \t\r\n]*"/;
+/** A whole piece of a string as it stands in JSON; half of a surrogate pair waits for the other half. */
+const STRING_PIECE =
+  /[^"\\]+|\\[^u]|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u(?![dD][89abAB])[\da-fA-F]{4}/y;
 
 /** The part of `{"answer": "…` that has been written so far, or null when the text is not (or not yet) an answer. */
 export function partialAnswer(text: string): string | null {
-  const opening = /^\s*\{\s*"answer"\s*:\s*"/.exec(text);
+  const opening = ANSWER_OPENING.exec(text);
   if (opening === null) return null;
-  let end = opening[0].length;
-  while (end < text.length && text[end] !== '"') {
-    if (text[end] === "\\") {
-      const sequence = /^\\(?:u[0-9a-fA-F]{4}|[^u])/.exec(text.slice(end));
-      if (sequence === null) break;
-      end += sequence[0].length;
-    } else end++;
-  }
-  // Half of a surrogate pair waits for the other half.
-  const body = text.slice(opening[0].length, end).replace(/(?:[\ud800-\udbff]|\\u[dD][89abAB][0-9a-fA-F]{2})$/, "");
+  const start = opening[0].length;
+  let end = start;
+  STRING_PIECE.lastIndex = start;
+  while (STRING_PIECE.test(text)) end = STRING_PIECE.lastIndex;
+  const written = text.slice(start, end).replace(/[\ud800-\udbff]$/, "");
   try {
-    return JSON.parse(`"${body.replaceAll("\n", "\\n").replaceAll("\t", "\\t").replaceAll("\r", "\\r")}"`) as string;
+    return JSON.parse(measure(`"${written}"`).text) as string;
   } catch {
     return null;
   }
@@ -71,6 +229,53 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function malformed(reason: string): Action {
-  return { kind: "malformed", reason };
+export function isFault(value: unknown): value is Fault {
+  return value instanceof Fault;
+}
+
+/** What is to know about a JSON text before it is decoded: its nesting, its members (a colon each). */
+interface Survey {
+  /** The text, with the control characters inside its strings escaped. */
+  readonly text: string;
+  readonly depth: number;
+  readonly members: number;
+}
+
+function measure(text: string): Survey {
+  let [kept, depth, deepest, members] = [0, 0, 0, 0];
+  let quoted = false;
+  let pieces = "";
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === '"') quoted = !quoted;
+    else if (char === "\\") at++;
+    else if (quoted) {
+      if (char >= " ") continue;
+      pieces += `${text.slice(kept, at)}\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+      kept = at + 1;
+    } else if (char === "{" || char === "[") deepest = Math.max(deepest, ++depth);
+    else if (char === "}" || char === "]") depth--;
+    else if (char === ":") members++;
+  }
+  return { text: pieces + text.slice(kept), depth: deepest, members };
+}
+
+/** What a decoded value holds. */
+interface Contents {
+  members: number;
+  hasSurrogate: boolean;
+  hasWildNumber: boolean;
+}
+
+function take(value: unknown, contents: Contents): void {
+  if (typeof value === "string") contents.hasSurrogate ||= LONE_SURROGATE.test(value);
+  else if (typeof value === "number") contents.hasWildNumber ||= !(Math.abs(value) <= Number.MAX_SAFE_INTEGER);
+  else if (Array.isArray(value)) for (const item of value) take(item, contents);
+  else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      contents.members++;
+      take(name, contents);
+      take(member, contents);
+    }
+  }
 }

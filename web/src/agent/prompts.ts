@@ -1,5 +1,6 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { ChatMessage } from "./chat.ts";
+import { firstSentence, requiredOf, type Shot, withExamples } from "./examples.ts";
 import type { ToolMessage } from "./messages.ts";
 import words from "./prompts.json" with { type: "json" };
 import { describeObservation, neutralise } from "./provenance.ts";
@@ -10,25 +11,35 @@ import { describeObservation, neutralise } from "./provenance.ts";
  * from turn to turn, so that the model server has it in its cache.
  */
 
-type Shot = { readonly user: string; readonly reply: { readonly tool?: string } };
-
 const SHOTS: readonly Shot[] = words.action.shots;
+const MORE_SHOTS: readonly Shot[] = words.action.more.shots;
 const DESCRIPTIONS: Readonly<Record<string, string>> = words.action.descriptions;
 const FIXED: Readonly<Record<string, string>> = words.report.fixed;
 
-/** Everything before the conversation in the prompt that picks an action: tools, and examples of those that are here. */
-export function actionPrefix(tools: readonly ToolDescriptor[]): ChatMessage[] {
+/**
+ * Everything before the conversation in the prompt that picks an action: tools, and examples of those that are here. With
+ * `more` the model is shown how to say that further actions follow.
+ */
+export function actionPrefix(tools: readonly ToolDescriptor[], more = false): ChatMessage[] {
   const names = new Set(tools.map((tool) => tool.name));
   const { opening, closing } = words.action;
+  const fitting = ({ reply }: Shot) => reply.tool === undefined || names.has(reply.tool);
+  const shown = withExamples(SHOTS.filter(fitting), tools);
+  const shots = more ? [...shown.map(sayNoMore), ...MORE_SHOTS.filter(fitting)] : shown;
   return [
-    { role: "system", content: [opening, ...tools.map(signatureOf), closing].join("\n") },
-    ...SHOTS.filter(({ reply }) => reply.tool === undefined || names.has(reply.tool)).flatMap(
-      ({ user, reply }): ChatMessage[] => [
-        { role: "user", content: user },
-        { role: "assistant", content: JSON.stringify(reply) },
-      ],
-    ),
+    {
+      role: "system",
+      content: [opening, ...tools.map(signatureOf), closing, ...(more ? [words.action.more.closing] : [])].join("\n"),
+    },
+    ...shots.flatMap(({ user, reply }): ChatMessage[] => [
+      { role: "user", content: user },
+      { role: "assistant", content: JSON.stringify(reply) },
+    ]),
   ];
+}
+
+function sayNoMore({ user, reply }: Shot): Shot {
+  return { user, reply: reply.tool === undefined ? reply : { ...reply, more: false } };
 }
 
 /** The prompt that words a result. No tool can be called from here, whatever the result says. */
@@ -65,18 +76,8 @@ function signatureOf(tool: ToolDescriptor): string {
   return `${tool.name}(${requiredOf(tool.paramSchema).join(", ")}) - ${described ?? firstSentence(tool.description)}`;
 }
 
-/** The arguments that a schema asks for, in its order. */
-export function requiredOf(schema: Readonly<Record<string, unknown>>): string[] {
-  const { required } = schema;
-  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
-}
-
 function frame(question: string, tool: string, outcome: string, result: string): string {
   return `QUESTION: ${question}\nTOOL: ${tool}\nOUTCOME: ${outcome}\nRESULT:\n${result}`;
-}
-
-function firstSentence(text: string): string {
-  return neutralise(/^[^\n]*?\.(?=\s|$)/.exec(text)?.[0] ?? text.split("\n", 1)[0] ?? "");
 }
 
 /** An argument as it stands in a sentence between backticks. */

@@ -1,15 +1,26 @@
 import type { Observation } from "./messages.ts";
 
 /**
- * The markers by which chat templates tell one speaker from the next. A model server reads them wherever they stand, so a
- * file that contains them could end the tool's turn and speak as the system.
+ * The markers by which chat templates tell one speaker from the next: ChatML and its kin, with bars of full width too,
+ * Llama's, Mistral's, Gemma's and EXAONE's. A model server reads them wherever they stand, so a file that contains them could
+ * end the tool's turn and speak as the system.
  */
-const MARKERS =
-  /<\|[^<>|\s]{1,40}\|>|<\/?s>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:start_of_turn|end_of_turn|bos|eos|tool_call|tool_response|tool_result|tools|think)\b/gi;
+const MARKERS = new RegExp(
+  [
+    "<[|｜][^<>|｜‹¦ \\t\\r\\n]{1,40}[|｜]?>",
+    "<[^<>|｜‹¦ \\t\\r\\n]{1,40}[|｜]>",
+    "\\[\\|[^\\[\\]|¦ \\t\\r\\n]{1,40}\\|\\]",
+    "</?s>",
+    "<</?SYS>>",
+    "\\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|CALL_ID)\\]",
+    "</?(?:start_of_turn|end_of_turn|bos|eos|tool_call|tool_response|tool_result|tools|think)\\b",
+  ].join("|"),
+  "gi",
+);
 
 /** The same text with every chat-template marker broken, and readable still. */
 export function neutralise(text: string): string {
-  return text.replace(MARKERS, (marker) => marker.replaceAll("<", "‹").replaceAll("[", "⟦").replaceAll("|", "¦"));
+  return text.replace(MARKERS, (marker) => marker.replaceAll("<", "‹").replaceAll("[", "⟦").replace(/[|｜]/g, "¦"));
 }
 
 /**

@@ -1,34 +1,17 @@
 import { RpcCode } from "../protocol/codes.ts";
-import type { ClaimedMessage, InferenceToken, ModelInfo, ToolCall, TurnSnapshot } from "../protocol/generated.ts";
+import type { ClaimedMessage, ModelInfo, ToolCall, TurnSnapshot } from "../protocol/generated.ts";
 import { ConnectionLost, RpcError } from "../protocol/rpc.ts";
-import { type Chat, ChatFailure } from "./chat.ts";
-import { copy } from "./copy.ts";
-import type { Emit, Ending } from "./events.ts";
-import { explainFailure, type Gateway, observeRefusal } from "./gateway.ts";
-import { jsonLane } from "./json-lane.ts";
-import type { Lane, Proposal, Step } from "./lane.ts";
-import { countRounds, type Message, type Observation, unanswered } from "./messages.ts";
-import { nativeLane } from "./native-lane.ts";
+import { askForStep, refresh } from "./asking.ts";
+import { copy, explainStuck, nameTheRest } from "./copy.ts";
+import type { Ending } from "./events.ts";
+import { explainFailure, observeRefusal } from "./gateway.ts";
+import type { Proposal, Stuck } from "./lane.ts";
+import { type Message, type Observation, unanswered } from "./messages.ts";
+import { labelOf, standingOf } from "./standing.ts";
 import { Halt, openTurn, type Turn, voidsSnapshot } from "./turn.ts";
+import type { World } from "./world.ts";
 
-/** requirement 000-07: tool rounds of one turn. */
-export const MAX_ROUNDS = 8;
-
-/** How long the loop waits for a model that is starting or was restarted: 45 times 2 s covers loading from a cold disk. */
-const MODEL_RETRIES = 45;
-const MODEL_RETRY_MS = 2_000;
-const BREAK_RETRIES = 2;
 const INVOKE_RETRIES = 20;
-
-/** What the loop needs from the world. */
-export interface RunnerSurroundings {
-  readonly gateway: Gateway;
-  /** A chat that speaks with this token. */
-  chatWith(token: InferenceToken): Chat;
-  newCallId(): string;
-  wait(ms: number, signal: AbortSignal): Promise<void>;
-  readonly emit: Emit;
-}
 
 /** A turn that the gateway has opened; `finished` resolves when it is over, however it went. */
 export interface Begun {
@@ -40,25 +23,22 @@ export interface Begun {
  * the results back, and stops. It holds no authority; every call it sends may be refused, and then stays refused.
  */
 export class Runner {
-  readonly #around: RunnerSurroundings;
+  readonly #around: World;
   readonly #conversationId: string;
   readonly #messages: Message[];
+  readonly #shown: Message[];
   #starting: AbortController | null = null;
   #turn: Turn | null = null;
 
-  constructor(around: RunnerSurroundings, conversationId: string, messages: readonly Message[]) {
+  constructor(around: World, conversationId: string, messages: readonly Message[]) {
     this.#around = around;
     this.#conversationId = conversationId;
     this.#messages = [...messages];
+    this.#shown = [...messages];
   }
 
   get busy(): boolean {
     return this.#turn !== null || this.#starting !== null;
-  }
-
-  /** The turn under way, for whoever has to re-bind it. */
-  get turnId(): string | null {
-    return this.#turn?.id ?? null;
   }
 
   /** Take what the person said through a whole turn. Null when it never reached the gateway and can be sent again. */
@@ -80,7 +60,7 @@ export class Runner {
   /** Go on with a turn that an earlier page began: first the calls that have no result yet, then the model, if there is one. */
   async resume(snapshot: TurnSnapshot, model: ModelInfo | null): Promise<void> {
     this.#around.emit({ type: "turn:resumed", turnId: snapshot.turnId, tools: snapshot.tools });
-    const turn = openTurn(snapshot, model, this.#messages);
+    const turn = openTurn(snapshot, model, this.#messages, this.#shown);
     this.#turn = turn;
     if (model !== null) await this.#drive(turn, model);
     else await this.#see(turn, () => this.#execute(turn));
@@ -127,9 +107,9 @@ export class Runner {
     const { signal } = this.#starting;
     try {
       const { snapshot } = await gateway.call("turns/begin", params, signal);
-      this.#messages.push({ role: "user", turnId: snapshot.turnId, content: text });
+      this.#keep({ role: "user", turnId: snapshot.turnId, content: text });
       emit({ type: "turn:begun", turnId: snapshot.turnId, text, tools: snapshot.tools });
-      this.#turn = openTurn(snapshot, model, this.#messages);
+      this.#turn = openTurn(snapshot, model, this.#messages, this.#shown);
       return this.#turn;
     } catch (error) {
       if (!signal.aborted) this.#notice(explainFailure(error, copy.notSent));
@@ -143,17 +123,66 @@ export class Runner {
     return this.#see(turn, async () => {
       while (true) {
         await this.#execute(turn);
-        const rounds = countRounds(turn.messages, turn.id);
-        const step: Step = rounds < MAX_ROUNDS ? await this.#step(turn, model) : { kind: "answer", text: copy.capped };
-        if (step.kind === "calls") {
-          await this.#propose(turn, step.text, step.proposals);
-          continue;
+        const step = await askForStep(this.#around, turn, model);
+        switch (step.kind) {
+          case "split":
+            this.#split(turn, step.actions);
+            break;
+          case "condensed":
+            this.#condense(turn, step.shown);
+            break;
+          case "calls":
+            turn.more = step.more;
+            await this.#propose(turn, step.text, step.proposals);
+            break;
+          case "report":
+            await this.#say(turn, step.text);
+            this.#beginAction(turn);
+            break;
+          case "answer":
+            return this.#answer(turn, step.text);
+          case "stuck":
+            return this.#giveUp(turn, step.why);
         }
-        const lost = rounds === 0 ? copy.rephrase : copy.keptWork;
-        await this.#say(turn, step.kind === "answer" ? step.text : lost);
-        return rounds < MAX_ROUNDS ? "answered" : "capped";
       }
     });
+  }
+
+  #split(turn: Turn, actions: readonly string[]): void {
+    turn.actions = actions;
+    if (actions.length === 1) return;
+    this.#around.emit({ type: "actions:split", actions });
+    this.#beginAction(turn);
+  }
+
+  #condense(turn: Turn, shown: readonly Message[] | null): void {
+    turn.maySummarise = shown !== null;
+    if (shown === null) return;
+    this.#around.emit({ type: "context:condensed" });
+    this.#shown.splice(0, this.#shown.length, ...shown);
+  }
+
+  #beginAction(turn: Turn): void {
+    this.#around.emit({ type: "action:begun", index: standingOf(turn.messages, turn.id).finished });
+  }
+
+  /** The last words of a turn. A model that has none leaves what was done to speak for itself. */
+  async #answer(turn: Turn, text: string): Promise<Ending> {
+    const { finished, closed } = standingOf(turn.messages, turn.id);
+    const isSilent = text.trim() === "" && finished === 0 && closed.length === 0;
+    await this.#say(turn, isSilent ? copy.silent : text);
+    return "answered";
+  }
+
+  /** End a turn in our own words. What is done stands, and what is not is named. */
+  async #giveUp(turn: Turn, why: Stuck): Promise<Ending> {
+    const { finished, closed } = standingOf(turn.messages, turn.id);
+    const hasWork = finished > 0 || closed.length > 0;
+    const words = explainStuck(why, hasWork);
+    // Of a message of which nothing is done, nobody needs to hear what is not.
+    const rest = hasWork && turn.actions !== null && turn.actions.length > 1 ? turn.actions.slice(finished) : [];
+    await this.#say(turn, rest.length > 0 ? `${words}\n\n${nameTheRest(rest)}` : words);
+    return why === "capped" || why === "looping" ? "capped" : "answered";
   }
 
   /** See a turn through: do its work and close it, whatever happened. */
@@ -166,7 +195,8 @@ export class Runner {
     }
     if (ending === "answered" || ending === "capped") await this.#end(turn);
     this.#turn = null;
-    this.#around.emit({ type: "turn:ended", ending });
+    const label = labelOf(standingOf(turn.messages, turn.id).closed, turn.snapshot.tools);
+    this.#around.emit({ type: "turn:ended", ending, label });
   }
 
   async #breakOff(turn: Turn, error: unknown): Promise<Ending> {
@@ -182,82 +212,6 @@ export class Runner {
     return "failed";
   }
 
-  /** Ask the model for the next step, again after whatever a little patience can mend. */
-  async #step(turn: Turn, model: ModelInfo): Promise<Step> {
-    const lane = model.supportsTools ? nativeLane : jsonLane;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#refresh(turn);
-        this.#around.emit({ type: "model:asked" });
-        const chat = this.#around.chatWith(await this.#token(turn, model));
-        return await lane({ ...this.#laneInput(turn, model), chat });
-      } catch (error) {
-        turn.stop.signal.throwIfAborted();
-        if (!(await this.#mend(turn, error, attempt))) throw error;
-        this.#discard(turn);
-      }
-    }
-  }
-
-  #laneInput(turn: Turn, model: ModelInfo): Omit<Parameters<Lane>[0], "chat"> {
-    const { emit } = this.#around;
-    return {
-      messages: turn.messages,
-      turnId: turn.id,
-      tools: turn.snapshot.tools,
-      model,
-      signal: turn.stop.signal,
-      listener: {
-        streamed: (delta) => {
-          turn.streamed += delta;
-          emit({ type: "text:streamed", delta });
-        },
-        discarded: () => this.#discard(turn),
-        counted: (promptTokens, completionTokens, exact) => {
-          turn.promptTokens += promptTokens;
-          turn.completionTokens += completionTokens;
-          const used = promptTokens + completionTokens;
-          emit({ type: "tokens:counted", used, limit: model.contextTokens, exact });
-        },
-        trimmed: (droppedTurns) => emit({ type: "context:trimmed", droppedTurns }),
-      },
-    };
-  }
-
-  /** Whether it is worth asking again after this failure; waits as long as that takes. */
-  async #mend(turn: Turn, error: unknown, attempt: number): Promise<boolean> {
-    const { gateway, emit, wait } = this.#around;
-    const { signal } = turn.stop;
-    if (error instanceof ConnectionLost) return attempt <= BREAK_RETRIES;
-    if (!(error instanceof ChatFailure)) return false;
-    switch (error.kind) {
-      case "refused":
-        return false;
-      case "unauthorised":
-        turn.token = null;
-        return attempt <= BREAK_RETRIES;
-      case "modelUnavailable":
-        if (error.state === "absent" || attempt > MODEL_RETRIES) return false;
-        emit({ type: "model:waited-for", state: error.state });
-        await wait(MODEL_RETRY_MS, signal);
-        return true;
-      case "unreachable":
-        if (attempt > BREAK_RETRIES) return false;
-        // Answered only once there is a connection again, and the turn re-bound to it.
-        await gateway.call("session/describe", {}, signal);
-        return true;
-    }
-  }
-
-  async #token(turn: Turn, model: ModelInfo): Promise<InferenceToken> {
-    turn.token ??= await this.#around.gateway.call(
-      "inference/token",
-      { conversationId: turn.conversationId, turnId: turn.id, modelId: model.id },
-      turn.stop.signal,
-    );
-    return turn.token;
-  }
-
   /** Put the model's proposals on record before any of them is sent. */
   async #propose(turn: Turn, text: string, proposals: readonly Proposal[]) {
     const toolCalls = proposals.map((each): ToolCall => ({ id: this.#around.newCallId(), ...each }));
@@ -268,7 +222,7 @@ export class Runner {
       const tool = turn.snapshot.tools.find(({ name }) => name === call.name);
       this.#around.emit({ type: "call:proposed", call, ...(tool && { tool }) });
     }
-    turn.messages.push({ role: "assistant", turnId: turn.id, content: text, toolCalls });
+    this.#keep({ role: "assistant", turnId: turn.id, content: text, toolCalls });
     await this.#record(turn, { role: "assistant", content: text, toolCalls });
   }
 
@@ -277,7 +231,7 @@ export class Runner {
     for (const call of unanswered(turn.messages, turn.id)) {
       this.#around.emit({ type: "call:sent", callId: call.id });
       const result = await this.#invoke(turn, call);
-      turn.messages.push({ role: "tool", turnId: turn.id, call, result });
+      this.#keep({ role: "tool", turnId: turn.id, call, result });
       this.#around.emit({ type: "call:closed", callId: call.id, result });
       if (voidsSnapshot(result.reason)) turn.stale = true;
     }
@@ -287,7 +241,7 @@ export class Runner {
   async #invoke(turn: Turn, call: ToolCall): Promise<Observation> {
     const { conversationId, id: turnId, model } = turn;
     for (let attempt = 1; ; attempt++) {
-      await this.#refresh(turn);
+      await refresh(this.#around, turn);
       try {
         const { id: snapshotId, digest: snapshotDigest } = turn.snapshot;
         return await this.#around.gateway.call(
@@ -312,19 +266,11 @@ export class Runner {
     }
   }
 
-  async #refresh(turn: Turn): Promise<void> {
-    if (!turn.stale) return;
-    const { conversationId, id: turnId } = turn;
-    const { snapshot } = await this.#around.gateway.call("turns/refresh", { conversationId, turnId }, turn.stop.signal);
-    turn.snapshot = snapshot;
-    turn.stale = false;
-  }
-
   async #say(turn: Turn, content: string, stopped = false): Promise<void> {
     turn.streamed = "";
     if (content.trim() === "") return;
     this.#around.emit({ type: "assistant:said", content, stopped });
-    turn.messages.push({ role: "assistant", turnId: turn.id, content, toolCalls: [] });
+    this.#keep({ role: "assistant", turnId: turn.id, content, toolCalls: [] });
     await this.#record(turn, { role: "assistant", content });
   }
 
@@ -346,9 +292,10 @@ export class Runner {
     });
   }
 
-  #discard(turn: Turn): void {
-    turn.streamed = "";
-    this.#around.emit({ type: "text:discarded" });
+  /** Write down what happened, for the loop and for the model. */
+  #keep(message: Message): void {
+    this.#messages.push(message);
+    this.#shown.push(message);
   }
 
   #notice(text: string): void {

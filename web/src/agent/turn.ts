@@ -8,27 +8,39 @@ export interface Turn {
   /** Who proposes the calls; null when the person does. */
   readonly model: ModelInfo | null;
   readonly messages: Message[];
+  /** What of them the model is shown; a summary may stand for the beginning. */
+  readonly shown: Message[];
   readonly stop: AbortController;
   snapshot: TurnSnapshot;
   stale: boolean;
   token: InferenceToken | null;
+  /** What the message asks for, once the model has been asked; null before. */
+  actions: readonly string[] | null;
+  /** Whether the model said with its last call that further ones follow. */
+  more: boolean;
+  /** Whether a summary may be asked for; no longer once none came. */
+  maySummarise: boolean;
   /** The answer as far as it came. */
   streamed: string;
   promptTokens: number;
   completionTokens: number;
 }
 
-/** `messages` is the conversation's own list; the turn writes what happens to its end. */
-export function openTurn(snapshot: TurnSnapshot, model: ModelInfo | null, messages: Message[]): Turn {
+/** `messages` and `shown` are the conversation's own lists; the turn writes what happens to their ends. */
+export function openTurn(snapshot: TurnSnapshot, model: ModelInfo | null, messages: Message[], shown: Message[]): Turn {
   return {
     id: snapshot.turnId,
     conversationId: snapshot.conversationId,
     model,
     messages,
+    shown,
     stop: new AbortController(),
     snapshot,
     stale: false,
     token: null,
+    actions: null,
+    more: false,
+    maySummarise: true,
     streamed: "",
     promptTokens: 0,
     completionTokens: 0,

@@ -556,6 +556,8 @@ export interface SessionLimits {
 }
 /**
  * A model that can be asked. `id` is weight digest plus architecture tag for local weights; memory in bytes.
+ *
+ * `more`: it can say beside a call that further ones follow.
  */
 export interface ModelInfo {
   approxPeakRamBytes?: number;
@@ -566,6 +568,7 @@ export interface ModelInfo {
   id: string;
   licence: string;
   local: boolean;
+  more?: boolean;
   outputTokens: number;
   quantisation: string;
   supportsTools: boolean;

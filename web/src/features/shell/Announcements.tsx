@@ -29,6 +29,8 @@ function sentenceFor(event: AgentEvent): string | null {
   switch (event.type) {
     case "turn:begun":
       return "Responding.";
+    case "action:begun":
+      return event.index === 0 ? null : `Step ${event.index + 1}.`;
     case "approval:requested":
       return `Approval needed: ${event.approval.summary}`;
     case "call:closed":

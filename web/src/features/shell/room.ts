@@ -90,7 +90,7 @@ export class Room {
     this.#changed(null);
     if (left.elsewhere) return;
     this.tell({ type: "turn:resumed", turnId: left.turn.turnId, tools: [] });
-    this.tell({ type: "turn:ended", ending: "stopped" });
+    this.tell({ type: "turn:ended", ending: "stopped", label: "words" });
     await this.#line.call("turns/cancel", { conversationId: this.id, turnId: left.turn.turnId });
   }
 
@@ -128,6 +128,7 @@ export class Room {
         chatWith: (token) => chatOver(this.#around.fetch, token),
         newCallId: this.#around.newCallId,
         wait: this.#around.wait,
+        today: this.#around.today,
         emit: (event) => this.tell(event),
       },
       this.id,

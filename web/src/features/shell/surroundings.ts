@@ -1,4 +1,5 @@
 import type { Fetch } from "../../agent/chat.ts";
+import { isoDay } from "../../agent/days.ts";
 import { connectTo, wait } from "../../protocol/browser.ts";
 import type { AgentConnection, AgentMethods, AgentNotifications } from "../../protocol/contract.ts";
 import type { Socket } from "../../protocol/rpc.ts";
@@ -15,6 +16,8 @@ export interface Surroundings {
   openLine(): AgentLine;
   readonly fetch: Fetch;
   wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** The day where the person is, `2026-11-21`. */
+  today(): string;
   newCallId(): string;
   /** Ends the session on the gateway. */
   signOut(): Promise<void>;
@@ -55,6 +58,7 @@ export function browserSurroundings(): Surroundings {
       }),
     fetch: (url, init) => fetch(url, { ...init, redirect: "error", cache: "no-store" }),
     wait,
+    today: () => isoDay(new Date()),
     newCallId: () => `call_${crypto.randomUUID()}`,
     signOut: async () => {
       await fetch("/logout", { method: "POST", redirect: "manual" });

@@ -284,7 +284,8 @@ export class Workspace {
         return true;
       case "tools":
       case "inspect": {
-        const { tools } = await this.#line.call("tools/describe", { conversationId: room.id });
+        const described = await this.#line.call("tools/describe", { conversationId: room.id });
+        const tools = described.tools.filter((each) => each.local !== true);
         if (command.kind === "tools") {
           room.tell({ type: "panel:shown", panel: { kind: "tools", tools } });
           return true;

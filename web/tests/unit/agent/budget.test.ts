@@ -1,8 +1,17 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { cut, estimateTokens, fitMessages, tokensOf } from "../../../src/agent/budget.ts";
 import type { Message } from "../../../src/agent/messages.ts";
 import { ok, proposed } from "./scripted.ts";
+import { readVectors } from "./vectors.ts";
+
+interface Vectors {
+  readonly tokens: readonly { name: string; text: string; tokens: number }[];
+  readonly cuts: readonly { name: string; text: string; length: number; cut: string }[];
+  readonly fits: readonly { name: string; messages: Message[]; maxTokens: number; fitted: unknown }[];
+}
+
+const vectors = readVectors<Vectors>("budget");
 
 function turns(count: number, length: number): Message[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -12,13 +21,18 @@ function turns(count: number, length: number): Message[] {
   }));
 }
 
-test("four characters are a token, rounded up", () => {
-  expect([estimateTokens(""), estimateTokens("a"), estimateTokens("abcde")]).toEqual([0, 1, 2]);
+describe("four characters are a token, rounded up", () => {
+  test.each(vectors.tokens)("$name", ({ text, tokens }) => expect(estimateTokens(text)).toBe(tokens));
 });
 
-test("what fits stays whole", () => {
-  const messages = turns(3, 40);
-  expect(fitMessages(messages, 1000)).toEqual({ messages, dropped: 0, shortened: false });
+describe("a cut text says how much is missing", () => {
+  test.each(vectors.cuts)("$name", ({ text, length, cut: expected }) => expect(cut(text, length)).toBe(expected));
+});
+
+describe("the newest part that fits is kept", () => {
+  test.each(vectors.fits)("$name", ({ messages, maxTokens, fitted }) => {
+    expect(fitMessages(messages, maxTokens)).toEqual(fitted);
+  });
 });
 
 test("whole turns go, several at once, so that the beginning of the prompt holds for a while", () => {
@@ -52,9 +66,4 @@ test("the present turn is never dropped and results never lose their calls", () 
       expect(fitted.messages.length).toBe(lengths.length - fitted.dropped);
     }),
   );
-});
-
-test("a cut text says how much is missing", () => {
-  expect(cut("abcdef", 3)).toBe("abc\n…[left out 3 characters]");
-  expect(cut("abc", 3)).toBe("abc");
 });

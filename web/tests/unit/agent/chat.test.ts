@@ -96,6 +96,73 @@ describe("a stream", () => {
   });
 });
 
+describe("a stream of a server with habits of its own", () => {
+  const done = "data: [DONE]\n\n";
+
+  test("may leave out what it should say", async () => {
+    const text =
+      event({ choices: {} }) +
+      event({ choices: [{ delta: { tool_calls: [{ function: { name: "a" } }, { id: "x" }, 7] } }] }) +
+      event({ choices: [], usage: { prompt_tokens: "many" } }) +
+      event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: null } }) +
+      done;
+    expect(await all(streaming(text).fetch)).toEqual([
+      { kind: "call", index: 0, name: "a" },
+      { kind: "call", index: 1 },
+    ]);
+  });
+
+  test("may have no body at all", async () => {
+    const fetch: Fetch = async () => ({ ok: true, status: 200, body: null, text: async () => "" });
+    await expect(all(fetch)).rejects.toMatchObject({ kind: "unreachable" });
+  });
+
+  test("may break while it is read, and while it is told to stop", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: () => Promise.reject(new TypeError("reset")),
+      cancel: () => Promise.reject(new TypeError("gone")),
+    });
+    const fetch: Fetch = async () => ({ ok: true, status: 200, body, text: async () => "" });
+    await expect(all(fetch)).rejects.toMatchObject({ kind: "unreachable", message: "TypeError: reset" });
+  });
+
+  test("may not want to be stopped", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(say("a"))),
+      cancel: () => Promise.reject(new TypeError("gone")),
+    });
+    const fetch: Fetch = async () => ({ ok: true, status: 200, body, text: async () => "" });
+    for await (const delta of chatOver(fetch, token)(request)) {
+      expect(delta).toEqual({ kind: "text", text: "a" });
+      break;
+    }
+  });
+
+  test("may fail in a way that cannot be read", async () => {
+    const fetch: Fetch = async () => ({
+      ok: false,
+      status: 500,
+      body: null,
+      text: () => Promise.reject(new TypeError("reset")),
+    });
+    await expect(all(fetch)).rejects.toMatchObject({ kind: "unreachable", message: "status 500" });
+  });
+
+  test("may be named with its whole path", async () => {
+    const { fetch, sent } = streaming(done);
+    const whole = { ...token, endpoint: "https://models.test/v1/chat/completions" };
+    for await (const _ of chatOver(fetch, whole)(request));
+    expect(sent().url).toBe(whole.endpoint);
+  });
+
+  test("is told of tools where there are any", async () => {
+    const { fetch, sent } = streaming(done);
+    const tool = { type: "function", function: { name: "a", description: "b", parameters: {} } } as const;
+    await all(fetch, { tools: [tool] });
+    expect(sent().body.tools).toEqual([tool]);
+  });
+});
+
 describe("a request", () => {
   test("carries the token, the model, and asks for the counts", async () => {
     const { fetch, sent } = streaming("data: [DONE]\n\n");

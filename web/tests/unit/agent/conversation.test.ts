@@ -50,7 +50,7 @@ describe("a turn on the screen", () => {
     expect(streaming.activity.kind).toBe("streaming");
     const said = [
       { type: "assistant:said", content: "Hello", stopped: false },
-      { type: "turn:ended", ending: "answered" },
+      { type: "turn:ended", ending: "answered", label: "words" },
     ] as const;
     const done = said.reduce<Conversation>(advance, streaming);
     expect(done.streaming).toBe("");
@@ -100,7 +100,7 @@ describe("a turn on the screen", () => {
       begun,
       { type: "call:proposed", call: one },
       { type: "approval:requested", approval },
-      { type: "turn:ended", ending: "stopped" },
+      { type: "turn:ended", ending: "stopped", label: "words" },
     );
     expect(state.calls.call_1).toMatchObject({ phase: "closed", result: { outcome: "cancelled" } });
   });
@@ -113,6 +113,54 @@ describe("a turn on the screen", () => {
       { ...begun, turnId: "trn_2" },
     );
     expect(waitingCalls(state)).toEqual([]);
+  });
+
+  test("says a failure again that comes again after something else", () => {
+    const notice = { type: "notice:raised", tone: "danger", text: "lost" } as const;
+    const between = { type: "assistant:said", content: "Hello.", stopped: false } as const;
+    expect(play(begun, notice, between, notice).entries).toHaveLength(4);
+    const info = { ...notice, tone: "info" } as const;
+    expect(play(begun, info, between, info).entries).toHaveLength(3);
+  });
+
+  test("shows what a message asks for, how far that is, and nothing of it afterwards", () => {
+    const split = { type: "actions:split", actions: ["a", "b"] } as const;
+    expect(play(begun, split).course).toEqual({ actions: ["a", "b"], index: 0 });
+    expect(play(begun, split, { type: "action:begun", index: 1 }).course).toEqual({ actions: ["a", "b"], index: 1 });
+    expect(play(begun, { type: "action:begun", index: 1 }).course).toEqual({ actions: null, index: 1 });
+    expect(play(begun, split, { type: "turn:ended", ending: "answered", label: "words" }).course).toBeNull();
+    expect(play(begun, split, { ...begun, turnId: "trn_2" }).course).toBeNull();
+  });
+
+  test("goes on with a turn of an earlier page, and waits for a model visibly", () => {
+    const state = play(
+      { type: "turn:resumed", turnId: "trn_1", tools },
+      { type: "model:waited-for", state: "starting" },
+    );
+    expect(state).toMatchObject({ turnId: "trn_1", tools, activity: { kind: "modelAwaited", state: "starting" } });
+  });
+
+  test("cancels at its end what was proposed and never sent, and nothing else", () => {
+    const state = play(
+      begun,
+      { type: "call:proposed", call: one, ...(tools[0] && { tool: tools[0] }) },
+      { type: "call:proposed", call: two },
+      { type: "approval:requested", approval },
+      { type: "call:sent", callId: "call_1" },
+      { type: "turn:ended", ending: "failed", label: "words" },
+    );
+    expect(state.calls.call_1).toMatchObject({ phase: "waiting", tool: tools[0] });
+    expect(state.calls.call_2).toMatchObject({ phase: "closed" });
+  });
+
+  test("answers a command in its place", () => {
+    expect(play(begun, { type: "panel:shown", panel: { kind: "help" } }).entries.at(-1)).toMatchObject({
+      kind: "panel",
+    });
+  });
+
+  test("shows a call even where no turn is known", () => {
+    expect(play({ type: "call:proposed", call: one }).calls.call_1?.turnId).toBe("");
   });
 
   test("says the same notice once", () => {
@@ -198,5 +246,24 @@ describe("a stored conversation", () => {
   test("shows a call that only the gateway knows", () => {
     const state = restore([message("user", "/call")], views.slice(1), "trn_1");
     expect(state.calls.call_2?.phase).toBe("waiting");
+  });
+
+  test("shows a call that runs as running, with what was approved", () => {
+    const running = views.map((view) =>
+      view.state === "closed" ? view : { ...view, state: "running" as const, approval },
+    );
+    expect(restore(stored, running, "trn_1").calls.call_2).toMatchObject({
+      phase: "running",
+      approval: { id: "apr_1" },
+    });
+  });
+
+  test("shows a result whose proposal is not stored", () => {
+    const state = restore(
+      stored.filter(({ role }) => role !== "assistant"),
+      views.slice(0, 1),
+      null,
+    );
+    expect(state.calls.call_1).toMatchObject({ phase: "closed", result: { content: "deleted" } });
   });
 });

@@ -81,3 +81,10 @@ test("a schema keeps what shapes and leaves what only describes, optional argume
     ],
   });
 });
+
+test("a tool without arguments is offered as it is", () => {
+  const tool = descriptor("ping", { paramSchema: { type: "object" } });
+  expect(JSON.stringify(actionSchema([tool], quotable([])))).toContain(
+    '"tool":{"const":"ping"},"arguments":{"type":"object"',
+  );
+});

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { explainOutcome } from "../../../src/agent/copy.ts";
+import type { Observation } from "../../../src/agent/messages.ts";
 import type { Outcome, Reason } from "../../../src/protocol/generated.ts";
+import { readVectors } from "./vectors.ts";
 
 const OUTCOMES: readonly Outcome[] = [
   "ok",
@@ -63,4 +65,12 @@ test("a no, a timeout and a crash are three different sentences", () => {
   ];
   expect(new Set(sentences).size).toBe(3);
   expect(sentences[2]).toContain("not repeated");
+});
+
+interface Vectors {
+  readonly outcomes: readonly { name: string; tool: string; result: Observation; sentence: string }[];
+}
+
+test.each(readVectors<Vectors>("copy").outcomes)("both languages say the same: $name", ({ tool, result, sentence }) => {
+  expect(explainOutcome(tool, result)).toBe(sentence);
 });

@@ -4,13 +4,25 @@ import { copy } from "../../../src/agent/copy.ts";
 import { jsonLane } from "../../../src/agent/json-lane.ts";
 import type { LaneInput, Step } from "../../../src/agent/lane.ts";
 import type { Message, Observation } from "../../../src/agent/messages.ts";
-import { descriptor, type Line, ok, proposed, SilentListener, scriptedChat, smallModel, tools } from "./scripted.ts";
+import {
+  descriptor,
+  type Line,
+  ok,
+  plainInput,
+  proposed,
+  SilentListener,
+  scriptedChat,
+  smallModel,
+  tools,
+} from "./scripted.ts";
 
 async function step(messages: Message[], lines: Line[], more: Partial<LaneInput> = {}) {
   const listener = new SilentListener();
   const { chat, requests } = scriptedChat(...lines);
   const made: Step = await jsonLane({
+    ...plainInput,
     messages,
+    shown: messages,
     turnId: "trn_1",
     tools,
     model: smallModel,
@@ -43,6 +55,7 @@ describe("picking an action", () => {
       kind: "calls",
       text: "",
       proposals: [{ name: "list_directory", arguments: { path: "notes" } }],
+      more: false,
     });
     expect(listener.text).toBe("");
   });
@@ -85,7 +98,7 @@ describe("picking an action", () => {
 
   test("after two repairs there is no step", async () => {
     const { step: made, requests } = await step([asked], ["no", "still no", "no again"]);
-    expect(made).toEqual({ kind: "nothing" });
+    expect(made).toEqual({ kind: "stuck", why: "unreadable" });
     expect(requests).toHaveLength(3);
   });
 
@@ -111,6 +124,20 @@ describe("picking an action", () => {
     expect(JSON.stringify(requests[0]?.messages)).not.toContain("secret");
   });
 
+  test("of very many tools only likely ones are shown, and nothing else may be called", async () => {
+    const many = Array.from({ length: 40 }, (_, count) =>
+      descriptor(`tool_${count}`, { description: `Turn knob ${count}.` }),
+    );
+    const shown = [...many, ...tools];
+    const { requests } = await step([{ ...asked, content: "list the directory notes" }], [CALL], { tools: shown });
+    const told = shown.filter(({ name }) => requests[0]?.messages[0]?.content.includes(`\n${name}(`));
+    expect(told).toHaveLength(16);
+    expect(told.map(({ name }) => name)).toContain("list_directory");
+    for (const { name } of shown)
+      if (JSON.stringify(requests[0]?.schema).includes(`"${name}"`))
+        expect(told.map((tool) => tool.name)).toContain(name);
+  });
+
   test("what stands before the conversation is the same to the byte from turn to turn", async () => {
     const prefix = (request: ChatRequest | undefined, length: number) =>
       JSON.stringify(request?.messages.slice(0, length));
@@ -129,7 +156,7 @@ describe("picking an action", () => {
   test("a path, file or address can only be one that the person wrote", async () => {
     const first: Message = { role: "user", turnId: "trn_0", content: 'read "my notes.txt", please.' };
     const second: Message = { role: "user", turnId: "trn_1", content: "and now delete notes/old.txt!" };
-    const { requests } = await step([first, second], [CALL]);
+    const { requests } = await step([first, second], [CALL], { actions: [second.content] });
     const options = (requests[0]?.schema?.oneOf ?? []) as {
       properties: Record<string, { const?: string; properties?: unknown }>;
     }[];
@@ -179,7 +206,7 @@ describe("picking an action", () => {
       turnId: `old_${index}`,
       content: `old message ${index} ${"x".repeat(400)}`,
     }));
-    const { requests, listener } = await step([...old, asked], [CALL]);
+    const { requests, listener } = await step([...old, asked], [CALL], { maySummarise: false });
     const text = JSON.stringify(requests[0]?.messages);
     expect(text).not.toContain("old message 0 ");
     expect(text).toContain("what is in notes?");
@@ -211,6 +238,8 @@ describe("after a result", () => {
   test.each([
     ["delete_file", { path: "notes/old.txt" }, "Deleted `notes/old.txt`."],
     ["read_file", { path: "a`b\nc" }, "Here is `a b c`."],
+    ["read_file", { path: 7 }, "Here is `7`."],
+    ["read_file", {}, 'Here is `""`.'],
   ])("what small models word wrongly is a fixed sentence beside the card: %s", async (tool, args, sentence) => {
     const call = proposed("call_0", tool, args);
     const history: Message[] = [

@@ -8,6 +8,7 @@ import {
   type Line,
   largeModel,
   ok,
+  plainInput,
   proposed,
   SilentListener,
   scriptedChat,
@@ -18,7 +19,9 @@ async function step(messages: Message[], lines: Line[], more: Partial<LaneInput>
   const listener = new SilentListener();
   const { chat, requests } = scriptedChat(...lines);
   const made: Step = await nativeLane({
+    ...plainInput,
     messages,
+    shown: messages,
     turnId: "trn_1",
     tools,
     model: largeModel,
@@ -36,7 +39,10 @@ describe("what the model is told", () => {
   test("tools are declared with the snapshot's own schemas, forbidden ones not at all", async () => {
     const shown = [...tools, descriptor("secret", { permission: "forbidden" })];
     const { requests } = await step([asked], ["Hi."], { tools: shown });
-    expect(requests[0]?.tools?.map((tool) => tool.function.name)).toEqual(tools.map((tool) => tool.name));
+    expect(requests[0]?.tools?.map((tool) => tool.function.name)).toEqual([
+      ...tools.map((tool) => tool.name),
+      "respond",
+    ]);
     expect(requests[0]?.tools?.[0]?.function.parameters).toBe(tools[0]?.paramSchema);
   });
 
@@ -84,6 +90,7 @@ describe("what the model says", () => {
         { name: "list_directory", arguments: { path: "notes" } },
         { name: "read_file", arguments: { path: "a.txt" } },
       ],
+      more: false,
     });
   });
 
@@ -108,7 +115,7 @@ describe("what the model says", () => {
     ['{"tool": "delete_file", "arguments": {}}'],
   ])("a call written as prose is neither run nor shown: %s", async (prose) => {
     const { step: made, listener } = await step([asked], [prose, prose, prose]);
-    expect(made).toEqual({ kind: "nothing" });
+    expect(made).toEqual({ kind: "stuck", why: "unreadable" });
     expect(listener.text).toBe("");
   });
 
@@ -119,9 +126,34 @@ describe("what the model says", () => {
     expect(listener.text).toBe(json);
   });
 
+  test("a call without arguments has none", async () => {
+    const { step: made } = await step([asked], [calls(["system_status", " "])]);
+    expect(made).toMatchObject({ proposals: [{ name: "system_status", arguments: {} }] });
+  });
+
+  test.each(['{"function": "read_file"}', "{}", '{"name": "a", "name": "b"}', '{"tool": }'])(
+    "only what names a tool is a call in prose: %s",
+    async (prose) => {
+      const { step: made } = await step([asked], [prose, prose, prose]);
+      expect(made.kind).toBe(prose.includes("read_file") ? "stuck" : "answer");
+    },
+  );
+
+  test("a model that states no limit of its own gets ours", async () => {
+    const { requests } = await step([asked], ["Hi."], { model: { ...largeModel, outputTokens: 0 } });
+    expect(requests[0]?.maxTokens).toBe(1024);
+  });
+
+  test("a turn whose last words were said already is over", async () => {
+    const said: Message = { role: "assistant", turnId: "trn_1", content: "It is empty.", toolCalls: [] };
+    const { step: made, requests } = await step([asked, said], []);
+    expect(made).toEqual({ kind: "answer", text: "" });
+    expect(requests).toHaveLength(0);
+  });
+
   test("silence is asked about twice, then there is no step", async () => {
     const { step: made, requests } = await step([asked], ["", " ", ""]);
-    expect(made).toEqual({ kind: "nothing" });
+    expect(made).toEqual({ kind: "stuck", why: "unreadable" });
     expect(requests).toHaveLength(3);
   });
 

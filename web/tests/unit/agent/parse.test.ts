@@ -1,64 +1,155 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { firstObject, parseAction, partialAnswer } from "../../../src/agent/parse.ts";
+import {
+  findObject,
+  MAX_REPLY,
+  ObjectScanner,
+  parseEnvelope,
+  partialAnswer,
+  readObject,
+  ThoughtFilter,
+} from "../../../src/agent/parse.ts";
+import { readVectors } from "./vectors.ts";
 
-describe("the first complete object", () => {
-  test("is found between prose and fences", () => {
-    expect(firstObject('Sure!\n```json\n{"answer": "hi"}\n```\nAnything else?')).toBe('{"answer": "hi"}');
-  });
+/* What a model meant, against the vectors that Python reads too, and against a scanner too simple to be wrong.
+   Requirements 000-05, 000-08, 001-10. */
 
-  test("is not fooled by braces and quotes inside strings", () => {
-    const object = '{"answer": "a } and a \\" and a { and a \\\\"}';
-    expect(firstObject(`${object} }`)).toBe(object);
-  });
+const vectors = readVectors<{
+  envelopes: { name: string; text: string; read: unknown }[];
+  scans: { name: string; pieces: string[]; found: (string | null)[] }[];
+  partials: { name: string; text: string; answer: string | null }[];
+}>("parse");
 
-  test("is null while it is not complete", () => {
-    expect(firstObject('{"tool": "read_file", "arguments": {"path": "a')).toBeNull();
-    expect(firstObject("no object here")).toBeNull();
-  });
-
-  test("any JSON object is found whole, whatever follows", () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (value, after) => {
-        const text = JSON.stringify(value);
-        expect(firstObject(text + after)).toBe(text);
-      }),
-    );
-  });
+test.each(vectors.envelopes)("a reply is a call, an answer or has a reason: $name", ({ text, read }) => {
+  expect(JSON.stringify(members(parseEnvelope(text)))).toBe(JSON.stringify(members(read)));
 });
 
-describe("an action", () => {
-  test("is a call with its arguments", () => {
-    expect(parseAction('{"tool":"read_file","arguments":{"path":"a"}}')).toEqual({
-      kind: "call",
-      tool: "read_file",
-      arguments: { path: "a" },
-    });
-  });
+test.each(vectors.scans)("the object is there with the piece that ends it: $name", ({ pieces, found }) => {
+  const scanner = new ObjectScanner();
+  expect(pieces.map((piece) => scanner.feed(piece))).toEqual(found);
+});
 
-  test("without arguments has none", () => {
-    expect(parseAction('{"tool":"system_status"}')).toEqual({ kind: "call", tool: "system_status", arguments: {} });
-  });
+test.each(vectors.partials)("an answer is shown as far as it is written: $name", ({ text, answer }) => {
+  expect(partialAnswer(text)).toBe(answer);
+});
 
-  test("is an answer, which may contain an object of its own as text", () => {
-    expect(parseAction('{"answer":"like {\\"tool\\": 1}"}')).toEqual({ kind: "answer", text: 'like {"tool": 1}' });
-  });
+/** The same members in the same order, whoever wrote them. */
+function members(value: unknown): [string, unknown][] {
+  return Object.entries(value as object).sort(([one], [other]) => (one < other ? -1 : 1));
+}
 
-  test.each([
-    ["prose", "I will read the file now.", "there is no JSON object"],
-    ["a broken object", '{"tool": "read_file", "arguments": {"path": ', "the JSON object does not end"],
-    ["single quotes", "{'tool': 'read_file'}", "it is not valid JSON"],
-    ["neither shape", '{"action": "read"}', "it has neither `tool` nor `answer`"],
-    ["arguments that are no object", '{"tool": "x", "arguments": [1]}', "`arguments` is not an object"],
-    ["an answer that is no text", '{"answer": 42}', "it has neither `tool` nor `answer`"],
-    ["nothing", "", "there is no JSON object"],
-  ])("is refused with a reason: %s", (_name, text, reason) => {
-    expect(parseAction(text)).toEqual({ kind: "malformed", reason });
-  });
+const broken = fc
+  .array(
+    fc.constantFrom(
+      ...'{}"\\[]:,x1\n ',
+      ...["<think>", "</think>", '{"', '"}', "\\u", "d83d", "NaN", "\ud83d", "\ude00"],
+    ),
+    { maxLength: 40 },
+  )
+  .map((pieces) => pieces.join(""));
 
-  test("any text gives an action and never an exception", () => {
-    fc.assert(fc.property(fc.string({ maxLength: 200 }), (text) => void parseAction(text)));
-  });
+/** The reference: each beginning in turn, and each end of it by counting. */
+function plainlyFound(written: string): string | null {
+  const said = written.replace(/^[ \t\r\n]+/, "");
+  const closing = said.indexOf("</think>");
+  const text = !said.startsWith("<think>") ? written : closing < 0 ? "" : said.slice(closing + "</think>".length);
+  const start = text.search(/\{[ \t\r\n]*["'}]/);
+  if (start < 0) return null;
+  let [depth, quoted, escaped] = [0, false, false];
+  for (let end = start; end < text.length; end++) {
+    const char = text.charAt(end);
+    if (escaped) escaped = false;
+    else if (char === "\\" && quoted) escaped = true;
+    else if (char === '"') quoted = !quoted;
+    else if (!quoted) {
+      if (char === "{") depth++;
+      if (char === "}") depth--;
+      if (depth === 0) return text.slice(start, end + 1);
+    }
+  }
+  return null;
+}
+
+test("the scanner finds what plain counting finds", () => {
+  fc.assert(fc.property(broken, (text) => void expect(findObject(text)).toBe(plainlyFound(text))));
+});
+
+test("it does not matter how a reply is cut into pieces", () => {
+  fc.assert(
+    fc.property(broken, fc.array(fc.nat(60)), (text, places) => {
+      const cuts = [0, ...places.sort((one, other) => one - other), text.length];
+      const pieces = cuts.slice(1).map((end, place) => text.slice(cuts[place], end));
+      const scanner = new ObjectScanner();
+      const thoughts = new ThoughtFilter();
+      const parted = [...pieces.map((piece) => thoughts.feed(piece)), thoughts.finish()];
+      const whole = new ThoughtFilter();
+      const expected = [whole.feed(text), whole.finish()];
+      expect(pieces.map((piece) => scanner.feed(piece)).at(-1)).toBe(findObject(text));
+      for (const part of ["thought", "said"] as const)
+        expect(parted.map((each) => each[part]).join("")).toBe(expected.map((each) => each[part]).join(""));
+    }),
+  );
+});
+
+test("any object is found and read whole, whatever follows", () => {
+  const value = fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue({ noUnicodeString: false }));
+  fc.assert(
+    fc.property(value, fc.string(), (given, after) => {
+      const text = JSON.stringify(given);
+      expect(findObject(text + after)).toBe(text);
+      fc.pre(!/[\d.]e?\+?\d{16}|e\+/.test(text));
+      expect(JSON.stringify(readObject(text))).toBe(text);
+    }),
+  );
+});
+
+test("any text gives a value or a reason, and never an exception", () => {
+  fc.assert(
+    fc.property(fc.oneof(broken, fc.string({ unit: "binary" })), (text) => {
+      expect(["call", "answer", "malformed"]).toContain(parseEnvelope(text).kind);
+      partialAnswer(`{"answer": "${text}`);
+    }),
+  );
+});
+
+test("half of a character is refused, and made whole by its other half", () => {
+  for (const half of ["\ud83d", "\ude00"])
+    expect(parseEnvelope(`{"answer": "${half}"}`)).toMatchObject({ reason: "it has half of a character" });
+  expect(parseEnvelope(`{"answer": "${"\ud83d"}${"\ude00"}"}`)).toMatchObject({ text: "😀" });
+  expect(partialAnswer('{"answer": "a\ud83d')).toBe("a");
+});
+
+test("a list is no object", () => {
+  expect(readObject("[1]")).toMatchObject({ reason: "it is not a JSON object" });
+});
+
+test("an object that is longer than any message is refused", () => {
+  expect(parseEnvelope(`{"answer": "${"x".repeat(MAX_REPLY)}"}`)).toMatchObject({ reason: "it is too long" });
+});
+
+const megabyte = 2 ** 20;
+
+test.each([
+  ["objects in objects", '{"a":'.repeat(megabyte / 5)],
+  ["objects in objects, closed", `${'{"a":'.repeat(40_000)}1${"}".repeat(40_000)}`],
+  ["lists in lists", `{"a":${"[".repeat(megabyte)}${"]".repeat(megabyte)}}`],
+  ["a long answer", `{"answer": "${"x".repeat(megabyte)}"}`],
+  ["openings only", "{".repeat(megabyte)],
+  ["openings and space", "{ ".repeat(megabyte / 2)],
+  ["escapes only", `{"answer": "${"\\\\".repeat(megabyte / 2)}`],
+  ["quotes only", '{"'.repeat(megabyte / 2)],
+  ["space before all", " ".repeat(megabyte)],
+  ["tags that never close", `<think>${"</thin".repeat(megabyte / 6)}`],
+  ["control characters", `{"answer": "${"\n".repeat(MAX_REPLY - 20)}"}`],
+  ["digits", `{"a":${"9".repeat(MAX_REPLY - 10)}}`],
+])("a hostile reply is answered in time linear in its length: %s", (_name, text) => {
+  const began = process.cpuUsage();
+  expect(["answer", "malformed"]).toContain(parseEnvelope(text).kind);
+  const scanner = new ObjectScanner();
+  for (let at = 0; at < text.length; at += 64) scanner.feed(text.slice(at, at + 64));
+  partialAnswer(text);
+  // A second would be a hundred times what each takes; what is quadratic takes minutes.
+  expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
 });
 
 describe("a partial answer", () => {

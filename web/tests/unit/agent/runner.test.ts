@@ -1,9 +1,10 @@
 // Requirement ids: 002-14, 002-54.
 import { describe, expect, test } from "vitest";
+import { MAX_ROUNDS } from "../../../src/agent/asking.ts";
 import { ChatFailure, type ChatRequest } from "../../../src/agent/chat.ts";
 import { copy } from "../../../src/agent/copy.ts";
 import type { Message, Observation } from "../../../src/agent/messages.ts";
-import { MAX_ROUNDS, type Runner } from "../../../src/agent/runner.ts";
+import type { Runner } from "../../../src/agent/runner.ts";
 import type { ModelInfo, ToolRequest } from "../../../src/protocol/generated.ts";
 import { ConnectionLost, RpcError, SessionOver } from "../../../src/protocol/rpc.ts";
 import {
@@ -64,7 +65,7 @@ describe("a turn with the small model", () => {
       },
       { role: "assistant", content: "It holds a.txt." },
     ]);
-    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "answered" });
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "answered", label: "tool:list_directory" });
     expect(runner.busy).toBe(false);
   });
 
@@ -113,13 +114,26 @@ describe("a turn with a tool-calling model", () => {
 
   test("a model that never stops is stopped after eight rounds, and its work stands", async () => {
     const lines = Array.from({ length: 20 }, () => calls(["list_directory", { path: "again" }]));
-    const gateway = gatewayGiving(...Array.from({ length: 20 }, () => ok("same")));
+    const gateway = gatewayGiving(...Array.from({ length: 20 }, (_, count) => ok(`${count} files`)));
     const { runner, events, said } = stage(gateway, scriptedChat(...lines).chat);
     await play(runner, "loop", largeModel);
     expect(gateway.paramsOf("tools/invoke")).toHaveLength(MAX_ROUNDS);
     expect(said()).toEqual([copy.capped]);
-    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "capped" });
+    expect(events.at(-1)).toEqual({
+      type: "turn:ended",
+      ending: "capped",
+      label: `tool:${Array(MAX_ROUNDS).fill("list_directory").join("+")}`,
+    });
     expect(new Set(gateway.paramsOf("tools/invoke").map(({ call }) => call.id)).size).toBe(MAX_ROUNDS);
+  });
+
+  test("the same call with the same result twice ends the turn, calmly", async () => {
+    const again = calls(["list_directory", { path: "again" }]);
+    const gateway = gatewayGiving(ok("same"), ok("same"));
+    const { runner, events, said } = stage(gateway, scriptedChat(again, again).chat);
+    await play(runner, "loop", largeModel);
+    expect(said()).toEqual([copy.looped]);
+    expect(events.at(-1)).toMatchObject({ ending: "capped", label: "tool:list_directory+list_directory" });
   });
 
   test("nonsense after work keeps the work", async () => {
@@ -149,7 +163,7 @@ describe("stopping", () => {
     expect(requests[0]?.signal.aborted).toBe(true);
     expect(gateway.paramsOf("turns/cancel")).toEqual([{ conversationId: "cnv_1", turnId: "trn_1" }]);
     expect(said()).toEqual(["Once upon a time"]);
-    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped" });
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped", label: "words" });
   });
 
   test("while a call waits for a person: nothing more is asked or sent", async () => {
@@ -165,7 +179,7 @@ describe("stopping", () => {
     await turn;
     expect(gateway.paramsOf("tools/invoke")).toHaveLength(1);
     expect(requests).toHaveLength(1);
-    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped" });
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped", label: "words" });
   });
 
   test("before the turn has begun: the message goes back to its box", async () => {
@@ -215,7 +229,7 @@ describe("when things break", () => {
     runner.rebound(null);
     await turn;
     expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.turnOver });
-    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "failed" });
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "failed", label: "words" });
   });
 
   test("a turn that another tab took over is left to it", async () => {
@@ -334,7 +348,106 @@ describe("when things break", () => {
     const { runner, events } = stage(gateway, scriptedChat(LIST).chat);
     await play(runner, "list", smallModel);
     expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.sessionOver });
-    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "failed" });
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "failed", label: "words" });
+  });
+});
+
+describe("when asking a model goes wrong for good", () => {
+  test.each([
+    ["it refuses the request", [new ChatFailure("refused", "too long")], `${copy.modelRefused} (too long)`],
+    [
+      "it cannot be reached three times",
+      Array.from({ length: 3 }, () => new ChatFailure("unreachable", "cut")),
+      copy.modelSilent,
+    ],
+    ["no token is taken", Array.from({ length: 3 }, () => new ChatFailure("unauthorised", "no")), copy.modelSilent],
+  ])("because %s, the turn ends calmly", async (_why, failures, words) => {
+    const gateway = new ScriptedGateway();
+    const { runner, events } = stage(gateway, scriptedChat(...failures).chat);
+    await play(runner, "hi", largeModel);
+    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: words });
+    expect(gateway.paramsOf("turns/end")).toHaveLength(1);
+  });
+
+  test("a connection that breaks while a token is asked for is tried again", async () => {
+    let tries = 0;
+    const gateway: ScriptedGateway = new ScriptedGateway({
+      "inference/token": () => {
+        if (++tries === 1) throw new ConnectionLost();
+        return { token: "secret", endpoint: "/v1", provider: "sidecar", modelId: "m", expiresAt: "", revocable: true };
+      },
+    });
+    const { runner, said } = stage(gateway, scriptedChat("Hello.").chat);
+    await play(runner, "hi", largeModel);
+    expect(said()).toEqual(["Hello."]);
+  });
+});
+
+describe("what is said", () => {
+  test("is stored again after a break, and where it cannot be the person hears of it", async () => {
+    let tries = 0;
+    const lost = new ScriptedGateway({
+      "messages/append": () => {
+        if (++tries === 1) throw new ConnectionLost();
+        return {};
+      },
+    });
+    const again = stage(lost, scriptedChat("Hello.").chat);
+    await play(again.runner, "hi", largeModel);
+    expect(tries).toBe(2);
+    expect(again.events.map(({ type }) => type)).not.toContain("notice:raised");
+
+    for (const failure of [new RpcError(-32000, "full"), new ConnectionLost()]) {
+      const gateway = new ScriptedGateway({
+        "messages/append": () => {
+          throw failure;
+        },
+      });
+      const { runner, events, said } = stage(gateway, scriptedChat("Hello.").chat);
+      await play(runner, "hi", largeModel);
+      expect(said()).toEqual(["Hello."]);
+      expect(events.filter(({ type }) => type === "notice:raised")).toHaveLength(1);
+      expect(events.at(-1)).toMatchObject({ ending: "answered" });
+    }
+  });
+
+  test("ends the turn even where the gateway does not hear of its end", async () => {
+    const gateway = new ScriptedGateway({
+      "turns/end": () => {
+        throw new ConnectionLost();
+      },
+    });
+    const { runner, events } = stage(gateway, scriptedChat("Hello.").chat);
+    await play(runner, "hi", largeModel);
+    expect(events.at(-1)).toMatchObject({ type: "turn:ended", ending: "answered" });
+    expect(runner.busy).toBe(false);
+  });
+});
+
+describe("a snapshot that the gateway voids", () => {
+  test("is replaced before anything else is sent under it", async () => {
+    const gateway: ScriptedGateway = new ScriptedGateway({
+      "tools/invoke": ({ call }: ToolRequest) => {
+        runner.revoked("snp_other", "policyChanged");
+        runner.revoked("snp_1", "policyChanged");
+        return resultOf(call.id, ok("a.txt"));
+      },
+      "turns/refresh": () => ({ snapshot: snapshotOf("trn_1", 2) }),
+    });
+    const { runner, said } = stage(gateway, scriptedChat(LIST, "It holds a.txt.").chat);
+    await play(runner, "list", smallModel);
+    expect(gateway.paramsOf("turns/refresh")).toHaveLength(1);
+    expect(said()).toEqual(["It holds a.txt."]);
+  });
+
+  test("means nothing where no turn is under way, and neither does a new connection or a stop", async () => {
+    const gateway = new ScriptedGateway();
+    const { runner, events } = stage(gateway, scriptedChat().chat);
+    runner.revoked("snp_1", "policyChanged");
+    runner.rebound(null);
+    await runner.stop();
+    expect(events).toEqual([]);
+    expect(gateway.seen).toEqual([]);
   });
 });
 
@@ -352,6 +465,16 @@ describe("after a reload", () => {
     expect(gateway.paramsOf("tools/invoke")).toMatchObject([{ call, snapshotId: "snp_3", turnId: "trn_9" }]);
     expect(gateway.paramsOf("turns/begin")).toHaveLength(0);
     expect(said()).toEqual(["Deleted `a`."]);
+  });
+
+  test("a call that the person made is sent again, and no model is asked", async () => {
+    const gateway = gatewayGiving(ok("deleted a"));
+    const { chat, requests } = scriptedChat();
+    const { runner, events } = stage(gateway, chat, { messages: earlier });
+    await runner.resume(snapshotOf("trn_9", 3), null);
+    expect(gateway.paramsOf("tools/invoke")[0]).toMatchObject({ call });
+    expect(requests).toHaveLength(0);
+    expect(events.at(-1)).toMatchObject({ ending: "answered", label: "tool:delete_file" });
   });
 
   test("rounds made before the reload count", async () => {
@@ -378,7 +501,7 @@ describe("a call that the person makes", () => {
     const [request] = gateway.paramsOf("tools/invoke");
     expect(request?.call).toEqual({ id: "call_1", name: "list_directory", arguments: { path: "." } });
     expect(request?.model).toBeUndefined();
-    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "answered" });
+    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "answered", label: "tool:list_directory" });
   });
 });
 

@@ -3,7 +3,8 @@ import type { AgentEvent } from "../../../src/agent/events.ts";
 import type { Gateway } from "../../../src/agent/gateway.ts";
 import type { LaneListener } from "../../../src/agent/lane.ts";
 import type { Message, Observation } from "../../../src/agent/messages.ts";
-import { Runner, type RunnerSurroundings } from "../../../src/agent/runner.ts";
+import { Runner } from "../../../src/agent/runner.ts";
+import type { World } from "../../../src/agent/world.ts";
 import type { AgentMethods } from "../../../src/protocol/contract.ts";
 import type {
   ModelInfo,
@@ -43,6 +44,11 @@ export function calls(...proposals: readonly [name: string, args: Record<string,
     arguments: typeof args === "string" ? args : JSON.stringify(args),
   }));
 }
+
+export const TODAY = "2026-11-21";
+
+/** What a lane is given beside the conversation, where a test says nothing else. */
+export const plainInput = { actions: null, more: false, mayCall: true, maySummarise: true, today: TODAY } as const;
 
 export const smallModel: ModelInfo = {
   id: "sha256:small",
@@ -173,7 +179,7 @@ export function gatewayGiving(...observations: Observation[]): ScriptedGateway {
 export function stage(
   gateway: Gateway,
   chat: Chat,
-  more: Partial<RunnerSurroundings> & { messages?: Message[] } = {},
+  more: Partial<World> & { messages?: Message[] } = {},
 ): { runner: Runner; events: AgentEvent[]; said(): string[] } {
   const events: AgentEvent[] = [];
   let callCount = 0;
@@ -184,6 +190,7 @@ export function stage(
       chatWith: () => chat,
       newCallId: () => `call_${++callCount}`,
       wait: () => Promise.resolve(),
+      today: () => TODAY,
       emit: (event) => events.push(event),
       ...rest,
     },
@@ -198,6 +205,7 @@ export class SilentListener implements LaneListener {
   text = "";
   discards = 0;
   trims: number[] = [];
+  fills: [number, number][] = [];
   counts: [number, number, boolean][] = [];
 
   streamed(delta: string): void {
@@ -209,6 +217,9 @@ export class SilentListener implements LaneListener {
   }
   counted(prompt: number, completion: number, exact: boolean): void {
     this.counts.push([prompt, completion, exact]);
+  }
+  filled(used: number, limit: number): void {
+    this.fills.push([used, limit]);
   }
   trimmed(dropped: number): void {
     this.trims.push(dropped);

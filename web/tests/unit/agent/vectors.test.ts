@@ -1,11 +1,22 @@
-import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { actionPrefix } from "../../../src/agent/prompts.ts";
+import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
+import { readVectors } from "./vectors.ts";
 
-const vector = JSON.parse(
-  readFileSync(new URL("../../../../tests/vectors/agent/action-prefix.json", import.meta.url), "utf8"),
-);
+interface Vectors {
+  readonly tools: readonly ToolDescriptor[];
+  readonly messages: readonly unknown[];
+  readonly messagesWithMore: readonly unknown[];
+}
 
-test("both languages begin a conversation with the same bytes", () => {
-  expect(actionPrefix(vector.tools)).toEqual(vector.messages);
+const vectors = readVectors<Vectors>("action-prefix");
+
+describe("both languages begin a conversation with the same bytes", () => {
+  test("of a model that is asked about further actions apart", () => {
+    expect(actionPrefix(vectors.tools)).toEqual(vectors.messages);
+  });
+
+  test("of a model that says beside a call whether others follow", () => {
+    expect(actionPrefix(vectors.tools, true)).toEqual(vectors.messagesWithMore);
+  });
 });

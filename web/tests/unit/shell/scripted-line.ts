@@ -153,6 +153,7 @@ export function surroundingsOf(line: ScriptedLine, replies: string[] = []) {
       return { ok: true, status: 200, text: async () => "", body: streamOf(`${events}data: [DONE]\n\n`) };
     },
     wait: () => Promise.resolve(),
+    today: () => "2026-11-21",
     newCallId: () => `call_${++callCount}`,
     signOut: async () => {
       line.seen.push({ method: "POST /logout", params: {} });

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Conversation, Entry } from "../../../agent/conversation.ts";
+import type { Conversation, Course, Entry } from "../../../agent/conversation.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
@@ -100,8 +100,36 @@ function Thinking({ words }: { readonly words: string }) {
   );
 }
 
-/** What is under way at the end of the log. It keeps its height, so that nothing jumps when words begin to come. */
+/** What a message asks for, and how far it is: what is done, what is under way, what comes. */
+function CourseView({ course: { actions, index } }: { readonly course: Course }) {
+  if (actions === null) return <p className={styles.note}>Step {index + 1}</p>;
+  return (
+    <ol className={styles.course} aria-label="Steps of this message">
+      {actions.map((action, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes while it is shown, and may say one thing twice
+        <li key={place} className={styles.step} {...(place === index && { "aria-current": "step" as const })}>
+          <span aria-hidden="true">{place < index ? "✓" : place === index ? "▸" : "·"}</span>{" "}
+          <span className={styles.asked} dir="auto">
+            {action}
+          </span>
+          {place < index && <span className="visually-hidden"> (done)</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 function Tail({ view }: { readonly view: Conversation }) {
+  return (
+    <>
+      {view.course !== null && <CourseView course={view.course} />}
+      <Underway view={view} />
+    </>
+  );
+}
+
+/** What is under way at the end of the log. It keeps its height, so that nothing jumps when words begin to come. */
+function Underway({ view }: { readonly view: Conversation }) {
   const { activity, streaming } = view;
   if (streaming !== "")
     return (

@@ -1,0 +1,60 @@
+"""What may be replied where a model is held to a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from gateway.agent.copied import Quotable, choices_for
+from gateway.agent.examples import required_of
+from gateway.agent.messages import Tool
+from gateway.agent.ports import JsonSchema
+
+_SHAPING: Final = ("type", "const", "enum", "required", "additionalProperties", "minItems", "maxItems")
+"""Keywords that a grammar is made from. The rest is for people, or for the gateway, which checks the whole schema."""
+
+
+def action_schema(tools: Sequence[Tool], source: Quotable, words: Mapping[str, Any], more: bool = False) -> JsonSchema:
+    """A call of one of these tools with arguments that fit it, or an answer. With `more` a call says whether others follow.
+
+    The order of members is the order in which a constrained model writes them.
+    """
+    calls = [
+        _object({"tool": {"const": tool["name"]}, "arguments": given, **({"more": {"type": "boolean"}} if more else {})})
+        for tool in tools
+        if (given := _arguments_schema(tool, source, words)) is not None
+    ]
+    return {"oneOf": [*calls, _object({"answer": {"type": "string", "maxLength": words["action"]["answerLength"]}})]}
+
+
+def _arguments_schema(tool: Tool, source: Quotable, words: Mapping[str, Any]) -> JsonSchema | None:
+    """The needed arguments of a tool, or None when one of them would have to be something that nobody said."""
+    properties = tool["paramSchema"].get("properties")
+    known: Mapping[str, Any] = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else dict[str, Any]()
+    members: dict[str, JsonSchema] = {}
+    for name in required_of(tool["paramSchema"]):
+        choices = choices_for(tool["name"], name, source, words)
+        if choices is not None and not choices:
+            return None
+        members[name] = constrain(known.get(name)) if choices is None else {"enum": choices}
+    return _object(members)
+
+
+def _object(properties: Mapping[str, JsonSchema]) -> JsonSchema:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def constrain(schema: Any) -> JsonSchema:
+    """A schema as far as constrained decoding can hold a model to it. References reach outside, so they free the value."""
+    if not isinstance(schema, Mapping) or "$ref" in schema:
+        return {}
+    known = cast("Mapping[str, Any]", schema)
+    shaped: dict[str, Any] = {keyword: known[keyword] for keyword in _SHAPING if keyword in known}
+    if isinstance(known.get("properties"), Mapping):
+        shaped["properties"] = {name: constrain(member) for name, member in known["properties"].items()}
+    if isinstance(known.get("items"), Mapping):
+        shaped["items"] = constrain(known["items"])
+    for keyword in ("anyOf", "oneOf"):
+        if isinstance(known.get(keyword), list):
+            shaped[keyword] = [constrain(option) for option in known[keyword]]
+    return shaped

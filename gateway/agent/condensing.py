@@ -1,0 +1,32 @@
+"""Make room, before a model is asked, in what it is shown of the conversation: by a summary where one helps, and with a word to
+the person where none does. Whatever does not fit after that is left out by the lane, which says so too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.agent.compaction import Compaction, ContextFull, accept, compacted, plan_compaction, summary_prompt
+from gateway.agent.lane import Condensed, LaneInput, collect
+from gateway.agent.messages import Message
+from gateway.agent.ports import ChatRequest
+
+MAX_SUMMARY_TOKENS: Final = 300
+"""As many as the longest summary takes."""
+
+PROMPT_MARGIN: Final = 128
+
+
+async def condense(lane: LaneInput, shown: Sequence[Message], limit: int) -> Condensed | None:
+    """What to show from now on; None when the lane can go on."""
+    plan = plan_compaction(shown, limit)
+    if isinstance(plan, ContextFull):
+        lane.listener.filled(plan.used, plan.limit)
+    if not isinstance(plan, Compaction) or not lane.may_summarise:
+        return None
+    room = lane.model["contextTokens"] - MAX_SUMMARY_TOKENS - PROMPT_MARGIN
+    prompt = summary_prompt(shown, plan, room, lane.words)
+    heard = await collect(lane, ChatRequest(prompt, MAX_SUMMARY_TOKENS, lane.stop), lambda _text: False)
+    summary = accept(heard.text, plan, lane.words)
+    return Condensed(None if summary is None else compacted(shown, plan, summary, lane.words))

@@ -1,0 +1,57 @@
+"""What an argument may repeat out of what the person wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gateway.agent.messages import Message, UserMessage
+
+_MOST_STRINGS: Final = 200
+"""More than this is a pasted document, and a grammar of it would take longer than the answer."""
+
+# The browser's idea of white space, which both languages must split at.
+_SPACE = re.compile(r"[\s\ufeff]+")
+_QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`")
+_URL = re.compile(r"https?://")
+_BEFORE = "\"'`()[]<>,;:!?"
+_AFTER = _BEFORE + "."
+
+
+@dataclass(frozen=True, slots=True)
+class Quotable:
+    """The strings that a person wrote and that an argument may repeat."""
+
+    names: Sequence[str]
+    files: Sequence[str]
+    urls: Sequence[str]
+
+
+def quotable(messages: Sequence[Message]) -> Quotable:
+    """What can be copied out of everything the person wrote in this conversation.
+
+    A path, file or address that a small model uses has to be one of these: it cannot make one up, nor take one out of what a
+    file said.
+    """
+    said = [message.content for message in reversed(messages) if isinstance(message, UserMessage)]
+    quoted = [found[1] or found[2] or found[3] for text in said for found in _QUOTED.finditer(text)]
+    plain = [word.lstrip(_BEFORE).rstrip(_AFTER) for text in said for word in _SPACE.split(text)]
+    strings = [word for word in dict.fromkeys((*plain, *quoted)) if word][:_MOST_STRINGS]
+    urls = [word for word in strings if _URL.match(word)]
+    names = [word for word in strings if word not in urls]
+    return Quotable(names, [name for name in names if ("/" in name or "." in name) and not name.endswith("/")], urls)
+
+
+def choices_for(tool: str, argument: str, source: Quotable, words: Mapping[str, Any]) -> Sequence[str] | None:
+    """What an argument of a built-in tool may be, or None when it is free. `words` is prompts.json."""
+    match words["action"]["copied"].get(tool, {}).get(argument):
+        case "names":
+            return [*source.names, "."]
+        case "files":
+            return source.files
+        case "urls":
+            return source.urls
+        case _:
+            return None

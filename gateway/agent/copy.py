@@ -1,0 +1,83 @@
+"""Every sentence the loop says by itself: calm, and true whatever the model did. The words stand in web/src/agent/copy.json."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gateway.agent.messages import Result
+from gateway.agent.ports import ChatFailure, ChatFault
+from gateway.agent.standing import Stuck
+from gateway.core.errors import GatewayError, NotFound, NotSignedIn
+
+_BLANK = re.compile(r"\{(\w+)\}")
+_ENDS_A_SENTENCE = re.compile(r"[.!?]$")
+
+
+class Copy:
+    """The sentences. `words` is copy.json."""
+
+    def __init__(self, words: Mapping[str, Any]) -> None:
+        self._says: Mapping[str, str] = words["says"]
+        self._outcomes: Mapping[str, Mapping[str, str]] = words["outcomes"]
+
+    def say(self, name: str, **values: str) -> str:
+        """A sentence by its name."""
+        return _fill(self._says[name], values)
+
+    def explain_outcome(self, tool: str, result: Result) -> str:
+        """What became of a call that gave no result, as a sentence about the tool. Unknown reasons fall back to the outcome."""
+        sentences = self._outcomes[result["outcome"]]
+        sentence = sentences.get(result.get("reason") or "otherwise") or sentences["otherwise"]
+        return _fill(sentence, {"tool": f"`{tool}`", "why": _why(result)})
+
+    def explain_stuck(self, why: Stuck, *, has_work: bool) -> str:
+        """Why a turn ends without an answer, depending on whether anything of it is done."""
+        match why:
+            case Stuck.UNREADABLE:
+                return self.say("keptWork" if has_work else "rephrase")
+            case Stuck.PLANNING:
+                return self.say("keptWork" if has_work else "planned")
+            case Stuck.REPEATED:
+                return self.say("keptWork")
+            case Stuck.LOOPING:
+                return self.say("looped")
+            case Stuck.CAPPED:
+                return self.say("capped")
+
+    def name_the_rest(self, actions: Sequence[str]) -> str:
+        """What was asked for and is left undone, said at the end of a turn."""
+        named = ["`{}`".format(action.replace("`", "'")) for action in actions]
+        return self.say("notDone", rest=", ".join(named))
+
+    def explain_failure(self, error: Exception) -> str:
+        """A failure of the gateway or of asking the model, in words for the person."""
+        match error:
+            case NotSignedIn():
+                return self.say("sessionOver")
+            case NotFound():
+                return self.say("notThere")
+            case GatewayError():
+                return f"{self.say('gatewayFailed')} ({error.message})"
+            case ChatFailure(fault=ChatFault.MODEL_UNAVAILABLE):
+                return self.say("noModel")
+            case ChatFailure(fault=ChatFault.REFUSED):
+                return f"{self.say('modelRefused')} ({error.message})"
+            case ChatFailure():
+                return self.say("modelSilent")
+            case _:
+                return self.say("gatewayFailed")
+
+
+def _fill(sentence: str, values: Mapping[str, str]) -> str:
+    # In one pass: what a tool is called or says may look like a placeholder too.
+    return _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), sentence)
+
+
+def _why(result: Result) -> str:
+    """The gateway's own words, which begin in lower case and end without a stop, as the rest of a sentence."""
+    words = (result.get("error") or "").strip()
+    if not words:
+        return "."
+    return f": {words}" if _ENDS_A_SENTENCE.search(words) else f": {words}."

@@ -1,0 +1,158 @@
+"""Days as people name them, as ISO days in the calendar of whoever speaks.
+
+A day has no time zone: the caller says which day it is where the person is, and everything here counts from there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NUMBERS: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
+    "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+}  # fmt: skip
+_NEAR: Final = {
+    "day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2,
+}  # fmt: skip
+_LEAP_CYCLE: Final = 8
+"""Years within which every day of the year comes round, 29 February at the turn of a century included."""
+
+_COUNT: Final = rf"(\d{{1,4}}|{'|'.join(_NUMBERS)}) (day|week)s?"
+_MONTH: Final = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_MONEY: Final = r"(?! ?(?:[$€£¥₹]|(?:usd|eur|gbp|jpy|inr|chf|dollar|euro|pound|buck)))"
+_YEAR: Final = rf"(?:,? ((?:19|20)\d\d)\b{_MONEY})?"
+
+
+def iso_day(day: date) -> str:
+    """`2026-03-09`."""
+    return day.isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDay:
+    """A place in a text that names a day. `day` is None where the words leave open which one."""
+
+    start: int
+    end: int
+    day: date | None
+
+
+def plain(text: str) -> str:
+    """A text as the readers of days and amounts want it: lower case, one space at a time. Other readers' offsets fit it."""
+    return re.sub(r"[ \t\r\n\u00a0]+", " ", text).lower()
+
+
+def find_days(text: str, today: date, *, ahead: bool) -> list[NamedDay]:
+    """Every day that a `plain` text names, in order.
+
+    A weekday or a day without a year is the nearest one behind `today`, or with `ahead` the nearest one before us.
+    """
+    found: list[NamedDay] = []
+    for pattern, read in _FORMS:
+        for match in pattern.finditer(text):
+            if all(match.end() <= each.start or each.end <= match.start() for each in found):
+                found.append(NamedDay(match.start(), match.end(), read(match, today, ahead)))
+    return sorted(found, key=lambda each: each.start)
+
+
+def _near(match: re.Match[str], today: date, _ahead: bool) -> date | None:
+    return _shifted(today, _NEAR[match[1]])
+
+
+def _ago(match: re.Match[str], today: date, _ahead: bool) -> date | None:
+    return _shifted(today, -_days_in(match))
+
+
+def _in(match: re.Match[str], today: date, _ahead: bool) -> date | None:
+    return _shifted(today, _days_in(match))
+
+
+def _days_in(match: re.Match[str]) -> int:
+    count = int(match[1]) if match[1].isdigit() else _NUMBERS[match[1]]
+    return count * (7 if match[2] == "week" else 1)
+
+
+def _shifted(day: date, days: int) -> date:
+    return day + timedelta(days=days)
+
+
+def _weekday(match: re.Match[str], today: date, ahead: bool) -> date | None:
+    away = _WEEKDAYS.index(match[2]) - today.weekday()
+    match match[1]:
+        case "last":
+            return _shifted(today, away if away < 0 else away - 7)
+        case "next":
+            return _shifted(today, away if away > 0 else away + 7)
+        case "this":
+            return _shifted(today, away)
+        case _:
+            # On a Friday, "Friday" may be today or a week away.
+            if away == 0:
+                return None
+            return _shifted(today, away % 7 if ahead else away % 7 - 7)
+
+
+def _day_month(match: re.Match[str], today: date, ahead: bool) -> date | None:
+    return _in_year(match[3], match[2], match[1], today, ahead)
+
+
+def _month_day(match: re.Match[str], today: date, ahead: bool) -> date | None:
+    return _in_year(match[3], match[1], match[2], today, ahead)
+
+
+def _in_year(year: str | None, month: str, day: str, today: date, ahead: bool) -> date | None:
+    number = _MONTHS.index(month[:3]) + 1
+    if year is not None:
+        return _valid(int(year), number, int(day))
+    for away in range(_LEAP_CYCLE + 1):
+        met = _valid(today.year + (away if ahead else -away), number, int(day))
+        if met is not None and (met >= today if ahead else met <= today):
+            return met
+    return None
+
+
+def _iso(match: re.Match[str], _today: date, _ahead: bool) -> date | None:
+    return _valid(int(match[1]), int(match[2]), int(match[3]))
+
+
+def _dotted(match: re.Match[str], _today: date, _ahead: bool) -> date | None:
+    return _valid(int(match[3]), int(match[2]), int(match[1]))
+
+
+def _valid(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+_Read = Callable[[re.Match[str], date, bool], date | None]
+
+
+def _forms() -> Iterator[tuple[re.Pattern[str], _Read]]:
+    """Longer forms first: what one has read, the next does not read again. Names of files and addresses name no day."""
+    forms: tuple[tuple[str, _Read], ...] = (
+        (r"([12]\d{3})-(\d\d)-(\d\d)", _iso),
+        (r"(\d\d?)\.(\d\d?)\.((?:19|20)\d\d)", _dotted),
+        (rf"(?:the )?(\d\d?)(?:st|nd|rd|th)? (?:of )?{_MONTH}{_YEAR}", _day_month),
+        (rf"{_MONTH} (\d\d?)(?:st|nd|rd|th)?{_MONEY}{_YEAR}", _month_day),
+        (rf"{_COUNT} ago", _ago),
+        (rf"{_COUNT} from (?:now|today)", _in),
+        (rf"in {_COUNT}", _in),
+        (rf"({'|'.join(sorted(_NEAR, key=len, reverse=True))})", _near),
+        (rf"(?:(last|next|this|on) )?({'|'.join(_WEEKDAYS)})", _weekday),
+    )
+    for form, read in forms:
+        yield re.compile(rf"(?<![\w./:@-]){form}(?![\w/@-]|\.\w)", re.ASCII), read
+
+
+_FORMS: Final = tuple(_forms())

@@ -1,0 +1,232 @@
+"""Several wishes in one message: when to ask a model to take it apart, and how much of its answer to believe.
+
+The model only proposes where to cut. What comes out are stretches of the person's own message, in order, with nothing between
+them but words that ask for nothing; whatever is in doubt leaves the message whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from gateway.agent.budget import beginning, length_of
+from gateway.agent.messages import Call, Result
+from gateway.agent.parse import Fault, read_reply
+from gateway.agent.provenance import neutralise
+from gateway.core.canonical import Json
+
+MAX_ACTIONS: Final = 8
+MAX_ACTION_LENGTH: Final = 200
+MAX_MESSAGE: Final = MAX_ACTIONS * MAX_ACTION_LENGTH
+"""Characters of a message that is taken apart. A longer one holds a text to work on."""
+
+MAX_LINE: Final = 120
+"""Characters of a line of the progress block, its dash included."""
+
+_MAX_FILLERS: Final = 12
+"""Words between two wishes. More are a text, not a manner of speaking."""
+
+_CUES: Final = frozenset({"and", "then", "also", "plus"})
+_FILLERS: Final = _CUES | {
+    "please", "kindly", "just", "now", "so", "too", "as", "well", "after", "afterwards", "that", "finally", "next", "first",
+    "firstly", "second", "secondly", "lastly", "can", "could", "would", "you", "i", "we", "want", "need", "like", "to", "hi",
+    "hello", "hey", "thanks", "thank",
+}  # fmt: skip
+"""Words that may stand between two wishes, or around them, without being a part of either."""
+
+_CONDITIONS: Final = frozenset({"if", "unless", "otherwise", "else", "instead", "except", "whenever", "until"})
+"""A wish that depends on another is none without it."""
+
+_QUOTED: Final = re.compile(r"""\"[^"\n]*\"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])""")
+_WORD: Final = re.compile("[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+")
+_CUT: Final = re.compile(r"[,;.!?\n]")
+_END: Final = re.compile(r"[,;.:!?]+$")
+_AND_THEN: Final = re.compile(r",? and (?:then|also) ", re.IGNORECASE | re.ASCII)
+_PAUSE: Final = re.compile(r"[,;.:]+$")
+_BLANK: Final = re.compile("[\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A call that has closed, as the model is reminded of it."""
+
+    tool: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a text: where it stands with whatever clings to it, and what it is without that, in lower case."""
+
+    start: int
+    end: int
+    bare: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of the message: its first and last word, and as text with what it takes over from the part before."""
+
+    first: _Word
+    last: _Word
+    text: str
+
+
+def has_cue(message: str) -> bool:
+    """Whether a message may ask for more than one thing: only then is the model asked what. Quoted text asks for nothing."""
+    if length_of(message) > MAX_MESSAGE:
+        return False
+    unquoted = _QUOTED.sub(" ", message)
+    return ";" in unquoted or any(word.bare in _CUES for word in _words_of(unquoted))
+
+
+def probe_prompt(words: Mapping[str, Any], message: str) -> list[dict[str, str]]:
+    """The prompt that takes a message apart. `words` is prompts.json."""
+    probe = words["probe"]
+    prompt = [{"role": "system", "content": str(probe["system"])}]
+    for shot in probe["shots"]:
+        actions = json.dumps({"requestedActions": shot["actions"]}, ensure_ascii=False, separators=(",", ":"))
+        prompt += [{"role": "user", "content": shot["user"]}, {"role": "assistant", "content": actions}]
+    return [*prompt, {"role": "user", "content": _simplified(neutralise(message))}]
+
+
+def probe_schema() -> dict[str, Json]:
+    """What the model may reply to the probe."""
+    action = {"type": "string", "minLength": 1, "maxLength": MAX_ACTION_LENGTH}
+    actions = {"type": "array", "minItems": 1, "maxItems": MAX_ACTIONS, "items": action}
+    return {
+        "type": "object",
+        "properties": {"requestedActions": actions},
+        "required": ["requestedActions"],
+        "additionalProperties": False,
+    }
+
+
+def read_actions(text: str, message: str) -> list[str]:
+    """The wishes of a message, from what the model replied to the probe: at least two, or the message as it is."""
+    proposed = _proposed(text)
+    depends = any(word.bare in _CONDITIONS for word in _words_of(_QUOTED.sub(" ", message)))
+    if depends or not 2 <= len(proposed) <= MAX_ACTIONS or length_of(message) > MAX_MESSAGE:
+        return [message]
+    parts: list[_Part] = []
+    rest = _words_of(message)
+    for action in proposed:
+        part = _locate(_bare_words(action), message, rest, parts[-1].text if parts else "")
+        if part is None or (parts and not _can_cut(parts[-1].last, part.first, message)):
+            return [message]
+        parts.append(part)
+        rest = [word for word in rest if word.start > part.last.start]
+    is_whole = all(word.bare in _FILLERS for word in rest)
+    return [part.text for part in parts] if is_whole and _is_sound(parts) else [message]
+
+
+def summarise(call: Call, result: Result) -> Completed:
+    """One closed call in a few words. A result's content stays out: it is for reading, not for steering what comes next."""
+    how = "done" if result["outcome"] == "ok" else f"not done, {result['outcome']}"
+    given = ", ".join(f"{name}: {_told(value)}" for name, value in cast("dict[str, Json]", call["arguments"]).items())
+    return Completed(call["name"], f"{how} ({given})" if given else how)
+
+
+def progress(completed: Sequence[Completed]) -> str:
+    """What a model is told of the steps behind it; nothing when there are none."""
+    if not completed:
+        return ""
+    lines = [_line(f"- {each.tool}: {each.summary}") for each in completed]
+    return "\n".join(["Actions ALREADY COMPLETED for this user message (do not repeat them):", *lines])
+
+
+def _simplified(message: str) -> str:
+    """A message as a small model takes it apart best. Measured: it ends its string at a quotation mark that it copies, and
+    reads over "and then" and "and also" where it heeds a semicolon. Neither marks nor cues are compared, so none come back."""
+    return _AND_THEN.sub("; ", message.replace('"', "'"))
+
+
+def _proposed(text: str) -> list[str]:
+    reply = read_reply(text)
+    given: Json = None if isinstance(reply, Fault) else reply.get("requestedActions")
+    actions = cast("list[Json]", given) if isinstance(given, list) else []
+    return actions if all(isinstance(each, str) and length_of(each) <= MAX_ACTION_LENGTH for each in actions) else []
+
+
+def _locate(action: Sequence[str], message: str, words: Sequence[_Word], before: str) -> _Part | None:
+    """Where an action stands in what is left of the message.
+
+    It may begin as the part before it begins: "read a and b" asks to read b.
+    """
+    taken = _words_of(before)
+    for at, bare in enumerate(action):
+        found = _stretch(action[at:], words)
+        if found is not None:
+            first, last = found
+            own = _PAUSE.sub("", message[first.start : last.end])
+            return _Part(first, last, f"{before[: taken[at - 1].end]} {own}" if at else own)
+        if at >= len(taken) - 1 or taken[at].bare != bare:
+            return None
+    return None
+
+
+def _stretch(action: Sequence[str], words: Sequence[_Word]) -> tuple[_Word, _Word] | None:
+    """The first stretch that holds the action's words in order, with nothing but fillers before it."""
+    for at, first in enumerate(words[: _MAX_FILLERS + 1]):
+        last = _last_of(action[1:], words[at + 1 :], first) if first.bare == action[0] else None
+        if last is not None:
+            return first, last
+        if first.bare not in _FILLERS:
+            return None
+    return None
+
+
+def _last_of(action: Sequence[str], words: Sequence[_Word], first: _Word) -> _Word | None:
+    last, at = first, 0
+    for word in words:
+        if at < len(action) and word.bare == action[at]:
+            last, at = word, at + 1
+    return last if at == len(action) else None
+
+
+def _is_sound(parts: Sequence[_Part]) -> bool:
+    """Whether no part is said twice, is a single word or is longer than an action may be."""
+    bare = [tuple(_bare_words(part.text)) for part in parts]
+    return (
+        len(set(bare)) == len(bare)
+        and all(len(each) > 1 for each in bare)
+        and all(length_of(part.text) <= MAX_ACTION_LENGTH for part in parts)
+    )
+
+
+def _can_cut(last: _Word, first: _Word, message: str) -> bool:
+    """Whether something between two words parts them: a cue or a mark, and not inside quotes."""
+    if any(quoted.start() < first.start < quoted.end() for quoted in _QUOTED.finditer(message)):
+        return False
+    end = last.start + len(_END.sub("", message[last.start : last.end]))
+    between = message[end : first.start]
+    return _CUT.search(between) is not None or any(word.bare in _CUES for word in _words_of(between))
+
+
+def _words_of(text: str) -> list[_Word]:
+    words = (_Word(match.start(), match.end(), _bare(match[0])) for match in _WORD.finditer(text))
+    return [word for word in words if word.bare]
+
+
+def _bare_words(text: str) -> list[str]:
+    """The words of an action without the cues that lead in or out."""
+    bare = [word.bare for word in _words_of(text)]
+    asking = [at for at, word in enumerate(bare) if word not in _CUES]
+    return bare[asking[0] : asking[-1] + 1] if asking else []
+
+
+def _bare(word: str) -> str:
+    letters = [at for at, character in enumerate(word) if character.isalnum()]
+    return word[letters[0] : letters[-1] + 1].lower() if letters else ""
+
+
+def _told(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _line(text: str) -> str:
+    line = neutralise(_BLANK.sub(" ", text)).strip()
+    return line if length_of(line) <= MAX_LINE else f"{beginning(line, MAX_LINE - 1)}…"

@@ -1,0 +1,66 @@
+"""What was said and done in a conversation, as the loop holds it.
+
+Calls and results are protocol.md's own JSON objects, `ToolCall` and `ToolResult`: they came over the wire and go into prompts
+and events as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Call: TypeAlias = Mapping[str, Any]
+"""A `ToolCall`: `id`, `name`, `arguments`."""
+
+Result: TypeAlias = Mapping[str, Any]
+"""A `ToolResult`, or as much of one as the loop needs: `outcome`, `content`, `trust`, and `reason` and `error` if any."""
+
+Tool: TypeAlias = Mapping[str, Any]
+"""A `ToolDescriptor`."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """What the person said."""
+
+    turn_id: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """What the model said, and the calls that it proposed."""
+
+    turn_id: str
+    content: str
+    tool_calls: Sequence[Call] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    """What came of a call. Always after the message that proposed it."""
+
+    turn_id: str
+    call: Call
+    result: Result
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+
+
+def unanswered(messages: Sequence[Message], turn_id: str) -> list[Call]:
+    """The calls that were proposed in a turn and have no result yet, in the order of proposal."""
+    answered = {message.call["id"] for message in messages if isinstance(message, ToolMessage)}
+    return [
+        call
+        for message in messages
+        if isinstance(message, AssistantMessage) and message.turn_id == turn_id
+        for call in message.tool_calls
+        if call["id"] not in answered
+    ]
+
+
+def count_rounds(messages: Sequence[Message], turn_id: str) -> int:
+    """How often the model has proposed calls in a turn."""
+    return sum(isinstance(each, AssistantMessage) and each.turn_id == turn_id and bool(each.tool_calls) for each in messages)

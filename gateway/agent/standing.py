@@ -1,0 +1,109 @@
+"""Where a turn stands: read from its messages alone, so that whoever comes in between can go on with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from gateway.agent.loops import LoopDetector
+from gateway.agent.messages import Message, Tool, ToolMessage, UserMessage
+
+
+class Stuck(StrEnum):
+    """Why a turn cannot go on, for which the loop has words of its own."""
+
+    UNREADABLE = "unreadable"
+    """Neither a call nor an answer came, after every repair."""
+
+    PLANNING = "planning"
+    """The model only says what it would do."""
+
+    REPEATED = "repeated"
+    """It asks for what is done already."""
+
+    LOOPING = "looping"
+    """The same calls come to the same results."""
+
+    CAPPED = "capped"
+    """The turn had as many calls as it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`message` is what the person said, `finished` how many of the actions that were asked for are over (each ends with
+    words), `result` what the action under way came to once its call has closed, `mistakes` how often the model got its call
+    wrong in it, and `closed` every call of the turn that has closed, in order."""
+
+    message: str
+    finished: int
+    result: ToolMessage | None
+    mistakes: int
+    closed: Sequence[ToolMessage]
+
+
+def standing_of(messages: Sequence[Message], turn_id: str) -> Standing:
+    """The standing of one turn."""
+    message, finished, mistakes = "", 0, 0
+    result: ToolMessage | None = None
+    closed: list[ToolMessage] = []
+    for each in messages:
+        if each.turn_id != turn_id:
+            continue
+        if isinstance(each, UserMessage):
+            message = each.content
+        elif isinstance(each, ToolMessage):
+            closed.append(each)
+            result = each
+            mistakes += is_mistake(each)
+        else:
+            result = None
+            if not each.tool_calls:
+                finished += 1
+                mistakes = 0
+    return Standing(message, finished, result, mistakes, closed)
+
+
+def is_mistake(message: ToolMessage) -> bool:
+    """Whether a model got its own call wrong, so that it may try again."""
+    return message.result["outcome"] in ("invalidArguments", "unknownTool")
+
+
+def is_repeat(name: str, arguments: Mapping[str, Any], closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> bool:
+    """Whether a call was made and done in this turn already: what changes something is never done twice, and what only looks
+    is not done twice in a row."""
+    same = [
+        place
+        for place, each in enumerate(closed)
+        if each.result["outcome"] == "ok" and each.call["name"] == name and _stable(each.call["arguments"]) == _stable(arguments)
+    ]
+    if not same:
+        return False
+    category = next((tool["category"] for tool in tools if tool["name"] == name), None)
+    return category != "read" or same[-1] == len(closed) - 1
+
+
+def is_looping(closed: Sequence[ToolMessage]) -> bool:
+    """Whether these calls closed a circle."""
+    detector = LoopDetector()
+    noted = [detector.note(each.call["name"], _stable(each.call["arguments"]), _outcome_of(each)) for each in closed]
+    return any(noted)
+
+
+def label_of(closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> str:
+    """The tools that a turn used, in one word: `tool:write_file+list_directory`, or `words`."""
+    known = {tool["name"] for tool in tools}
+    names = [each.call["name"] if each.call["name"] in known else "unknown" for each in closed]
+    return f"tool:{'+'.join(names)}" if names else "words"
+
+
+def _outcome_of(message: ToolMessage) -> str:
+    result = message.result
+    return json.dumps([result["outcome"], result.get("reason", ""), result["content"]])
+
+
+def _stable(value: Any) -> str:
+    """The same text for the same value, in whatever order its members were written."""
+    return json.dumps(value, sort_keys=True)

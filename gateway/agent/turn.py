@@ -1,0 +1,57 @@
+"""A turn under way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gateway.agent.messages import Message
+from gateway.agent.ports import Stop
+
+_VOID_SNAPSHOT: Final = frozenset({"staleSnapshot", "snapshotExpired", "policyChanged"})
+"""Reasons after which the snapshot in hand is good for nothing more."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """`model` is a `ModelInfo`, `snapshot` a `TurnSnapshot`, and `stale` asks for a new one.
+
+    `messages` and `shown` are the conversation's own lists, of all that happened and of what the model is shown of it; the turn
+    writes to their ends. `streamed` is the answer so far. `actions` and `more` are what the model said of further actions, in
+    either of the two ways; `may_summarise` is over once no summary came.
+    """
+
+    snapshot: Mapping[str, Any]
+    model: Mapping[str, Any]
+    messages: list[Message]
+    shown: list[Message]
+    stop: Stop = field(default_factory=Stop)
+    stale: bool = False
+    token: Mapping[str, Any] | None = None
+    actions: Sequence[str] | None = None
+    more: bool = False
+    may_summarise: bool = True
+    streamed: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def keep(self, message: Message) -> None:
+        """Write down what happened, for the loop and for the model."""
+        self.messages.append(message)
+        self.shown.append(message)
+
+    @property
+    def id(self) -> str:
+        """The gateway's id for it."""
+        return self.snapshot["turnId"]
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """The parameters that name it."""
+        return {"conversationId": self.snapshot["conversationId"], "turnId": self.id}
+
+
+def voids_snapshot(reason: str | None) -> bool:
+    """Whether a call was refused because its snapshot no longer holds."""
+    return reason in _VOID_SNAPSHOT

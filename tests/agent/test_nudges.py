@@ -1,0 +1,29 @@
+"""Prose that plans and does nothing. Requirement 003-07."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.agent.nudges import MAX_NUDGES, looks_like_planning, nudge
+
+ROOT = Path(__file__).parents[2]
+WORDS: dict[str, Any] = orjson.loads((ROOT / "web" / "src" / "agent" / "prompts.json").read_bytes())
+VECTORS: dict[str, Any] = orjson.loads((ROOT / "tests" / "vectors" / "agent" / "nudges.json").read_bytes())
+
+
+@pytest.mark.parametrize("case", VECTORS["planning"], ids=lambda case: str(case["text"])[:40])
+def test_only_announced_steps_are_planning(case: dict[str, Any]) -> None:
+    assert looks_like_planning(case["text"], WORDS) is case["planning"]
+
+
+@pytest.mark.parametrize("case", VECTORS["nudges"], ids=lambda case: str(case["number"]))
+def test_each_nudge_has_its_words(case: dict[str, Any]) -> None:
+    assert nudge(case["number"], WORDS) == case["message"]
+
+
+def test_there_are_words_for_every_nudge() -> None:
+    assert len(WORDS["nudges"]) == MAX_NUDGES == 3

@@ -1,0 +1,127 @@
+/*
+ * Days as people name them, as ISO days in the calendar of whoever speaks. A day has no time zone: the caller says which day
+ * it is where the person is, and everything here counts from there.
+ */
+
+const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const NEAR = ["day before yesterday", "yesterday", "today", "tomorrow", "day after tomorrow"];
+
+/** Years within which every day of the year comes round, 29 February at the turn of a century included. */
+const LEAP_CYCLE = 8;
+const DAY_MS = 86_400_000;
+
+/** `2026-03-09`: the day of a moment where this code runs, which is where the person is. */
+export function isoDay(moment: Date): string {
+  return isoOf(Date.UTC(moment.getFullYear(), moment.getMonth(), moment.getDate()));
+}
+
+/** A place in a text that names a day. `day` is an ISO day, or null where the words leave open which one. */
+export interface NamedDay {
+  readonly start: number;
+  readonly end: number;
+  readonly day: string | null;
+}
+
+/** A text as the readers of days and amounts want it: lower case, one space at a time. Other readers' offsets fit it. */
+export function plain(text: string): string {
+  return text.replace(/[ \t\r\n\u00a0]+/g, " ").toLowerCase();
+}
+
+/**
+ * Every day that a `plain` text names, in order. A weekday or a day without a year is the nearest one behind `today`, or with
+ * `ahead` the nearest one before us.
+ */
+export function findDays(text: string, today: string, ahead: boolean): NamedDay[] {
+  const found: NamedDay[] = [];
+  for (const [pattern, read] of FORMS)
+    for (const match of text.matchAll(pattern)) {
+      const [start, end] = [match.index, match.index + match[0].length];
+      if (found.some((each) => start < each.end && each.start < end)) continue;
+      const day = read(match.slice(1), Date.parse(today), ahead);
+      found.push({ start, end, day: day === null ? null : isoOf(day) });
+    }
+  return found.sort((one, other) => one.start - other.start);
+}
+
+/** From the groups of a form to midnight UTC of the day it names. */
+type Read = (groups: readonly (string | undefined)[], today: number, ahead: boolean) => number | null;
+
+const near: Read = ([name = ""], today) => shifted(today, NEAR.indexOf(name) - 2);
+const ago: Read = ([count, unit], today) => shifted(today, -daysIn(count, unit));
+const ahead: Read = ([count, unit], today) => shifted(today, daysIn(count, unit));
+
+const weekday: Read = ([which, name = ""], today, isAhead) => {
+  const away = WEEKDAYS.indexOf(name) - ((new Date(today).getUTCDay() + 6) % 7);
+  switch (which) {
+    case "last":
+      return shifted(today, away < 0 ? away : away - 7);
+    case "next":
+      return shifted(today, away > 0 ? away : away + 7);
+    case "this":
+      return shifted(today, away);
+    default:
+      // On a Friday, "Friday" may be today or a week away.
+      if (away === 0) return null;
+      return shifted(today, isAhead ? (away + 7) % 7 : ((away + 7) % 7) - 7);
+  }
+};
+
+const inYear = (year: string | undefined, month = "", day = "", today = 0, isAhead = false): number | null => {
+  const number = MONTHS.indexOf(month.slice(0, 3)) + 1;
+  if (year !== undefined) return valid(Number(year), number, Number(day));
+  const present = new Date(today).getUTCFullYear();
+  for (let away = 0; away <= LEAP_CYCLE; away++) {
+    const met = valid(isAhead ? present + away : present - away, number, Number(day));
+    if (met !== null && (isAhead ? met >= today : met <= today)) return met;
+  }
+  return null;
+};
+
+const dayMonth: Read = ([day, month, year], today, isAhead) => inYear(year, month, day, today, isAhead);
+const monthDay: Read = ([month, day, year], today, isAhead) => inYear(year, month, day, today, isAhead);
+const iso: Read = ([year, month, day]) => valid(Number(year), Number(month), Number(day));
+const dotted: Read = ([day, month, year]) => valid(Number(year), Number(month), Number(day));
+
+const COUNT = `(\\d{1,4}|an?|${NUMBERS.slice(1).join("|")}) (day|week)s?`;
+const MONTH =
+  "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?" +
+  "|nov(?:ember)?|dec(?:ember)?)\\.?";
+const MONEY = "(?! ?(?:[$€£¥₹]|(?:usd|eur|gbp|jpy|inr|chf|dollar|euro|pound|buck)))";
+const YEAR = `(?:,? ((?:19|20)\\d\\d)\\b${MONEY})?`;
+
+/** Longer forms first: what one has read, the next does not read again. Names of files and addresses name no day. */
+const FORMS: readonly (readonly [RegExp, Read])[] = (
+  [
+    ["([12]\\d{3})-(\\d\\d)-(\\d\\d)", iso],
+    ["(\\d\\d?)\\.(\\d\\d?)\\.((?:19|20)\\d\\d)", dotted],
+    [`(?:the )?(\\d\\d?)(?:st|nd|rd|th)? (?:of )?${MONTH}${YEAR}`, dayMonth],
+    [`${MONTH} (\\d\\d?)(?:st|nd|rd|th)?${MONEY}${YEAR}`, monthDay],
+    [`${COUNT} ago`, ago],
+    [`${COUNT} from (?:now|today)`, ahead],
+    [`in ${COUNT}`, ahead],
+    [`(${NEAR.toSorted((one, other) => other.length - one.length).join("|")})`, near],
+    [`(?:(last|next|this|on) )?(${WEEKDAYS.join("|")})`, weekday],
+  ] as const
+).map(([form, read]) => [new RegExp(`(?<![\\w./:@-])${form}(?![\\w/@-]|\\.\\w)`, "g"), read]);
+
+function daysIn(count = "", unit = ""): number {
+  const number = /^\d/.test(count) ? Number(count) : Math.max(1, NUMBERS.indexOf(count));
+  return number * (unit === "week" ? 7 : 1);
+}
+
+function shifted(day: number, days: number): number {
+  return day + days * DAY_MS;
+}
+
+/** Midnight UTC of a day, or null when there is no such day. */
+function valid(year: number, month: number, day: number): number | null {
+  const text = `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
+  const met = Date.parse(text);
+  return Number.isNaN(met) || isoOf(met) !== text ? null : met;
+}
+
+function isoOf(day: number): string {
+  return new Date(day).toISOString().slice(0, 10);
+}

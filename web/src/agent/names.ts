@@ -1,0 +1,20 @@
+/** What an argument points at: the members of a `Focus`. */
+export type Slot = "path" | "url" | "query" | "id";
+
+const URLS = ["url", "uri", "link", "href"];
+const PATHS = ["path", "file", "filename", "folder", "directory", "dir"];
+const QUERIES = ["query", "search", "pattern"];
+
+/** The words of a name in lower case: `dueDate`, `due_date` and `due-date` are all `due`, `date`. */
+export function partsOf(name: string): string[] {
+  return (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g) ?? []).map((part) => part.toLowerCase());
+}
+
+/** What an argument of this name points at, or null. */
+export function slotOf(name: string): Slot | null {
+  const parts = partsOf(name);
+  if (parts.at(-1) === "id") return "id";
+  if (parts.some((part) => URLS.includes(part))) return "url";
+  if (parts.some((part) => PATHS.includes(part))) return "path";
+  return parts.some((part) => QUERIES.includes(part)) ? "query" : null;
+}

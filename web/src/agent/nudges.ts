@@ -1,0 +1,45 @@
+import type { ChatMessage } from "./chat.ts";
+import words from "./prompts.json" with { type: "json" };
+
+/*
+ * Prose that announces a step and takes none: how it is told from an answer, and what a model hears then. Being told is
+ * rarely worth more than three tries; after that the loop says so calmly and stops. The words of an announcement stand in
+ * prompts.json, under `planning`.
+ */
+
+/** requirement 003-07. */
+export const MAX_NUDGES = 3;
+
+/** Characters; who writes more than this has written something. */
+const LONGEST_PLAN = 600;
+
+const SENTENCE_END = /[.!?:;…]+(?=[ \t\r\n]|$)|[\r\n]+/;
+const NUMBERED = /^(?:[0-9]{1,2}[.)]?(?=[ \t]|$)|[-*])?[ \t]*/;
+
+const { before, who, between, does, fillers } = words.planning;
+const ANNOUNCEMENT = new RegExp(
+  `^(?:(?:${anyOf(before)}),?[ \\t]+){0,3}(?:${anyOf(who)})(?:[ \\t]+(?:${anyOf(between)}))*[ \\t]+(?:${anyOf(does)})\\b`,
+  "i",
+);
+const FILLER = new RegExp(`^(?:${anyOf(fillers)})$`, "i");
+
+/** Whether a reply holds nothing but announced steps, each of which a tool would take. A question is an answer. */
+export function looksLikePlanning(text: string): boolean {
+  const said = text.replaceAll("\u2019", "'").replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
+  if (said.endsWith("?") || said.length > LONGEST_PLAN) return false;
+  const told = said
+    .split(SENTENCE_END)
+    .map((part) => part.replace(/^[ \t]+|[ \t]+$/g, "").replace(NUMBERED, ""))
+    .filter((part) => part !== "" && !FILLER.test(part));
+  return told.length > 0 && told.every((part) => ANNOUNCEMENT.test(part));
+}
+
+/** The message that a model gets the `number`-th time, from 1; the last words serve for all that follow. */
+export function nudge(number: number): ChatMessage {
+  const { nudges } = words;
+  return { role: "user", content: nudges[Math.min(number, nudges.length) - 1] as string };
+}
+
+function anyOf(phrases: readonly string[]): string {
+  return phrases.map((phrase) => phrase.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+}

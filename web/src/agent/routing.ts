@@ -1,0 +1,52 @@
+import type { ChatMessage } from "./chat.ts";
+import type { AssistantMessage, Message, UserMessage } from "./messages.ts";
+import { neutralise } from "./provenance.ts";
+
+/*
+ * A conversation as the model that picks an action sees it: in the shape of the examples, what was asked and the action that
+ * was chosen. Measured so: with results or reports in between, a small model goes on reporting.
+ */
+
+export type Spoken = UserMessage | AssistantMessage;
+
+/** Turns that are over. */
+export function pastOf(messages: readonly Message[], turnId: string): Spoken[] {
+  const past = messages.filter((each) => each.turnId !== turnId);
+  const acted = new Set(past.flatMap((each) => (each.role === "tool" ? [each.turnId] : [])));
+  return past
+    .filter((each) => each.role !== "tool")
+    .filter((each) => each.role === "user" || each.toolCalls.length > 0 || !acted.has(each.turnId));
+}
+
+/**
+ * The turn under way: each action that was asked for, with what was chosen for it, and last the one to choose for now. There is
+ * one: whoever asks has made sure that not all of them are over.
+ */
+export function presentOf(messages: readonly Message[], turnId: string, actions: readonly string[]): Spoken[] {
+  let next = 0;
+  const ask = (): Spoken => ({ role: "user", turnId, content: actions[next++] as string });
+  const spoken: Spoken[] = [ask()];
+  for (const each of messages) {
+    if (each.turnId !== turnId || each.role !== "assistant") continue;
+    const isReport = each.toolCalls.length === 0 && spoken.at(-1)?.role === "assistant";
+    if (!isReport) spoken.push(each);
+    if (each.toolCalls.length === 0) spoken.push(ask());
+  }
+  return spoken;
+}
+
+/** The turn under way as one message, and what was chosen for its last action where that has to be mended. */
+export function restated(messages: readonly Message[], turnId: string, content: string): Spoken[] {
+  const spoken = messages.filter((each) => each.turnId === turnId).filter((each) => each.role === "assistant");
+  const last = spoken.at(-1);
+  const underway = last !== undefined && last.toolCalls.length > 0 ? [last] : [];
+  return [{ role: "user", turnId, content }, ...underway];
+}
+
+/** A message as the examples write it. */
+export function asChat(message: Spoken): ChatMessage {
+  if (message.role === "user") return { role: "user", content: neutralise(message.content) };
+  const call = message.toolCalls.at(-1);
+  const action = call ? { tool: call.name, arguments: call.arguments } : { answer: message.content };
+  return { role: "assistant", content: neutralise(JSON.stringify(action)) };
+}

@@ -1,0 +1,46 @@
+// Requirement ids: 004-14, 004-15, 004-16.
+import { describe, expect, test } from "vitest";
+import { findDays, isoDay, plain } from "../../../src/agent/days.ts";
+import { enrich } from "../../../src/agent/enrich.ts";
+import { type Focus, NOTHING } from "../../../src/agent/focus.ts";
+import { findMoney } from "../../../src/agent/money.ts";
+import { readVectors } from "./vectors.ts";
+
+interface Vectors {
+  readonly enrich: readonly {
+    name: string;
+    arguments: Record<string, unknown>;
+    schema: Record<string, unknown>;
+    message: string;
+    focus: Partial<Focus>;
+    today: string;
+    enriched: unknown;
+  }[];
+  readonly days: readonly { name: string; text: string; today: string; ahead: boolean; days: (string | null)[] }[];
+  readonly money: readonly { name: string; text: string; money: unknown }[];
+}
+
+const vectors = readVectors<Vectors>("enrich");
+
+describe("what is empty is filled with what was said", () => {
+  test.each(vectors.enrich)("$name", ({ arguments: args, schema, message, focus, today, enriched }) => {
+    const before = structuredClone(args);
+    expect(enrich(args, schema, message, { ...NOTHING, ...focus }, today)).toEqual(enriched);
+    expect(args).toEqual(before);
+  });
+});
+
+describe("days are read as people name them", () => {
+  test.each(vectors.days)("$name", ({ text, today, ahead, days }) => {
+    expect(findDays(plain(text), today, ahead).map(({ day }) => day)).toEqual(days);
+  });
+});
+
+describe("the amount is the token that looks like money", () => {
+  test.each(vectors.money)("$name", ({ text, money }) => expect(findMoney(text)).toEqual(money));
+});
+
+test("a day is the one where the person is, late at night too", () => {
+  expect(isoDay(new Date(2026, 2, 9, 23, 59))).toBe("2026-03-09");
+  expect(isoDay(new Date(2026, 2, 9, 0, 0))).toBe("2026-03-09");
+});

@@ -1,0 +1,39 @@
+// @vitest-environment jsdom
+import { cleanup, render, screen, within } from "@testing-library/react";
+import { afterEach, expect, test } from "vitest";
+import { advance, type Conversation, emptyConversation } from "../../../src/agent/conversation.ts";
+import type { AgentEvent } from "../../../src/agent/events.ts";
+import { Log } from "../../../src/features/shell/log/Log.tsx";
+
+afterEach(cleanup);
+
+const begun: AgentEvent[] = [
+  { type: "turn:begun", turnId: "trn_1", text: "save it and show reports/", tools: [] },
+  { type: "model:asked" },
+];
+const split: AgentEvent = { type: "actions:split", actions: ["save it", "show reports/"] };
+
+function after(...events: AgentEvent[]): Conversation {
+  return [...begun, ...events].reduce(advance, emptyConversation);
+}
+
+test("the steps of a message are listed, and which of them is under way", () => {
+  const { rerender } = render(<Log view={after(split, { type: "action:begun", index: 0 })} label="A conversation" />);
+  const steps = () => within(screen.getByRole("list", { name: "Steps of this message" })).getAllByRole("listitem");
+  expect(steps().map((step) => step.getAttribute("aria-current"))).toEqual(["step", null]);
+  rerender(<Log view={after(split, { type: "action:begun", index: 1 })} label="A conversation" />);
+  expect(steps().map((step) => step.getAttribute("aria-current"))).toEqual([null, "step"]);
+  expect(steps()[0]?.textContent).toContain("(done)");
+});
+
+test("a model that says only that more follows has its steps counted", () => {
+  render(<Log view={after({ type: "action:begun", index: 1 })} label="A conversation" />);
+  expect(screen.getByText("Step 2")).toBeDefined();
+});
+
+test("the steps go when the turn is over", () => {
+  render(
+    <Log view={after(split, { type: "turn:ended", ending: "answered", label: "words" })} label="A conversation" />,
+  );
+  expect(screen.queryByRole("list", { name: "Steps of this message" })).toBeNull();
+});
