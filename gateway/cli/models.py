@@ -11,9 +11,12 @@ from pathlib import Path
 import click
 
 from gateway.adapters.inference.catalog import ModelEntry, PublisherSource, load_catalog, models_folder
-from gateway.adapters.inference.fetch import Report, fetch_model, is_present, weights_path
+from gateway.adapters.inference.diagnosis import free_disk, total_memory
+from gateway.adapters.inference.fetch import SPARE_BYTES, Report, fetch_model, is_present, weights_path
+from gateway.adapters.inference.recommend import Machine, Objection, Recommendation, memory_wanted, recommend
 
 _MIB = 1 << 20
+_USE = {True: "commercial use allowed", False: "no commercial use", None: "commercial use unknown"}
 _NAME = click.argument("name", default="default")
 
 
@@ -66,7 +69,7 @@ def show(name: str) -> None:
     rows = {
         "name": entry.name,
         "title": entry.title,
-        "licence": entry.licence,
+        "licence": f"{entry.licence}, {_USE[entry.commercial_use]}",
         "size": f"{entry.bytes} bytes",
         "sha256": entry.sha256,
         "id": entry.id,
@@ -75,8 +78,11 @@ def show(name: str) -> None:
         "context": f"{entry.context_tokens} tokens",
         "output": f"{entry.output_tokens} tokens",
         "lane": entry.lane.value,
+        "further acts": "said beside a call" if entry.more else "asked for apart",
+        "template": ", ".join(f"{name}={value}".lower() for name, value in entry.template_flags.items()) or "as it is",
         "tool calls": "not measured" if entry.tool_call_rank is None else f"{entry.tool_call_rank} % right",
-        "memory": "not measured" if entry.approx_peak_ram_bytes is None else f"{entry.approx_peak_ram_bytes // _MIB} MiB",
+        "memory": _size_of(entry.approx_peak_ram_bytes),
+        "machine": _size_of(memory_wanted(entry)),
         "here": "yes, digest checked" if is_present(entry, folder) else "no",
     }
     for title, value in rows.items():
@@ -96,6 +102,54 @@ def path(name: str) -> None:
         click.echo(f"countersign: {entry.title} is not here; run `countersign models fetch {entry.name}`", err=True)
         sys.exit(1)
     click.echo(weights_path(entry, folder))
+
+
+@models.command("recommend")
+@click.option("--private-use", is_flag=True, help="Also consider licences that allow no commercial use.")
+def recommend_model(private_use: bool) -> None:
+    """Say which model calls tools best here: allowed by its licence, measured, and within this machine's memory and disk.
+
+    Exit status 1 when there is none.
+    """
+    folder = models_folder(os.environ)
+    entries = load_catalog(folder).models
+    machine = Machine(total_memory(), free_disk(folder))
+    here = [entry.name for entry in entries if is_present(entry, folder)]
+    chosen = recommend(entries, machine, here=here, commercial=not private_use)
+    if (best := chosen.best) is not None:
+        click.echo(f"{best.name}: {best.title}")
+        click.echo(f"  calls tools best of those that fit: {best.tool_call_rank} % of the measured cases complete")
+        click.echo(f"  licence {best.licence}, {_USE[best.commercial_use]}")
+        click.echo(f"  wants a machine with {_size_of(memory_wanted(best))} of memory; this one has {_size_of(machine.memory)}")
+    for entry, objection in chosen.others:
+        click.echo(f"not {entry.name}: {_explain(entry, objection, machine, chosen)}")
+    if best is None:
+        click.echo("countersign: no model of the catalogue will do here; see docs/MODELS_BYO.md for one of your own", err=True)
+        sys.exit(1)
+    if best.name not in here:
+        click.echo(f"fetch it: countersign models fetch {best.name}")
+    click.echo(f"use it: COUNTERSIGN_MODEL={best.name}")
+
+
+def _explain(entry: ModelEntry, objection: Objection, machine: Machine, chosen: Recommendation) -> str:
+    match objection:
+        case Objection.LICENCE:
+            return f"its licence is {entry.licence}, {_USE[entry.commercial_use]}"
+        case Objection.UNMEASURED:
+            return "nobody has measured how well it calls tools; `make eval` does"
+        case Objection.MEMORY:
+            return f"it wants a machine with {_size_of(memory_wanted(entry))} of memory, this one has {_size_of(machine.memory)}"
+        case Objection.DISK:
+            return f"it needs {_size_of(entry.bytes + SPARE_BYTES)} of disk, {_size_of(machine.disk)} are free"
+        case Objection.WORSE:
+            better = chosen.best.title if chosen.best is not None else "another"
+            return (
+                f"it completes {entry.tool_call_rank} % of the measured cases; {better} does better, or as well with less memory"
+            )
+
+
+def _size_of(count: int | None) -> str:
+    return "not measured" if count is None else f"{count // _MIB} MiB"
 
 
 def _progress(entry: ModelEntry) -> tuple[Report, Callable[[], None]]:

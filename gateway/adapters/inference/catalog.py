@@ -57,7 +57,11 @@ Source = Annotated[PublisherSource | WheelsSource, Field(discriminator="kind")]
 
 
 class ModelEntry(_Document):
-    """One model. `context_tokens` is what it was trained for, `approx_peak_ram_bytes` was measured at 4096 of them."""
+    """One model. `context_tokens` is what it was trained for, `approx_peak_ram_bytes` was measured at 4096 of them.
+
+    `commercial_use` is whether the licence lets a business use it. `min_machine_bytes` is the memory of the smallest machine
+    that should run it beside a browser, `template_flags` what its chat template, and no other family's, wants to be told.
+    """
 
     name: Name
     title: str
@@ -65,6 +69,7 @@ class ModelEntry(_Document):
     bytes: int = Field(gt=0)
     sha256: Sha256
     licence: str
+    commercial_use: bool | None = None
     arch: str
     quantisation: str
     context_tokens: int = Field(gt=0)
@@ -72,6 +77,11 @@ class ModelEntry(_Document):
     lane: Lane
     tool_call_rank: Annotated[int, Field(ge=0, le=100)] | None = None
     approx_peak_ram_bytes: Annotated[int, Field(gt=0)] | None = None
+    min_machine_bytes: Annotated[int, Field(gt=0)] | None = None
+    more: bool = False
+    template_flags: Mapping[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], bool] = Field(
+        default_factory=dict[str, bool]
+    )
     repack: bool = True
     sources: tuple[Source, ...] = ()
 

@@ -81,7 +81,7 @@ def _find_disk(choice: ModelChoice) -> list[Finding]:
         return []
     if entry is None or weights_path(entry, choice.models).exists():
         return []
-    free, needed = shutil.disk_usage(_existing(choice.models)).free, entry.bytes + SPARE_BYTES
+    free, needed = free_disk(choice.models), entry.bytes + SPARE_BYTES
     sentence = f"{free // _MIB} MiB free, {needed // _MIB} MiB needed to fetch {entry.title}"
     return [Finding("disk", ok=free >= needed, sentence=sentence)]
 
@@ -103,10 +103,25 @@ def available_memory() -> int | None:
         return None if found is None else int(found[1]) * 1024
     except OSError:
         pass
+    return total_memory()
+
+
+def total_memory(limit: Path = Path("/sys/fs/cgroup/memory.max")) -> int | None:
+    """Bytes of memory of this machine, or of this container if that is less; None if unknown."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
         return None
+    try:
+        return min(installed, int(limit.read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        # No container, or one that may have it all.
+        return installed
+
+
+def free_disk(folder: Path) -> int:
+    """Bytes that can be written where `folder` is, or will be."""
+    return shutil.disk_usage(_existing(folder)).free
 
 
 def _existing(folder: Path) -> Path:

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -95,6 +96,14 @@ class WheelEngine:
         """For people."""
         return "xllamacpp"
 
+    @property
+    def build(self) -> str:
+        """Which release; what one has saved is for no other."""
+        try:
+            return f"xllamacpp {version('xllamacpp')}"
+        except PackageNotFoundError:
+            return "xllamacpp"
+
     def order(self, launch: Launch) -> dict[str, Json]:
         """The launcher's order, without `parent`."""
         return {
@@ -136,6 +145,15 @@ class BinaryEngine:
     def name(self) -> str:
         """For people."""
         return self.path.name
+
+    @property
+    def build(self) -> str:
+        """Which binary; what one has saved is for no other."""
+        try:
+            seen = self.path.stat()
+        except OSError:
+            return self.name
+        return f"{self.name} {seen.st_size} {seen.st_mtime_ns}"
 
     def order(self, launch: Launch) -> dict[str, Json]:
         """The launcher's order, without `parent`. Writes the key where the server reads it."""

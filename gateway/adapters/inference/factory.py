@@ -20,7 +20,8 @@ class ModelChoice:
     """What the operator chose. `url` wins over `model`; folders need not exist.
 
     `model` is a catalogue name, `default`, the path of a file that ends in `.gguf`, or `none`. `origins` are our own, the only
-    ones that a browser may read the sidecar from; `threads` None means what fits this machine.
+    ones that a browser may read the sidecar from; `threads` None means what fits this machine. In `prompt_cache` a local model
+    keeps evaluated prompts for other state folders too.
     """
 
     model: str
@@ -33,6 +34,7 @@ class ModelChoice:
     url: str = ""
     url_model: str = ""
     url_key: str = field(default="", repr=False)
+    prompt_cache: Path | None = None
 
 
 class ManagedBackend(InferenceBackend, Protocol):
@@ -43,7 +45,7 @@ class ManagedBackend(InferenceBackend, Protocol):
 
 
 def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
-    """The backend of a choice, not started yet. Raises Misconfigured for an unusable URL."""
+    """The backend of a choice, not started yet. Raises Misconfigured for an unusable URL or prompt cache."""
     if choice.url:
         return RemoteBackend(
             choice.url,
@@ -63,4 +65,5 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
         llama_server=choice.llama_server,
         origins=choice.origins,
         clock=clock,
+        prompt_cache=choice.prompt_cache,
     )

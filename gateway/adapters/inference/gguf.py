@@ -60,13 +60,14 @@ _Scalar = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class GgufHead:
-    """What a file says about itself. `context_tokens` is None when it does not say."""
+    """What a file says about itself. `context_tokens` and `layers` are None when it does not say."""
 
     arch: str
     name: str
     quantisation: str
     licence: str
     context_tokens: int | None
+    layers: int | None
 
 
 class _Unreadable(Exception):
@@ -89,6 +90,7 @@ def _describe(entries: dict[str, _Scalar]) -> GgufHead:
     if not isinstance(arch, str) or not arch:
         raise _Unreadable
     context = entries.get(f"{arch}.context_length")
+    layers = entries.get(f"{arch}.block_count")
     file_type = entries.get("general.file_type")
     return GgufHead(
         arch=arch[:64],
@@ -96,6 +98,7 @@ def _describe(entries: dict[str, _Scalar]) -> GgufHead:
         quantisation=_FILE_TYPES.get(file_type, "unknown") if isinstance(file_type, int) else "unknown",
         licence=_text(entries, "general.license") or "unknown",
         context_tokens=context if isinstance(context, int) and context > 0 else None,
+        layers=layers if isinstance(layers, int) and layers > 0 else None,
     )
 
 

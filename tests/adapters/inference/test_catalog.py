@@ -50,6 +50,14 @@ def test_every_model_can_be_had_from_its_publisher_first_and_from_wheels_second(
         assert sum(part.bytes for part in wheels.parts) == entry.bytes
 
 
+def test_every_model_says_what_it_may_be_used_for_and_what_it_wants() -> None:
+    for entry in load_catalog().models:
+        assert entry.commercial_use is True
+        assert None not in (entry.tool_call_rank, entry.approx_peak_ram_bytes, entry.min_machine_bytes)
+        # Neither family has a switch for thinking, and one that is not known must not be told of one.
+        assert entry.template_flags == {}
+
+
 def test_the_id_is_the_digest_of_the_weights_and_the_architecture() -> None:
     assert load_catalog().find("default").id == f"{QWEN_05B}:qwen2"
 
@@ -80,6 +88,8 @@ def test_an_operators_entry_wins_over_a_shipped_one_of_its_name(tmp_path: Path) 
         OWN.format(digest="a" * 64).replace("mine.gguf", "../mine.gguf"),
         OWN.format(digest="a" * 64) + "surprise = 1\n",
         OWN.format(digest="a" * 64) * 2,
+        OWN.format(digest="a" * 64) + 'template_flags = {"Not a name" = true}\n',
+        OWN.format(digest="a" * 64) + 'template_flags = {enable_thinking = "yes, please"}\n',
         "this is = = no toml",
         "\x00",
     ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,34 @@ async def test_the_common_beginning_is_evaluated_once(backend: LocalBackend, ups
         async with backend.ask(CHAT, orjson.dumps(body)) as answer:
             whole = orjson.loads(b"".join([chunk async for chunk in answer.chunks()]))
     assert whole["timings"]["cache_n"] > 10 * whole["timings"]["prompt_n"]
+
+
+async def test_ids_are_those_in_the_servers_own_cache(backend: LocalBackend, upstream: Upstream) -> None:
+    take = backend.keep_tokens()
+    body = {"messages": TWO_PIECES_A_CHARACTER, "stream": True, "temperature": 0, "max_tokens": 40}
+    async with asyncio.timeout(PATIENT), backend.ask(CHAT, orjson.dumps(body)) as answer:
+        stream = b"".join([chunk async for chunk in answer.chunks()])
+    tokens, backend._keeper = take(), None
+    assert tokens is not None
+    # Characters of several tokens each: what a stream of pieces has no ids for.
+    assert len(tokens.sampled) > 2 * len("🦜🧶")
+    assert "🦜🧶".encode() in stream
+    # What the server saves is what it evaluated: all that was fed, and all that was sampled but for the last.
+    async with upstream.ask("/slots/0?action=save", b'{"filename":"ids.bin"}') as saved:
+        path = backend._state_folder / FOLDER / "slots" / "ids.bin"
+        assert saved.status == 200
+        async for _ in saved.chunks():
+            pass
+    evaluated = (*tokens.fed, *tokens.sampled[:-1])
+    assert struct.pack(f"<{len(evaluated)}i", *evaluated) in path.read_bytes()
+
+
+TWO_PIECES_A_CHARACTER = [
+    {"role": "system", "content": "You repeat exactly what the user says."},
+    {"role": "user", "content": "𝕳𝖊𝖑𝖑𝖔 🙂🧬"},
+    {"role": "assistant", "content": "𝕳𝖊𝖑𝖑𝖔 🙂🧬"},
+    {"role": "user", "content": "🦜🧶 𝕳𝖊"},
+]
 
 
 async def test_a_killed_server_comes_back(backend: LocalBackend, server: psutil.Process) -> None:

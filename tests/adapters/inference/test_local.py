@@ -100,6 +100,40 @@ async def test_only_known_paths_reach_the_sidecar(backend: LocalBackend) -> None
                     pass
 
 
+@pytest.mark.parametrize(("flags", "told"), [("{enable_thinking = false}", ['template {"enable_thinking": false}']), ("{}", [])])
+async def test_a_template_is_told_of_the_switches_that_its_own_family_has(
+    choice: ModelChoice, tmp_path: Path, flags: str, told: list[str]
+) -> None:
+    """004-17."""
+    choice.models.mkdir()
+    weights = (tmp_path / "mine.gguf").rename(choice.models / "mine.gguf")
+    entry = {
+        "name": '"mine"',
+        "title": '"Mine"',
+        "file": '"mine.gguf"',
+        "bytes": weights.stat().st_size,
+        "sha256": f'"{hashlib.sha256(weights.read_bytes()).hexdigest()}"',
+        "licence": '"MIT"',
+        "arch": '"qwen3"',
+        "quantisation": '"Q4_K_M"',
+        "context_tokens": 4096,
+        "output_tokens": 1024,
+        "lane": '"fewShotJson"',
+        "template_flags": flags,
+    }
+    (choice.models / "catalog.toml").write_text("[[models]]\n" + "".join(f"{name} = {value}\n" for name, value in entry.items()))
+    backend = build_backend(replace(choice, model="mine"), FakeClock())
+    assert isinstance(backend, LocalBackend)
+    async with asyncio.timeout(30):
+        await backend.start()
+        assert (await backend.settle()).phase is ModelPhase.READY
+        async with backend.ask(CHAT, b'{"max_tokens": 1, "messages": []}') as answer:
+            assert b"[DONE]" in b"".join([chunk async for chunk in answer.chunks()])
+        await backend.stop()
+    journal = (choice.state / "inference" / "journal").read_text().splitlines()
+    assert [line for line in journal if line.startswith("template")] == told
+
+
 async def test_before_the_start_and_without_weights_there_is_a_state_with_words(choice: ModelChoice) -> None:
     backend = build_backend(replace(choice, model="default"), FakeClock())
     with pytest.raises(ModelUnavailable, match="has not been started"):

@@ -87,3 +87,40 @@ def test_what_cannot_be_done_is_an_error_of_the_tree() -> None:
         run("fetch", "tiny")
     with pytest.raises(Misconfigured, match="no model `gpt`"):
         run("show", "gpt")
+
+
+def on_a_machine(monkeypatch: pytest.MonkeyPatch, *, memory: int, disk: int) -> None:
+    def free_disk(_folder: Path) -> int:
+        return disk
+
+    monkeypatch.setattr("gateway.cli.models.total_memory", lambda: memory)
+    monkeypatch.setattr("gateway.cli.models.free_disk", free_disk)
+
+
+def test_recommend_says_why_and_why_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_machine(monkeypatch, memory=2_000_000_000, disk=10_000_000_000)
+    code, output = run("recommend")
+    lines = output.splitlines()
+    assert code == 0
+    assert lines[0] == "qwen2.5-coder-0.5b: Qwen2.5-Coder 0.5B Instruct"
+    assert "  licence Apache-2.0, commercial use allowed" in lines
+    assert any(line.startswith("not qwen2.5-coder-1.5b: it wants a machine with") for line in lines)
+    assert "not tiny: its licence is Apache-2.0, commercial use unknown" in lines
+    assert lines[-2:] == ["fetch it: countersign models fetch qwen2.5-coder-0.5b", "use it: COUNTERSIGN_MODEL=qwen2.5-coder-0.5b"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_recommend_fails_where_nothing_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_machine(monkeypatch, memory=1_000_000, disk=10_000_000_000)
+    code, output = run("recommend", "--private-use")
+    assert code == 1
+    assert "not tiny: nobody has measured how well it calls tools" in output
+    assert "no model of the catalogue will do here" in output
+
+
+@pytest.mark.usefixtures("folder")
+def test_recommend_tells_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_machine(monkeypatch, memory=32_000_000_000, disk=1_000_000_000)
+    code, output = run("recommend")
+    assert code == 0
+    assert "not qwen2.5-coder-1.5b: it needs 1321 MiB of disk, 953 MiB are free" in output

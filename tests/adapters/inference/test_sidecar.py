@@ -321,6 +321,22 @@ async def test_a_folder_that_cannot_be_used_is_a_crash_with_words(stage: Stage) 
     assert "cannot be started" in (await settled(sidecar)).detail
 
 
+async def test_it_tells_the_ids_of_a_prompt(stage: Stage) -> None:
+    sidecar = stage.build()
+    await sidecar.start()
+    await settled(sidecar)
+    assert await sidecar.tokenise("hé") == (104, 195, 169)
+
+
+async def test_a_server_that_tells_no_ids_is_an_error_in_words(stage: Stage) -> None:
+    stage.behave("wordless")
+    sidecar = stage.build()
+    await sidecar.start()
+    await settled(sidecar)
+    with pytest.raises(ModelUnavailable, match="does not tell token ids"):
+        await sidecar.tokenise("x")
+
+
 # ── warmth ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 BEGINNING: list[dict[str, str]] = [{"role": "system", "content": "be brief"}]
