@@ -13,9 +13,11 @@ from gateway.core.errors import GatewayError
 
 COMMANDS: Final = {
     "serve": ("gateway.cli.serve", "Start the gateway, the web shell and the console."),
+    "agent": ("gateway.cli.agent", "Talk to an agent in the terminal."),
     "enrol": ("gateway.cli.enrol", "Print a one-time link with which a person registers their first passkey."),
     "doctor": ("gateway.cli.doctor", "Say what is missing or wrong on this machine, and what to do about it."),
     "models": ("gateway.cli.models", "List, fetch and show the local models."),
+    "traces-to-data": ("gateway.cli.traces", "Make training data of recorded trajectories."),
     "policy": ("gateway.cli.policy", "Test the policy against its table of decisions."),
     "audit": ("gateway.cli.audit", "Verify, export and read the audit log."),
 }
@@ -33,7 +35,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(importlib.import_module(module), cmd_name)
+        command: click.Command = getattr(importlib.import_module(module), cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,0 +1,181 @@
+"""`countersign agent`: the agent in a terminal, with no browser."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gateway.cli.serve import TOOL_FILE, bring_model
+from gateway.core.errors import LedgerLocked, Misconfigured, ModelUnavailable
+from gateway.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from gateway.agent.asking import Limits
+    from gateway.cli.terminal.agent import Follower, Terminal
+    from gateway.cli.terminal.talk import ExitCode
+    from gateway.cli.terminal.trajectories import TrajectoryKeeper
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("model")
+@click.option("--tools", "tool_files", multiple=True, type=TOOL_FILE, metavar="FILE", help="JSON file with programs as tools.")
+@click.option(
+    "--builtin-tools/--no-builtin-tools", default=None, help="Whether to offer the built-in tools.  [default: without --tools]"
+)
+@click.option("--single", metavar="TEXT", help="Ask this, print the answer, and end.")
+@click.option("--json-out", is_flag=True, help="Print every event as one JSON object a line, and nothing else.")
+@click.option("--transcript", type=FILE, metavar="FILE", help="Append every event, call and result to a file of JSON lines.")
+@click.option("--trajectory-dir", type=FOLDER, metavar="DIR", help="Keep the conversation, with token ids, for training.")
+@click.option("--trajectory-task", metavar="NAME", help="What several rollouts have in common.")
+@click.option("--prompt-cache-dir", "prompt_cache", type=FOLDER, metavar="DIR", help="Keep the evaluated system prompt here.")
+@click.option("--max-steps", type=click.IntRange(1, 64), default=8, show_default=True, help="Tool rounds of one turn.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(8, 4096),
+    help="Tokens of one step.  [default: 256, or 1024 for a model that calls tools by itself]",
+)
+@click.option("--tool-timeout", type=click.FloatRange(0.1, 3600), help="Seconds that a program may run.  [default: 30]")
+@click.option("--confirm-tools", is_flag=True, help="Ask before every call, also those that the policy lets run.")
+@click.option("--as", "name", metavar="NAME", help="Which operator you are, where several are enrolled.")
+@click.option("--model-name", metavar="NAME", help="Model to ask for, where MODEL is a URL.")
+@click.option("--state", type=FOLDER, help="Folder of database and keys.")
+@click.option("--workspace", type=FOLDER, help="Folder the tools work in.")
+@click.option("--policy", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Folder of the policy.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port of the console; a free one if it is taken.  [default: 8765]")
+def agent(
+    model: str,
+    *,
+    tool_files: tuple[Path, ...],
+    builtin_tools: bool | None,
+    single: str | None,
+    json_out: bool,
+    transcript: Path | None,
+    trajectory_dir: Path | None,
+    trajectory_task: str | None,
+    max_steps: int,
+    max_tokens: int | None,
+    confirm_tools: bool,
+    name: str | None,
+    **options: object,
+) -> None:
+    """Talk to an agent here, in the terminal.
+
+    MODEL is a GGUF file, a name of the catalogue (`countersign models`) or the URL of an OpenAI-compatible server. Every call
+    goes through the same gate, ledger and log as in the web shell. Exit status: 0 answered, 1 failed, 2 wrong usage or
+    settings, 130 interrupted.
+    """
+    from gateway.adapters.storage.trajectories import TrajectoryFolder
+    from gateway.agent.asking import Limits
+    from gateway.cli.terminal.agent import Terminal
+    from gateway.cli.terminal.records import Recorder, Transcript
+    from gateway.cli.terminal.screen import Keyboard, standard_screen
+    from gateway.cli.terminal.trajectories import TrajectoryKeeper
+
+    if single is not None and not single.strip():
+        raise click.UsageError("--single needs something to ask.")
+    if trajectory_task is not None and trajectory_dir is None:
+        raise click.UsageError("--trajectory-task needs --trajectory-dir.")
+    settings = load_settings(
+        **model_options(model),
+        tool_files=tool_files or None,
+        builtin_tools=not tool_files if builtin_tools is None else builtin_tools,
+        **options,
+    )
+    screen = standard_screen(only_json=json_out)
+    # Without both there is nobody who could see a question and answer it.
+    keyboard = Keyboard(sys.stdin) if sys.stdin.isatty() and sys.stderr.isatty() else None
+    terminal = Terminal(screen, keyboard, is_conversation=single is None, only_once=confirm_tools)
+    with ExitStack() as held:
+        followers: list[Follower] = []
+        kept = None
+        if transcript is not None:
+            kept = Transcript(transcript)
+            held.callback(kept.close)
+        if json_out or kept is not None:
+            recorder = Recorder(screen.tell if json_out else None, None if kept is None else kept.keep, time.monotonic)
+            followers.append(recorder)
+        rollout = None if trajectory_dir is None else TrajectoryKeeper(TrajectoryFolder(trajectory_dir), trajectory_task or "")
+        bring_model(settings)
+        limits = Limits(max_steps, max_tokens)
+        code = asyncio.run(_run(settings, terminal, single, name, followers, rollout, limits, confirm=confirm_tools))
+        faults = [each.fault for each in (kept, rollout) if each is not None and each.fault is not None]
+        for fault in faults:
+            click.echo(f"countersign: {fault}", err=True)
+        if faults:
+            sys.exit(1)
+    sys.exit(int(code))
+
+
+def model_options(model: str) -> dict[str, str]:
+    """MODEL as settings."""
+    if model.startswith(("http://", "https://")):
+        return {"model_url": model}
+    if Path(model).is_dir():
+        raise Misconfigured(
+            f"`{model}` is a folder; name a GGUF file, a model of the catalogue or a URL (see docs/MODELS_BYO.md)"
+        )
+    return {"model": model, "model_url": ""}
+
+
+async def _run(
+    settings: Settings,
+    terminal: Terminal,
+    single: str | None,
+    name: str | None,
+    followers: Sequence[Follower],
+    rollout: TrajectoryKeeper | None,
+    limits: Limits,
+    *,
+    confirm: bool,
+) -> ExitCode:
+    from gateway.bootstrap import offer, open_house
+    from gateway.cli.terminal.agent import open_agent
+    from gateway.cli.terminal.confirmation import ConfirmEveryCall
+    from gateway.cli.terminal.person import find_person, present
+    from gateway.cli.terminal.screen import Keyboard
+    from gateway.cli.terminal.talk import ExitCode, Talk
+    from gateway.cli.terminal.warming import Warming
+
+    warming = Warming()
+    try:
+        async with open_house(settings, ConfirmEveryCall if confirm else (lambda policy: policy), warming.warmed) as (house, app):
+            take_tokens = (lambda: None) if rollout is None else await rollout.begin(house)
+            person, because = await find_person(house, name)
+            async with present(house, person, because) as presence:
+                try:
+                    agent = await open_agent(
+                        house,
+                        app,
+                        presence,
+                        terminal,
+                        limits,
+                        lambda: offer(house, settings, person.name, person.profile),
+                        followers if rollout is None else [*followers, rollout],
+                        take_tokens,
+                    )
+                except ModelUnavailable as error:
+                    click.echo(f"countersign: {error.message}", err=True)
+                    return ExitCode.FAILED
+                if settings.prompt_cache is not None:
+                    await warming.tell(terminal.screen)
+                talk = Talk(agent, terminal.screen)
+                try:
+                    if single is not None:
+                        return await talk.ask(single)
+                    return await talk.converse(terminal.keyboard or Keyboard(sys.stdin))
+                finally:
+                    await agent.close()
+    except LedgerLocked:
+        raise Misconfigured(
+            "a gateway is running on this state folder already; talk to it in its web shell, or name another folder with --state"
+        ) from None

@@ -1,0 +1,144 @@
+"""Questions of the gate, put to the person at the terminal.
+
+A yes is given to the same desk as on the console, in the name of the person's own console session and against a challenge of
+that desk. What needs a passkey is only pointed to: a terminal cannot see one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+import orjson
+
+from gateway.cli.terminal.screen import Keyboard, Screen
+from gateway.core.approval import Approval
+from gateway.core.canonical import Json
+from gateway.core.errors import GatewayError
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope
+from gateway.runtime.approvals import ApprovalDesk
+from gateway.runtime.ports import Clock, ConsoleSession
+
+_NO: Final = frozenset({"", "n", "no"})
+_YES: Final[Mapping[str, GrantScope]] = {
+    "y": GrantScope.ONCE,
+    "yes": GrantScope.ONCE,
+    "t": GrantScope.TURN,
+    "turn": GrantScope.TURN,
+    "s": GrantScope.SESSION,
+    "session": GrantScope.SESSION,
+}
+_CHOICES: Final = {GrantScope.ONCE: "y", GrantScope.TURN: "t(urn)", GrantScope.SESSION: "s(ession)"}
+
+_TICK: Final = 1.0
+"""Seconds between two looks of the waiting line at the clock."""
+
+
+class Questions:
+    """Asks, one question at a time. `keyboard` is None where there is nobody to ask; `only_once` offers no lasting yes."""
+
+    def __init__(
+        self,
+        desk: ApprovalDesk,
+        console: ConsoleSession,
+        screen: Screen,
+        keyboard: Keyboard | None,
+        clock: Clock,
+        *,
+        console_origin: str,
+        only_once: bool = False,
+    ) -> None:
+        self._desk = desk
+        self._console = console
+        self._screen = screen
+        self._keyboard = keyboard
+        self._clock = clock
+        self._console_origin = console_origin
+        self._only_once = only_once
+        self._open: dict[str, asyncio.Task[None]] = {}
+
+    def requested(self, approval_id: str) -> None:
+        """The gate asks."""
+        task = self._open[approval_id] = asyncio.ensure_future(self._put(approval_id))
+        task.add_done_callback(lambda _: self._open.pop(approval_id, None))
+
+    def resolved(self, approval_id: str, status: str) -> None:
+        """It was answered, here or on the console, or nobody may answer it any more."""
+        task = self._open.pop(approval_id, None)
+        if task is None:
+            return
+        task.cancel()
+        if status in (ApprovalStatus.EXPIRED, ApprovalStatus.CANCELLED):
+            self._screen.say(f"The question is closed: {status}.")
+        else:
+            self._screen.say(f"Answered: {status}.")
+
+    async def close(self) -> None:
+        """Ask no more."""
+        tasks = tuple(self._open.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _put(self, approval_id: str) -> None:
+        try:
+            approval, _, challenge = await self._desk.get(self._console, approval_id)
+            if challenge is None:
+                return
+            if approval.kind is ApprovalKind.STEP_UP or approval.needs.presence:
+                self._show(approval)
+                await self._wait_for_console(approval)
+            elif self._keyboard is None:
+                self._screen.say(
+                    f"`{approval.tool}` needs a yes, and there is no terminal to ask at, so it is denied. Run this in a terminal,"
+                    " or have the policy allow it."
+                )
+                await self._decide(approval, None)
+            else:
+                self._show(approval)
+                await self._decide(approval, await self._ask(approval, self._keyboard))
+        except GatewayError as error:
+            self._screen.say(f"That answer was not taken: {error.message}")
+
+    def _show(self, approval: Approval) -> None:
+        screen = self._screen
+        screen.say(f"\n`{approval.tool}` asks for your {'passkey' if approval.kind is ApprovalKind.STEP_UP else 'yes'}:")
+        for line in (approval.summary, *approval.effects):
+            screen.block(line)
+        arguments: dict[str, Json] = orjson.loads(approval.arguments)
+        for name, value in arguments.items():
+            screen.block(f"{name} = {orjson.dumps(value).decode()}", "  │   ")
+        for rule in approval.because:
+            screen.block(f"because: {rule.why}")
+
+    async def _ask(self, approval: Approval, keyboard: Keyboard) -> GrantScope | None:
+        """The scope of a yes, None for a no. Whatever was typed before the question was read is no answer to it."""
+        offered = [scope for scope in approval.offers if scope is GrantScope.ONCE or not self._only_once]
+        keyboard.forget()
+        while True:
+            self._screen.ask(f"Allow it? [{'/'.join([*(_CHOICES[scope] for scope in offered), 'N'])}] ")
+            line = await keyboard.read_line()
+            typed = "" if line is None else line.strip().lower()
+            if typed in _NO:
+                return None
+            if _YES.get(typed) in offered:
+                return _YES[typed]
+            self._screen.say("Please answer with one of the letters; an empty line is no.")
+
+    async def _decide(self, approval: Approval, scope: GrantScope | None) -> None:
+        # A challenge lasts a minute and a person may read for longer; the approval itself never changes.
+        _, _, challenge = await self._desk.get(self._console, approval.id)
+        if challenge is None:
+            return
+        # From here the desk's answer is the news, and whoever tells of it must not cut this short.
+        self._open.pop(approval.id, None)
+        await self._desk.decide(
+            self._console, approval.id, challenge=challenge, approve=scope is not None, scope=scope or GrantScope.ONCE
+        )
+
+    async def _wait_for_console(self, approval: Approval) -> None:
+        self._screen.say(f"Confirm it with your passkey here:\n\n  {self._console_origin}/approvals/{approval.id}\n")
+        while (left := approval.expires_at - self._clock.now()) > 0:
+            self._screen.progress(f"waiting for the console, {left // 1000} s left; Ctrl-C cancels")
+            await asyncio.sleep(_TICK)

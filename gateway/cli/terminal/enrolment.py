@@ -1,0 +1,74 @@
+"""A passkey for somebody who works at the terminal and has none, as soon as a call needs one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from gateway.agent.ports import GatewayLink, Stop
+from gateway.cli.terminal.link import until_stopped
+from gateway.cli.terminal.screen import Screen
+from gateway.core.vocabulary import PermissionMode, Reason
+from gateway.runtime.ports import Records
+
+_LOOK_SECONDS: Final = 0.5
+"""How often the ledger is asked whether the person has enrolled meanwhile."""
+
+
+class Enrolment:
+    """Offers the link. `waits`: somebody is there who could follow it before the call is sent."""
+
+    def __init__(
+        self,
+        records: Records,
+        principal_id: str,
+        screen: Screen,
+        offer_link: Callable[[], Awaitable[str]],
+        *,
+        waits: bool,
+    ) -> None:
+        self._records = records
+        self._principal_id = principal_id
+        self._screen = screen
+        self._offer_link = offer_link
+        self._waits = waits
+
+    def before_step_up(self, link: GatewayLink) -> GatewayLink:
+        """The same gateway, with the person enrolled before a call is sent that needs their passkey."""
+        return _Enrolling(self, link)
+
+    async def need(self) -> None:
+        """Offer a link unless there is a passkey, and wait until it was used."""
+        if await self._records.passkeys(self._principal_id):
+            return
+        self._screen.say(
+            "This needs a passkey, and you have none yet. Open this link to register one; it works once:"
+            f"\n\n  {await self._offer_link()}\n"
+        )
+        while self._waits and not await self._records.passkeys(self._principal_id):
+            self._screen.progress("waiting for your passkey; Ctrl-C cancels")
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._screen.settle()
+
+
+class _Enrolling:
+    """The GatewayLink port over another."""
+
+    def __init__(self, enrolment: Enrolment, link: GatewayLink) -> None:
+        self._enrolment = enrolment
+        self._link = link
+        self._needing: frozenset[str] = frozenset()
+
+    async def call(self, method: str, params: Mapping[str, Any], stop: Stop | None = None) -> Mapping[str, Any]:
+        """As the gateway answers."""
+        if method == "tools/invoke" and stop is not None and params["call"]["name"] in self._needing:
+            await until_stopped(stop, self._enrolment.need())
+        answer = await self._link.call(method, params, stop)
+        if "snapshot" in answer:
+            tools = answer["snapshot"]["tools"]
+            self._needing = frozenset(tool["name"] for tool in tools if tool["permission"] == PermissionMode.STEP_UP)
+        if answer.get("reason") == Reason.NO_CREDENTIAL and stop is not None:
+            # The policy asked for more than the snapshot said. The call is spent; the next one finds the passkey.
+            await until_stopped(stop, self._enrolment.need())
+        return answer

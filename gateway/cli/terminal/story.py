@@ -1,0 +1,91 @@
+"""What the person reads of a turn while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.agent.copy import Copy
+from gateway.agent.events import (
+    AgentEvent,
+    AssistantSaid,
+    CallClosed,
+    CallProposed,
+    ContextCondensed,
+    ContextFilled,
+    ContextTrimmed,
+    ModelAsked,
+    ModelWaitedFor,
+    NoticeRaised,
+    TurnEnded,
+)
+from gateway.agent.messages import Call, Result
+from gateway.agent.ports import ChatMessage
+from gateway.agent.trajectory import Tokens
+from gateway.cli.terminal.records import run_of
+from gateway.cli.terminal.screen import Screen
+from gateway.core.effects import show
+
+NAME: Final = "agent> "
+
+_LINES_SHOWN: Final = 12
+"""Of a result. The model has more of it, the transcript all that left the gateway."""
+
+
+class Story:
+    """Tells it on the screen. Answers are told when they are whole: what a model streams may turn out to be none."""
+
+    def __init__(self, screen: Screen, copy: Copy, *, is_conversation: bool) -> None:
+        self._screen = screen
+        self._copy = copy
+        self._name = NAME if is_conversation else ""
+        self._calls: dict[str, Call] = {}
+
+    def hear(self, event: AgentEvent) -> None:
+        """An event of the loop."""
+        match event:
+            case ModelAsked():
+                self._screen.progress("thinking; Ctrl-C stops")
+            case ModelWaitedFor(state):
+                self._screen.progress(f"waiting for the model ({state or 'not ready'}); Ctrl-C stops")
+            case AssistantSaid(content, stopped):
+                self._screen.answer(f"{content} …" if stopped else content, name=self._name)
+            case CallProposed(call):
+                self._calls[call["id"]] = call
+                given = ", ".join(f"{name}: {show(value)}" for name, value in call["arguments"].items())
+                self._screen.say(f"· {call['name']}({given})")
+            case CallClosed(call_id, result):
+                self._tell_result(self._calls.pop(call_id, None), result)
+            case ContextCondensed():
+                self._screen.say(f"! {self._copy.say('summarised')}")
+            case ContextFilled():
+                self._screen.say(f"! {self._copy.say('full')}")
+            case ContextTrimmed(dropped_turns):
+                self._screen.say(f"! {self._copy.say('olderLeftOut' if dropped_turns else 'resultCut')}")
+            case NoticeRaised(text=text):
+                self._screen.say(f"! {text}")
+            case TurnEnded():
+                self._screen.settle()
+            case _:
+                pass
+
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
+        """Nothing that a person should read."""
+
+    def faulted(self, reason: str) -> None:
+        """Nor this."""
+
+    def _tell_result(self, call: Call | None, result: Result) -> None:
+        name = "the call" if call is None else call["name"]
+        if result["outcome"] != "ok":
+            why = result.get("error") or result.get("reason") or ""
+            self._screen.say(f"· {name}: {result['outcome']}{': ' if why else ''}{why}")
+            return
+        run = run_of(result)
+        text = "\n".join(filter(None, (run["stdout"], run.get("stderr")))) if run else result["content"]
+        lines = text.rstrip("\n").split("\n")
+        self._screen.block("\n".join(lines[:_LINES_SHOWN]))
+        if len(lines) > _LINES_SHOWN:
+            self._screen.say(f"  … {len(lines) - _LINES_SHOWN} more lines")
+        if run and run["exit_code"] != 0:
+            self._screen.say(f"· {name} ended with exit code {run['exit_code']}")

@@ -1,0 +1,97 @@
+"""One question, or a conversation at a prompt; and what Ctrl-C does to either."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from enum import IntEnum
+from typing import Any, Final
+
+from gateway.agent.events import Ending
+from gateway.cli.terminal.agent import Agent
+from gateway.cli.terminal.screen import Keyboard, Screen
+
+PROMPT: Final = "you> "
+QUIT: Final = ":quit"
+
+
+class ExitCode(IntEnum):
+    """What the shell that started us hears."""
+
+    ANSWERED = 0
+    FAILED = 1
+    INTERRUPTED = 130
+
+
+class Talk:
+    """Says things to the agent, one at a time."""
+
+    def __init__(self, agent: Agent, screen: Screen) -> None:
+        self._agent = agent
+        self._screen = screen
+        self._leaving = asyncio.Event()
+        self._is_busy = False
+        self._interrupted = False
+        self._stopping: asyncio.Task[None] | None = None
+
+    async def ask(self, question: str) -> ExitCode:
+        """One turn."""
+        return await self._until_left(self._ask(question))
+
+    async def converse(self, lines: Keyboard) -> ExitCode:
+        """Turns until `:quit` or the end of input. A turn that fails is told, and the conversation goes on."""
+        return await self._until_left(self._converse(lines))
+
+    async def _ask(self, question: str) -> ExitCode:
+        ending = await self._turn(question)
+        if self._interrupted:
+            return ExitCode.INTERRUPTED
+        return ExitCode.ANSWERED if ending is Ending.ANSWERED else ExitCode.FAILED
+
+    async def _converse(self, lines: Keyboard) -> ExitCode:
+        while True:
+            if lines.is_terminal:
+                self._screen.prompt(PROMPT)
+            line = await lines.read_line()
+            if line is None and lines.is_terminal:
+                self._screen.prompt("\n")
+            if line is None or line.strip() == QUIT:
+                return ExitCode.ANSWERED
+            self._interrupted = False
+            if line.strip():
+                await self._turn(line.strip())
+
+    async def _turn(self, text: str) -> Ending | None:
+        self._is_busy = True
+        try:
+            return await self._agent.runner.run(text, self._agent.model)
+        finally:
+            self._is_busy = False
+
+    async def _until_left(self, work: Coroutine[Any, Any, ExitCode]) -> ExitCode:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._leaving.set)
+        working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(self._leaving.wait())
+        try:
+            await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            return working.result() if working.done() else ExitCode.INTERRUPTED
+        finally:
+            working.cancel()
+            leaving.cancel()
+            await asyncio.gather(working, leaving, return_exceptions=True)
+
+    def _interrupt(self) -> None:
+        """The first Ctrl-C stops what is under way, the second leaves."""
+        if self._interrupted:
+            self._leaving.set()
+            return
+        self._interrupted = True
+        if self._is_busy:
+            self._screen.say("\nStopping. Ctrl-C once more leaves.")
+            self._stopping = asyncio.ensure_future(self._agent.runner.stop())
+        else:
+            self._screen.say("\nCtrl-C once more leaves, and so does :quit.")
+            self._screen.prompt(PROMPT)

@@ -1,0 +1,171 @@
+"""`countersign agent` as people and programs start it (000-01, 000-06, 000-07, 000-33, 000-34, 000-35, 000-38, 002-24)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import stat
+from pathlib import Path
+from typing import Any
+
+from gateway.adapters.inference.scripted import Reply
+from tests.harness.terminal import PATIENCE, call, desk, lines_of
+
+CALM = "I could not turn that into an action or an answer. Please say it another way."
+
+
+def events_of(output: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines_of(output)]
+
+
+async def test_one_question_prints_the_answer_and_nothing_else(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("peek", what="the weather"), Reply("It is dry.")) as at:
+        code, out, err = await at.run("--single", "how is the weather?")
+        assert (code, out) == (0, "It is dry.\n"), err
+        assert 'peek(what: "the weather")' in err
+        assert at.effects() == ["peek the weather"]
+
+
+async def test_events_are_one_json_object_a_line_and_nothing_else(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("peek", what="the weather"), Reply("It is dry.")) as at:
+        code, out, err = await at.run("--single", "how is the weather?", "--json-out")
+    assert code == 0, err
+    events = events_of(out)
+    assert events[2].pop("duration_sec") >= 0
+    assert events == [
+        {"type": "user", "text": "how is the weather?"},
+        {"type": "assistant", "step": 0, "raw": '{"name":"peek","arguments":"{\\"what\\":\\"the weather\\"}"}'},
+        {
+            "type": "tool_call",
+            "tool": "peek",
+            "arguments": {"what": "the weather"},
+            "stdout": "did peek the weather",
+            "exit_code": 0,
+        },
+        {"type": "assistant", "step": 1, "raw": "It is dry."},
+        {"type": "answer", "text": "It is dry."},
+    ]
+
+
+async def test_a_transcript_holds_every_event_call_and_result_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    async with desk(tmp_path, call("peek", what="x"), call("stumble"), Reply("Half of it.")) as at:
+        code, out, _ = await at.run("--single", "both", "--transcript", str(path))
+    assert (code, out) == (0, "Half of it.\n")
+    events = events_of(path.read_text())
+    assert [event["type"] for event in events] == [
+        *("user", "assistant", "tool_call", "tool_result", "assistant", "tool_call", "tool_result", "assistant", "answer", "end"),
+    ]
+    results = [event for event in events if event["type"] == "tool_result"]
+    assert (results[0]["outcome"], results[0]["content"]) == ("ok", "did peek x")
+    assert (results[1]["outcome"], results[1]["error"]) == ("executionError", "there is nothing here")
+    assert events[5]["exit_code"] is None
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_nonsense_is_logged_as_it_came_and_answered_calmly(tmp_path: Path) -> None:
+    nonsense = '{"name": "peek", "arguments": {"what": "no'
+    async with desk(tmp_path, *[Reply("")] * 3) as at:
+        code, out, _ = await at.run("--single", "use the tool", "--max-steps", "1", "--max-tokens", "30", "--json-out")
+    assert code == 0
+    assert events_of(out)[-1] == {"type": "answer", "text": CALM}
+    async with desk(tmp_path, Reply(nonsense)) as at:
+        code, out, _ = await at.run("--single", "use the tool", "--json-out")
+    assert code == 0
+    assert {"type": "assistant", "step": 0, "raw": nonsense} in events_of(out)
+
+
+async def test_a_conversation_can_be_piped_in(tmp_path: Path) -> None:
+    async with desk(tmp_path, Reply("One."), Reply("Two.")) as at:
+        code, out, _ = await at.run(given=b"first\n\nsecond\n:quit\nnever\n")
+    assert (code, out) == (0, "agent> One.\nagent> Two.\n")
+
+
+async def test_rounds_end_where_they_were_told_to(tmp_path: Path) -> None:
+    async with desk(tmp_path, *(call("peek", what=str(number)) for number in range(5))) as at:
+        code, out, _ = await at.run("--single", "go on", "--max-steps", "2")
+        assert at.effects() == ["peek 0", "peek 1"]
+    assert code == 1
+    assert "stopped after several steps" in out
+
+
+async def test_calls_are_on_record_as_the_gateways_own_loop_and_the_persons_terminal(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("peek", what="x"), Reply("Done.")) as at:
+        assert (await at.run("--single", "peek"))[0] == 0
+        code, _, err = await at.run("audit", "export", "log.jsonl")
+        assert code == 0, err
+        assert (await at.run("audit", "verify"))[0] == 0
+    leaves = [line["body"] for line in events_of((tmp_path / "log.jsonl").read_text()) if line["type"] == "leaf"]
+    leaves = [json.loads(body) if isinstance(body, str) else body for body in leaves]
+    assert {leaf["runner"] for leaf in leaves if "runner" in leaf} == {"gateway-side"}
+    started = [leaf for leaf in leaves if leaf["event"] == "console-session:started"]
+    assert [leaf["via"] for leaf in started] == ["terminal"]
+    assert [leaf["event"] for leaf in leaves].count("local-operator:added") == 1
+    assert [leaf["reason"] for leaf in leaves if leaf["event"] == "agent-session:ended"] == ["signedOut"]
+
+
+async def test_without_a_terminal_what_needs_a_yes_is_denied_in_clear_words(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("note", what="x"), Reply("I did not.")) as at:
+        code, out, err = await at.run("--single", "note x", given=b"y\ny\ny\n")
+        assert at.effects() == []
+    assert (code, out) == (0, "I did not.\n")
+    assert "no terminal to ask at, so it is denied" in err
+
+
+async def test_without_a_terminal_a_passkey_is_pointed_to_and_not_waited_for(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("erase", what="x"), Reply("I could not.")) as at:
+        code, _, err = await at.run("--single", "erase x")
+        assert at.effects() == []
+        assert f"{at.console_origin}/enrol#t=" in err
+    assert code == 0
+
+
+async def test_a_model_that_is_away_is_a_failure_and_said_so(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        code, out, err = await at.run("--single", "hello")
+    assert (code, out) == (1, "")
+    assert "model" in err
+
+
+async def test_one_state_folder_serves_one_gateway_and_the_other_is_told_what_to_do(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("linger"), Reply("…")) as at:
+        first = await at.start("--single", "linger")
+        await at.until_done(1)
+        code, out, err = await at.run("--single", "hello")
+        first.send_signal(signal.SIGINT)
+        async with asyncio.timeout(PATIENCE):
+            await first.communicate()
+    assert (code, out) == (2, "")
+    assert "another folder with --state" in err
+    assert "Traceback" not in err
+
+
+async def test_an_interrupt_stops_the_tool_at_once_and_is_told_by_the_exit_code(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("linger"), Reply("never")) as at:
+        process = await at.start("--single", "linger", "--transcript", "log.jsonl")
+        await at.until_done(1)
+        async with asyncio.timeout(PATIENCE):
+            process.send_signal(signal.SIGINT)
+            out, err = await process.communicate()
+        assert (process.returncode, out) == (130, b""), err
+        assert (await at.run("audit", "export", "audit.jsonl"))[0] == 0
+    assert "Traceback" not in err.decode()
+    assert events_of((tmp_path / "log.jsonl").read_text())[-1] == {"type": "end", "ending": "stopped"}
+    assert '"cancelled"' in (tmp_path / "audit.jsonl").read_text()
+
+
+async def test_what_is_typed_wrong_is_one_sentence_and_exit_code_two(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        cases = {
+            ("--single", " "): "--single needs something to ask",
+            ("--max-steps", "0"): "max-steps",
+            ("--as", "nobody", "--single", "x"): "there is no operator `nobody`",
+            ("--transcript", "none/log.jsonl", "--single", "x"): "cannot be written",
+            ("--tools", "none.json", "--single", "x"): "does not exist",
+        }
+        for arguments, words in cases.items():
+            code, out, err = await at.run(*arguments)
+            assert (code, out) == (2, ""), (arguments, err)
+            assert words in err
+            assert "Traceback" not in err

@@ -1,0 +1,194 @@
+"""`countersign agent` as a child process, at a pseudo-terminal or away from one, and a scripted model for it to talk to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
+from tests.fakes.openai_server import openai_app, serving
+from tests.harness.process import free_port
+
+PATIENCE = 40.0
+"""Seconds for anything to happen on a busy machine; a bound, not a measurement."""
+
+SETTINGS = {"COUNTERSIGN_TOOLS_MODULES": '["tests.harness.effect_tools"]'}
+
+
+@dataclass
+class Desk:
+    """A folder to work in, and a model's URL."""
+
+    home: Path
+    model: str
+    backend: ScriptedBackend
+    port: int = field(default_factory=free_port)
+
+    @property
+    def console_origin(self) -> str:
+        """Where passkeys are answered."""
+        return f"http://console.localhost:{self.port}"
+
+    @property
+    def agent_origin(self) -> str:
+        """Where `/v1` is."""
+        return f"http://agent.localhost:{self.port}"
+
+    def effects(self) -> list[str]:
+        """What the tools really did, oldest first."""
+        path = self.home / "effects"
+        return [line.split(" ", 2)[2] for line in path.read_text().splitlines()] if path.exists() else []
+
+    async def until_asked(self, times: int) -> None:
+        """Wait until the model was asked so often."""
+        async with asyncio.timeout(PATIENCE):
+            while len(self.backend.asked) < times:
+                await asyncio.sleep(0.02)
+
+    async def until_done(self, times: int) -> None:
+        """Wait until so many tools have left their line."""
+        async with asyncio.timeout(PATIENCE):
+            while len(self.effects()) < times:
+                await asyncio.sleep(0.02)
+
+    def environment(self) -> dict[str, str]:
+        """What the child gets: nothing of the test's own settings."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "COUNTERSIGN_PORT": str(self.port),
+            "EFFECTS": str(self.home / "effects"),
+            **SETTINGS,
+        }
+
+    async def run(self, *arguments: str, given: bytes | None = None) -> tuple[int, str, str]:
+        """Away from any terminal: exit code, standard output, standard error."""
+        process = await self.start(*arguments)
+        async with asyncio.timeout(PATIENCE):
+            out, err = await process.communicate(given)
+        return process.returncode or 0, out.decode(), err.decode()
+
+    async def start(self, *arguments: str) -> asyncio.subprocess.Process:
+        """The same, and what it does is watched."""
+        return await asyncio.create_subprocess_exec(
+            *self.command(*arguments),
+            cwd=self.home,
+            env=self.environment(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+
+    def command(self, *arguments: str) -> list[str]:
+        """`countersign agent MODEL …`, or another command."""
+        if arguments and arguments[0] in ("audit", "enrol"):
+            return [sys.executable, "-m", "gateway", *arguments]
+        return [sys.executable, "-m", "gateway", "agent", self.model, *arguments]
+
+    @contextlib.asynccontextmanager
+    async def sit_down(self, *arguments: str, out: int | None = None) -> AsyncGenerator[Sitting]:
+        """At a terminal. `out` may take standard output away from it."""
+        master, slave = os.openpty()
+
+        def take_terminal() -> None:
+            os.setsid()
+            os.login_tty(slave)
+            if out is not None:
+                os.dup2(out, 1)
+
+        process = await asyncio.create_subprocess_exec(
+            *self.command(*arguments),
+            cwd=self.home,
+            env=self.environment(),
+            preexec_fn=take_terminal,
+            pass_fds=(slave, *(() if out is None else (out,))),
+        )
+        os.close(slave)
+        os.set_blocking(master, False)
+        sitting = Sitting(process, master)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(master, sitting.read)
+        try:
+            yield sitting
+        finally:
+            loop.remove_reader(master)
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+            os.close(master)
+
+
+@dataclass
+class Sitting:
+    """A person at the terminal."""
+
+    process: asyncio.subprocess.Process
+    _master: int
+    output: str = ""
+    _seen: int = 0
+    _said: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def read(self) -> None:
+        """Take what is on the screen."""
+        try:
+            self.output += os.read(self._master, 65_536).decode(errors="replace").replace("\r\n", "\n")
+        except OSError:
+            # The other side has closed it.
+            asyncio.get_running_loop().remove_reader(self._master)
+        self._said.set()
+
+    def type(self, text: str) -> None:
+        """Type it; "\\n" is the return key and "\\x03" Ctrl-C."""
+        os.write(self._master, text.encode())
+
+    async def sees(self, pattern: str) -> re.Match[str]:
+        """Wait until it is on the screen, after what was seen before."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while (found := re.compile(pattern).search(self.output, self._seen)) is None:
+                    self._said.clear()
+                    if self.process.returncode is not None and not self._said.is_set():
+                        break
+                    await self._said.wait()
+        except TimeoutError:
+            found = None
+        assert found is not None, f"never saw {pattern!r} in:\n{self.output}"
+        self._seen = found.end()
+        return found
+
+    def interrupt(self) -> None:
+        """What Ctrl-C does where the terminal's own handling is out of the way."""
+        self.process.send_signal(signal.SIGINT)
+
+    async def leaves(self) -> int:
+        """Wait for the end; the exit code."""
+        async with asyncio.timeout(PATIENCE):
+            return await self.process.wait()
+
+
+def call(tool: str, **arguments: object) -> Reply:
+    """A reply that is one call."""
+    return Reply(calls=((tool, arguments),))
+
+
+@contextlib.asynccontextmanager
+async def desk(home: Path, *replies: Reply) -> AsyncGenerator[Desk]:
+    """A desk whose model says these things."""
+    backend = ScriptedBackend(in_order(*replies))
+    async with serving(openai_app(backend)) as url:
+        yield Desk(home, url, backend)
+
+
+def lines_of(output: str) -> Sequence[str]:
+    """Without the last end of line."""
+    return output.rstrip("\n").split("\n")
