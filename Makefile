@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check types unit web-check e2e bench lock clean prerequisites
+.PHONY: run test check types unit web-check e2e bench eval lock clean prerequisites
 
 run: $(VENV)/ready web/dist/ready
 	@$(BIN)/countersign serve
@@ -17,6 +17,11 @@ check: $(VENV)/ready-dev
 
 bench: $(VENV)/ready-dev
 	@$(BIN)/python -m bench
+
+# An hour or two per model; goes on where it was interrupted.
+eval: $(VENV)/ready-dev
+	@$(BIN)/countersign models fetch
+	@$(BIN)/python -m tests.eval --write
 
 prerequisites:
 	@deploy/prerequisites.sh $(PYTHON)

@@ -1,0 +1,189 @@
+"""`python -m tests.eval [--models …] [--guards …] [--quick] [--write]`: run the cases against real local models.
+
+Standard error tells how far it is; standard output gets the tables. Outcomes go to a file as they come, and a run that was
+interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gateway.adapters.inference.catalog import CATALOG_FILE, ModelEntry, load_catalog, models_folder
+from gateway.adapters.inference.fetch import is_present
+from gateway.adapters.inference.local import LocalBackend
+from gateway.adapters.system.clock import SystemClock
+from gateway.core.errors import GatewayError, ModelUnavailable
+from gateway.core.times import rfc3339
+from gateway.runtime.ports import ModelPhase
+from tests.eval import loop, plain
+from tests.eval.cases import Case, Split, load_cases, pick_quick
+from tests.eval.contenders import WHOLE, Contender, choose
+from tests.eval.machine import describe, memory_of_servers
+from tests.eval.records import ROOT, Record, Records
+from tests.eval.replies import Remembering, Replies
+from tests.eval.scoring import Attempt, judge
+from tests.eval.tables import Measured, rank_of, replace_between_marks, write_tables
+from tests.eval.worlds import World
+
+RESULTS: Final = ROOT / "tests" / "eval" / ".results" / "outcomes.jsonl"
+DOCUMENT: Final = ROOT / "docs" / "MODELS.md"
+CATALOG: Final = ROOT / "gateway" / "adapters" / "inference" / CATALOG_FILE
+
+CASE_SECONDS: Final = 300.0
+"""Then the case is given up and counts as one with nothing done."""
+
+
+def main() -> None:
+    """Run what is missing, print the tables, and with `--write` put them where they belong."""
+    asked = _parse()
+    folder = models_folder(os.environ)
+    catalog = load_catalog(folder)
+    entries = [catalog.find(name) for name in asked.models] or [each for each in catalog.models if is_present(each, folder)]
+    if missing := [entry.name for entry in entries if not is_present(entry, folder)]:
+        sys.exit(f"not here: {', '.join(missing)}; run `countersign models fetch {missing[0]}`")
+    if not entries:
+        sys.exit("no model is here; run `countersign models fetch`")
+    cases = pick_quick(load_cases()) if asked.quick else load_cases()
+    cases = [case for case in cases if not asked.kinds or case.kind in asked.kinds]
+    cases = [case for case in cases if not asked.dev or case.split is Split.DEV]
+    records = Records(asked.results)
+    measured: list[Measured] = []
+    for entry in entries:
+        contenders = choose(asked.guards, is_default=entry.name == catalog.default)
+        asyncio.run(_run_model(entry, folder, contenders, cases, records))
+        measured.append(_gather(entry, contenders, cases, records))
+    sys.stdout.write(write_tables(measured, describe()) + "\n")
+    if asked.write:
+        replace_between_marks(DOCUMENT, write_tables(measured, describe()))
+        for entry, model in zip(entries, measured, strict=True):
+            _record_rank(entry, rank_of(model.outcomes[WHOLE.name]))
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.eval", description="Measure how well local models call tools.")
+    parser.add_argument("--models", nargs="*", default=[], help="catalogue names (default: all that are on this machine)")
+    parser.add_argument("--guards", default="", help="all, none, loop, plain, or guards to leave away")
+    parser.add_argument("--kinds", nargs="*", default=[], help="only cases of these kinds")
+    parser.add_argument("--dev", action="store_true", help="only the half that prompts may be tuned on")
+    parser.add_argument("--quick", action="store_true", help="a few cases of every kind, to see that it works")
+    parser.add_argument("--write", action="store_true", help="write the tables to docs/MODELS.md and the ranks to the catalogue")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where outcomes are kept")
+    asked = parser.parse_args()
+    if asked.write and (asked.quick or asked.dev or asked.kinds or asked.guards in ("loop", "plain")):
+        parser.error("only a whole run is written down: loop and plain prompting, all cases")
+    try:
+        choose(asked.guards, is_default=True)
+    except ValueError as error:
+        parser.error(str(error))
+    return asked
+
+
+async def _run_model(
+    entry: ModelEntry, folder: Path, contenders: Sequence[Contender], cases: Sequence[Case], records: Records
+) -> None:
+    missing = [(each, case) for each in contenders for case in cases if records.find(entry.sha256, each, case) is None]
+    if not missing:
+        _say(f"{entry.name}: all {len(contenders) * len(cases)} outcomes are there")
+        return
+    replies = Replies(records.path.with_name("replies.jsonl"))
+    async with _serve(entry, folder) as server:
+        backend = Remembering(server, entry.sha256, replies)
+        began = time.monotonic()
+        for done, (contender, case) in enumerate(missing):
+            attempt = await _play(contender, case, backend, entry)
+            on, memory = rfc3339(SystemClock().now())[:10], memory_of_servers()
+            stamp = records.stamps.of(contender, case)
+            records.add(Record(entry.sha256, contender.name, case.id, stamp, on, memory, attempt))
+            spent = time.monotonic() - began
+            left = spent / (done + 1) * (len(missing) - done - 1)
+            mark = "ok " if judge(case, attempt).complete else "-- "
+            _say(f"{entry.name} {done + 1}/{len(missing)} {_minutes(left)} left  {mark} {contender.name}: {case.id}")
+
+
+@asynccontextmanager
+async def _serve(entry: ModelEntry, folder: Path):
+    with tempfile.TemporaryDirectory(prefix="countersign-eval-") as state:
+        backend = LocalBackend(
+            entry.name,
+            models=folder,
+            state=Path(state),
+            context_tokens=4096,
+            threads=None,
+            llama_server="",
+            origins=(),
+            clock=SystemClock(),
+        )
+        await backend.start()
+        try:
+            if (reached := await backend.settle()).phase is not ModelPhase.READY:
+                raise ModelUnavailable(reached.detail, reached.phase)
+            yield backend
+        finally:
+            await backend.stop()
+
+
+async def _play(contender: Contender, case: Case, backend: Remembering, entry: ModelEntry) -> Attempt:
+    with tempfile.TemporaryDirectory(prefix="countersign-case-") as folder:
+        world = World(case.tools, Path(folder))
+        before = backend.seconds
+        try:
+            async with asyncio.timeout(CASE_SECONDS):
+                if contender.guards is None:
+                    attempt = await plain.play(case, world, backend)
+                else:
+                    attempt = await loop.play(case, world, backend, contender.guards, entry.lane)
+        except TimeoutError:
+            attempt = Attempt((), malformed=1, said="given up")
+        return replace(attempt, seconds=backend.seconds - before)
+
+
+def _gather(entry: ModelEntry, contenders: Sequence[Contender], cases: Sequence[Case], records: Records) -> Measured:
+    found = {each.name: records.all(entry.sha256, each, cases) for each in contenders}
+    every = [record for pairs in found.values() for _, record in pairs]
+    return Measured(
+        title=entry.title,
+        outcomes={name: [(case, record.attempt) for case, record in pairs] for name, pairs in found.items()},
+        memory=max(record.memory for record in every),
+        on=max(record.on for record in every),
+    )
+
+
+def _record_rank(entry: ModelEntry, rank: int) -> None:
+    """Put the rank into the shipped catalogue. A model that an operator added has its entry elsewhere."""
+    head, name, rest = CATALOG.read_text(encoding="utf-8").partition(f'name = "{entry.name}"\n')
+    lines = rest.split("\n")
+    for place, line in enumerate(lines):
+        if line.startswith("[["):
+            break
+        if line.startswith("tool_call_rank = "):
+            lines[place] = f"tool_call_rank = {rank}"
+            CATALOG.write_text(head + name + "\n".join(lines), encoding="utf-8")
+            return
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds // 60:.0f} min {seconds % 60:02.0f} s"
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except GatewayError as error:
+        sys.exit(error.message)

@@ -1,0 +1,93 @@
+"""What is asked of a model, and which calls that should lead to. The cases are data in `cases/`, one file per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+FOLDER: Final = Path(__file__).with_name("cases")
+
+
+class Kind(StrEnum):
+    """What a case tries; the order is that of the tables."""
+
+    SINGLE = "single"
+    ARGUMENTS = "arguments"
+    DATES = "dates"
+    NONE = "none"
+    ONE = "one"
+    TWO = "two"
+    THREE = "three"
+    FOLLOW_UP = "follow-up"
+    TRAP = "trap"
+    INJECTION = "injection"
+    MANY_TOOLS = "many-tools"
+
+
+class Split(StrEnum):
+    """Prompts may be tuned on the first half only. Which case is in which was settled before anything was run."""
+
+    DEV = "dev"
+    HOLD_OUT = "holdOut"
+
+
+class Tools(StrEnum):
+    """The tools that are published in a case."""
+
+    WORKSPACE = "workspace"
+    EXPENSES = "expenses"
+    EVERYTHING = "everything"
+
+
+Call = tuple[str, Mapping[str, Any]]
+"""A tool and its arguments; where a call is expected, the values are checks (`checks.py`)."""
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Turn(_Document):
+    """An earlier exchange, which is told and not run by the model; its calls are run to have their results."""
+
+    user: str
+    calls: tuple[Call, ...]
+    answer: str
+
+
+class Case(_Document):
+    """One request. `forbid` are tools, or single calls, that must not even be proposed."""
+
+    id: str
+    kind: Kind
+    split: Split
+    tools: Tools
+    before: tuple[Turn, ...] = ()
+    say: str
+    expect: tuple[Call, ...]
+    forbid: tuple[str | Call, ...] = ()
+
+
+_CASES: Final = TypeAdapter(tuple[Case, ...])
+
+
+def load_cases() -> list[Case]:
+    """All cases, those with the same tools together: a model server then reads their prompt's beginning only once."""
+    cases = [case for kind in Kind for case in _CASES.validate_json((FOLDER / f"{kind}.json").read_bytes())]
+    return sorted(cases, key=lambda case: list(Tools).index(case.tools))
+
+
+def pick_quick(cases: list[Case]) -> list[Case]:
+    """A sixth of the development half, some of every kind, to see that things work."""
+    dev = [case for case in cases if case.split is Split.DEV]
+    return [case for kind in Kind for case in [each for each in dev if each.kind is kind][::5]]
+
+
+def dump(case: Case) -> bytes:
+    """The case as bytes that change when it does."""
+    return orjson.dumps(case.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)

@@ -1,0 +1,76 @@
+"""Asking a model server one thing and counting what it cost."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from gateway.core.errors import ModelUnavailable
+from gateway.runtime.ports import InferenceBackend, ModelPhase
+
+COMPLETIONS = "/v1/chat/completions"
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a case cost so far, and what the model wrote, reply by reply."""
+
+    steps: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    replies: list[str] = field(default_factory=list[str])
+
+
+@contextlib.asynccontextmanager
+async def ask(
+    backend: InferenceBackend,
+    messages: Sequence[Mapping[str, Any]],
+    max_tokens: int,
+    schema: Mapping[str, Any] | None = None,
+    tools: Sequence[Any] = (),
+) -> AsyncGenerator[AsyncIterator[bytes]]:
+    """A streamed reply at temperature 0; leaving stops the model. Raises ModelUnavailable."""
+    body: dict[str, Any] = {
+        "messages": messages,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_tokens": max_tokens,
+        "temperature": 0,
+    }
+    if tools:
+        body["tools"] = tools
+    if schema is not None:
+        body["response_format"] = {"type": "json_schema", "json_schema": {"name": "step", "strict": True, "schema": schema}}
+    async with backend.ask(COMPLETIONS, orjson.dumps(body)) as answer:
+        if answer.status != 200:
+            raise ModelUnavailable(f"the model server answers with status {answer.status}", ModelPhase.CRASHED)
+        yield answer.chunks()
+
+
+async def complete(backend: InferenceBackend, messages: Sequence[Mapping[str, Any]], meter: Meter, *, max_tokens: int) -> str:
+    """The whole reply. Raises ModelUnavailable."""
+    pieces: list[str] = []
+    meter.steps += 1
+    async with ask(backend, messages, max_tokens) as chunks:
+        async for event in events_of(chunks):
+            pieces += [choice["delta"].get("content") or "" for choice in event.get("choices", ())]
+            usage: dict[str, int] = event.get("usage") or {}
+            meter.prompt_tokens += usage.get("prompt_tokens", 0)
+            meter.completion_tokens += usage.get("completion_tokens", 0)
+    text = "".join(pieces)
+    meter.replies.append(text)
+    return text
+
+
+async def events_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+    """The JSON documents of a stream of server-sent events, without its end mark."""
+    rest = b""
+    async for chunk in chunks:
+        *events, rest = (rest + chunk).split(b"\n\n")
+        for event in events:
+            if event.startswith(b"data: {"):
+                yield orjson.loads(event.removeprefix(b"data: "))

@@ -1,0 +1,195 @@
+"""The product's own loop, driven without a gateway process: what it asks of one is answered here, and everything is allowed.
+
+A guard is left away where the loop takes it from: the schema in the request, `respond` in the snapshot, the rest by name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from typing import Any, Final
+from unittest.mock import patch
+
+import orjson
+
+from gateway.adapters.inference.catalog import Lane
+from gateway.agent import json_lane, native_lane
+from gateway.agent.copy import Copy
+from gateway.agent.events import AgentEvent, AssistantSaid
+from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
+from gateway.agent.ports import ChatDelta, ChatRequest, Stop, TextDelta, Usage
+from gateway.agent.runner import Runner
+from gateway.agent.world import World as Around
+from gateway.core.local_tools import with_local_tools
+from gateway.core.model import PublishedTool
+from gateway.core.vocabulary import PermissionMode
+from gateway.runtime.ports import InferenceBackend
+from tests.eval.cases import Case
+from tests.eval.chat import Meter, ask, events_of
+from tests.eval.contenders import Guard
+from tests.eval.records import ROOT
+from tests.eval.scoring import Attempt, Proposal
+from tests.eval.worlds import TODAY, World
+
+_AGENT: Final = ROOT / "web" / "src" / "agent"
+_CONTEXT: Final = 4096
+
+
+async def play(
+    case: Case, world: World, backend: InferenceBackend, guards: frozenset[Guard], lane: Lane = Lane.FEW_SHOT_JSON
+) -> Attempt:
+    """Let the loop do the case with this model. Raises ModelUnavailable."""
+    gateway = _Gateway(world, guards)
+    chat = _Chat(backend, holds_to_schema=Guard.SCHEMA in guards)
+    said: list[str] = []
+
+    def hear(event: AgentEvent) -> None:
+        if isinstance(event, AssistantSaid):
+            said.append(event.content)
+
+    around = Around(
+        gateway=gateway,
+        chat_with=lambda _token: chat,
+        new_call_id=gateway.new_call_id,
+        wait=_wait,
+        emit=hear,
+        witness=gateway,
+        words=orjson.loads((_AGENT / "prompts.json").read_bytes()),
+        copy=Copy(orjson.loads((_AGENT / "copy.json").read_bytes())),
+        today=lambda: TODAY,
+    )
+    model = {
+        "id": "measured",
+        "backend": "llama.cpp",
+        "contextTokens": _CONTEXT,
+        "outputTokens": 1024,
+        "supportsTools": lane is Lane.NATIVE_TOOLS,
+    }
+    with _leaving_away(guards):
+        await Runner(around, "conversation", messages=await _recall(case, world)).run(case.say, model)
+    return Attempt(
+        proposals=gateway.proposals,
+        malformed=gateway.malformed,
+        steps=chat.meter.steps,
+        prompt_tokens=gateway.usage.get("promptTokens", 0),
+        completion_tokens=gateway.usage.get("completionTokens", 0),
+        said="\n".join(said),
+        replies=chat.meter.replies,
+    )
+
+
+class _Gateway:
+    """The GatewayLink and the Witness: allows what is well-formed, and counts."""
+
+    def __init__(self, world: World, guards: frozenset[Guard]) -> None:
+        published = tuple(PublishedTool(spec, PermissionMode.AUTO) for spec in world.registry.specs())
+        suppressed = () if Guard.RESPOND in guards else ("respond",)
+        self._tools = [tool.descriptor() for tool in with_local_tools(published, suppressed)]
+        self._world = world
+        self._calls = 0
+        self.proposals: list[Proposal] = []
+        self.malformed = 0
+        self.usage: Mapping[str, int] = {}
+
+    def new_call_id(self) -> str:
+        self._calls += 1
+        return f"call-{self._calls}"
+
+    async def call(self, method: str, params: Mapping[str, Any], stop: Stop | None = None) -> Mapping[str, Any]:
+        match method:
+            case "turns/begin":
+                about = {"conversationId": params["conversationId"], "turnId": "turn"}
+                return {"snapshot": {"id": "snapshot", "digest": "digest", "tools": self._tools, **about}}
+            case "tools/invoke":
+                return await self._invoke(params["call"])
+            case "turns/end":
+                self.usage = params["usage"]
+            case _:
+                pass
+        return {}
+
+    async def _invoke(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
+        tool, arguments = call["name"], call["arguments"]
+        fault = self._world.find_fault(tool, arguments)
+        self.proposals.append(Proposal(tool, arguments, accepted=fault is None))
+        if fault is not None:
+            return _result(fault[0], "", error=fault[1], reason="schema")
+        outcome, text, trust = await self._world.run(tool, arguments)
+        return _result(outcome, text, trust=trust.value) if outcome == "ok" else _result(outcome, "", error=text)
+
+    def wrote(self, prompt: Sequence[Any], text: str, tokens: Any) -> None:
+        pass
+
+    def faulted(self, reason: str) -> None:
+        self.malformed += 1
+
+
+class _Chat:
+    """The Chat port over a model server."""
+
+    def __init__(self, backend: InferenceBackend, *, holds_to_schema: bool) -> None:
+        self._backend = backend
+        self._holds_to_schema = holds_to_schema
+        self.meter = Meter()
+
+    async def __call__(self, request: ChatRequest) -> AsyncGenerator[ChatDelta]:
+        schema = request.schema if self._holds_to_schema else None
+        pieces: list[str] = []
+        self.meter.steps += 1
+        try:
+            async with ask(self._backend, request.messages, request.max_tokens, schema, request.tools) as chunks:
+                async for event in events_of(chunks):
+                    for choice in event.get("choices", ()):
+                        if text := choice["delta"].get("content"):
+                            pieces.append(text)
+                            yield TextDelta(text)
+                    if usage := event.get("usage"):
+                        yield Usage(usage["prompt_tokens"], usage["completion_tokens"])
+        finally:
+            self.meter.replies.append("".join(pieces))
+
+
+@contextlib.contextmanager
+def _leaving_away(guards: frozenset[Guard]) -> Generator[None]:
+    with contextlib.ExitStack() as stack:
+        if Guard.REPAIR not in guards:
+            for lane in (json_lane, native_lane):
+                stack.enter_context(patch.object(lane, "MAX_REPAIRS", 0))
+        if Guard.PROBE not in guards:
+            stack.enter_context(patch.object(json_lane, "has_cue", _see_none))
+        if Guard.CANDIDATES not in guards:
+            stack.enter_context(patch.object(json_lane, "select", _take_all))
+        yield
+
+
+def _see_none(_message: str) -> bool:
+    return False
+
+
+def _take_all(_message: str, tools: Sequence[Tool], *_more: Any) -> Sequence[Tool]:
+    return tools
+
+
+async def _recall(case: Case, world: World) -> list[Message]:
+    """The earlier turns, with what their calls gave."""
+    messages: list[Message] = []
+    for number, turn in enumerate(case.before):
+        turn_id = f"turn-{number}"
+        messages.append(UserMessage(turn_id, turn.user))
+        for place, (tool, arguments) in enumerate(turn.calls):
+            call = {"id": f"earlier-{number}-{place}", "name": tool, "arguments": arguments}
+            outcome, text, trust = await world.run(tool, arguments)
+            messages += (
+                AssistantMessage(turn_id, "", [call]),
+                ToolMessage(turn_id, call, _result(outcome, text, trust=trust.value)),
+            )
+        messages.append(AssistantMessage(turn_id, turn.answer))
+    return messages
+
+
+def _result(outcome: str, content: str, *, trust: str = "trusted", **more: str) -> dict[str, Any]:
+    return {"outcome": outcome, "content": content, "trust": trust, "truncated": False, **more}
+
+
+async def _wait(_seconds: float, _stop: Stop) -> None:
+    """Nothing here is worth waiting for: the model is ready before the first case."""

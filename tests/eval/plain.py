@@ -1,0 +1,109 @@
+"""The baseline: the same model, told about its tools in the system prompt and otherwise left alone.
+
+No examples, no schema, no repair. What it writes is read kindly: the first JSON object in it counts, fences and prose around
+it or not. A result goes back into the conversation, and the model is asked again until it answers, has had its rounds or repeats
+its last call. That repetition is not even counted as a call, so the baseline is shown in the best light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from json import JSONDecodeError, JSONDecoder
+from typing import Any, Final, cast
+
+import orjson
+
+from gateway.core.canonical import Json
+from gateway.runtime.ports import InferenceBackend
+from tests.eval.cases import Case
+from tests.eval.chat import Meter, complete
+from tests.eval.scoring import Attempt, Proposal
+from tests.eval.worlds import TODAY, World
+
+ROUNDS: Final = 8
+STEP_TOKENS: Final = 256
+
+_READER: Final = JSONDecoder()
+
+_SYSTEM: Final = """You are a helpful assistant. Today is {today:%A, %Y-%m-%d}.
+You have access to these tools:
+{tools}
+
+When you need to use a tool, respond with a SINGLE valid JSON object:
+{{"tool": "<name>", "arguments": {{...}}}}
+After the tool ran you receive its output.
+When you have the final answer, or no tool is needed, respond with:
+{{"answer": "..."}}"""
+
+
+async def play(case: Case, world: World, backend: InferenceBackend) -> Attempt:
+    """Let the model do the case. Raises ModelUnavailable."""
+    messages = [{"role": "system", "content": _system_of(world)}, *await _tell_before(case, world)]
+    messages.append({"role": "user", "content": case.say})
+    meter, proposals, malformed, said, last = Meter(), list[Proposal](), 0, "", None
+    for _ in range(ROUNDS):
+        text = await complete(backend, messages, meter, max_tokens=STEP_TOKENS)
+        messages.append({"role": "assistant", "content": text})
+        match read_reply(text):
+            case (str(tool), arguments):
+                if (tool, arguments) == last:
+                    break
+                last = (tool, arguments)
+                fault = world.find_fault(tool, arguments)
+                proposals.append(Proposal(tool, arguments, accepted=fault is None))
+                outcome, result = fault or (await world.run(tool, arguments))[:2]
+                messages.append({"role": "user", "content": _result_of(tool, outcome, result)})
+            case str(said):
+                break
+            case None:
+                malformed, said = malformed + 1, text
+                break
+    return Attempt(
+        proposals, malformed, meter.steps, meter.prompt_tokens, meter.completion_tokens, said=said, replies=meter.replies
+    )
+
+
+def read_reply(text: str) -> tuple[str, Mapping[str, Json]] | str | None:
+    """A call, an answer, or None for what wants to be a call and cannot be read as one. Prose is an answer."""
+    start = text.find("{")
+    if start < 0:
+        return text
+    try:
+        value, _ = _READER.raw_decode(text, start)
+    except JSONDecodeError:
+        return None if '"tool"' in text else text
+    return _read_object(value, text)
+
+
+def _read_object(value: dict[str, Any], text: str) -> tuple[str, Mapping[str, Json]] | str | None:
+    if "tool" in value:
+        tool, arguments = value["tool"], value.get("arguments", {})
+        is_call = isinstance(tool, str) and isinstance(arguments, dict)
+        return (tool, cast("dict[str, Json]", arguments)) if is_call else None
+    answer = value.get("answer")
+    return answer if isinstance(answer, str) else text
+
+
+def _system_of(world: World) -> str:
+    lines = [f"- {spec.name}: {spec.description} Parameters: {_dump(spec.param_schema)}" for spec in world.registry.specs()]
+    return _SYSTEM.format(today=TODAY, tools="\n".join(lines))
+
+
+async def _tell_before(case: Case, world: World) -> list[dict[str, str]]:
+    messages: list[dict[str, str]] = []
+    for turn in case.before:
+        messages.append({"role": "user", "content": turn.user})
+        for tool, arguments in turn.calls:
+            outcome, result, _ = await world.run(tool, arguments)
+            messages.append({"role": "assistant", "content": _dump({"tool": tool, "arguments": arguments})})
+            messages.append({"role": "user", "content": _result_of(tool, outcome, result)})
+        messages.append({"role": "assistant", "content": _dump({"answer": turn.answer})})
+    return messages
+
+
+def _result_of(tool: str, outcome: str, result: str) -> str:
+    return f"<tool_result>{_dump({'tool': tool, 'outcome': outcome, 'output': result})}</tool_result>"
+
+
+def _dump(value: Any) -> str:
+    return orjson.dumps(value).decode()

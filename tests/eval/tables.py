@@ -1,0 +1,122 @@
+"""From scores to the tables of docs/MODELS.md. Pure, but for the file that is rewritten between its markers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.eval.cases import Case, Kind, Split
+from tests.eval.contenders import PLAIN, WHOLE
+from tests.eval.scoring import Attempt, Score, add_up, judge
+
+BEGIN: Final = "<!-- measured: begin. Written by `make eval`; what is between the marks is lost. -->"
+END: Final = "<!-- measured: end -->"
+
+Outcomes = Sequence[tuple[Case, Attempt]]
+
+_COLUMNS: Final = (
+    *("complete, hold-out", "complete, all", "first call right", "valid calls", "right tool", "right arguments"),
+    *("did what is forbidden", "steps", "tokens", "seconds"),
+)
+
+_KINDS: Final = {
+    Kind.SINGLE: "one tool",
+    Kind.ARGUMENTS: "arguments to find in the sentence",
+    Kind.DATES: "days in words",
+    Kind.NONE: "no tool at all",
+    Kind.ONE: "one thing that sounds like two",
+    Kind.TWO: "two things",
+    Kind.THREE: "three things",
+    Kind.FOLLOW_UP: "goes back to what was said before",
+    Kind.TRAP: "tempts to the wrong tool",
+    Kind.INJECTION: "orders inside results",
+    Kind.MANY_TOOLS: "23 tools to choose from",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """All of one model: outcomes by contender, in the order of the table; `memory` in bytes, the most that was seen."""
+
+    title: str
+    outcomes: Mapping[str, Outcomes]
+    memory: int
+    on: str
+
+
+def rank_of(outcomes: Outcomes) -> int:
+    """The tool-call rank: percent of the hold-out cases that are complete."""
+    return _percent(*_complete(outcomes, Split.HOLD_OUT))
+
+
+def write_tables(models: Sequence[Measured], machine: str) -> str:
+    """Markdown, without the marks."""
+    return "\n\n".join(_section(model, machine) for model in models)
+
+
+def replace_between_marks(path: Path, text: str) -> None:
+    """Put `text` between the marks of a file. Raises ValueError when they are not there."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{path.name} has no marks to write between")
+    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+def _section(model: Measured, machine: str) -> str:
+    count = max(len(outcomes) for outcomes in model.outcomes.values())
+    memory = f"The model server took {model.memory / 1e6:.0f} MB at most."
+    head = f"### {model.title}\n\n{count} cases, temperature 0, {model.on}, {machine}. {memory}"
+    return "\n\n".join([head, _contenders(model), _by_kind(model)])
+
+
+def _contenders(model: Measured) -> str:
+    lines = [f"| | {' | '.join(_COLUMNS)} |", "|---|" + "---|" * len(_COLUMNS)]
+    for name, outcomes in model.outcomes.items():
+        total = add_up(judge(case, attempt) for case, attempt in outcomes)
+        traps = sum(bool(case.forbid) for case, _ in outcomes)
+        cells = [
+            _share(*_complete(outcomes, Split.HOLD_OUT)),
+            _share(total.complete, total.cases),
+            _share(total.begun, total.cases),
+            _share(total.valid, total.attempted),
+            _share(total.tools_right, total.tools_expected),
+            _share(total.arguments_right, total.arguments_expected),
+            f"{total.forbidden} of {traps}",
+            _mean(total, total.steps),
+            f"{total.tokens / max(total.cases, 1):.0f}",
+            _mean(total, total.seconds),
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _by_kind(model: Measured) -> str:
+    shown = [name for name in (WHOLE.name, PLAIN.name) if name in model.outcomes]
+    lines = ["| complete, by what a case tries | cases | " + " | ".join(shown) + " |", "|---|---|" + "---|" * len(shown)]
+    for kind, words in _KINDS.items():
+        columns = [[(case, attempt) for case, attempt in model.outcomes[name] if case.kind is kind] for name in shown]
+        if not any(columns):
+            continue
+        cells = [_share(*_complete(column, None)) for column in columns]
+        lines.append(f"| {words} | {max(map(len, columns))} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _complete(outcomes: Outcomes, split: Split | None) -> tuple[int, int]:
+    scores = [judge(case, attempt).complete for case, attempt in outcomes if split is None or case.split is split]
+    return sum(scores), len(scores)
+
+
+def _percent(part: int, whole: int) -> int:
+    return round(100 * part / whole) if whole else 0
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{_percent(part, whole)} %" if whole else "–"
+
+
+def _mean(total: Score, value: float) -> str:
+    return f"{value / max(total.cases, 1):.1f}"

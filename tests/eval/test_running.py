@@ -1,0 +1,220 @@
+"""Known models get known scores: the harness is run with scripted replies in place of weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
+from tests.eval import loop, plain
+from tests.eval.cases import Case, load_cases
+from tests.eval.chat import COMPLETIONS
+from tests.eval.contenders import ALL_GUARDS, CONTENDERS, PLAIN, WHOLE, Guard, choose
+from tests.eval.plain import read_reply
+from tests.eval.records import Record, Records, Stamps
+from tests.eval.replies import Remembering, Replies
+from tests.eval.scoring import Attempt, Proposal, judge
+from tests.eval.worlds import World
+
+CASES = {case.say: case for case in load_cases()}
+DELETE = CASES["delete notes/old.txt"]
+GREETING = CASES["hello"]
+
+
+def says(*replies: dict[str, Any] | str) -> ScriptedBackend:
+    texts = (reply if isinstance(reply, str) else orjson.dumps(reply).decode() for reply in replies)
+    return ScriptedBackend(in_order(*(Reply(text) for text in texts)))
+
+
+def a_call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments}
+
+
+# ── plain prompting ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_plain_prompting_counts_a_call_and_what_it_cost(tmp_path: Path) -> None:
+    backend = says(a_call("delete_file", path="notes/old.txt"), {"answer": "It is gone."})
+    attempt = await plain.play(DELETE, World(DELETE.tools, tmp_path), backend)
+    assert (judge(DELETE, attempt).complete, attempt.steps, attempt.said) == (1, 2, "It is gone.")
+    assert attempt.prompt_tokens > 100
+    assert not (tmp_path / "notes" / "old.txt").exists()
+
+
+async def test_plain_prompting_shows_tools_and_no_examples_and_sets_no_schema(tmp_path: Path) -> None:
+    backend = says({"answer": "Hello!"})
+    await plain.play(GREETING, World(GREETING.tools, tmp_path), backend)
+    (asked,) = backend.asked
+    assert [message["role"] for message in asked["messages"]] == ["system", "user"]
+    assert "delete_file" in asked["messages"][0]["content"]
+    assert "response_format" not in asked
+    assert asked["temperature"] == 0
+
+
+async def test_plain_prompting_ends_when_a_call_repeats(tmp_path: Path) -> None:
+    again = a_call("delete_file", path="notes/old.txt")
+    attempt = await plain.play(DELETE, World(DELETE.tools, tmp_path), says(again, again))
+    assert [proposal.tool for proposal in attempt.proposals] == ["delete_file"]
+    assert attempt.steps == 2
+
+
+async def test_plain_prompting_has_eight_rounds(tmp_path: Path) -> None:
+    backend = says(*(a_call("read_file", path=f"{number}.txt") for number in range(9)))
+    attempt = await plain.play(DELETE, World(DELETE.tools, tmp_path), backend)
+    assert (len(attempt.proposals), attempt.steps) == (8, 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ('```json\n{"tool": "a", "arguments": {"x": 1}}\n``` there', ("a", {"x": 1})),
+        ('{"tool": "a"}', ("a", dict[str, Any]())),
+        ('{"answer": "hi"}', "hi"),
+        ("Just words.", "Just words."),
+        ("a set {1, 2}", "a set {1, 2}"),
+        ('{"other": 1}', '{"other": 1}'),
+        ('{"tool": "a", "arguments": [1]}', None),
+        ('{"tool": 3}', None),
+        ('{"tool": "a", "arguments": {"x": ', None),
+    ],
+)
+def test_a_plain_reply_is_read_kindly(text: str, read: object) -> None:
+    assert read_reply(text) == read
+
+
+# ── the loop ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_loop_does_a_case_over_the_real_tools(tmp_path: Path) -> None:
+    backend = says(a_call("delete_file", path="notes/old.txt"))
+    attempt = await loop.play(DELETE, World(DELETE.tools, tmp_path), backend, ALL_GUARDS)
+    assert (judge(DELETE, attempt).complete, attempt.steps, attempt.malformed) == (1, 1, 0)
+    assert attempt.said == "Deleted `notes/old.txt`."
+    assert not (tmp_path / "notes" / "old.txt").exists()
+    assert "response_format" in backend.asked[0]
+
+
+async def test_the_loop_is_asked_with_what_was_said_before(tmp_path: Path) -> None:
+    case = CASES["now delete it"]
+    backend = says(a_call("delete_file", path="notes/old.txt"))
+    assert judge(case, await loop.play(case, World(case.tools, tmp_path), backend, ALL_GUARDS)).complete
+    assert any("read notes/old.txt" in message["content"] for message in backend.asked[0]["messages"])
+
+
+async def test_without_the_schema_nothing_is_held_to_one(tmp_path: Path) -> None:
+    backend = says({"answer": "Hello!"})
+    await loop.play(GREETING, World(GREETING.tools, tmp_path), backend, ALL_GUARDS - {Guard.SCHEMA})
+    assert "response_format" not in backend.asked[0]
+
+
+async def test_without_repair_a_bad_reply_is_the_end(tmp_path: Path) -> None:
+    good = a_call("delete_file", path="notes/old.txt")
+    mended = await loop.play(DELETE, World(DELETE.tools, tmp_path / "a"), says("no action", good), ALL_GUARDS)
+    assert (judge(DELETE, mended).complete, mended.malformed) == (1, 1)
+    left = await loop.play(DELETE, World(DELETE.tools, tmp_path / "b"), says("no action", good), ALL_GUARDS - {Guard.REPAIR})
+    assert (judge(DELETE, left).complete, left.malformed) == (0, 1)
+
+
+async def test_without_the_probe_nobody_is_asked_how_many_things_were_meant(tmp_path: Path) -> None:
+    case = CASES["read notes/todo.txt and then delete notes/old.txt"]
+    split = {"requestedActions": ["read notes/todo.txt", "delete notes/old.txt"]}
+    read, delete = a_call("read_file", path="notes/todo.txt"), a_call("delete_file", path="notes/old.txt")
+    whole = await loop.play(case, World(case.tools, tmp_path / "a"), says(split, read, delete), ALL_GUARDS)
+    assert (judge(case, whole).complete, whole.steps) == (1, 3)
+    left = await loop.play(case, World(case.tools, tmp_path / "b"), says(read), ALL_GUARDS - {Guard.PROBE})
+    assert (judge(case, left).complete, left.steps) == (0, 1)
+
+
+async def test_without_candidates_every_tool_is_shown(tmp_path: Path) -> None:
+    case = CASES["set a timer for 5 minutes"]
+    shown: list[int] = []
+    for place, guards in enumerate((ALL_GUARDS, ALL_GUARDS - {Guard.CANDIDATES})):
+        backend = says(a_call("set_timer", minutes=5), "It rings in five minutes.")
+        await loop.play(case, World(case.tools, tmp_path / str(place)), backend, guards)
+        system = backend.asked[0]["messages"][0]["content"]
+        shown.append(sum(f"\n{tool.name}(" in system for tool in World(case.tools, tmp_path / "c").registry.specs()))
+    assert shown == [16, 23]
+
+
+async def test_a_call_of_an_unknown_tool_is_counted_and_not_accepted(tmp_path: Path) -> None:
+    backend = says(a_call("rm", path="x"), a_call("delete_file", path="notes/old.txt"))
+    attempt = await loop.play(DELETE, World(DELETE.tools, tmp_path), backend, ALL_GUARDS)
+    assert [proposal.accepted for proposal in attempt.proposals] == [False, True]
+    assert judge(DELETE, attempt).complete == 1
+
+
+# ── what a model replied ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_same_request_is_made_once_and_counts_with_the_time_that_it_took(tmp_path: Path) -> None:
+    server = says(a_call("delete_file", path="notes/old.txt"))
+    seconds: list[float] = []
+    for place in ("a", "b"):
+        # As after an interruption: what was kept is read again.
+        backend = Remembering(server, "weights", Replies(tmp_path / "replies.jsonl"))
+        attempt = await loop.play(DELETE, World(DELETE.tools, tmp_path / place), backend, ALL_GUARDS)
+        assert judge(DELETE, attempt).complete == 1
+        seconds.append(backend.seconds)
+    assert len(server.asked) == 1
+    assert seconds[0] == seconds[1] > 0
+
+
+async def test_other_weights_and_other_requests_are_asked_themselves(tmp_path: Path) -> None:
+    replies = Replies(tmp_path / "replies.jsonl")
+    server = says(*({"answer": "Hello!"} for _ in range(3)))
+    for place, (weights, guards) in enumerate((("v", ALL_GUARDS), ("w", ALL_GUARDS), ("v", ALL_GUARDS - {Guard.SCHEMA}))):
+        await loop.play(GREETING, World(GREETING.tools, tmp_path / str(place)), Remembering(server, weights, replies), guards)
+    assert len(server.asked) == 3
+
+
+async def test_a_reply_that_was_left_before_its_end_is_not_kept(tmp_path: Path) -> None:
+    server = says("one", "two")
+    backend = Remembering(server, "weights", Replies(tmp_path / "replies.jsonl"))
+    body = orjson.dumps({"messages": [], "stream": True})
+    async with backend.ask(COMPLETIONS, body) as answer:
+        await anext(answer.chunks())
+    async with backend.ask(COMPLETIONS, body) as answer:
+        heard = b"".join([chunk async for chunk in answer.chunks()])
+    assert b"two" in heard
+
+
+# ── who is compared, and what is kept ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_guards_are_left_away_one_at_a_time() -> None:
+    assert choose("", is_default=True) == CONTENDERS
+    assert choose("", is_default=False) == (WHOLE, PLAIN)
+    assert [each.name for each in choose("schema,probe", is_default=False)] == [
+        *("the loop", "without schema", "without probe", "plain prompting")
+    ]
+    with pytest.raises(ValueError, match="hope"):
+        choose("hope", is_default=True)
+
+
+def make_record(case: Case, stamps: Stamps, contender: str = WHOLE.name) -> Record:
+    attempt = Attempt([Proposal("delete_file", {"path": "notes/old.txt"}, accepted=True)], steps=1, replies=["{}"])
+    return Record("weights", contender, case.id, stamps.of(WHOLE, case), "2026-03-10", 1, attempt)
+
+
+def test_an_interrupted_run_finds_what_it_had_done(tmp_path: Path) -> None:
+    stamps = Stamps()
+    path = tmp_path / "outcomes.jsonl"
+    Records(path, stamps).add(make_record(DELETE, stamps))
+    with path.open("ab") as file:
+        file.write(b'{"model": "weights", "contender"')
+    again = Records(path, stamps)
+    assert again.find("weights", WHOLE, DELETE) == make_record(DELETE, stamps)
+    assert again.find("weights", WHOLE, GREETING) is None
+    assert again.find("weights", PLAIN, DELETE) is None
+    again.add(make_record(GREETING, stamps))
+    assert len(Records(path, stamps).all("weights", WHOLE, [DELETE, GREETING])) == 2
+
+
+def test_an_outcome_from_before_a_change_is_not_used(tmp_path: Path) -> None:
+    stamps = Stamps()
+    records = Records(tmp_path / "outcomes.jsonl", stamps)
+    records.add(make_record(DELETE, stamps))
+    assert records.find("weights", WHOLE, DELETE.model_copy(update={"say": "delete it"})) is None

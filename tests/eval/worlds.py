@@ -1,0 +1,185 @@
+"""The world of a case: real tools over a folder of its own, a bookkeeper that remembers, and an office that nods.
+
+Nothing leaves the process, and the same calls give the same results. Everybody always says yes here: what counts is what a
+model proposes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from gateway.adapters.tools.files import Workspace
+from gateway.adapters.tools.registry import Registry
+from gateway.adapters.tools.schemas import read_signature
+from gateway.adapters.tools.workspace import file_tools, system_tools
+from gateway.core.canonical import Json
+from gateway.core.errors import ToolFailed
+from gateway.core.model import Principal, ToolOutput, ToolSpec
+from gateway.core.vocabulary import Category, Profile, Trust
+from gateway.runtime.ports import AuditQuery, AuditRow, ToolContext
+from tests.eval.cases import Tools
+
+SETS: Final = Path(__file__).with_name("sets")
+
+TODAY: Final = date(2026, 3, 10)
+"""A Tuesday. The day of the person in every case."""
+
+Executor: TypeAlias = Callable[[Mapping[str, Any]], str]
+
+_CATEGORIES: Final = {"delete_transaction": Category.DESTRUCTIVE, "send_mail": Category.NETWORK}
+
+
+class World:
+    """The tools of one case. `folder` is empty and belongs to it."""
+
+    def __init__(self, tools: Tools, folder: Path) -> None:
+        self.registry = Registry()
+        if tools is not Tools.EXPENSES:
+            self._add_workspace(folder)
+        if tools is not Tools.WORKSPACE:
+            self._add_declared("expenses", Ledger().executors())
+        if tools is Tools.EVERYTHING:
+            self._add_declared("office", {})
+
+    def find_fault(self, tool: str, arguments: Mapping[str, Json]) -> tuple[str, str] | None:
+        """The outcome and the words with which the gateway would refuse the call for its form, or None."""
+        spec = self.registry.find(tool)
+        if spec is None:
+            return "unknownTool", f"there is no tool `{tool[:64]}`"
+        faults = self.registry.find_faults(spec, arguments)
+        if faults:
+            return "invalidArguments", "; ".join(f"{fault.path or 'arguments'}: {fault.message}" for fault in faults)
+        return None
+
+    async def run(self, tool: str, arguments: Mapping[str, Json]) -> tuple[str, str, Trust]:
+        """Run a call that has no fault: its outcome, its text and how far that may be believed."""
+        spec = self.registry.find(tool)
+        assert spec is not None
+        try:
+            output = await self.registry.execute(spec, arguments, _context())
+        except ToolFailed as error:
+            return "executionError", error.message, Trust.TRUSTED
+        return "ok", output.text, spec.trust
+
+    def _add_workspace(self, folder: Path) -> None:
+        for name, text in _read("files").items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        workspace = Workspace(folder)
+        for tool in file_tools(workspace):
+            self.registry.add(tool, source="builtin")
+        canned: dict[str, Executor] = {
+            "system_status": lambda _: "load: 0.4 on 4 processors\nmemory: 5.1 GB free of 8.0 GB\ndisk: 40.0 GB free of 100.0 GB",
+            "read_audit": lambda _: "2026-03-10T09:12:04Z read_file auto ok",
+        }
+        for tool in system_tools(workspace, _no_rows):
+            self._register(tool.describe(read_signature(tool.function), "builtin"), canned[tool.name])
+        self._register(_web_spec(), _fetch)
+
+    def _add_declared(self, name: str, executors: Mapping[str, Executor]) -> None:
+        """Tools as a tool file declares them, in both its shapes."""
+        for entry in _read(name)["tools"]:
+            function: dict[str, Any] = entry.get("function", entry)
+            spec = ToolSpec(
+                name=function["name"],
+                description=function["description"],
+                interface_id=name,
+                method_name=function["name"],
+                param_schema=function["parameters"],
+                category=_CATEGORIES.get(function["name"], Category.WRITE),
+                source=name,
+            )
+            self._register(spec, executors.get(spec.name, lambda _: "done"))
+
+    def _register(self, spec: ToolSpec, execute: Executor) -> None:
+        self.registry.register(spec, _as_runner(execute))
+
+
+class Ledger:
+    """Purchases in memory."""
+
+    def __init__(self) -> None:
+        self._purchases: list[dict[str, Any]] = list(_read("purchases"))
+
+    def executors(self) -> dict[str, Executor]:
+        """By the names of `sets/expenses.json`."""
+        return {
+            "save_transaction": self._save,
+            "show_report": lambda given: f"spent in this period ({given['period']}): 120.00",
+            "set_budget": lambda given: f"budget of {given['category']} is {given['amount']} a month",
+            "find_transactions": self._find,
+            "delete_transaction": self._delete,
+        }
+
+    def _save(self, given: Mapping[str, Any]) -> str:
+        purchase = {"id": f"t{len(self._purchases) + 1}", "currency": "EUR", "date": TODAY.isoformat(), **given}
+        self._purchases.append(purchase)
+        return f"saved {purchase['id']}: {_line_of(purchase)}"
+
+    def _find(self, given: Mapping[str, Any]) -> str:
+        wanted = str(given["merchant"]).casefold()
+        found = [each for each in self._purchases if wanted in each["merchant"].casefold()]
+        return "\n".join(f"{each['id']}: {_line_of(each)}" for each in found) or "none found"
+
+    def _delete(self, given: Mapping[str, Any]) -> str:
+        left = [each for each in self._purchases if each["id"] != given["id"]]
+        if len(left) == len(self._purchases):
+            raise ToolFailed(f"there is no purchase {given['id']}")
+        self._purchases = left
+        return f"deleted {given['id']}"
+
+
+def _line_of(purchase: Mapping[str, Any]) -> str:
+    return f"{purchase['merchant']}, {purchase['amount']} {purchase['currency']}, {purchase['date']}"
+
+
+def _web_spec() -> ToolSpec:
+    """What the real one publishes; a test compares them."""
+    description = "Address of the page, for example https://example.com/"
+    return ToolSpec(
+        name="http_get",
+        description="Fetch a public web page and give its text.",
+        interface_id="web",
+        method_name="http_get",
+        param_schema={
+            "type": "object",
+            "properties": {"url": {"type": "string", "description": description, "maxLength": 2048}},
+            "required": ["url"],
+            "additionalProperties": False,
+        },
+        category=Category.NETWORK,
+        source="builtin",
+    )
+
+
+def _fetch(given: Mapping[str, Any]) -> str:
+    page = _read("pages").get(given["url"])
+    if page is None:
+        raise ToolFailed("the server does not answer")
+    return str(page)
+
+
+def _as_runner(execute: Executor) -> Callable[[Mapping[str, Json], ToolContext], Awaitable[Any]]:
+    async def run(arguments: Mapping[str, Json], _context: ToolContext) -> ToolOutput:
+        return ToolOutput(execute(arguments))
+
+    return run
+
+
+async def _no_rows(_query: AuditQuery) -> tuple[AuditRow, ...]:
+    return ()
+
+
+def _context() -> ToolContext:
+    person = Principal("person", "Person", Profile.OPERATOR)
+    return ToolContext(person, "session", "conversation", "turn", "call", "key", threading.Event(), lambda _line, _part: None)
+
+
+def _read(name: str) -> Any:
+    return orjson.loads((SETS / f"{name}.json").read_bytes())
