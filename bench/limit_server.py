@@ -47,7 +47,7 @@ def prepare_decision() -> Callable[[str], bool]:
     def decide(name: str) -> bool:
         tool: Json = {
             "uid": _uid("Tool", name),
-            "attrs": {"name": name, "source": "bench", "interface": "bench"},
+            "attrs": {"name": name, "source": "bench", "interface": "bench", "network": False},
             "parents": [_uid("Category", "read")],
         }
         entities = cedarpy.Entities.from_json_str(json.dumps([person, tool]), rules.schema)  # pyright: ignore[reportUnknownMemberType]

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 WORK = Path(__file__).parent / ".work"
 """Beside the code and not in /tmp, which on many machines is memory: there a commit costs nothing."""
 
-_QUOTA = re.compile(r"^(calls_\w+) = [\d_]+$", re.MULTILINE)
+_QUOTA = re.compile(r"^(calls_\w+|stored_megabytes_per_session) = [\d_]+$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Starting a sandboxed program from a small and from a large process, the way tools are to be started: off the event loop.
+"""Running a program in each cage from a small and from a large process, the way tools are run: in a thread, off the event loop.
 
-uvloop starts programs by fork, which copies the page tables of the whole gateway; Python's `subprocess` does not. The third
-figure is uvloop's own way, to show what is avoided.
+uvloop starts programs by fork, which copies the page tables of the whole gateway; Python's `subprocess` does not. The last
+figure is uvloop's own way with a bare bubblewrap, to show what is avoided.
 
 Run as a module, `python -m bench.spawn MEGABYTES`, this is the parent: one way a line on stdin, milliseconds on stdout.
 """
@@ -10,15 +10,22 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import subprocess
 import sys
+import tempfile
+import threading
 import time
+from functools import cache
+from pathlib import Path
 
 import uvloop
 
 from bench.figures import Pace, median, report, report_pairs, say
+from gateway.adapters.tools.sandbox.cage import Cage, Job, Mechanism, Preference, Unavailable
+from gateway.adapters.tools.sandbox.choice import choose
 
 SMALL, LARGE = 30, 300
+FOLDER = "countersign-bench-spawn"
+
 SPAWNS = 20
 """Per cell."""
 
@@ -41,7 +48,7 @@ async def measure(pace: Pace) -> None:
     times: dict[tuple[int, str], list[float]] = {}
     try:
         for number in range(pace.rounds):
-            for way in ("thread", "uvloop"):
+            for way in (*Mechanism, "uvloop"):
                 for size, parent in parents.items():
                     times.setdefault((size, way), []).append(await _ask(parent, way))
             say(f"spawn: round {number + 1} of {pace.rounds}")
@@ -49,9 +56,9 @@ async def measure(pace: Pace) -> None:
         for parent in parents.values():
             parent.kill()
             await parent.wait()
-    report("spawn/small", median(times[SMALL, "thread"]), "ms")
-    for name, way in (("spawn/large", "thread"), ("spawn/large/uvloop", "uvloop")):
-        report_pairs(name, "ms", list(zip(times[LARGE, way], times[SMALL, way], strict=True)))
+    for way in (*Mechanism, "uvloop"):
+        report(f"spawn/{way}/small", median(times[SMALL, way]), "ms")
+        report_pairs(f"spawn/{way}/large", "ms", list(zip(times[LARGE, way], times[SMALL, way], strict=True)))
 
 
 async def _ask(parent: asyncio.subprocess.Process, way: str) -> float:
@@ -69,9 +76,22 @@ async def _spawn(way: str) -> None:
         process = await asyncio.create_subprocess_exec(*PROGRAM)
         code = await process.wait()
     else:
-        code = (await asyncio.to_thread(subprocess.run, PROGRAM, check=False)).returncode
+        code = await asyncio.to_thread(_run_caged, way)
     if code != 0:
-        raise RuntimeError(f"bubblewrap ended with {code}")
+        raise RuntimeError(f"{way}: `true` ended with {code}")
+
+
+def _run_caged(way: str) -> int | None:
+    job = Job(("true",), {"PATH": "/usr/bin:/bin"}, Path(tempfile.gettempdir()).resolve() / FOLDER)
+    job.folder.mkdir(exist_ok=True)
+    return _cage(way).run(job, threading.Event()).exit_code
+
+
+@cache
+def _cage(way: str) -> Cage:
+    cage = choose(Preference(way))
+    assert not isinstance(cage, Unavailable), cage.reason
+    return cage
 
 
 async def _obey(megabytes: int) -> None:

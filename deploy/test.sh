@@ -14,6 +14,9 @@ say "web: build"
 (cd web && npm run --silent build) && touch web/dist/ready
 say "policy: table of decisions"
 $bin/countersign policy test
+say "the loop: every statement and branch by its own tests"
+$bin/python -m coverage run -m pytest -q tests/agent
+$bin/python -m coverage report
 say "python: units, contracts, scenarios, hostile clients, crashes"
 $bin/python -m pytest -q -m "not live" -n 2
 say "the default model, fetched once"
