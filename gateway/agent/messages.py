@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Call: TypeAlias = Mapping[str, Any]
 """A `ToolCall`: `id`, `name`, `arguments`."""
@@ -18,6 +18,9 @@ Result: TypeAlias = Mapping[str, Any]
 
 Tool: TypeAlias = Mapping[str, Any]
 """A `ToolDescriptor`."""
+
+CANCELLED: Final[Result] = {"outcome": "cancelled", "content": "", "trust": "trusted", "truncated": False}
+"""Of a call that the gateway has cancelled together with its turn, or never heard of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from gateway.agent.events import (
     TurnEnded,
 )
 from gateway.agent.lane import Calls, Condensed, Proposal, Reply, Report, Split, StuckStep
-from gateway.agent.messages import AssistantMessage, Call, Message, Result, ToolMessage, UserMessage, unanswered
+from gateway.agent.messages import CANCELLED, AssistantMessage, Call, Message, Result, ToolMessage, UserMessage, unanswered
 from gateway.agent.ports import Halt, Stop, Why
 from gateway.agent.standing import Stuck, label_of, standing_of
 from gateway.agent.turn import Turn, voids_snapshot
@@ -161,16 +161,24 @@ class Runner:
         if turn.streamed.strip():
             await self._say(turn, turn.streamed, stopped=True)
         halt = turn.stop.halt
+        if halt is not None and halt.why is Why.STOPPED:
+            self._call_off(turn)
+            return Ending.STOPPED
         if halt is not None:
-            if halt.why is Why.OVER:
-                self._notice(copy.say("turnOver"))
-            return Ending.STOPPED if halt.why is Why.STOPPED else Ending.FAILED
+            self._notice(copy.say("turnOver"))
+            return Ending.FAILED
         if isinstance(error, NotFound):
             self._notice(copy.say("superseded"))
         else:
             self._notice(copy.explain_failure(error))
             await self._end(turn)
         return Ending.FAILED
+
+    def _call_off(self, turn: Turn) -> None:
+        """Close what has no result yet: the gateway has cancelled it, and model servers want a result for every call."""
+        for call in unanswered(turn.messages, turn.id):
+            turn.keep(ToolMessage(turn.id, call, CANCELLED))
+            self._around.emit(CallClosed(call["id"], CANCELLED))
 
     # ── calls ──
 

@@ -25,7 +25,7 @@ from gateway.agent.events import (
     TurnEnded,
 )
 from gateway.agent.messages import AssistantMessage, Message, UserMessage
-from gateway.agent.ports import ChatDelta, ChatFailure, ChatFault, ChatRequest, Halt, Stop, TextDelta, Usage, Why
+from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFault, ChatRequest, Halt, Stop, TextDelta, Usage, Why
 from gateway.agent.prompts import action_prefix
 from gateway.agent.runner import Runner
 from gateway.agent.trajectory import Tokens
@@ -87,6 +87,29 @@ async def test_a_stop_while_a_tool_runs_ends_there() -> None:
     assert await runner.run("what is in notes?", SMALL) is Ending.STOPPED
     assert len(scene.gateway.params_of("turns/cancel")) == 2
     assert len(scene.chat.requests) == 1
+
+
+async def test_calls_that_a_stop_called_off_are_closed_and_answered_for_the_next_turn() -> None:
+    """Servers refuse a conversation in which a call stands without its result."""
+    both = [CallDelta(0, "delete_file", '{"path":"a"}'), CallDelta(1, "delete_file", '{"path":"b"}')]
+    scene = stage(both, [TextDelta("As you like.")])
+    runner = scene.runner()
+
+    async def linger(_params: Mapping[str, Any], stop: Stop | None) -> Mapping[str, Any]:
+        assert stop is not None
+        await runner.stop()
+        stop.check()
+        return {}
+
+    scene.gateway.handlers["tools/invoke"] = linger
+    assert await runner.run("delete both", NATIVE) is Ending.STOPPED
+    closed = [event for event in scene.events if isinstance(event, CallClosed)]
+    assert [event.result["outcome"] for event in closed] == ["cancelled", "cancelled"]
+    assert len(scene.gateway.params_of("tools/invoke")) == 1
+    assert await runner.run("leave them", NATIVE) is Ending.ANSWERED
+    asked = scene.chat.requests[-1].messages
+    assert [message["role"] for message in asked] == ["system", "user", "assistant", "tool", "tool", "user"]
+    assert [message["tool_call_id"] for message in asked[3:5]] == [each["id"] for each in asked[2]["tool_calls"]]
 
 
 async def test_a_stop_before_the_turn_is_open_leaves_nothing_said() -> None:

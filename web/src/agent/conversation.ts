@@ -1,7 +1,7 @@
 import type { Approval, CallView, StoredMessage, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
 import { copy } from "./copy.ts";
 import type { AgentEvent, Panel } from "./events.ts";
-import { type Observation, recall } from "./messages.ts";
+import { CANCELLED, type Observation, recall } from "./messages.ts";
 
 /** Where a call stands on the screen. */
 export type CallPhase = "proposed" | "waiting" | "running" | "closed";
@@ -229,8 +229,6 @@ function change(
   const changed = { ...card, ...(typeof to === "function" ? to(card) : to) };
   return { ...state, calls: { ...state.calls, [callId]: changed } };
 }
-
-const CANCELLED: Observation = { outcome: "cancelled", content: "", trust: "trusted", truncated: false };
 
 /** Nothing of a finished turn may look as if it still ran. What was proposed and never sent did not happen. */
 function endTurn(state: Conversation, stopped: boolean): Conversation {

@@ -3,6 +3,9 @@ import type { CallView, StoredMessage, ToolCall, ToolResult } from "../protocol/
 /** How a call closed, as far as the conversation needs to know. */
 export type Observation = Pick<ToolResult, "outcome" | "reason" | "content" | "error" | "trust" | "truncated">;
 
+/** Of a call that the gateway has cancelled together with its turn, or never heard of. */
+export const CANCELLED: Observation = { outcome: "cancelled", content: "", trust: "trusted", truncated: false };
+
 export interface UserMessage {
   readonly role: "user";
   readonly turnId: string;

@@ -6,7 +6,7 @@ import { copy, explainStuck, nameTheRest } from "./copy.ts";
 import type { Ending } from "./events.ts";
 import { explainFailure, observeRefusal } from "./gateway.ts";
 import type { Proposal, Stuck } from "./lane.ts";
-import { type Message, type Observation, unanswered } from "./messages.ts";
+import { CANCELLED, type Message, type Observation, unanswered } from "./messages.ts";
 import { labelOf, standingOf } from "./standing.ts";
 import { Halt, openTurn, type Turn, voidsSnapshot } from "./turn.ts";
 import type { World } from "./world.ts";
@@ -202,14 +202,26 @@ export class Runner {
   async #breakOff(turn: Turn, error: unknown): Promise<Ending> {
     const halt = turn.stop.signal.aborted ? turn.stop.signal.reason : null;
     if (turn.streamed.trim() !== "") await this.#say(turn, turn.streamed, true);
+    if (halt instanceof Halt && halt.why === "stopped") {
+      this.#callOff(turn);
+      return "stopped";
+    }
     if (halt instanceof Halt) {
-      if (halt.why !== "stopped") this.#notice(halt.why === "over" ? copy.turnOver : copy.elsewhere);
-      return halt.why === "stopped" ? "stopped" : "failed";
+      this.#notice(halt.why === "over" ? copy.turnOver : copy.elsewhere);
+      return "failed";
     }
     const isGone = error instanceof RpcError && error.code === RpcCode.notFound;
     this.#notice(isGone ? copy.superseded : explainFailure(error));
     if (!isGone) await this.#end(turn);
     return "failed";
+  }
+
+  /** Close what has no result yet: the gateway has cancelled it, and model servers want a result for every call. */
+  #callOff(turn: Turn) {
+    for (const call of unanswered(turn.messages, turn.id)) {
+      this.#keep({ role: "tool", turnId: turn.id, call, result: CANCELLED });
+      this.#around.emit({ type: "call:closed", callId: call.id, result: CANCELLED });
+    }
   }
 
   /** Put the model's proposals on record before any of them is sent. */

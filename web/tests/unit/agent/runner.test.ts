@@ -179,7 +179,26 @@ describe("stopping", () => {
     await turn;
     expect(gateway.paramsOf("tools/invoke")).toHaveLength(1);
     expect(requests).toHaveLength(1);
-    expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped", label: "words" });
+    expect(events.at(-1)).toMatchObject({ type: "turn:ended", ending: "stopped" });
+  });
+
+  test("called-off calls are closed, and answered for the next turn: servers want a result for every call", async () => {
+    const gateway = new ScriptedGateway({
+      "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const both = calls(["delete_file", { path: "a" }], ["delete_file", { path: "b" }]);
+    const { chat, requests } = scriptedChat(both, "As you like.");
+    const { runner, events } = stage(gateway, chat);
+    const turn = play(runner, "delete both", largeModel);
+    await until(() => events.some((event) => event.type === "call:sent"));
+    await runner.stop();
+    await turn;
+    const closed = events.flatMap((event) => (event.type === "call:closed" ? [event.result.outcome] : []));
+    expect(closed).toEqual(["cancelled", "cancelled"]);
+    await play(runner, "leave them", largeModel);
+    const asked = requests[1]?.messages ?? [];
+    expect(asked.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "tool", "user"]);
   });
 
   test("before the turn has begun: the message goes back to its box", async () => {
