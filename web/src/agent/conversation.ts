@@ -1,5 +1,5 @@
-import type { Approval, CallView, StoredMessage, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
-import { copy } from "./copy.ts";
+import type { Approval, CallView, Outcome, StoredMessage, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
+import { copy, nameTheRest } from "./copy.ts";
 import type { AgentEvent, Panel } from "./events.ts";
 import { CANCELLED, type Observation, recall } from "./messages.ts";
 
@@ -51,6 +51,8 @@ export interface Course {
   /** Null where the model says only whether another one follows. */
   readonly actions: readonly string[] | null;
   readonly index: number;
+  /** Which of those behind it came to nothing: refused, failed, or never made into a call that fits. */
+  readonly undone: readonly number[];
 }
 
 export interface Conversation {
@@ -135,9 +137,9 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
     case "turn:ended":
       return endTurn(state, event.ending === "stopped");
     case "actions:split":
-      return { ...state, course: { actions: event.actions, index: 0 } };
+      return { ...state, course: { actions: event.actions, index: 0, undone: [] } };
     case "action:begun":
-      return { ...state, course: { actions: state.course?.actions ?? null, index: event.index } };
+      return { ...state, course: courseAt(state, event.index) };
     case "model:asked":
       return { ...state, activity: { kind: "thinking" } };
     case "model:waited-for":
@@ -233,7 +235,35 @@ function change(
 /** Nothing of a finished turn may look as if it still ran. What was proposed and never sent did not happen. */
 function endTurn(state: Conversation, stopped: boolean): Conversation {
   const isOver = (card: CallCard) => card.turnId === state.turnId && (stopped || card.phase === "proposed");
-  return { ...cancel(state, isOver), turnId: null, activity: { kind: "idle" }, course: null, streaming: "" };
+  const said = stopped ? sayStopped(state) : state;
+  return { ...cancel(said, isOver), turnId: null, activity: { kind: "idle" }, course: null, streaming: "" };
+}
+
+/** What a stop leaves: a page that only fell silent would look as if all that was asked for were done. */
+function sayStopped(state: Conversation): Conversation {
+  const { course, entries } = state;
+  const last = entries.at(-1);
+  const isDone = course !== null && outcomesIn(state)[course.index] === "ok";
+  const rest = course?.actions?.slice(isDone ? course.index + 1 : course.index) ?? [];
+  if (rest.length > 0) return addNotice(state, "info", `${copy.stopped}\n\n${nameTheRest(rest)}`);
+  return last?.kind === "assistant" && last.stopped ? state : addNotice(state, "info", copy.stopped);
+}
+
+function courseAt(state: Conversation, index: number): Course {
+  const undone = outcomesIn(state)
+    .slice(0, index)
+    .flatMap((outcome, place) => (outcome === null || outcome === "ok" ? [] : [place]));
+  return { actions: state.course?.actions ?? null, index, undone };
+}
+
+/** What the last call of each action of the turn came to, null where there was none. Words end an action. */
+function outcomesIn({ entries, calls }: Conversation): (Outcome | null)[] {
+  const outcomes: (Outcome | null)[] = [null];
+  for (const entry of entries.slice(entries.findLastIndex(({ kind }) => kind === "user"))) {
+    if (entry.kind === "call") outcomes[outcomes.length - 1] = calls[entry.callId]?.result?.outcome ?? null;
+    if (entry.kind === "assistant") outcomes.push(null);
+  }
+  return outcomes;
 }
 
 /** Close the cards of calls that the gateway has cancelled, or that it never heard of. */

@@ -6,14 +6,15 @@ import type { Workspace, WorkspaceState } from "./workspace.ts";
 /** Says what changes, once each, to people who do not see it. The log itself is silent: nobody wants every word twice. */
 export function Announcements({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
   const announce = useAnnounce();
-  useEffect(
-    () =>
-      workspace.onEvent((event) => {
-        const sentence = sentenceFor(event);
-        if (sentence !== null) announce(sentence);
-      }),
-    [workspace, announce],
-  );
+  useEffect(() => {
+    let actions: readonly string[] = [];
+    return workspace.onEvent((event) => {
+      if (event.type === "turn:begun") actions = [];
+      if (event.type === "actions:split") actions = event.actions;
+      const sentence = sentenceFor(event, actions);
+      if (sentence !== null) announce(sentence);
+    });
+  }, [workspace, announce]);
   const { phase } = state.connection;
   const before = useRef(phase);
   useEffect(() => {
@@ -25,12 +26,14 @@ export function Announcements({ workspace, state }: { readonly workspace: Worksp
   return null;
 }
 
-function sentenceFor(event: AgentEvent): string | null {
+function sentenceFor(event: AgentEvent, actions: readonly string[]): string | null {
   switch (event.type) {
     case "turn:begun":
       return "Responding.";
     case "action:begun":
-      return event.index === 0 ? null : `Step ${event.index + 1}.`;
+      return actions.length > 0
+        ? `Step ${event.index + 1} of ${actions.length}: ${actions[event.index]}`
+        : `Step ${event.index + 1}.`;
     case "approval:requested":
       return `Approval needed: ${event.approval.summary}`;
     case "call:closed":

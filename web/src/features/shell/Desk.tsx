@@ -9,7 +9,7 @@ import { GrantsDialog } from "./GrantsDialog.tsx";
 import { Header } from "./Header.tsx";
 import { Log } from "./log/Log.tsx";
 import { Standing } from "./Standing.tsx";
-import { usePanes } from "./use-panes.ts";
+import { useKeptFocus, usePanes } from "./use-panes.ts";
 import { Welcome } from "./Welcome.tsx";
 import type { Workspace, WorkspaceState } from "./workspace.ts";
 
@@ -25,6 +25,7 @@ export function Desk({ workspace, state, session }: DeskProps) {
   const [listOpen, setListOpen] = useState(false);
   const [grantsOpen, setGrantsOpen] = useState(false);
   usePanes(root);
+  useKeptFocus(root);
   const isEmpty = state.view.entries.length === 0 && !state.loading && !state.busy;
   return (
     <div ref={root} className={styles.desk}>

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect } from "react";
+import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 
 /**
  * F6 moves between the parts of the page, Shift+F6 back, as in desktop programs: a keyboard needs a way past a long log.
@@ -21,4 +21,26 @@ export function usePanes(root: RefObject<HTMLElement | null>): void {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, [root]);
+}
+
+/**
+ * Keeps the keyboard on the page: what had the focus may go away with what it was for, a stop button or a question, and the
+ * browser would start again at the top. Where touching would bring a keyboard up over the page, the log takes the focus.
+ */
+export function useKeptFocus(root: RefObject<HTMLElement | null>): void {
+  const held = useRef<Element | null>(null);
+  useEffect(() => {
+    const hold = () => {
+      held.current = document.activeElement;
+    };
+    document.addEventListener("focusin", hold);
+    return () => document.removeEventListener("focusin", hold);
+  }, []);
+  useLayoutEffect(() => {
+    if (held.current === null || held.current.isConnected || document.activeElement !== document.body) return;
+    held.current = null;
+    const pane = window.matchMedia("(pointer: fine)").matches ? "composer" : "log";
+    const place = root.current?.querySelector<HTMLElement>(`[data-pane="${pane}"]`);
+    (place?.querySelector<HTMLElement>("[data-pane-focus]") ?? place)?.focus();
+  });
 }

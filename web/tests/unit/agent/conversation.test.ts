@@ -125,11 +125,60 @@ describe("a turn on the screen", () => {
 
   test("shows what a message asks for, how far that is, and nothing of it afterwards", () => {
     const split = { type: "actions:split", actions: ["a", "b"] } as const;
-    expect(play(begun, split).course).toEqual({ actions: ["a", "b"], index: 0 });
-    expect(play(begun, split, { type: "action:begun", index: 1 }).course).toEqual({ actions: ["a", "b"], index: 1 });
-    expect(play(begun, { type: "action:begun", index: 1 }).course).toEqual({ actions: null, index: 1 });
+    expect(play(begun, split).course).toEqual({ actions: ["a", "b"], index: 0, undone: [] });
+    const second = { type: "action:begun", index: 1 } as const;
+    expect(play(begun, split, second).course).toEqual({ actions: ["a", "b"], index: 1, undone: [] });
+    expect(play(begun, second).course).toEqual({ actions: null, index: 1, undone: [] });
     expect(play(begun, split, { type: "turn:ended", ending: "answered", label: "words" }).course).toBeNull();
     expect(play(begun, split, { ...begun, turnId: "trn_2" }).course).toBeNull();
+  });
+
+  const DENIED = {
+    outcome: "deniedByUser",
+    reason: "denied",
+    content: "",
+    trust: "trusted",
+    truncated: false,
+  } as const;
+
+  test("keeps apart which steps were done and which came to nothing", () => {
+    const state = play(
+      begun,
+      { type: "actions:split", actions: ["a", "b", "c", "d"] },
+      { type: "call:proposed", call: one },
+      { type: "call:closed", callId: "call_1", result: DENIED },
+      { type: "assistant:said", content: "You said no.", stopped: false },
+      { type: "action:begun", index: 1 },
+      { type: "assistant:said", content: "Hello.", stopped: false },
+      { type: "action:begun", index: 2 },
+      { type: "call:proposed", call: two },
+      { type: "call:closed", callId: "call_2", result: ok("done") },
+      { type: "assistant:said", content: "Done.", stopped: false },
+      { type: "action:begun", index: 3 },
+    );
+    expect(state.course).toMatchObject({ index: 3, undone: [0] });
+  });
+
+  test("a stop says what stands and what of the message is not done", () => {
+    const twice: AgentEvent[] = [
+      begun,
+      { type: "actions:split", actions: ["save a", "show b"] },
+      { type: "call:proposed", call: one },
+    ];
+    const stop: AgentEvent = { type: "turn:ended", ending: "stopped", label: "words" };
+    const lastOf = (...events: AgentEvent[]) => play(...twice, ...events, stop).entries.at(-1);
+    const stands = "Stopped. What is done stands.";
+    expect(lastOf()).toMatchObject({ kind: "notice", text: `${stands}\n\nNot done: \`save a\`, \`show b\`.` });
+    const closed: AgentEvent = { type: "call:closed", callId: "call_1", result: ok("done") };
+    expect(lastOf(closed)).toMatchObject({ text: `${stands}\n\nNot done: \`show b\`.` });
+    expect(play(begun, stop).entries.at(-1)).toMatchObject({ kind: "notice", tone: "info", text: stands });
+    expect(play(begun, { type: "action:begun", index: 1 }, stop).entries.at(-1)).toMatchObject({ text: stands });
+  });
+
+  test("a stop in the middle of an answer is said there, and nothing twice", () => {
+    const said = { type: "assistant:said", content: "Once upon", stopped: true } as const;
+    const state = play(begun, said, { type: "turn:ended", ending: "stopped", label: "words" });
+    expect(state.entries.map((entry) => entry.kind)).toEqual(["user", "assistant"]);
   });
 
   test("goes on with a turn of an earlier page, and waits for a model visibly", () => {

@@ -1,11 +1,19 @@
 // @vitest-environment jsdom
 import { cleanup, render, screen, within } from "@testing-library/react";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { advance, type Conversation, emptyConversation } from "../../../src/agent/conversation.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { Log } from "../../../src/features/shell/log/Log.tsx";
+import { NoResizes } from "./scripted-line.ts";
 
-afterEach(cleanup);
+beforeEach(() => {
+  vi.stubGlobal("ResizeObserver", NoResizes);
+});
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
 
 const begun: AgentEvent[] = [
   { type: "turn:begun", turnId: "trn_1", text: "save it and show reports/", tools: [] },
@@ -24,6 +32,20 @@ test("the steps of a message are listed, and which of them is under way", () => 
   rerender(<Log view={after(split, { type: "action:begun", index: 1 })} label="A conversation" />);
   expect(steps().map((step) => step.getAttribute("aria-current"))).toEqual([null, "step"]);
   expect(steps()[0]?.textContent).toContain("(done)");
+});
+
+test("a step that came to nothing is not called done", () => {
+  const denied = { outcome: "deniedByUser", content: "", trust: "trusted", truncated: false } as const;
+  const view = after(
+    split,
+    { type: "call:proposed", call: { id: "call_1", name: "write_file", arguments: {} } },
+    { type: "call:closed", callId: "call_1", result: denied },
+    { type: "assistant:said", content: "You said no.", stopped: false },
+    { type: "action:begun", index: 1 },
+  );
+  render(<Log view={view} label="A conversation" />);
+  const list = screen.getByRole("list", { name: "Steps of this message" });
+  expect(within(list).getAllByRole("listitem")[0]?.textContent).toContain("(not done)");
 });
 
 test("a model that says only that more follows has its steps counted", () => {

@@ -192,3 +192,10 @@ function streamOf(text: string): ReadableStream<Uint8Array> {
     },
   });
 }
+
+/** Stands for the browser's observer of sizes: jsdom lays nothing out, so nothing ever changes its size. */
+export class NoResizes implements ResizeObserver {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+}

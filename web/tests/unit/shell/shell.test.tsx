@@ -7,11 +7,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Shell } from "../../../src/features/shell/Shell.tsx";
 import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
 import { ok, resultOf, snapshotOf } from "../agent/scripted.ts";
-import { ScriptedLine, surroundingsOf } from "./scripted-line.ts";
+import { NoResizes, ScriptedLine, surroundingsOf } from "./scripted-line.ts";
 
 beforeEach(() => {
-  // jsdom knows neither; both are the browser's own.
+  // jsdom knows none of these; all are the browser's own.
   vi.stubGlobal("matchMedia", () => ({ matches: true }));
+  vi.stubGlobal("ResizeObserver", NoResizes);
   HTMLDialogElement.prototype.showModal = function showModal() {
     this.open = true;
   };
@@ -155,6 +156,46 @@ describe("a conversation", () => {
     expect(await screen.findByRole("button", { name: "Send" })).toBeTruthy();
     expect(screen.getByRole("article", { name: "delete_file: Cancelled" })).toBeTruthy();
     expect(line.paramsOf("turns/cancel")).toHaveLength(1);
+  });
+
+  test("a button that goes away under the keyboard leaves it at the message box", async () => {
+    const line = new ScriptedLine({
+      "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const { user } = open(line, [DELETE]);
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    await user.type(box, "delete notes/old.txt{Enter}");
+    (await screen.findByRole("button", { name: "Stop" })).focus();
+    await user.keyboard("{Enter}");
+    await screen.findByRole("button", { name: "Send" });
+    expect(document.activeElement).toBe(box);
+  });
+
+  test("each step of a message is announced in its own words", async () => {
+    const line = new ScriptedLine({
+      "tools/invoke": ({ call }: ToolRequest) => resultOf(call.id, ok("a.csv")),
+    });
+    const said: string[] = [];
+    const { user } = open(line, [
+      '{"requestedActions":["show reports/","show notes/"]}',
+      '{"tool":"list_directory","arguments":{"path":"reports/"}}',
+      "One entry.",
+      '{"tool":"list_directory","arguments":{"path":"notes/"}}',
+      "Another one.",
+    ]);
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    for (const region of screen.getAllByRole("status"))
+      new MutationObserver(() => said.push(region.textContent ?? "")).observe(region, {
+        childList: true,
+        subtree: true,
+        characterData: true,
+      });
+    await user.type(box, "show reports/ and show notes/{Enter}");
+    await screen.findByText("Another one.");
+    await waitFor(() => expect(said).toContain("Complete."));
+    const steps = said.filter((each) => each.startsWith("Step"));
+    expect(steps).toContain("Step 2 of 2: show notes/");
   });
 });
 

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Conversation, Course, Entry } from "../../../agent/conversation.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
@@ -21,10 +21,17 @@ const NEAR = 80;
 export function Log({ view, label }: LogProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
-  useLayoutEffect(() => {
+  const follow = useCallback(() => {
     const element = scroller.current;
     if (element !== null && follows.current) element.scrollTop = element.scrollHeight;
-  });
+  }, []);
+  useLayoutEffect(follow);
+  useEffect(() => {
+    // A keyboard that comes up, a longer draft or a phone that is turned takes room away without anything new to show.
+    const observer = new ResizeObserver(follow);
+    if (scroller.current !== null) observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, [follow]);
   const onScroll = () => {
     const element = scroller.current;
     if (element !== null) follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
@@ -100,21 +107,31 @@ function Thinking({ words }: { readonly words: string }) {
   );
 }
 
+const DONE = { mark: "✓", word: " (done)" };
+const UNDONE = { mark: "✕", word: " (not done)" };
+const NOW = { mark: "▸", word: "" };
+const NEXT = { mark: "·", word: "" };
+
 /** What a message asks for, and how far it is: what is done, what is under way, what comes. */
-function CourseView({ course: { actions, index } }: { readonly course: Course }) {
+function CourseView({ course: { actions, index, undone } }: { readonly course: Course }) {
   if (actions === null) return <p className={styles.note}>Step {index + 1}</p>;
   return (
     <ol className={styles.course} aria-label="Steps of this message">
-      {actions.map((action, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes while it is shown, and may say one thing twice
-        <li key={place} className={styles.step} {...(place === index && { "aria-current": "step" as const })}>
-          <span aria-hidden="true">{place < index ? "✓" : place === index ? "▸" : "·"}</span>{" "}
-          <span className={styles.asked} dir="auto">
-            {action}
-          </span>
-          {place < index && <span className="visually-hidden"> (done)</span>}
-        </li>
-      ))}
+      {actions.map((action, place) => {
+        const { mark, word } = place < index ? (undone.includes(place) ? UNDONE : DONE) : place === index ? NOW : NEXT;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes while it is shown, and may say one thing twice
+          <li key={place} className={styles.step} {...(place === index && { "aria-current": "step" as const })}>
+            <span className={styles.mark} aria-hidden="true">
+              {mark}
+            </span>
+            <span className={styles.asked} dir="auto">
+              {action}
+            </span>
+            <span className="visually-hidden">{word}</span>
+          </li>
+        );
+      })}
     </ol>
   );
 }
