@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Final
 
@@ -55,6 +56,7 @@ def countersign() -> None:
 
 def main() -> None:
     """Run a command; what the operator did wrong is one sentence on standard error and exit code 2, never a traceback."""
+    _open_standard_streams()
     try:
         countersign.main(standalone_mode=False)
     except click.exceptions.Abort:
@@ -65,3 +67,16 @@ def main() -> None:
     except GatewayError as error:
         click.echo(f"countersign: {error.message}", err=True)
         sys.exit(2)
+
+
+def _open_standard_streams() -> None:
+    """Stand something in for each of the three that whoever started us closed.
+
+    Else the next files and sockets would get their numbers, and what is printed, by us or by a child, would go into those.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -92,6 +93,9 @@ def agent(
         **options,
     )
     screen = standard_screen(only_json=json_out)
+    if single is not None:
+        # The shell passes bytes on; what is no UTF-8 is replaced, as it is in what is typed.
+        single = os.fsencode(single).decode(errors="replace")
     # Without both there is nobody who could see a question and answer it.
     keyboard = Keyboard(sys.stdin) if sys.stdin.isatty() and sys.stderr.isatty() else None
     terminal = Terminal(screen, keyboard, is_conversation=single is None, only_once=confirm_tools)
@@ -108,7 +112,7 @@ def agent(
         bring_model(settings)
         limits = Limits(max_steps, max_tokens)
         code = asyncio.run(_run(settings, terminal, single, name, followers, rollout, limits, confirm=confirm_tools))
-        faults = [each.fault for each in (kept, rollout) if each is not None and each.fault is not None]
+        faults = [each.fault for each in (screen, kept, rollout) if each is not None and each.fault is not None]
         for fault in faults:
             click.echo(f"countersign: {fault}", err=True)
         if faults:

@@ -12,7 +12,7 @@ from typing import Final
 
 import orjson
 
-from gateway.cli.terminal.screen import Keyboard, Screen
+from gateway.cli.terminal.screen import MARGIN, Keyboard, Screen
 from gateway.core.approval import Approval
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError
@@ -103,20 +103,21 @@ class Questions:
 
     def _show(self, approval: Approval) -> None:
         screen = self._screen
-        screen.say(f"\n`{approval.tool}` asks for your {'passkey' if approval.kind is ApprovalKind.STEP_UP else 'yes'}:")
+        screen.say("", f"`{approval.tool}` asks for your {'passkey' if approval.kind is ApprovalKind.STEP_UP else 'yes'}:")
         for line in (approval.summary, *approval.effects):
-            screen.block(line)
+            screen.row(line)
         arguments: dict[str, Json] = orjson.loads(approval.arguments)
         for name, value in arguments.items():
-            screen.block(f"{name} = {orjson.dumps(value).decode()}", "  │   ")
+            screen.row(f"{name} = {orjson.dumps(value).decode()}", f"{MARGIN}  ")
         for rule in approval.because:
-            screen.block(f"because: {rule.why}")
+            screen.row(f"because: {rule.why}")
 
     async def _ask(self, approval: Approval, keyboard: Keyboard) -> GrantScope | None:
         """The scope of a yes, None for a no. Whatever was typed before the question was read is no answer to it."""
         offered = [scope for scope in approval.offers if scope is GrantScope.ONCE or not self._only_once]
-        keyboard.forget()
         while True:
+            # Each time: of a paste that came after the question, a second line is no second answer.
+            keyboard.forget()
             self._screen.ask(f"Allow it? [{'/'.join([*(_CHOICES[scope] for scope in offered), 'N'])}] ")
             line = await keyboard.read_line()
             typed = "" if line is None else line.strip().lower()
@@ -138,7 +139,8 @@ class Questions:
         )
 
     async def _wait_for_console(self, approval: Approval) -> None:
-        self._screen.say(f"Confirm it with your passkey here:\n\n  {self._console_origin}/approvals/{approval.id}\n")
+        link = f"{self._console_origin}/approvals/{approval.id}"
+        self._screen.say("Confirm it with your passkey here:", "", f"  {link}", "")
         while (left := approval.expires_at - self._clock.now()) > 0:
             self._screen.progress(f"waiting for the console, {left // 1000} s left; Ctrl-C cancels")
             await asyncio.sleep(_TICK)

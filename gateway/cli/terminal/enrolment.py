@@ -43,8 +43,10 @@ class Enrolment:
         if await self._records.passkeys(self._principal_id):
             return
         self._screen.say(
-            "This needs a passkey, and you have none yet. Open this link to register one; it works once:"
-            f"\n\n  {await self._offer_link()}\n"
+            "This needs a passkey, and you have none yet. Open this link to register one; it works once:",
+            "",
+            f"  {await self._offer_link()}",
+            "",
         )
         while self._waits and not await self._records.passkeys(self._principal_id):
             self._screen.progress("waiting for your passkey; Ctrl-C cancels")

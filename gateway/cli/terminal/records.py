@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, Final, TypeAlias, cast
 
 import orjson
 
@@ -14,6 +16,7 @@ from gateway.agent.events import AgentEvent, AssistantSaid, CallClosed, CallProp
 from gateway.agent.messages import Call, Result
 from gateway.agent.ports import ChatMessage
 from gateway.agent.trajectory import Tokens
+from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 
 Line: TypeAlias = dict[str, Any]
@@ -111,15 +114,23 @@ def run_of(result: Result) -> Mapping[str, Any]:
     return {}
 
 
+_APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+"""No link is followed and no pipe waited at: a tool may have left one where the file lies, and words of a model would go
+wherever it leads."""
+
+
 class Transcript:
     """A file of lines, appended to and readable by its owner alone. `fault` says why it could not be kept up."""
 
     def __init__(self, path: Path) -> None:
-        self._name = path.name
+        self._name = escape(path.name)
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(path, _APPEND, 0o600)
         except OSError as error:
             raise Misconfigured(self._complain(error)) from None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise Misconfigured(f"the transcript `{self._name}` is not a file")
         self._file: IO[str] = os.fdopen(descriptor, "w", encoding="utf-8")
         self.fault: str | None = None
 
@@ -137,4 +148,5 @@ class Transcript:
             self._file.close()
 
     def _complain(self, error: OSError) -> str:
-        return f"the transcript `{self._name}` cannot be written: {error.strerror}"
+        why = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        return f"the transcript `{self._name}` cannot be written: {why}"

@@ -21,8 +21,12 @@ import orjson
 
 from gateway.core.effects import escape
 
+MARGIN: Final = "  │ "
+NEW_LINE: Final = "\\n"
+"""A line end in a text that is one line."""
+
 _PIECE: Final = 65_536
-_NARROWEST: Final = 24
+_NARROWEST: Final = 8
 
 
 def visible(text: str) -> str:
@@ -34,7 +38,8 @@ def within(text: str, width: int) -> Iterator[str]:
     """The text in pieces that take at most that many columns each, so that the terminal never breaks a line itself."""
     piece, taken = "", 0
     for character in text:
-        columns = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        # Those of ambiguous width (A) take two in some terminals.
+        columns = 2 if unicodedata.east_asian_width(character) in "WFA" else 1
         if taken + columns > width and piece:
             yield piece
             piece, taken = "", 0
@@ -46,7 +51,8 @@ def within(text: str, width: int) -> Iterator[str]:
 class Screen:
     """Writes. Answers go to standard output; what is said about the work, and every question, to standard error.
 
-    With `only_json`, standard output belongs to the event stream and answers are not written at all.
+    With `only_json`, standard output belongs to the event stream and answers are not written at all. `fault` says why standard
+    output could not be written; the conversation goes on without.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, only_json: bool = False) -> None:
@@ -54,60 +60,99 @@ class Screen:
         self._err = err
         self._only_json = only_json
         self._pending = False
+        self.fault: str | None = None
 
     def answer(self, text: str, *, name: str = "") -> None:
         """What the agent says, after its name if there is a conversation."""
         if not self._only_json:
             self.settle()
-            _write(self._out, f"{name}{visible(text)}\n")
+            self._write(self._out, f"{name}{visible(text)}\n")
 
     def prompt(self, text: str) -> None:
         """Ask for a line."""
         self.settle()
-        _write(self._err if self._only_json else self._out, text)
+        self._write(self._asked_on, text)
+
+    def retype(self, text: str, after: str = "") -> None:
+        """The row that is being typed, anew, with the cursor before `after`: the terminal goes there by itself, for how wide its
+        letters are only it knows."""
+        self.settle()
+        self._write(self._asked_on, f"\r\x1b[K{text}{after}\r{text}" if after else f"\r\x1b[K{text}")
+        self._pending = not text.endswith("\n")
+
+    @property
+    def can_redraw(self) -> bool:
+        """Whether the terminal knows how to write over a row."""
+        return self._asked_on.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+    def room_beside(self, text: str) -> int:
+        """How many columns are left in its row."""
+        return max(_NARROWEST, _columns(self._asked_on) - len(text) - 1)
+
+    @property
+    def _asked_on(self) -> TextIO:
+        return self._err if self._only_json or not self._out.isatty() else self._out
 
     def tell(self, line: Mapping[str, Any]) -> None:
         """One line of the event stream."""
-        _write(self._out, f"{orjson.dumps(line).decode()}\n")
+        self._write(self._out, f"{orjson.dumps(line).decode()}\n")
 
-    def say(self, text: str) -> None:
-        """A sentence beside the conversation."""
+    def say(self, *lines: str) -> None:
+        """Lines beside the conversation: as many as there are arguments, whatever stands in them."""
         self.settle()
-        _write(self._err, f"{visible(text)}\n")
+        for line in lines:
+            self._write(self._err, f"{visible(line).replace(chr(10), NEW_LINE)}\n")
 
     def ask(self, text: str) -> None:
         """A question, with the cursor after it."""
         self.settle()
-        _write(self._err, text)
+        self._write(self._err, text)
 
-    def block(self, text: str, margin: str = "  │ ") -> None:
+    def block(self, text: str) -> None:
         """Lines that cannot leave their place: each row of the terminal begins with the margin."""
-        self.settle()
-        width = max(_NARROWEST, _columns(self._err) - len(margin) - 1)
         for line in text.split("\n"):
-            for piece in within(escape(line), width):
-                _write(self._err, f"{margin}{piece}\n")
+            self.row(line)
+
+    def row(self, text: str, margin: str = MARGIN) -> None:
+        """The same of one line, which stays one."""
+        self.settle()
+        width = max(_NARROWEST, _columns(self._err) - len(margin) - 2)
+        for piece in within(escape(text), width):
+            self._write(self._err, f"{margin}{piece}\n")
 
     def progress(self, text: str) -> None:
         """A line that the next one replaces, where that can be done."""
-        if self._err.isatty():
+        if self._err.isatty() and os.environ.get("TERM", "dumb") != "dumb":
             width = max(_NARROWEST, _columns(self._err) - 1)
-            _write(self._err, f"\r\x1b[2K{next(within(escape(text), width))}")
+            self._write(self._err, f"\r\x1b[2K{next(within(escape(text), width))}")
             self._pending = True
 
     def settle(self) -> None:
         """Take the progress line away."""
         if self._pending:
             self._pending = False
-            _write(self._err, "\r\x1b[2K")
+            self._write(self._err, "\r\x1b[2K")
+
+    def _write(self, stream: TextIO, text: str) -> None:
+        try:
+            # A terminal that knows fewer letters shows what it can.
+            encoding = stream.encoding or "utf-8"
+            stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            stream.flush()
+        except OSError as error:
+            if stream is self._out:
+                self.fault = self.fault or f"standard output cannot be written: {error.strerror}"
+            _give_up(stream)
 
 
-def _write(stream: TextIO, text: str) -> None:
-    # A reader that went away ends the command elsewhere; a terminal that knows fewer letters shows what it can.
-    with contextlib.suppress(BrokenPipeError):
-        encoding = stream.encoding or "utf-8"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        stream.flush()
+def _give_up(stream: TextIO) -> None:
+    """Let what a full disk, a reader that left or a closed terminal did not take, and all that follows, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        # What is in the stream's buffer already would fail once more at the end of the process, and then with a traceback.
+        os.dup2(nowhere, stream.fileno())
+    finally:
+        os.close(nowhere)
 
 
 def _columns(stream: TextIO) -> int:
@@ -121,8 +166,8 @@ class Keyboard:
     """Reads lines from a terminal, a pipe or a file, without a thread that could keep the process alive."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._descriptor = stream.fileno()
-        self.is_terminal = os.isatty(self._descriptor)
+        self.descriptor = stream.fileno()
+        self.is_terminal = os.isatty(self.descriptor)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
         self._lines: deque[str] = deque()
@@ -131,29 +176,54 @@ class Keyboard:
     async def read_line(self) -> str | None:
         """The next line without its end; None at the end of input. What is no UTF-8 is replaced."""
         while not self._lines and not self._ended:
-            await self._wait()
-            self._take(os.read(self._descriptor, _PIECE))
+            self._take(await self._read())
         return self._lines.popleft() if self._lines else None
+
+    async def read_keys(self) -> str:
+        """What was typed, as far as it has come; empty at the end of input."""
+        text = "".join(f"{line}\n" for line in self._lines) + self._rest
+        self._lines.clear()
+        self._rest = ""
+        while not text and not self._ended:
+            piece = await self._read()
+            self._ended = not piece
+            text = self._decoder.decode(piece, final=not piece)
+        return text
+
+    def put_back(self, text: str) -> None:
+        """To be read, or forgotten, later."""
+        *lines, self._rest = (text + self._rest).split("\n")
+        self._lines.extendleft(reversed(lines))
 
     def forget(self) -> None:
         """Throw away what was typed ahead: a question is answered by what is typed after it, and by nothing pasted before."""
         self._lines.clear()
         self._rest = ""
         if self.is_terminal:
-            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+            # A terminal that was closed holds nothing, and says so when it is read.
+            with contextlib.suppress(termios.error):
+                termios.tcflush(self.descriptor, termios.TCIFLUSH)
+
+    async def _read(self) -> bytes:
+        await self._wait()
+        try:
+            return os.read(self.descriptor, _PIECE)
+        except OSError:
+            # A terminal that was closed, or a descriptor that is only for writing: nobody types there.
+            return b""
 
     async def _wait(self) -> None:
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
         try:
-            loop.add_reader(self._descriptor, lambda: ready.done() or ready.set_result(None))
+            loop.add_reader(self.descriptor, lambda: ready.done() or ready.set_result(None))
         except OSError:
             # A file, or a device like /dev/null: never waits.
             return
         try:
             await ready
         finally:
-            loop.remove_reader(self._descriptor)
+            loop.remove_reader(self.descriptor)
 
     def _take(self, piece: bytes) -> None:
         self._ended = not piece and not self._rest
