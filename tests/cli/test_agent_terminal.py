@@ -15,6 +15,11 @@ from tests.harness.terminal import Desk, call, desk
 QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
 
 
+def said_to(at: Desk) -> list[str]:
+    """What the model heard last, each time it was asked."""
+    return [asked["messages"][-1]["content"] for asked in at.backend.asked]
+
+
 async def test_a_conversation_has_its_prompt_and_ends_with_quit(tmp_path: Path) -> None:
     async with desk(tmp_path, Reply("Hello.")) as at, at.sit_down() as ada:
         await ada.sees("you> ")
@@ -23,6 +28,59 @@ async def test_a_conversation_has_its_prompt_and_ends_with_quit(tmp_path: Path) 
         await ada.sees("you> ")
         ada.type(":quit\n")
         assert await ada.leaves() == 0
+
+
+async def test_a_line_can_be_edited_and_called_back(tmp_path: Path) -> None:
+    async with desk(tmp_path, Reply("One."), Reply("Two.")) as at, at.sit_down() as ada:
+        await ada.sees("you> ")
+        ada.type("tell me mroe\x7f\x7f\x7f")
+        ada.type("ore\x1b[H\x1b[3~T\n")
+        await ada.sees("agent> One.")
+        await ada.sees("you> ")
+        ada.type("\x1b[A!\n")
+        await ada.sees("agent> Two.")
+        ada.type(":quit\n")
+        assert await ada.leaves() == 0
+    assert said_to(at) == ["Tell me more", "Tell me more!"]
+
+
+async def test_a_paste_of_several_lines_is_one_message_and_not_sent_before_return(tmp_path: Path) -> None:
+    async with desk(tmp_path, Reply("Three lines.")) as at, at.sit_down() as ada:
+        await ada.sees("you> ")
+        ada.type("count: \x1b[200~one\rtwo\rthree\r\x1b[201~")
+        await ada.sees(r"one\\ntwo\\nthree")
+        assert at.backend.asked == []
+        ada.type("\n")
+        await ada.sees(r"agent> Three lines\.")
+        ada.type("\x04")
+        assert await ada.leaves() == 0
+    assert said_to(at) == ["count: one\ntwo\nthree"]
+
+
+async def test_a_terminal_that_cannot_go_back_gets_plain_lines(tmp_path: Path) -> None:
+    async with desk(tmp_path, Reply("Hello.")) as at:
+        at.extra = {"TERM": "dumb"}
+        async with at.sit_down() as ada:
+            await ada.sees("you> ")
+            ada.type("hi\n")
+            await ada.sees("agent> Hello.\n")
+            await ada.sees("you> ")
+            ada.type("\x04")
+            assert await ada.leaves() == 0
+    assert "\x1b" not in ada.output
+
+
+async def test_the_terminal_is_given_back_as_it_was(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at, at.sit_down() as ada:
+        before = ada.modes()
+        await ada.sees("you> ")
+        assert ada.modes() != before
+        ada.type("half a line")
+        await ada.sees("half a line")
+        ada.process.terminate()
+        assert await ada.leaves() == 130
+        assert ada.modes() == before
+        assert ada.output.count("\x1b[?2004h") == ada.output.count("\x1b[?2004l") == 1
 
 
 async def test_the_end_of_input_ends_the_conversation(tmp_path: Path) -> None:
@@ -171,6 +229,25 @@ async def test_ctrl_c_stops_the_model_and_the_conversation_goes_on(tmp_path: Pat
         await ada.sees("once more leaves")
         ada.type("\x03")
         assert await ada.leaves() == 130
+
+
+async def test_after_a_stop_ctrl_c_at_the_prompt_takes_two_again(tmp_path: Path) -> None:
+    async with desk(tmp_path, Reply("Once upon a time", stalls_after=2), Reply("Yes.")) as at, at.sit_down() as ada:
+        await ada.sees("you> ")
+        ada.type("tell me a story\n")
+        await at.until_asked(1)
+        ada.type("\x03")
+        await ada.sees("Stopping")
+        await ada.sees("you> ")
+        ada.type("half a li")
+        await ada.sees("half a li")
+        ada.type("\x03")
+        await ada.sees("once more leaves")
+        ada.type("still there?\n")
+        await ada.sees("agent> Yes.")
+        ada.type(":quit\n")
+        assert await ada.leaves() == 0
+    assert said_to(at)[-1] == "still there?"
 
 
 async def test_ctrl_c_at_a_question_is_a_no_and_nothing_runs(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncGenerator, Sequence
+import termios
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,8 @@ class Desk:
     model: str
     backend: ScriptedBackend
     port: int = field(default_factory=free_port)
+    extra: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the environment."""
 
     @property
     def console_origin(self) -> str:
@@ -69,6 +72,7 @@ class Desk:
             "COUNTERSIGN_PORT": str(self.port),
             "EFFECTS": str(self.home / "effects"),
             **SETTINGS,
+            **self.extra,
         }
 
     async def run(self, *arguments: str, given: bytes | None = None) -> tuple[int, str, str]:
@@ -165,6 +169,10 @@ class Sitting:
         assert found is not None, f"never saw {pattern!r} in:\n{self.output}"
         self._seen = found.end()
         return found
+
+    def modes(self) -> list[object]:
+        """How the terminal takes what is typed."""
+        return termios.tcgetattr(self._master)[:4]
 
     def interrupt(self) -> None:
         """What Ctrl-C does where the terminal's own handling is out of the way."""

@@ -71,7 +71,27 @@ class Screen:
     def prompt(self, text: str) -> None:
         """Ask for a line."""
         self.settle()
-        self._write(self._err if self._only_json else self._out, text)
+        self._write(self._asked_on, text)
+
+    def retype(self, text: str, after: str = "") -> None:
+        """The row that is being typed, anew, with the cursor before `after`: the terminal goes there by itself, for how wide its
+        letters are only it knows."""
+        self.settle()
+        self._write(self._asked_on, f"\r\x1b[K{text}{after}\r{text}" if after else f"\r\x1b[K{text}")
+        self._pending = not text.endswith("\n")
+
+    @property
+    def can_redraw(self) -> bool:
+        """Whether the terminal knows how to write over a row."""
+        return self._asked_on.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+    def room_beside(self, text: str) -> int:
+        """How many columns are left in its row."""
+        return max(_NARROWEST, _columns(self._asked_on) - len(text) - 1)
+
+    @property
+    def _asked_on(self) -> TextIO:
+        return self._err if self._only_json or not self._out.isatty() else self._out
 
     def tell(self, line: Mapping[str, Any]) -> None:
         """One line of the event stream."""
@@ -102,7 +122,7 @@ class Screen:
 
     def progress(self, text: str) -> None:
         """A line that the next one replaces, where that can be done."""
-        if self._err.isatty():
+        if self._err.isatty() and os.environ.get("TERM", "dumb") != "dumb":
             width = max(_NARROWEST, _columns(self._err) - 1)
             self._write(self._err, f"\r\x1b[2K{next(within(escape(text), width))}")
             self._pending = True
@@ -146,8 +166,8 @@ class Keyboard:
     """Reads lines from a terminal, a pipe or a file, without a thread that could keep the process alive."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._descriptor = stream.fileno()
-        self.is_terminal = os.isatty(self._descriptor)
+        self.descriptor = stream.fileno()
+        self.is_terminal = os.isatty(self.descriptor)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
         self._lines: deque[str] = deque()
@@ -156,14 +176,24 @@ class Keyboard:
     async def read_line(self) -> str | None:
         """The next line without its end; None at the end of input. What is no UTF-8 is replaced."""
         while not self._lines and not self._ended:
-            await self._wait()
-            try:
-                piece = os.read(self._descriptor, _PIECE)
-            except OSError:
-                # A terminal that was closed, or a descriptor that is only for writing: nobody types there.
-                piece = b""
-            self._take(piece)
+            self._take(await self._read())
         return self._lines.popleft() if self._lines else None
+
+    async def read_keys(self) -> str:
+        """What was typed, as far as it has come; empty at the end of input."""
+        text = "".join(f"{line}\n" for line in self._lines) + self._rest
+        self._lines.clear()
+        self._rest = ""
+        while not text and not self._ended:
+            piece = await self._read()
+            self._ended = not piece
+            text = self._decoder.decode(piece, final=not piece)
+        return text
+
+    def put_back(self, text: str) -> None:
+        """To be read, or forgotten, later."""
+        *lines, self._rest = (text + self._rest).split("\n")
+        self._lines.extendleft(reversed(lines))
 
     def forget(self) -> None:
         """Throw away what was typed ahead: a question is answered by what is typed after it, and by nothing pasted before."""
@@ -172,20 +202,28 @@ class Keyboard:
         if self.is_terminal:
             # A terminal that was closed holds nothing, and says so when it is read.
             with contextlib.suppress(termios.error):
-                termios.tcflush(self._descriptor, termios.TCIFLUSH)
+                termios.tcflush(self.descriptor, termios.TCIFLUSH)
+
+    async def _read(self) -> bytes:
+        await self._wait()
+        try:
+            return os.read(self.descriptor, _PIECE)
+        except OSError:
+            # A terminal that was closed, or a descriptor that is only for writing: nobody types there.
+            return b""
 
     async def _wait(self) -> None:
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
         try:
-            loop.add_reader(self._descriptor, lambda: ready.done() or ready.set_result(None))
+            loop.add_reader(self.descriptor, lambda: ready.done() or ready.set_result(None))
         except OSError:
             # A file, or a device like /dev/null: never waits.
             return
         try:
             await ready
         finally:
-            loop.remove_reader(self._descriptor)
+            loop.remove_reader(self.descriptor)
 
     def _take(self, piece: bytes) -> None:
         self._ended = not piece and not self._rest

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from gateway.agent.events import Ending
 from gateway.cli.terminal.agent import Agent
+from gateway.cli.terminal.prompt import Prompt
 from gateway.cli.terminal.screen import Keyboard, Screen
 
-PROMPT: Final = "you> "
 QUIT: Final = ":quit"
+WELCOME: Final = "Ctrl-C stops the agent; :quit or Ctrl-D leaves."
 
 
 class ExitCode(IntEnum):
@@ -34,6 +35,7 @@ class Talk:
         self._is_busy = False
         self._interrupted = False
         self._stopping: asyncio.Task[None] | None = None
+        self._prompt: Prompt | None = None
 
     async def ask(self, question: str) -> ExitCode:
         """One turn."""
@@ -50,17 +52,18 @@ class Talk:
         return ExitCode.ANSWERED if ending is Ending.ANSWERED else ExitCode.FAILED
 
     async def _converse(self, lines: Keyboard) -> ExitCode:
+        prompt = self._prompt = Prompt(lines, self._screen)
+        if lines.is_terminal:
+            self._screen.say(WELCOME)
         while True:
-            if lines.is_terminal:
-                self._screen.prompt(PROMPT)
-            line = await lines.read_line()
-            if line is None and lines.is_terminal:
-                self._screen.prompt("\n")
+            line = await prompt.read()
             if line is None or line.strip() == QUIT:
                 return ExitCode.ANSWERED
             self._interrupted = False
             if line.strip():
                 await self._turn(line.strip())
+            # What was stopped is over; at the prompt, Ctrl-C begins to count anew.
+            self._interrupted = False
 
     async def _turn(self, text: str) -> Ending | None:
         self._is_busy = True
@@ -94,4 +97,5 @@ class Talk:
             self._stopping = asyncio.ensure_future(self._agent.runner.stop())
         else:
             self._screen.say("", "Ctrl-C once more leaves, and so does :quit.")
-            self._screen.prompt(PROMPT)
+            if self._prompt is not None:
+                self._prompt.start_over()

@@ -1,0 +1,104 @@
+"""Where a person says the next thing: a line to edit, with what was said before, or lines as they come where that cannot be."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import termios
+from collections.abc import Generator
+from typing import Final
+
+from gateway.cli.terminal.editor import PASTE_OFF, PASTE_ON, LineEditor, Typed
+from gateway.cli.terminal.screen import Keyboard, Screen
+
+NAME: Final = "you> "
+
+
+class Prompt:
+    """Asks. What was said is remembered until the conversation ends, and written nowhere."""
+
+    def __init__(self, keyboard: Keyboard, screen: Screen) -> None:
+        self._keyboard = keyboard
+        self._screen = screen
+        self._said: list[str] = []
+        self._line: LineEditor | None = None
+
+    async def read(self) -> str | None:
+        """What was said, None at the end of input."""
+        if not self._keyboard.is_terminal:
+            return await self._keyboard.read_line()
+        said = await self._edit() if self._screen.can_redraw else await self._take()
+        if said is not None and said.strip() and self._said[-1:] != [said]:
+            self._said.append(said)
+        return said
+
+    def start_over(self) -> None:
+        """Forget what was typed and not said."""
+        if self._line is None:
+            self._screen.prompt(NAME)
+        else:
+            self._line = LineEditor(self._said)
+            self._draw()
+
+    async def _take(self) -> str | None:
+        self._screen.prompt(NAME)
+        said = await self._keyboard.read_line()
+        if said is None:
+            self._screen.prompt("\n")
+        return said
+
+    async def _edit(self) -> str | None:
+        self._line = LineEditor(self._said)
+        torn = ""
+        try:
+            with self._by_key():
+                self._draw()
+                while True:
+                    keys = await self._keyboard.read_keys()
+                    state, rest = self._line.take(torn + keys) if keys else (Typed.ENDED, "")
+                    if state is Typed.GOES_ON:
+                        torn = rest
+                        self._draw()
+                        continue
+                    # All of it stays on the screen, however many rows it takes.
+                    self._screen.retype(f"{NAME}{self._line.whole()}\n")
+                    self._keyboard.put_back(rest)
+                    return self._line.text if state is Typed.SAID else None
+        finally:
+            self._line = None
+
+    def _draw(self) -> None:
+        if self._line is not None:
+            before, after = self._line.show(self._screen.room_beside(NAME))
+            self._screen.retype(f"{NAME}{before}", after)
+
+    @contextlib.contextmanager
+    def _by_key(self) -> Generator[None]:
+        """Keys as they are pressed; but Ctrl-C, Ctrl-Z and Ctrl-\\ stay what they are."""
+        loop, descriptor = asyncio.get_running_loop(), self._keyboard.descriptor
+        before = termios.tcgetattr(descriptor)
+        by_key = termios.tcgetattr(descriptor)
+        by_key[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)
+        by_key[6][termios.VMIN], by_key[6][termios.VTIME] = 1, 0
+
+        def begin() -> None:
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(descriptor, termios.TCSADRAIN, by_key)
+            self._screen.prompt(PASTE_ON)
+
+        def go_on() -> None:
+            begin()
+            self._draw()
+
+        begin()
+        # After Ctrl-Z and `fg` the terminal is as the shell likes it.
+        loop.add_signal_handler(signal.SIGCONT, go_on)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGCONT)
+            self._screen.prompt(PASTE_OFF)
+            # A terminal that was closed needs nothing back.
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

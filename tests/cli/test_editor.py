@@ -1,0 +1,81 @@
+"""The line at the prompt, key by key (000-33)."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway.cli.terminal.editor import LineEditor, Typed, columns_of
+
+SAID = ("first", "second")
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("hello", "hello"),
+        ("helo\x1b[Dl", "hello"),
+        ("ello\x1b[Hh", "hello"),
+        ("hell\x01\x05o", "hello"),
+        ("hellp\x7fo", "hello"),
+        ("\x7f\x1b[D\x1b[3~hello", "hello"),
+        ("xhello\x1b[1~\x1b[3~", "hello"),
+        ("xhello\x01\x04", "hello"),
+        ("hello big world \x17\x17", "hello "),
+        ("goodbye\x15hello", "hello"),
+        ("hello, you\x02\x02\x02\x02\x02\x0b", "hello"),
+        ("\x1b[A", "second"),
+        ("\x1b[A\x1b[A\x1b[A", "first"),
+        ("begun\x1b[A\x1b[B", "begun"),
+        ("\x1bOA\x1bOB\x1b[B", ""),
+        ("\x1b[A!\x1b[A\x1b[B", "second!"),
+        ("a\x1b[200~one\r\ntwo\rthree\n\x1b[201~b", "aone\ntwo\nthree\nb"),
+        ("\x1b[200~\x1b[31mred\x07\x1b[201~", "[31mred"),
+        ("he\x1b[15~l\x1bxl\x0co", "hello"),
+        ("日本\x1b[Dx", "日x本"),
+        ("a\\b", "a\\b"),
+    ],
+)
+def test_keys_do_what_they_do_in_other_shells(typed: str, text: str) -> None:
+    editor = LineEditor(SAID)
+    assert editor.take(typed) == (Typed.GOES_ON, "")
+    assert editor.text == text
+
+
+def test_return_says_the_line_and_leaves_the_rest_for_the_next() -> None:
+    editor = LineEditor()
+    assert editor.take("one\ntwo\n") == (Typed.SAID, "two\n")
+    assert editor.text == "one"
+
+
+def test_ctrl_d_ends_the_input_on_an_empty_line_only() -> None:
+    assert LineEditor().take("\x04x") == (Typed.ENDED, "x")
+    assert LineEditor().take("\x00") == (Typed.ENDED, "")
+    assert LineEditor().take("x\x04") == (Typed.GOES_ON, "")
+
+
+@pytest.mark.parametrize("key", ["\x1b[200~one\ntwo\n\x1b[201~", "\x1b[A", "\x1bOA", "\x1b[3~"])
+def test_a_key_that_comes_in_pieces_is_waited_for(key: str) -> None:
+    for cut in range(1, len(key)):
+        whole, torn = LineEditor(SAID), LineEditor(SAID)
+        state, rest = torn.take(key[:cut])
+        assert state is Typed.GOES_ON
+        assert rest == key[:cut]
+        assert torn.take(rest + key[cut:]) == whole.take(key) == (Typed.GOES_ON, "")
+        assert torn.text == whole.text
+
+
+def test_whatever_is_typed_one_row_holds_it_with_the_cursor_in_sight() -> None:
+    editor = LineEditor()
+    editor.take("日本語 and " * 20 + "\x1b[D" * 37)
+    for room in (8, 20, 39, 80):
+        before, after = editor.show(room)
+        assert columns_of(before + after) <= room
+        assert (before + after) in editor.whole()
+        assert before
+        assert after
+
+
+def test_what_would_draw_nothing_or_move_the_cursor_is_spelt_out() -> None:
+    editor = LineEditor()
+    editor.take("\x1b[200~a\nb\u202ec\\d\x1b[201~")
+    assert editor.show(80) == ("a\\nb\\u202ec\\d", "")
