@@ -157,6 +157,18 @@ class Desk:
         metrics = (await Client(self.gateway.port).get(f"{self.gateway.agent_origin}/metrics")).body.decode()
         return int(sum(float(count) for count in _REPORTS.findall(metrics)))
 
+    async def record(self, shell: Page) -> list[str]:
+        """What the log holds of the calls of the conversation on the screen, oldest first: what was asked, and what became of it.
+
+        A call of no published tool is on record without the name it was given.
+        """
+        conversation = urlsplit(shell.url).path.rpartition("/")[2]
+        code, said = await self.gateway.run("audit", "show", "--conversation", conversation, "--json", "--limit", "1000")
+        assert code == 0, said
+        bodies = [json.loads(line)["body"] for line in reversed(said.splitlines())]
+        words = {"approval:requested": "asked", "call:closed": "{outcome}"}
+        return [f"{each['tool'] or 'nothing'} {words[each['event']].format(**each)}" for each in bodies if each["event"] in words]
+
     async def check_peace(self) -> None:
         """Nothing was blocked, nothing complained, nothing left for another host."""
         assert self.witness.complaints == [], "\n".join(self.witness.complaints)
@@ -175,6 +187,11 @@ def dock(shell: Page) -> Locator:
 def card(shell: Page, tool: str, state: str) -> Locator:
     """The card of a call of `tool` that stands at `state`."""
     return shell.get_by_role("article", name=f"{tool}: {state}", exact=True)
+
+
+def steps(shell: Page) -> Locator:
+    """What the message under way asks for, one by one."""
+    return shell.get_by_role("list", name="Steps of this message").get_by_role("listitem")
 
 
 def answers(shell: Page) -> Locator:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 
 from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
+from tests.adapters.inference.conftest import gguf
 from tests.harness.process import free_port
+
+_SIDECAR = Path(__file__).with_name("small_model.py")
 
 
 class ScriptedServer:
@@ -22,6 +28,23 @@ class ScriptedServer:
     def url(self) -> str:
         """For COUNTERSIGN_MODEL_URL."""
         return f"http://127.0.0.1:{self._port}/v1"
+
+    def as_small_model(self, folder: Path) -> dict[str, str]:
+        """The settings of a gateway that takes the script for a small model of its own; its parts are put into `folder`.
+
+        Behind a URL a model is taken at its word. One on this machine is led: examples, a schema, one action at a time.
+        """
+        weights, server = folder / "small.gguf", folder / "llama-server"
+        weights.write_bytes(gguf(name="Small model", license="mit"))
+        program = f"import runpy, sys\nsys.argv.insert(1, {self.url!r})\nrunpy.run_path({str(_SIDECAR)!r}, run_name='__main__')\n"
+        server.write_text(f"#!{sys.executable} -I\n{program}", encoding="utf-8")
+        server.chmod(0o755)
+        return {"COUNTERSIGN_MODEL": str(weights), "COUNTERSIGN_LLAMA_SERVER": str(server)}
+
+    @property
+    def asked(self) -> Sequence[Mapping[str, Any]]:
+        """What it was asked, oldest first."""
+        return self._backend.asked
 
     @property
     def open_streams(self) -> int:
