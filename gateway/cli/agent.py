@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gateway.cli.serve import TOOL_FILE, bring_model
+from gateway.core.effects import escape
 from gateway.core.errors import LedgerLocked, Misconfigured, ModelUnavailable
 from gateway.settings import Settings, load_settings
 
@@ -71,13 +73,14 @@ def agent(
 ) -> None:
     """Talk to an agent here, in the terminal.
 
-    MODEL is a GGUF file, a name of the catalogue (`countersign models`) or the URL of an OpenAI-compatible server. Every call
-    goes through the same gate, ledger and log as in the web shell. Exit status: 0 answered, 1 failed, 2 wrong usage or
+    MODEL is a GGUF file, a name of the catalogue (`countersign models list`) or the URL of an OpenAI-compatible server. Every
+    call goes through the same gate, ledger and log as in the web shell. Exit status: 0 answered, 1 failed, 2 wrong usage or
     settings, 130 interrupted.
     """
     from gateway.adapters.storage.trajectories import TrajectoryFolder
     from gateway.agent.asking import Limits
     from gateway.cli.terminal.agent import Terminal
+    from gateway.cli.terminal.complaints import Complaints
     from gateway.cli.terminal.records import Recorder, Transcript
     from gateway.cli.terminal.screen import Keyboard, standard_screen
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
@@ -92,12 +95,13 @@ def agent(
         builtin_tools=not tool_files if builtin_tools is None else builtin_tools,
         **options,
     )
-    screen = standard_screen(only_json=json_out)
     if single is not None:
         # The shell passes bytes on; what is no UTF-8 is replaced, as it is in what is typed.
         single = os.fsencode(single).decode(errors="replace")
+    screen = standard_screen(only_json=json_out)
     # Without both there is nobody who could see a question and answer it.
     keyboard = Keyboard(sys.stdin) if sys.stdin.isatty() and sys.stderr.isatty() else None
+    logging.basicConfig(handlers=[Complaints(screen)], level=logging.WARNING)
     terminal = Terminal(screen, keyboard, is_conversation=single is None, only_once=confirm_tools)
     with ExitStack() as held:
         followers: list[Follower] = []
@@ -109,7 +113,11 @@ def agent(
             recorder = Recorder(screen.tell if json_out else None, None if kept is None else kept.keep, time.monotonic)
             followers.append(recorder)
         rollout = None if trajectory_dir is None else TrajectoryKeeper(TrajectoryFolder(trajectory_dir), trajectory_task or "")
-        bring_model(settings)
+        try:
+            bring_model(settings)
+        except ModelUnavailable as error:
+            click.echo(f"countersign: {error.message}", err=True)
+            sys.exit(1)
         limits = Limits(max_steps, max_tokens)
         code = asyncio.run(_run(settings, terminal, single, name, followers, rollout, limits, confirm=confirm_tools))
         faults = [each.fault for each in (screen, kept, rollout) if each is not None and each.fault is not None]
@@ -121,13 +129,23 @@ def agent(
 
 
 def model_options(model: str) -> dict[str, str]:
-    """MODEL as settings."""
+    """MODEL as settings. Raises Misconfigured for what cannot be one."""
+    from gateway.adapters.inference.catalog import expand
+    from gateway.adapters.inference.factory import NO_MODEL
+
     if model.startswith(("http://", "https://")):
         return {"model_url": model}
-    if Path(model).is_dir():
-        raise Misconfigured(
-            f"`{model}` is a folder; name a GGUF file, a model of the catalogue or a URL (see docs/MODELS_BYO.md)"
-        )
+    why = None
+    if model in ("", NO_MODEL):
+        why = "an agent needs a model"
+    elif expand(model).is_dir():
+        why = f"`{escape(model)}` is a folder"
+    elif model.lower().endswith(".gguf") and not expand(model).exists():
+        why = f"there is no file `{escape(model)}`"
+    elif "/" in model:
+        why = None if model.lower().endswith(".gguf") else f"`{escape(model)}` is neither a GGUF file nor an http URL"
+    if why is not None:
+        raise Misconfigured(f"{why}; name a GGUF file, a model of `countersign models list` or a URL (see docs/MODELS_BYO.md)")
     return {"model": model, "model_url": ""}
 
 

@@ -37,12 +37,16 @@ def serve(tools_modules: tuple[str, ...], tool_files: tuple[Path, ...], **option
     from gateway.bootstrap import run
 
     settings = load_settings(tools_modules=tools_modules or None, tool_files=tool_files or None, **options)
-    bring_model(settings)
+    try:
+        bring_model(settings)
+    except ModelUnavailable as error:
+        # The gateway serves all the same: its tools can be called by hand.
+        click.echo(f"countersign: starting without a model: {error.message}", err=True)
     run(settings)
 
 
 def bring_model(settings: Settings) -> None:
-    """Fetch the chosen catalogue model before the first start. Without one the gateway still serves, and says so."""
+    """Fetch the chosen catalogue model before the first start. Raises ModelUnavailable, Misconfigured."""
     from gateway.adapters.inference.fetch import is_present
     from gateway.adapters.inference.local import named_entry
     from gateway.cli.models import bring
@@ -50,10 +54,7 @@ def bring_model(settings: Settings) -> None:
     if settings.model_url or settings.model == NO_MODEL:
         return
     folder = models_folder(os.environ)
-    try:
-        entry = named_entry(settings.model, folder)
-        if entry is not None and not is_present(entry, folder):
-            click.echo(f"Fetching {entry.title}, once…", err=True)
-            bring(entry, folder)
-    except ModelUnavailable as error:
-        click.echo(f"countersign: starting without a model: {error.message}", err=True)
+    entry = named_entry(settings.model, folder)
+    if entry is not None and not is_present(entry, folder):
+        click.echo(f"Fetching {entry.title}, once…", err=True)
+        bring(entry, folder)

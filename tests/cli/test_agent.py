@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import stat
 from pathlib import Path
@@ -13,6 +14,40 @@ from gateway.adapters.inference.scripted import Reply
 from tests.harness.terminal import PATIENCE, call, desk, lines_of
 
 CALM = "I could not turn that into an action or an answer. Please say it another way."
+
+UNREACHABLE = """[[models]]
+name = "far"
+title = "Far away"
+file = "far.gguf"
+bytes = 1000
+sha256 = "%s"
+licence = "Apache-2.0"
+arch = "qwen2"
+quantisation = "Q4_K_M"
+context_tokens = 4096
+output_tokens = 1024
+lane = "fewShotJson"
+
+[[models.sources]]
+kind = "publisher"
+url = "http://127.0.0.1:9/far.gguf"
+""" % ("0" * 64)
+
+CRASHING = """from gateway.adapters.tools import tool
+
+@tool(category="read", summary="Crumble {what}")
+def crumble(what: str) -> str:
+    \"\"\"Fail with the words of somebody else.\"\"\"
+    raise RuntimeError(what)
+"""
+
+TELL = {
+    "name": "tell",
+    "description": "Say it",
+    "parameters": {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]},
+    "_argv": ["printf", "%s", "said {what}"],
+    "_category": "read",
+}
 
 
 def events_of(output: str) -> list[dict[str, Any]]:
@@ -153,6 +188,68 @@ async def test_an_interrupt_stops_the_tool_at_once_and_is_told_by_the_exit_code(
     assert "Traceback" not in err.decode()
     assert events_of((tmp_path / "log.jsonl").read_text())[-1] == {"type": "end", "ending": "stopped"}
     assert '"cancelled"' in (tmp_path / "audit.jsonl").read_text()
+
+
+async def test_a_model_that_cannot_be_one_is_refused_with_what_to_name_instead(tmp_path: Path) -> None:
+    (tmp_path / "model.bin").touch()
+    cases = {
+        "": "an agent needs a model",
+        "none": "an agent needs a model",
+        ".": "`.` is a folder",
+        "gone.gguf": "there is no file `gone.gguf`",
+        "./model.bin": "`./model.bin` is neither a GGUF file nor an http URL",
+        "ftp://example.com/v1": "`ftp://example.com/v1` is neither a GGUF file nor an http URL",
+    }
+    async with desk(tmp_path) as at:
+        for model, words in cases.items():
+            at.model = model
+            code, out, err = await at.run("--single", "hello")
+            assert (code, out) == (2, ""), (model, err)
+            assert err.startswith(f"countersign: {words}; name a GGUF file, a model of `countersign models list` or a URL")
+
+
+async def test_a_model_that_cannot_be_fetched_ends_it_with_the_ways_out(tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "catalog.toml").write_text(UNREACHABLE)
+    async with desk(tmp_path) as at:
+        at.model, at.extra = "far", {"COUNTERSIGN_MODELS": str(models)}
+        code, out, err = await at.run("--single", "hello")
+    assert (code, out) == (1, ""), err
+    assert "Far away could not be fetched" in err
+    assert "set COUNTERSIGN_MODEL to the path of a GGUF file" in err
+    assert "starting without a model" not in err
+
+
+async def test_programs_read_utf_8_and_events_are_json_where_the_machine_speaks_something_else(tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps([TELL]))
+    async with desk(tmp_path, call("tell", what="naïve 日本"), Reply("Told.")) as at:
+        at.extra = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        code, out, err = await at.run("--single", "tell", "--tools", "tools.json", "--json-out")
+    assert code == 0, err
+    (told,) = [event for event in events_of(out) if event["type"] == "tool_call"]
+    assert (told["stdout"], told["exit_code"]) == ("said naïve 日本", 0), err
+
+
+async def test_of_a_long_result_a_person_sees_a_few_rows_and_how_many_more_there_are(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("peek", what="x" * 7000), Reply("Long.")) as at:
+        code, out, err = await at.run("--single", "peek")
+    assert (code, out) == (0, "Long.\n")
+    shown = [line for line in err.splitlines() if line.startswith("  │ ")]
+    assert len(shown) == 12
+    assert all(len(line) <= 80 for line in shown)
+    assert re.search(r"^  … \d+ more lines$", err, re.MULTILINE)
+
+
+async def test_a_tool_that_crashes_is_told_below_a_mark_and_cannot_paint_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "ours.py").write_text(CRASHING)
+    async with desk(tmp_path, call("crumble", what="\x1b[2J\ragent> fine"), Reply("It broke.")) as at:
+        at.extra = {"COUNTERSIGN_TOOLS_MODULES": '["ours"]', "PYTHONPATH": f"{at.environment()['PYTHONPATH']}:{tmp_path}"}
+        code, out, err = await at.run("--single", "crumble")
+    assert (code, out) == (0, "It broke.\n")
+    assert "\n! tool crumble failed\n  │ Traceback" in err
+    assert "\\u001b[2J\\ragent> fine" in err
+    assert "\x1b" not in err
 
 
 async def test_what_is_typed_wrong_is_one_sentence_and_exit_code_two(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ async def test_a_task_without_a_folder_is_refused(tmp_path: Path) -> None:
 
 async def test_folders_that_cannot_be_used_are_said_before_anything_starts(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    code, _, err = await agent(tmp_path, "none", "--single", "x", "--trajectory-dir", tmp_path / "file" / "x")
+    code, _, err = await agent(tmp_path, "http://127.0.0.1:9/v1", "--single", "x", "--trajectory-dir", tmp_path / "file" / "x")
     assert (code, err) == (2, "countersign: the trajectory folder `x` cannot be made: Not a directory\n")
 
 

@@ -312,4 +312,4 @@ def _check_status(status: int) -> None:
 
 
 def _unreachable() -> ModelUnavailable:
-    return ModelUnavailable("the model server does not answer", ModelPhase.CRASHED)
+    return ModelUnavailable("the model server does not answer; check that it runs, and its URL", ModelPhase.CRASHED)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
+import json
 import os
 import sys
 import termios
 import unicodedata
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TextIO
 
 import orjson
@@ -94,8 +95,9 @@ class Screen:
         return self._err if self._only_json or not self._out.isatty() else self._out
 
     def tell(self, line: Mapping[str, Any]) -> None:
-        """One line of the event stream."""
-        self._write(self._out, f"{orjson.dumps(line).decode()}\n")
+        """One line of the event stream; where letters are missing, with JSON's own escapes for them."""
+        has_all = codecs.lookup(self._out.encoding or "utf-8").name == "utf-8"
+        self._write(self._out, f"{orjson.dumps(line).decode() if has_all else json.dumps(line, separators=(',', ':'))}\n")
 
     def say(self, *lines: str) -> None:
         """Lines beside the conversation: as many as there are arguments, whatever stands in them."""
@@ -108,17 +110,16 @@ class Screen:
         self.settle()
         self._write(self._err, text)
 
-    def block(self, text: str) -> None:
-        """Lines that cannot leave their place: each row of the terminal begins with the margin."""
-        for line in text.split("\n"):
-            self.row(line)
+    def block(self, text: str, rows: int | None = None) -> int:
+        """Lines that cannot leave their place: each row of the terminal begins with the margin. How many rows more than `rows`
+        there would have been."""
+        pieces = [piece for line in text.split("\n") for piece in self._cut(line, MARGIN)]
+        self._place(pieces[:rows], MARGIN)
+        return len(pieces) - len(pieces[:rows])
 
     def row(self, text: str, margin: str = MARGIN) -> None:
         """The same of one line, which stays one."""
-        self.settle()
-        width = max(_NARROWEST, _columns(self._err) - len(margin) - 2)
-        for piece in within(escape(text), width):
-            self._write(self._err, f"{margin}{piece}\n")
+        self._place(self._cut(text, margin), margin)
 
     def progress(self, text: str) -> None:
         """A line that the next one replaces, where that can be done."""
@@ -126,6 +127,14 @@ class Screen:
             width = max(_NARROWEST, _columns(self._err) - 1)
             self._write(self._err, f"\r\x1b[2K{next(within(escape(text), width))}")
             self._pending = True
+
+    def _cut(self, text: str, margin: str) -> Iterator[str]:
+        return within(escape(text), max(_NARROWEST, _columns(self._err) - len(margin) - 2))
+
+    def _place(self, pieces: Iterable[str], margin: str) -> None:
+        self.settle()
+        for piece in pieces:
+            self._write(self._err, f"{margin}{piece}\n")
 
     def settle(self) -> None:
         """Take the progress line away."""

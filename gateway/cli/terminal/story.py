@@ -28,7 +28,7 @@ from gateway.core.effects import show
 
 NAME: Final = "agent> "
 
-_LINES_SHOWN: Final = 12
+_ROWS_SHOWN: Final = 12
 """Of a result. The model has more of it, the transcript all that left the gateway."""
 
 
@@ -82,10 +82,10 @@ class Story:
             self._screen.say(f"· {name}: {result['outcome']}{': ' if why else ''}{why}")
             return
         run = run_of(result)
-        text = "\n".join(filter(None, (run["stdout"], run.get("stderr")))) if run else result["content"]
-        lines = text.rstrip("\n").split("\n")
-        self._screen.block("\n".join(lines[:_LINES_SHOWN]))
-        if len(lines) > _LINES_SHOWN:
-            self._screen.say(f"  … {len(lines) - _LINES_SHOWN} more lines")
+        streams = (run["stdout"], run.get("stderr", "")) if run else (result["content"],)
+        text = "\n".join(stream.rstrip("\n") for stream in streams if stream)
+        more = self._screen.block(text.expandtabs(4), _ROWS_SHOWN)
+        if more:
+            self._screen.say(f"  … {more} more {'line' if more == 1 else 'lines'}")
         if run and run["exit_code"] != 0:
             self._screen.say(f"· {name} ended with exit code {run['exit_code']}")

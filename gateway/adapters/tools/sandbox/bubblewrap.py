@@ -84,7 +84,7 @@ class BubblewrapCage:
             "stage": opened if user else [],
             "keep": [program, paper, *(opened if self.parts.by_descriptor and not user else ())],
             "argv": [os.fsencode(word) for word in (self.parts.bwrap, "--args", str(paper), "--json-status-fd")],
-            "command": [os.fsencode(word) for word in (*inside, *job.argv)],
+            "command": [*map(os.fsencode, inside), *job.words],
         }
 
     def _describe(self, job: Job, opened: list[int], *, staged: bool) -> Iterator[str]:

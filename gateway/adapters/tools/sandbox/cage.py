@@ -77,6 +77,11 @@ class Job:
     timeout_seconds: float = 30.0
     stdin: bytes = b""
 
+    @property
+    def words(self) -> list[bytes]:
+        """`argv` as the program reads it, which is told that all text is UTF-8, whatever the gateway itself was told."""
+        return [word.encode("utf-8", "surrogateescape") for word in self.argv]
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:

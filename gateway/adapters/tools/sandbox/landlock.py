@@ -61,7 +61,7 @@ class LandlockCage:
                 "opened": [(folder, WRITE), *readable],
             },
             "filter": seccomp.assemble(rules, platform.machine()),
-            "argv": [os.fsencode(word) for word in job.argv],
+            "argv": job.words,
             "env": {os.fsencode(name): os.fsencode(value) for name, value in job.env.items()},
         }
 
