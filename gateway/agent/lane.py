@@ -6,18 +6,21 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-from gateway.agent.budget import estimate_tokens
+from gateway.agent.budget import estimate_tokens, length_of
 from gateway.agent.copy import Copy
 from gateway.agent.enrich import enrich
 from gateway.agent.focus import NOTHING, after
 from gateway.agent.messages import Message, Tool, ToolMessage
-from gateway.agent.parse import ThoughtFilter
+from gateway.agent.parse import MAX_REPLY, ThoughtFilter
 from gateway.agent.ports import CallDelta, Chat, ChatMessage, ChatRequest, Stop, TextDelta, Usage, Witness
 from gateway.agent.prompts import Words, as_json
 from gateway.agent.standing import Stuck
 from gateway.agent.trajectory import Tokens
+
+MAX_CALLS: Final = 64
+"""Calls of one reply that are read: as many as a message to the gateway can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +166,19 @@ class _Collected:
     calls: dict[int, _Fragments] = field(default_factory=dict[int, _Fragments])
     exact: bool = False
     tokens: Tokens | None = None
+    taken: int = 0
+
+    def has_room(self, *pieces: str) -> bool:
+        """Whether these still belong to a reply that anybody would read."""
+        self.taken += sum(map(length_of, pieces))
+        return self.taken <= MAX_REPLY
 
 
 async def collect(lane: LaneInput, request: ChatRequest, hear: Callable[[str], bool]) -> Heard:
     """Read a reply to its end, without the thinking at its beginning.
 
     `hear` gets the text so far after each piece and may return True to stop: then the model is stopped, and what was read is the
-    reply. However it ends, what was counted is counted.
+    reply; so it is where the model comes to no end. However it ends, what was counted is counted.
     """
     so_far, thoughts = _Collected(), ThoughtFilter()
     try:
@@ -182,10 +191,14 @@ async def collect(lane: LaneInput, request: ChatRequest, hear: Callable[[str], b
                     case Tokens():
                         so_far.tokens = delta
                     case CallDelta(index, name, arguments):
+                        if not 0 <= index < MAX_CALLS or not so_far.has_room(name, arguments):
+                            break
                         call = so_far.calls.setdefault(index, _Fragments())
                         call.name += name
                         call.arguments += arguments
                     case TextDelta(text):
+                        if not so_far.has_room(text):
+                            break
                         so_far.written += text
                         so_far.text += thoughts.feed(text)[1]
                         if hear(so_far.text):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from gateway.agent.budget import estimate_tokens, fit_messages
+from gateway.agent.budget import estimate_tokens, fit_messages, length_of
 from gateway.agent.condensing import condense
 from gateway.agent.lane import Calls, Heard, LaneInput, Proposal, Reply, Step, StuckStep, collect, complete
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
@@ -24,6 +24,9 @@ MAX_ANSWER_TOKENS: Final = 1024
 """A reply longer than this is no longer read by anyone."""
 
 PROMPT_MARGIN: Final = 256
+
+MAX_NAME: Final = 128
+"""Characters of a tool's name, known or not; the gateway has no record of longer ones."""
 
 _MAY_BE_CALL = re.compile(r"\s*(?:$|\{|`{1,2}$|```\w*\s*$|```\w*\s*\{|<(?:$|/?to))")
 _AROUND_CALL = re.compile(r"```\w*|</?tools?(?:_call)?>")
@@ -133,7 +136,7 @@ def _step_of(text: str, proposals: Sequence[Proposal], tools: Sequence[Tool]) ->
 
 
 def _read_call(name: str, arguments: str) -> Proposal | Fault:
-    if not name:
+    if not 0 < length_of(name) <= MAX_NAME:
         return Fault("it names no tool")
     if not arguments.strip():
         return Proposal(name, {})

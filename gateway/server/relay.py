@@ -35,6 +35,9 @@ BYTES_PER_TOKEN = 4
 BYTES_PER_EVENT = 200
 """One streamed token with its envelope, as llama.cpp and OpenAI write it."""
 
+ANSWER_BYTES = 32 << 20
+"""Of one answer, however it is asked for: far more than any model writes at once, and little enough for whoever reads it."""
+
 _TAIL = 2048
 """Bytes at the end of an answer that hold its counts."""
 
@@ -73,7 +76,7 @@ class Streams:
 
 
 class _UpstreamFault(Exception):
-    """The upstream answered with a status that is its own problem."""
+    """The upstream answered with a status that is its own problem, or without end."""
 
 
 class Relay(Response):
@@ -134,6 +137,9 @@ class Relay(Response):
             async for chunk in stream.chunks():
                 self._tail = (self._tail + chunk)[-_TAIL:]
                 self._passed_on += len(chunk)
+                if self._passed_on > ANSWER_BYTES:
+                    _log.warning("the model did not come to an end within %d bytes", ANSWER_BYTES)
+                    raise _UpstreamFault
                 await send(_body(chunk, more=True))
         await send(_body(b"", more=False))
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -24,7 +24,9 @@ from gateway.agent.events import (
     Tone,
     TurnEnded,
 )
+from gateway.agent.lane import MAX_CALLS
 from gateway.agent.messages import AssistantMessage, Message, UserMessage
+from gateway.agent.parse import MAX_REPLY
 from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFault, ChatRequest, Halt, Stop, TextDelta, Usage, Why
 from gateway.agent.prompts import action_prefix
 from gateway.agent.runner import Runner
@@ -329,6 +331,49 @@ async def test_a_model_that_talks_on_after_its_action_is_stopped() -> None:
     assert said(scene.events) == ["Rome."]
     assert len(scene.notes.written[0]) < 40
     assert scene.chat.closed == 1
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        TextDelta("blah " * 1000),
+        CallDelta(0, "list_directory", "x" * 1000),
+        CallDelta(0, "x" * 1000, ""),
+        TextDelta("x" * 300_000),
+    ],
+)
+async def test_a_model_that_comes_to_no_end_is_stopped(endless: ChatDelta) -> None:
+    async def forever(_request: ChatRequest) -> AsyncGenerator[ChatDelta]:
+        while True:
+            yield endless
+
+    scene = stage(forever, forever, forever, "Done.")
+    assert await scene.runner().run("hello", NATIVE) is Ending.ANSWERED
+    assert scene.chat.closed == len(scene.chat.requests)
+    assert all(len(text) < MAX_REPLY for text in scene.notes.written)
+
+
+async def test_of_calls_without_end_no_more_are_read_than_a_message_can_hold() -> None:
+    async def forever(_request: ChatRequest) -> AsyncGenerator[ChatDelta]:
+        for number in count():
+            yield CallDelta(number, "list_directory", '{"path":"notes"}')
+
+    scene = stage(forever, "Done.", results=(DONE,) * MAX_CALLS)
+    await scene.runner().run("list notes", NATIVE)
+    assert scene.gateway.invoked == MAX_CALLS
+
+
+@pytest.mark.parametrize("index", [-1, MAX_CALLS, 2**31 - 2, 2**62])
+async def test_a_call_at_no_place_that_a_reply_has_is_none(index: int) -> None:
+    scene = stage([TextDelta("Done."), CallDelta(index, "list_directory", "{}")])
+    assert await scene.runner().run("hello", NATIVE) is Ending.ANSWERED
+    assert (said(scene.events), scene.gateway.invoked) == (["Done."], 0)
+
+
+async def test_a_name_that_is_too_long_for_any_tool_names_none() -> None:
+    scene = stage({"calls": [{"name": "x" * 129, "arguments": "{}"}]}, "Done.")
+    assert await scene.runner().run("hello", NATIVE) is Ending.ANSWERED
+    assert (scene.notes.faults != [], scene.gateway.invoked) == (True, 0)
 
 
 async def test_a_tool_that_is_not_there_goes_to_the_gate_as_it_is() -> None:

@@ -20,7 +20,7 @@ from gateway.core.errors import LedgerUnavailable
 from gateway.core.ledger import InferenceFinished
 from gateway.core.local_tools import RESPOND
 from gateway.runtime.ports import ModelPhase
-from gateway.server.relay import STREAMS_PER_SESSION
+from gateway.server.relay import ANSWER_BYTES, STREAMS_PER_SESSION
 from tests.fakes.inference import TINY
 from tests.fakes.policy import TablePolicy
 from tests.server.conftest import PATIENCE, Running, ScriptedStream, Turn
@@ -316,6 +316,15 @@ async def test_a_stream_that_breaks_off_says_so(turn: Turn, caplog: pytest.LogCa
     assert first == EVENTS[0].strip()
     assert orjson.loads(event.strip().removeprefix(b"data: "))["error"]["code"] == "model_error"
     assert b"sidecar died" not in reply.body
+    assert (await recorded(turn)).outcome == "failed"
+
+
+async def test_an_answer_without_end_is_ended(turn: Turn) -> None:
+    megabyte = b": " + b"x" * ((1 << 20) - 4) + b"\n\n"
+    script(turn, *[megabyte] * ((ANSWER_BYTES >> 20) + 8))
+    reply = await turn.ask(ASKED)
+    assert len(reply.body) < ANSWER_BYTES + 1024
+    assert orjson.loads(reply.body[ANSWER_BYTES:].strip().removeprefix(b"data: "))["error"]["code"] == "model_error"
     assert (await recorded(turn)).outcome == "failed"
 
 

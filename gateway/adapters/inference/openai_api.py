@@ -1,7 +1,8 @@
 """Speaking to an OpenAI-compatible server: raw bytes through, and a closed connection as the way to say stop.
 
 llama.cpp's server stops generating within some 40 ms of losing a streaming client; without streaming it looks once a second.
-So whoever can, streams. Redirects are not followed: they would carry prompt and key to another host.
+So whoever can, streams. Redirects are not followed: they would carry prompt and key to another host, or let a server ask in
+our name what only this machine may.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import SplitResult, urlsplit
@@ -34,6 +36,11 @@ PATHS: Final = frozenset({CHAT, "/v1/completions", "/v1/embeddings"})
 """What may be asked. llama.cpp's server can do more (slots, adapters, loading files), which is nobody's business."""
 
 REMOTE_OUTPUT_TOKENS: Final = 4096
+LARGEST_CONTEXT: Final = 10_000_000
+LONGEST_NAME: Final = 128
+_LONGEST_HOST: Final = 64
+"""Both become part of an id, which has at most 200 characters."""
+
 DOCUMENT_BYTES: Final = 4 << 20
 """A list of models; the longest public ones have some 500 KB."""
 
@@ -83,7 +90,9 @@ class Upstream:
             else aiohttp.TCPConnector(force_close=not self._keep_alive)
         )
         timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS, sock_read=SILENCE_SECONDS)
-        self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
+        self._session = aiohttp.ClientSession(
+            connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False
+        )
 
     async def close(self) -> None:
         """Drop every connection, answers under way included."""
@@ -95,7 +104,7 @@ class Upstream:
         """The status of a GET within `seconds`, None when there is no answer."""
         headers = self._headers if with_key else {}
         try:
-            async with asyncio.timeout(seconds), self._opened.get(self._base + path, headers=headers) as response:
+            async with asyncio.timeout(seconds), self._get(path, headers) as response:
                 return response.status
         except (aiohttp.ClientError, OSError):
             return None
@@ -103,8 +112,8 @@ class Upstream:
     async def read_json(self, path: str, *, seconds: float) -> Any:
         """The JSON of a GET. Raises ModelUnavailable."""
         try:
-            async with asyncio.timeout(seconds), self._opened.get(self._base + path, headers=self._headers) as response:
-                _check_status(response.status)
+            async with asyncio.timeout(seconds), self._get(path, self._headers) as response:
+                _check(response)
                 document = bytearray()
                 async for chunk in response.content.iter_any():
                     document += chunk
@@ -136,11 +145,14 @@ class Upstream:
         except (aiohttp.ClientError, OSError):
             raise _unreachable() from None
         try:
-            _check_status(response.status)
+            _check(response)
             yield Answer(response)
         finally:
             # Not `release`: that would read on to keep the connection, and the server would go on generating.
             response.close()
+
+    def _get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        return self._opened.get(self._base + path, headers=headers, allow_redirects=False)
 
     @property
     def _opened(self) -> aiohttp.ClientSession:
@@ -162,6 +174,8 @@ class RemoteBackend:
             raise Misconfigured("COUNTERSIGN_MODEL_URL must be a base URL like http://localhost:11434/v1")
         if parts.username is not None or parts.password is not None:
             raise Misconfigured("COUNTERSIGN_MODEL_URL must not hold a password; set COUNTERSIGN_MODEL_KEY")
+        if not _is_name(model):
+            raise Misconfigured(f"a model's name is at most {LONGEST_NAME} characters that can be seen")
         self._host = parts.netloc
         self._model = model
         self._context_tokens = context_tokens
@@ -232,7 +246,7 @@ class RemoteBackend:
     def _describe(self, name: str, offer: dict[str, Any]) -> ModelInfo:
         context = _context_of(offer) or self._context_tokens
         return ModelInfo(
-            id=f"remote:{self._host}:{name}",
+            id=f"remote:{self._host[:_LONGEST_HOST]}:{name}",
             display_name=name,
             arch="unknown",
             context_tokens=context,
@@ -248,6 +262,8 @@ class RemoteBackend:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
+        # Raises for a name that could not be looked up.
+        (parts.hostname or "").encode("idna")
         return None if parts.port == 0 else parts
     except ValueError:
         return None
@@ -259,6 +275,10 @@ def check_path(path: str) -> None:
         raise NotFound(f"there is no `{path[:64]}`")
 
 
+def _is_name(text: str) -> bool:
+    return len(text) <= LONGEST_NAME and text.isprintable()
+
+
 def _offers_of(listed: Any) -> dict[str, dict[str, Any]]:
     """Models by id, of any answer; what has no id is passed over."""
     offers: dict[str, dict[str, Any]] = {}
@@ -266,7 +286,7 @@ def _offers_of(listed: Any) -> dict[str, dict[str, Any]]:
         case {"data": [*entries]}:
             for entry in entries:
                 match entry:
-                    case {"id": str(name)}:
+                    case {"id": str(name)} if _is_name(name):
                         offers[name] = cast("dict[str, Any]", entry)
                     case _:
                         pass
@@ -278,8 +298,9 @@ def _offers_of(listed: Any) -> dict[str, dict[str, Any]]:
 def _context_of(offer: dict[str, Any]) -> int | None:
     """Context tokens, as vLLM, OpenRouter and llama.cpp say it; OpenAI does not."""
     match offer:
-        case {"max_model_len": int(tokens)} | {"context_length": int(tokens)} | {"meta": {"n_ctx": int(tokens)}} if tokens > 0:
-            return tokens
+        case {"max_model_len": int(tokens)} | {"context_length": int(tokens)} | {"meta": {"n_ctx": int(tokens)}} if tokens > 1:
+            # `true` is an integer too, and 1.
+            return min(tokens, LARGEST_CONTEXT)
         case _:
             return None
 
@@ -295,15 +316,18 @@ def with_members(body: bytes, members: Mapping[str, Json]) -> bytes:
     return orjson.dumps({**cast("dict[str, Any]", asked), **members})
 
 
-def _check_status(status: int) -> None:
-    """Statuses that are not an answer to the request but a trouble between gateway and server."""
-    match status:
+def _check(response: aiohttp.ClientResponse) -> None:
+    """What is not an answer to the request but a trouble between gateway and server. Raises ModelUnavailable."""
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        # Nobody asked for that, and a few bytes can unpack into more than there is memory.
+        raise ModelUnavailable("the model server answers in a compressed form, which is not read here", ModelPhase.ABSENT)
+    match response.status:
         case 401 | 403:
             # Passed on, a browser would take it for its own sign-in, and some servers quote the key.
             raise ModelUnavailable("the model server refuses the key; check COUNTERSIGN_MODEL_KEY", ModelPhase.ABSENT)
         case 503:
             raise ModelUnavailable("the model is being loaded, or is busy; try again in a moment", ModelPhase.STARTING)
-        case _ if 300 <= status < 400:
+        case status if 300 <= status < 400:
             raise ModelUnavailable(
                 "the model server answers with a redirect; set COUNTERSIGN_MODEL_URL to its end", ModelPhase.ABSENT
             )

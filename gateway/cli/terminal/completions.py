@@ -13,6 +13,13 @@ from gateway.agent.trajectory import Tokens
 
 PATH: Final = "/v1/chat/completions"
 
+_LINE: Final = 1 << 20
+"""Bytes of one event; a server that sends more without a line end never meant to end it."""
+
+_REFUSAL: Final = 1 << 16
+_MESSAGE: Final = 500
+"""Characters of somebody else's words about a failure."""
+
 Message: TypeAlias = Mapping[str, Any]
 AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
 """scope, receive, send."""
@@ -115,7 +122,7 @@ class _Exchange:
                 status = int(message["status"])
             elif status == 200:
                 yield message.get("body", b"")
-            else:
+            elif len(refusal) < _REFUSAL:
                 refusal += message.get("body", b"")
         if not self._gone.is_set() and status != 200:
             raise _failure_of(status, refusal)
@@ -149,6 +156,8 @@ class _EventReader:
         self._rest = b""
 
     def feed(self, piece: bytes) -> list[bytes]:
+        if len(self._rest) > _LINE:
+            raise ChatFailure(ChatFault.UNREACHABLE, "the reply is garbled")
         *lines, self._rest = (self._rest + piece).split(b"\n")
         return [line.removeprefix(b"data:").strip() for line in lines if line.startswith(b"data:")]
 
@@ -195,7 +204,7 @@ def _failure_of(status: int, body: bytes) -> ChatFailure:
 
 
 def _error_of(error: Mapping[str, Any], status: int) -> ChatFailure:
-    message = _text(error.get("message")) or f"status {status}"
+    message = _text(error.get("message"))[:_MESSAGE] or f"status {status}"
     if status in (401, 403):
         return ChatFailure(ChatFault.UNAUTHORISED, message)
     if status == 503 or error.get("code") == "model_unavailable":

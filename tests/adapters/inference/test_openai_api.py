@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,8 @@ class Provider:
 
     models: object = field(default_factory=lambda: {"data": [{"id": "first"}, {"id": "second", "max_model_len": 32000}]})
     chat: Answer | None = None
+    moved: str = ""
+    elsewhere: int = 0
     lists: int = 0
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     headers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
@@ -36,9 +39,15 @@ class Provider:
 
     async def list_models(self, request: web.Request) -> web.StreamResponse:
         self.lists += 1
+        if self.moved:
+            raise web.HTTPFound(self.moved)
         if self.models is None:
             return web.Response(status=500)
         return web.Response(body=orjson.dumps(self.models), content_type="application/json")
+
+    async def welcome(self, _request: web.Request) -> web.StreamResponse:
+        self.elsewhere += 1
+        return web.json_response({"data": [{"id": "elsewhere"}]})
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
         self.asked.append(orjson.loads(await request.read()))
@@ -51,6 +60,7 @@ async def provider() -> AsyncIterator[Provider]:
     stage = Provider()
     app = web.Application(handler_args={"handler_cancellation": True})
     app.router.add_get("/v1/models", stage.list_models)
+    app.router.add_get("/elsewhere", stage.welcome)
     app.router.add_post("/v1/chat/completions", stage.complete)
     async with TestServer(app) as server:
         stage.url, stage.host = str(server.make_url("/")), server.make_url("/").authority
@@ -171,6 +181,25 @@ async def test_a_trouble_between_us_and_the_server_is_ours_to_tell(
     assert len(provider.asked) == 1
 
 
+async def test_a_server_cannot_send_the_question_for_its_models_elsewhere(provider: Provider, connect: Connect) -> None:
+    provider.moved = f"{provider.url}elsewhere"
+    backend = await connect()
+    assert await backend.models() == ()
+    assert "redirect" in backend.state().detail
+    assert provider.elsewhere == 0
+
+
+@pytest.mark.parametrize("form", ["gzip", "deflate", "br", "zstd", "x\u00e4"])
+async def test_an_answer_that_could_unpack_into_anything_is_not_unpacked(provider: Provider, connect: Connect, form: str) -> None:
+    async def pack(_request: web.Request) -> web.StreamResponse:
+        return web.Response(body=gzip.compress(bytes(1 << 20)), headers={"Content-Encoding": form})
+
+    provider.chat = pack
+    with pytest.raises(ModelUnavailable, match="compressed") as caught:
+        await read(await connect())
+    assert caught.value.state == "absent"
+
+
 async def test_an_answer_that_breaks_off_is_said(provider: Provider, connect: Connect) -> None:
     async def break_off(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
@@ -210,7 +239,13 @@ async def test_nobody_there_is_a_state_with_words(connect: Connect) -> None:
         await read(unnamed)
 
 
-@pytest.mark.parametrize("listed", [[], {}, {"data": None}, {"data": [3, {"id": 4}, {}]}, {"data": {"id": "x"}}, "text", None])
+@pytest.mark.parametrize(
+    "listed",
+    [
+        *([], {}, {"data": None}, {"data": [3, {"id": 4}, {}]}, {"data": {"id": "x"}}, "text", None),
+        *({"data": [{"id": ""}]}, {"data": [{"id": "x" * 129}, {"id": "a\nb"}, {"id": "a\u202eb"}]}),
+    ],
+)
 async def test_a_list_that_makes_no_sense_is_no_list(provider: Provider, connect: Connect, listed: object) -> None:
     provider.models = listed
     backend = await connect()
@@ -218,10 +253,25 @@ async def test_a_list_that_makes_no_sense_is_no_list(provider: Provider, connect
     assert backend.state().phase is not ModelPhase.READY
 
 
-@pytest.mark.parametrize("context", [0, -5, "many", None, 2.5])
+@pytest.mark.parametrize("context", [0, -5, "many", None, 2.5, True])
 async def test_a_context_that_makes_no_sense_is_not_believed(provider: Provider, connect: Connect, context: object) -> None:
     provider.models = {"data": [{"id": "m", "max_model_len": context}]}
     assert (await (await connect()).models())[0].context_tokens == 4096
+
+
+async def test_no_server_has_more_context_than_can_be_counted_or_a_longer_id_than_can_be_told(
+    provider: Provider, connect: Connect
+) -> None:
+    provider.models = {"data": [{"id": "m" * 128, "max_model_len": 2**62}]}
+    (model,) = await (await connect()).models()
+    assert model.context_tokens == 10_000_000
+    with pytest.raises(Misconfigured, match="name"):
+        await connect(model="\udcff")
+    named = RemoteBackend(f"http://{'h.' * 100}invalid/v1", model="m" * 128, key="", context_tokens=4096, clock=FakeClock())
+    await named.start()
+    (model,) = await named.models()
+    await named.stop()
+    assert (len(model.id), len(model.display_name)) == (200, 128)
 
 
 async def test_only_known_paths_are_asked(connect: Connect) -> None:
@@ -240,7 +290,17 @@ async def test_a_body_that_cannot_carry_a_model_is_refused(connect: Connect) -> 
 
 
 @pytest.mark.parametrize(
-    "url", ["", "localhost:11434", "ftp://x", "http://", "https://me:pw@x/v1", "https://x/v1?key=1", "https://x/#k"]
+    "url",
+    [
+        "",
+        "localhost:11434",
+        "ftp://x",
+        "http://",
+        "https://me:pw@x/v1",
+        "https://x/v1?key=1",
+        "https://x/#k",
+        f"http://{'h' * 64}",
+    ],
 )
 def test_a_url_that_cannot_be_a_base_is_refused(url: str) -> None:
     with pytest.raises(Misconfigured, match="COUNTERSIGN_MODEL_URL") as caught:

@@ -156,7 +156,7 @@ function* readChunk(data: string): Iterable<ChatDelta> {
       const named = isObject(call.function) ? call.function : {};
       yield {
         kind: "call",
-        index: typeof call.index === "number" ? call.index : place,
+        index: Number.isInteger(call.index) ? (call.index as number) : place,
         ...(typeof named.name === "string" && { name: named.name }),
         ...(typeof named.arguments === "string" && { arguments: named.arguments }),
       };

@@ -4,7 +4,10 @@ import type { Chat, ChatRequest } from "./chat.ts";
 import { enrich } from "./enrich.ts";
 import { after, NOTHING } from "./focus.ts";
 import type { Message } from "./messages.ts";
-import { ThoughtFilter } from "./parse.ts";
+import { MAX_REPLY, ThoughtFilter } from "./parse.ts";
+
+/** Calls of one reply that are read: as many as a message to the gateway can hold. */
+export const MAX_CALLS = 64;
 
 /** A call as the model proposed it; it gets its id from the loop. */
 export interface Proposal {
@@ -96,7 +99,7 @@ export interface Reply {
 
 /**
  * Read a reply to its end, without the thinking at its beginning. `hear` gets the text so far after each piece and may return
- * true to stop: then the model is aborted and what was read is the reply.
+ * true to stop: then the model is aborted and what was read is the reply; so it is where the model comes to no end.
  */
 export async function collect(
   chat: Chat,
@@ -108,16 +111,24 @@ export async function collect(
   let [text, written] = ["", ""];
   let exact = false;
   const calls: { name: string; arguments: string }[] = [];
+  let taken = 0;
+  /** Whether these pieces still belong to a reply that anybody would read. */
+  const hasRoom = (...pieces: string[]): boolean => {
+    taken += pieces.join("").length;
+    return taken <= MAX_REPLY;
+  };
   for await (const delta of chat(request)) {
     if (delta.kind === "usage") {
       exact = true;
       listener.counted(delta.promptTokens, delta.completionTokens, true);
     } else if (delta.kind === "call") {
+      if (delta.index < 0 || delta.index >= MAX_CALLS || !hasRoom(delta.name ?? "", delta.arguments ?? "")) break;
       const call = calls[delta.index] ?? { name: "", arguments: "" };
       calls[delta.index] = call;
       call.name += delta.name ?? "";
       call.arguments += delta.arguments ?? "";
     } else {
+      if (!hasRoom(delta.text)) break;
       written += delta.text;
       text += thoughts.feed(delta.text).said;
       if (hear(text)) break;

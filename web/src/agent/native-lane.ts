@@ -19,6 +19,9 @@ const SYSTEM = system.join("\n");
 const MAX_ANSWER_TOKENS = 1024;
 const PROMPT_MARGIN = 256;
 
+/** Characters of a tool's name, known or not; the gateway has no record of longer ones. */
+const MAX_NAME = 128;
+
 /**
  * The lane of models that do tool calls: messages and declared tools in, text and tool calls out. What a remote model writes
  * is taken at its word; a local one that only announces a call is told so.
@@ -120,7 +123,7 @@ function asStep(text: string, proposals: readonly Proposal[], tools: readonly To
 
 /** A proposal, or what is wrong with it. */
 function readCall(call: { name: string; arguments: string }): Proposal | string {
-  if (call.name === "") return "it names no tool";
+  if (call.name === "" || call.name.length > MAX_NAME) return "it names no tool";
   try {
     const parsed: unknown = call.arguments.trim() === "" ? {} : JSON.parse(call.arguments);
     return isObject(parsed) ? { name: call.name, arguments: parsed } : "its arguments are not a JSON object";

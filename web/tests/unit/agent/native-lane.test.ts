@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { LaneInput, Step } from "../../../src/agent/lane.ts";
+import type { ChatDelta } from "../../../src/agent/chat.ts";
+import { type LaneInput, MAX_CALLS, type Step } from "../../../src/agent/lane.ts";
 import type { Message } from "../../../src/agent/messages.ts";
 import { nativeLane } from "../../../src/agent/native-lane.ts";
+import { MAX_REPLY } from "../../../src/agent/parse.ts";
 import {
   calls,
   descriptor,
@@ -149,6 +151,58 @@ describe("what the model says", () => {
     const { step: made, requests } = await step([asked, said], []);
     expect(made).toEqual({ kind: "answer", text: "" });
     expect(requests).toHaveLength(0);
+  });
+
+  test("a model that comes to no end is stopped", async () => {
+    const endless: ChatDelta[] = [
+      { kind: "text", text: "blah ".repeat(1000) },
+      { kind: "text", text: "x".repeat(300_000) },
+      { kind: "call", index: 0, name: "read_file", arguments: "x".repeat(1000) },
+      { kind: "call", index: 0, name: "x".repeat(1000) },
+      { kind: "call", index: 0, arguments: "x".repeat(1000) },
+    ];
+    for (const delta of endless) {
+      let left = 0;
+      const { step: made } = await step([asked], [], {
+        chat: async function* () {
+          try {
+            while (true) yield delta;
+          } finally {
+            left += 1;
+          }
+        },
+      });
+      expect(made.kind === "answer" ? made.text.length <= MAX_REPLY : made.kind === "stuck").toBe(true);
+      expect(left).toBeGreaterThan(0);
+    }
+  });
+
+  test("of calls without end no more are read than a message can hold", async () => {
+    const { step: made } = await step([asked], [], {
+      chat: async function* () {
+        for (let index = 0; ; index++) yield { kind: "call", index, name: "read_file", arguments: "{}" };
+      },
+    });
+    expect(made.kind === "calls" && made.proposals.length).toBe(MAX_CALLS);
+  });
+
+  test.each([-1, MAX_CALLS, 2 ** 31 - 2, 2 ** 32 - 2])(
+    "a call at place %d, which no reply has, is none",
+    async (index) => {
+      const { step: made } = await step([asked], [], {
+        chat: async function* () {
+          yield { kind: "text", text: "Done." };
+          yield { kind: "call", index, name: "read_file", arguments: "{}" };
+        },
+      });
+      expect(made).toEqual({ kind: "answer", text: "Done." });
+    },
+  );
+
+  test("a name that is too long for any tool names none", async () => {
+    const { step: made, requests } = await step([asked], [calls(["x".repeat(129), {}]), "Done."]);
+    expect(made).toEqual({ kind: "answer", text: "Done." });
+    expect(requests).toHaveLength(2);
   });
 
   test("silence is asked about twice, then there is no step", async () => {

@@ -336,13 +336,13 @@ describe("when things break", () => {
   test("a call that is no well-formed message comes back to the model as its mistake", async () => {
     const gateway = new ScriptedGateway({
       "tools/invoke": () => {
-        throw new RpcError(-32602, "`call.name` is too long");
+        throw new RpcError(-32602, "`call.arguments` is too long");
       },
     });
-    const { chat, requests } = scriptedChat(calls(["x".repeat(500), {}]), "Sorry.");
+    const { chat, requests } = scriptedChat(calls(["list_directory", { path: "x".repeat(500) }]), "Sorry.");
     const { runner, said } = stage(gateway, chat);
     await play(runner, "go", largeModel);
-    expect(requests[1]?.messages.at(-1)?.content).toContain("`call.name` is too long");
+    expect(requests[1]?.messages.at(-1)?.content).toContain("`call.arguments` is too long");
     expect(said()).toEqual(["Sorry."]);
   });
 
