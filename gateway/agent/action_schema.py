@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+from gateway.agent.browser import ordered
 from gateway.agent.copied import Quotable, choices_for
 from gateway.agent.examples import required_of
 from gateway.agent.messages import Tool
@@ -41,7 +42,8 @@ def _arguments_schema(tool: Tool, source: Quotable, words: Mapping[str, Any]) ->
 
 
 def _object(properties: Mapping[str, JsonSchema]) -> JsonSchema:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    members = ordered(properties)
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
 def constrain(schema: Any) -> JsonSchema:
@@ -51,7 +53,7 @@ def constrain(schema: Any) -> JsonSchema:
     known = cast("Mapping[str, Any]", schema)
     shaped: dict[str, Any] = {keyword: known[keyword] for keyword in _SHAPING if keyword in known}
     if isinstance(known.get("properties"), Mapping):
-        shaped["properties"] = {name: constrain(member) for name, member in known["properties"].items()}
+        shaped["properties"] = ordered({name: constrain(member) for name, member in known["properties"].items()})
     if isinstance(known.get("items"), Mapping):
         shaped["items"] = constrain(known["items"])
     for keyword in ("anyOf", "oneOf"):

@@ -5,11 +5,11 @@ Lengths are UTF-16 code units, which is what `length` means in the browser: both
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from gateway.agent.browser import as_json
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
 
 _PER_MESSAGE = 8
@@ -107,11 +107,7 @@ def text_of(message: Message) -> str:
         case UserMessage(content=content):
             return content
         case AssistantMessage(content=content, tool_calls=calls):
-            return content + "".join(call["name"] + _compact(call["arguments"]) for call in calls)
-
-
-def _compact(arguments: object) -> str:
-    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+            return content + "".join(call["name"] + as_json(call["arguments"]) for call in calls)
 
 
 def _shorten_results(messages: Sequence[Message], max_tokens: int) -> list[Message]:

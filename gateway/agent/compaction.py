@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.agent.browser import trim
 from gateway.agent.budget import cut, split_turns, text_of, tokens_of
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from gateway.agent.provenance import describe_observation, neutralise
@@ -89,7 +90,7 @@ def summary_prompt(
 
 def accept(summary: str, compaction: Compaction, words: Mapping[str, Any]) -> str | None:
     """A summary as it may go in: bounded, without markers of roles, saying what it stands for; None where there is none."""
-    body = cut(neutralise(_UNSEEN.sub(" ", summary)).strip(), MAX_SUMMARY)
+    body = cut(trim(neutralise(_UNSEEN.sub(" ", summary))), MAX_SUMMARY)
     mark: str = words["compaction"]["mark"]
     return None if not body else f"{mark.replace('{count}', str(len(compaction.replaced)))}\n{body}"
 
@@ -117,7 +118,7 @@ def _chunks(messages: Sequence[Message]) -> Iterator[list[int]]:
         # A refusal without what it refused would be a riddle.
         has_refusal = any(_is_refusal(messages[each]) for step in steps for each in step)
         going = [step for step in steps if not any(_is_refusal(messages[each]) for each in step)]
-        yield [each for step in going for each in step if not (has_refusal and isinstance(messages[each], UserMessage))]
+        yield [each for step in going if not (has_refusal and isinstance(messages[step[0]], UserMessage)) for each in step]
     for step in _before_last_observation(_steps(present, at), messages):
         is_task = isinstance(messages[step[0]], UserMessage)
         if not is_task and not any(_is_refusal(messages[each]) for each in step):

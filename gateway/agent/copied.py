@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.agent.browser import SPACE
 from gateway.agent.messages import Message, UserMessage
 
 _MOST_STRINGS: Final = 200
 """More than this is a pasted document, and a grammar of it would take longer than the answer."""
 
-# The browser's idea of white space, which both languages must split at.
-_SPACE = re.compile(r"[\s\ufeff]+")
+_SPACES = re.compile(f"[{SPACE}]+")
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`")
 _URL = re.compile(r"https?://")
 _BEFORE = "\"'`()[]<>,;:!?"
@@ -37,7 +37,7 @@ def quotable(messages: Sequence[Message]) -> Quotable:
     """
     said = [message.content for message in reversed(messages) if isinstance(message, UserMessage)]
     quoted = [found[1] or found[2] or found[3] for text in said for found in _QUOTED.finditer(text)]
-    plain = [word.lstrip(_BEFORE).rstrip(_AFTER) for text in said for word in _SPACE.split(text)]
+    plain = [word.lstrip(_BEFORE).rstrip(_AFTER) for text in said for word in _SPACES.split(text)]
     strings = [word for word in dict.fromkeys((*plain, *quoted)) if word][:_MOST_STRINGS]
     urls = [word for word in strings if _URL.match(word)]
     names = [word for word in strings if word not in urls]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gateway.agent.browser import trim
 from gateway.agent.messages import Result
 from gateway.agent.ports import ChatFailure, ChatFault
 from gateway.agent.standing import Stuck
@@ -77,7 +78,7 @@ def _fill(sentence: str, values: Mapping[str, str]) -> str:
 
 def _why(result: Result) -> str:
     """The gateway's own words, which begin in lower case and end without a stop, as the rest of a sentence."""
-    words = (result.get("error") or "").strip()
+    words = trim(result.get("error") or "")
     if not words:
         return "."
     return f": {words}" if _ENDS_A_SENTENCE.search(words) else f": {words}."

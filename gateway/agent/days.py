@@ -57,10 +57,13 @@ def find_days(text: str, today: date, *, ahead: bool) -> list[NamedDay]:
     A weekday or a day without a year is the nearest one behind `today`, or with `ahead` the nearest one before us.
     """
     found: list[NamedDay] = []
+    taken = bytearray(len(text))
     for pattern, read in _FORMS:
         for match in pattern.finditer(text):
-            if all(match.end() <= each.start or each.end <= match.start() for each in found):
-                found.append(NamedDay(match.start(), match.end(), read(match, today, ahead)))
+            start, end = match.span()
+            if not any(taken[start:end]):
+                taken[start:end] = b"\1" * (end - start)
+                found.append(NamedDay(start, end, read(match, today, ahead)))
     return sorted(found, key=lambda each: each.start)
 
 

@@ -36,7 +36,10 @@ _IT: Final = re.compile(rf"\bit\b|\b(?:this|that)\b{_END}", re.ASCII)
 _SAID: Final = {
     Slot.PATH: re.compile(r"\b(?:this|that|the same) (?:file|folder|directory|document)\b", re.ASCII),
     Slot.URL: re.compile(r"\b(?:this|that|the same) (?:page|link|url|site|website|address)\b", re.ASCII),
-    Slot.QUERY: re.compile(r"\b(?:search|find|look)\b.*\bagain\b|\b(?:this|that|the same) (?:search|query)\b", re.ASCII),
+    # The first verb alone is looked for, and then "again": not every verb with every "again".
+    Slot.QUERY: re.compile(
+        r"^(?=(.*?\b(?:search|find|look)\b))\1.*\bagain\b|\b(?:this|that|the same) (?:search|query)\b", re.ASCII | re.DOTALL
+    ),
     Slot.ID: re.compile(r"\b(?:this|that|the same) (?:one|item|entry|ticket|order|task|event)\b", re.ASCII),
 }
 _POINTED: Final = (Slot.PATH, Slot.URL, Slot.ID)
@@ -69,8 +72,8 @@ def _spoken(
     days = find_days(text, today, ahead=ahead)
     if day_name is not None and len(resolved := {each.day for each in days}) == 1 and (day := resolved.pop()) is not None:
         said.append((day_name, iso_day(day)))
-    for each in reversed(days):
-        text = f"{text[: each.start]} {text[each.end :]}"
+    between = zip([0, *(each.end for each in days)], [*(each.start for each in days), len(text)], strict=True)
+    text = " ".join(text[start:end] for start, end in between)
     if (money := find_money(text)) is not None:
         if (amount_name := _single(properties, _Kind.AMOUNT)) is not None:
             said.append((amount_name, money))
@@ -131,9 +134,19 @@ def _fitting(value: Json | Money, schema: Mapping[str, Any]) -> Json:
         if not isinstance(listed, list):
             return option
         for each in cast("Sequence[Json]", listed):
-            if type(each) is type(option) and str(each).lower() == str(option).lower():
+            if _is_same(each, option):
                 return each
     return None
+
+
+def _is_same(listed: Json, option: Json) -> bool:
+    if isinstance(listed, str) and isinstance(option, str):
+        return listed.lower() == option.lower()
+    return _is_number(listed) and _is_number(option) and listed == option
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _types_of(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -143,7 +156,7 @@ def _types_of(schema: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({given})
     if isinstance(given, list):
         return frozenset(each for each in cast("Sequence[object]", given) if isinstance(each, str))
-    branches = schema.get("anyOf", schema.get("oneOf"))
+    branches = schema.get("oneOf") if schema.get("anyOf") is None else schema["anyOf"]
     if isinstance(branches, list):
         members = cast("Sequence[Json]", branches)
         return frozenset(each for member in members if isinstance(member, dict) for each in _types_of(cast("Json", member)))

@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+from gateway.agent.browser import SPACE, ordered
 from gateway.agent.messages import Tool
 from gateway.agent.provenance import neutralise
 
-_FIRST_SENTENCE = re.compile(r"^[^\n]*?\.(?=\s|$)")
+_FIRST_SENTENCE = re.compile(rf"^[^\n]*?\.(?=[{SPACE}]|\Z)")
 _CAPITAL = re.compile(r"^[A-Z]")
-_GIVEN = re.compile(r"for example ([^\s,;]+)")
+_GIVEN = re.compile(f"for example ([^{SPACE},;]+)")
 
 _OF_TYPE: Final[Mapping[str, Any]] = {"number": 12.5, "integer": 3, "boolean": True, "array": [], "object": {}}
 _TEXT: Final = "Lima"
@@ -41,7 +42,7 @@ def with_examples(shots: Sequence[Mapping[str, Any]], tools: Sequence[Tool]) -> 
 def make_example(tool: Tool) -> dict[str, Any]:
     """A request for a call of the tool, and the call."""
     schema: Mapping[str, Any] = tool["paramSchema"]
-    given = {name: _value_of(_member(schema, name)) for name in required_of(schema)}
+    given = ordered({name: _value_of(_member(schema, name)) for name in required_of(schema)})
     values = ", ".join(value if isinstance(value, str) else _plain(value) for value in given.values())
     asked = _CAPITAL.sub(lambda letter: letter[0].lower(), first_sentence(tool["description"]).removesuffix("."))
     return {"user": f"{asked} ({values})" if values else asked, "reply": {"tool": tool["name"], "arguments": given}}

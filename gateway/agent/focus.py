@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-import orjson
-
 from gateway.agent.budget import length_of
 from gateway.agent.messages import Call, Result
 from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.parse import Fault, read_object
 from gateway.core.canonical import MAX_INTEGER, Json
 
 _MAX_LENGTH: Final = 1024
@@ -74,8 +73,5 @@ def _read(result: Result) -> Mapping[str, Any]:
     content: str = result["content"]
     if length_of(content) > _MAX_RESULT:
         return {}
-    try:
-        value = orjson.loads(content.encode("utf-8", "replace"))
-    except orjson.JSONDecodeError:
-        return {}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    value = read_object(content)
+    return {} if isinstance(value, Fault) else value

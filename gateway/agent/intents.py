@@ -6,12 +6,12 @@ them but words that ask for nothing; whatever is in doubt leaves the message who
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from gateway.agent.browser import as_json, ordered, trim
 from gateway.agent.budget import beginning, length_of
 from gateway.agent.messages import Call, Result
 from gateway.agent.parse import Fault, read_reply
@@ -88,7 +88,7 @@ def probe_prompt(words: Mapping[str, Any], message: str) -> list[dict[str, str]]
     probe = words["probe"]
     prompt = [{"role": "system", "content": str(probe["system"])}]
     for shot in probe["shots"]:
-        actions = json.dumps({"requestedActions": shot["actions"]}, ensure_ascii=False, separators=(",", ":"))
+        actions = as_json({"requestedActions": shot["actions"]})
         prompt += [{"role": "user", "content": shot["user"]}, {"role": "assistant", "content": actions}]
     return [*prompt, {"role": "user", "content": _simplified(neutralise(message))}]
 
@@ -108,8 +108,9 @@ def probe_schema() -> dict[str, Json]:
 def read_actions(text: str, message: str) -> list[str]:
     """The wishes of a message, from what the model replied to the probe: at least two, or the message as it is."""
     proposed = _proposed(text)
-    depends = any(word.bare in _CONDITIONS for word in _words_of(_QUOTED.sub(" ", message)))
-    if depends or not 2 <= len(proposed) <= MAX_ACTIONS or length_of(message) > MAX_MESSAGE:
+    if length_of(message) > MAX_MESSAGE or not 2 <= len(proposed) <= MAX_ACTIONS:
+        return [message]
+    if any(word.bare in _CONDITIONS for word in _words_of(_QUOTED.sub(" ", message))):
         return [message]
     parts: list[_Part] = []
     rest = _words_of(message)
@@ -126,7 +127,7 @@ def read_actions(text: str, message: str) -> list[str]:
 def summarise(call: Call, result: Result) -> Completed:
     """One closed call in a few words. A result's content stays out: it is for reading, not for steering what comes next."""
     how = "done" if result["outcome"] == "ok" else f"not done, {result['outcome']}"
-    given = ", ".join(f"{name}: {_told(value)}" for name, value in cast("dict[str, Json]", call["arguments"]).items())
+    given = ", ".join(f"{name}: {_told(value)}" for name, value in ordered(cast("dict[str, Json]", call["arguments"])).items())
     return Completed(call["name"], f"{how} ({given})" if given else how)
 
 
@@ -224,9 +225,9 @@ def _bare(word: str) -> str:
 
 
 def _told(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value if isinstance(value, str) else as_json(value)
 
 
 def _line(text: str) -> str:
-    line = neutralise(_BLANK.sub(" ", text)).strip()
+    line = trim(neutralise(_BLANK.sub(" ", text)))
     return line if length_of(line) <= MAX_LINE else f"{beginning(line, MAX_LINE - 1)}…"

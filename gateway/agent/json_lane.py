@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.agent.action_schema import action_schema
+from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, length_of
 from gateway.agent.budget import tokens_of as tokens_of_messages
 from gateway.agent.candidates import examples_in, select
@@ -168,7 +169,7 @@ def _propose(lane: LaneInput, standing: Standing, picked: Proposal, *, more: boo
 def _answer(lane: LaneInput, standing: Standing, text: str) -> Step:
     if standing.finished + 1 >= (1 if lane.actions is None else len(lane.actions)):
         return Reply(text)
-    return Report(text if text.strip() else lane.copy.say("silent"))
+    return Report(text if trim(text) else lane.copy.say("silent"))
 
 
 def _asked_for(lane: LaneInput, standing: Standing) -> str:
@@ -208,7 +209,7 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
         return False
 
     heard = await collect(lane, ChatRequest(prompt, _tokens_for(lane), lane.stop), hear)
-    return heard.text if heard.text.strip() else lane.copy.say("worded")
+    return heard.text if trim(heard.text) else lane.copy.say("worded")
 
 
 class _Overrun:
@@ -222,7 +223,7 @@ class _Overrun:
     def hear(self, text: str) -> bool:
         found = self._scanner.feed(text[self._read :])
         self._read = len(text)
-        return found is not None and bool(text[text.index(found) + len(found) :].strip())
+        return found is not None and bool(trim(text[text.index(found) + len(found) :]))
 
 
 class _Showing(_Overrun):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final, Protocol, TypeAlias
 
+from gateway.agent.browser import as_json
 from gateway.agent.budget import estimate_tokens, length_of
 from gateway.agent.copy import Copy
 from gateway.agent.enrich import enrich
@@ -15,7 +16,7 @@ from gateway.agent.focus import NOTHING, after
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.parse import MAX_REPLY, ThoughtFilter
 from gateway.agent.ports import CallDelta, Chat, ChatMessage, ChatRequest, Stop, TextDelta, Usage, Witness
-from gateway.agent.prompts import Words, as_json
+from gateway.agent.prompts import Words
 from gateway.agent.standing import Stuck
 from gateway.agent.trajectory import Tokens
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from gateway.agent.browser import SPACE, as_json, trim
 from gateway.agent.budget import estimate_tokens, fit_messages, length_of
 from gateway.agent.condensing import condense
 from gateway.agent.lane import Calls, Heard, LaneInput, Proposal, Reply, Step, StuckStep, collect, complete
@@ -14,7 +15,7 @@ from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage,
 from gateway.agent.nudges import MAX_NUDGES, looks_like_planning, nudge
 from gateway.agent.parse import Fault, find_object, read_object
 from gateway.agent.ports import ChatMessage, ChatRequest
-from gateway.agent.prompts import Words, as_json
+from gateway.agent.prompts import Words
 from gateway.agent.provenance import frame_result, neutralise
 from gateway.agent.repair import MAX_REPAIRS, quote
 from gateway.agent.respond import inject_respond, is_respond, message_of
@@ -28,8 +29,9 @@ PROMPT_MARGIN: Final = 256
 MAX_NAME: Final = 128
 """Characters of a tool's name, known or not; the gateway has no record of longer ones."""
 
-_MAY_BE_CALL = re.compile(r"\s*(?:$|\{|`{1,2}$|```\w*\s*$|```\w*\s*\{|<(?:$|/?to))")
-_AROUND_CALL = re.compile(r"```\w*|</?tools?(?:_call)?>")
+_BLANK = f"[{SPACE}]*"
+_MAY_BE_CALL = re.compile(rf"{_BLANK}(?:\Z|\{{|`{{1,2}}\Z|```\w*{_BLANK}(?:\Z|\{{)|<(?:\Z|/?to))", re.ASCII)
+_AROUND_CALL = re.compile(r"```\w*|</?tools?(?:_call)?>", re.ASCII)
 
 
 async def native_lane(lane: LaneInput) -> Step:
@@ -125,7 +127,7 @@ def _interpret(heard: Heard, tools: Sequence[Tool], words: Words) -> Calls | Rep
         return _step_of(heard.text, proposals, tools)
     if _is_call_in_prose(heard.text, tools):
         return Fault(mistakes["inProse"])
-    return Reply(heard.text) if heard.text.strip() else Fault(mistakes["empty"])
+    return Reply(heard.text) if trim(heard.text) else Fault(mistakes["empty"])
 
 
 def _step_of(text: str, proposals: Sequence[Proposal], tools: Sequence[Tool]) -> Calls | Reply:
@@ -138,7 +140,7 @@ def _step_of(text: str, proposals: Sequence[Proposal], tools: Sequence[Tool]) ->
 def _read_call(name: str, arguments: str) -> Proposal | Fault:
     if not 0 < length_of(name) <= MAX_NAME:
         return Fault("it names no tool")
-    if not arguments.strip():
+    if not trim(arguments):
         return Proposal(name, {})
     read = read_object(arguments)
     if not isinstance(read, Fault):
@@ -149,7 +151,7 @@ def _read_call(name: str, arguments: str) -> Proposal | Fault:
 
 def _is_call_in_prose(text: str, tools: Sequence[Tool]) -> bool:
     """Whether a reply is nothing but a tool call that a model wrote as text: fences, tags and all. Such text is never run."""
-    bare = _AROUND_CALL.sub("", text).strip()
+    bare = trim(_AROUND_CALL.sub("", text))
     if find_object(bare) != bare:
         return False
     value = read_object(bare)

@@ -10,6 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.agent.browser import trim
+from gateway.agent.budget import length_of
+
 MAX_NUDGES: Final = 3
 """Requirement 003-07."""
 
@@ -23,8 +26,8 @@ _NUMBERED: Final = re.compile(r"^(?:[0-9]{1,2}[.)]?(?=[ \t]|$)|[-*])?[ \t]*")
 
 def looks_like_planning(text: str, words: Mapping[str, Any]) -> bool:
     """Whether a reply holds nothing but announced steps, each of which a tool would take. A question is an answer."""
-    said = text.replace("\u2019", "'").strip(" \t\r\n")
-    if said.endswith("?") or len(said.encode("utf-16-le", "surrogatepass")) // 2 > _LONGEST_PLAN:
+    said = trim(text.replace("\u2019", "'"))
+    if said.endswith("?") or length_of(said) > _LONGEST_PLAN:
         return False
     planning = words["planning"]
     announcement, filler = _announcement_of(planning), re.compile(f"(?:{_any_of(planning['fillers'])})$", _FLAGS)

@@ -17,7 +17,7 @@ from typing import Final, Never, TypeAlias, TypeGuard, cast
 from gateway.core.canonical import MAX_DEPTH, MAX_INTEGER, Json
 
 MAX_REPLY: Final = 262_144
-"""Longest reply in characters that is read. A call that needs more would not fit into one message to the gateway."""
+"""Longest reply in UTF-16 code units that is read. A call that needs more would not fit into one message to the gateway."""
 
 ARGUMENTS: Final = ("arguments", "args", "parameters")
 """Under which names models give the arguments of a call."""
@@ -196,11 +196,12 @@ def read_reply(text: str) -> dict[str, Json] | Fault:
 
 def read_object(text: str) -> dict[str, Json] | Fault:
     """One JSON object as a value. Line ends and other control characters written plainly inside strings are let pass."""
-    if len(text) > MAX_REPLY:
+    units = text.encode("utf-16-le", "surrogatepass")
+    if len(units) > 2 * MAX_REPLY:
         return Fault("it is too long")
     try:
         # Pieces of a stream may part a surrogate pair; here it becomes one character again.
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+        text = units.decode("utf-16-le")
     except UnicodeDecodeError:
         return Fault("it has half of a character")
     survey = _survey(text)

@@ -7,11 +7,11 @@ that the model server can keep it evaluated: what the loops send and what is war
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from gateway.agent.browser import SPACE, as_json, trim
 from gateway.agent.examples import first_sentence, required_of, with_examples
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.ports import ChatMessage
@@ -21,7 +21,7 @@ Words: TypeAlias = Mapping[str, Any]
 """prompts.json."""
 
 _BLANK = re.compile(r"\{(\w+)\}")
-_BROKEN_LINE = re.compile(r"[`\s]+")
+_BROKEN_LINE = re.compile(f"[`{SPACE}]+")
 
 
 def action_prefix(tools: Sequence[Tool], words: Words, more: bool = False) -> list[ChatMessage]:
@@ -76,11 +76,6 @@ def describe_mistake(message: ToolMessage) -> str:
     return f"{message.call['name']} was not accepted, {describe_observation(message.result)}"
 
 
-def as_json(value: Any) -> str:
-    """JSON as the browser writes it: no spaces, nothing escaped that need not be."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def _signature_of(tool: Tool, described: Mapping[str, str]) -> str:
     """`write_file(path, content) - Write text to a file.`: needed arguments only, and a short description."""
     description = described.get(tool["name"]) or first_sentence(tool["description"])
@@ -94,4 +89,4 @@ def _frame(question: str, tool: str, outcome: str, result: str) -> str:
 def _inline(value: Any) -> str:
     """An argument as it stands in a sentence between backticks."""
     text = value if isinstance(value, str) else as_json("" if value is None else value)
-    return _BROKEN_LINE.sub(" ", text).strip()
+    return trim(_BROKEN_LINE.sub(" ", text))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gateway.agent.browser import as_json
 from gateway.agent.events import AgentEvent, AssistantSaid, CallClosed, CallProposed, TurnBegun, TurnEnded
 from gateway.agent.messages import Result
 from gateway.agent.ports import ChatMessage
-from gateway.agent.prompts import as_json
 from gateway.agent.rollout import Rollout
 from gateway.agent.trajectory import Role, Tokens, ToolResult, Trajectory
 

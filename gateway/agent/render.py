@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.agent.actions import ActionKind, PlannerTool, shape_of
+from gateway.agent.browser import as_json, joined
 from gateway.agent.budget import cut, length_of
-from gateway.agent.prompts import as_json
 from gateway.agent.provenance import neutralise
 from gateway.agent.repair import ChatMessage
 
@@ -185,7 +185,8 @@ def _describe(action: Mapping[str, Any]) -> str:
     name, fields = action.get("type"), {key: value for key, value in action.items() if key not in _STAMPS}
     if name == ActionKind.TOOL_CALL:
         name, fields = action.get("toolName"), action.get("arguments")
-    return neutralise(_whole(_one_line(f"{name} {cut(as_json(fields), MAX_PAST)}")))
+    named = name if isinstance(name, str) else as_json(name)
+    return neutralise(_whole(_one_line(f"{named} {cut(as_json(fields), MAX_PAST)}")))
 
 
 def _quote(text: str) -> str:
@@ -199,8 +200,7 @@ def _one_line(text: str) -> str:
 
 def _whole(text: str) -> str:
     """The text without halves of characters, which no tokeniser takes."""
-    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return _SURROGATE.sub("\ufffd", joined)
+    return _SURROGATE.sub("\ufffd", joined(text))
 
 
 _STAMPS = ("id", "type", "createdAt")

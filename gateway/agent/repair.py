@@ -11,7 +11,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
-from gateway.agent.budget import cut
+from gateway.agent.browser import trim
+from gateway.agent.budget import cut, length_of
 from gateway.agent.parse import MAX_REPLY, Fault, ObjectScanner, ThoughtFilter
 from gateway.agent.provenance import neutralise
 from gateway.core.errors import GeneratorUnusable
@@ -98,7 +99,7 @@ def repair_turns(text: str, reason: str) -> list[ChatMessage]:
 
 def quote(text: str) -> ChatMessage:
     """A bad reply as its writer sees it again."""
-    return {"role": "assistant", "content": neutralise(cut(text, MAX_QUOTED)) if text.strip() else "(nothing)"}
+    return {"role": "assistant", "content": neutralise(cut(text, MAX_QUOTED)) if trim(text) else "(nothing)"}
 
 
 async def pursue(
@@ -158,7 +159,7 @@ class _Reply:
 
     def take(self, piece: str) -> Heard:
         self._pieces.append(piece)
-        self._taken += len(piece)
+        self._taken += length_of(piece)
         is_full = self._taken > MAX_REPLY or len(self._pieces) > MAX_PIECES
         self.is_over = self._scanner.feed(piece) is not None or is_full
         return Heard(self._attempt, *self._thoughts.feed(piece))

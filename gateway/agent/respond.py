@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-import orjson
-
+from gateway.agent.parse import read_object
 from gateway.core.local_tools import RESPOND
 
 RESPOND_TOOL: Final[Mapping[str, Any]] = {
@@ -44,7 +43,7 @@ def is_respond(call: Any, tools: Sequence[Any] = ()) -> bool:
 
 def message_of(arguments: Any) -> str:
     """The text of a call's arguments, be they JSON or its object. Empty when there is none: the turn ends all the same."""
-    given = _parse(arguments) if isinstance(arguments, str) else arguments
+    given = read_object(arguments) if isinstance(arguments, str) else arguments
     message = cast("Mapping[Any, Any]", given).get("message") if isinstance(given, Mapping) else None
     return message if isinstance(message, str) and _is_unicode(message) else ""
 
@@ -59,13 +58,6 @@ def _name_of(entry: Any) -> Any:
 
 def _is_local(tool: Mapping[str, Any]) -> bool:
     return tool is RESPOND_TOOL or tool.get("local") is True
-
-
-def _parse(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        return None
 
 
 def _is_unicode(text: str) -> bool:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from gateway.agent.browser import as_json
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from gateway.agent.ports import ChatMessage
-from gateway.agent.prompts import as_json
 from gateway.agent.provenance import neutralise
 
 Spoken: TypeAlias = UserMessage | AssistantMessage

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
+from gateway.agent.browser import as_json
 from gateway.agent.loops import LoopDetector
 from gateway.agent.messages import Message, Tool, ToolMessage, UserMessage
 
@@ -101,9 +101,20 @@ def label_of(closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> str:
 
 def _outcome_of(message: ToolMessage) -> str:
     result = message.result
-    return json.dumps([result["outcome"], result.get("reason", ""), result["content"]])
+    return as_json([result["outcome"], result.get("reason", ""), result["content"]])
 
 
 def _stable(value: Any) -> str:
     """The same text for the same value, in whatever order its members were written."""
-    return json.dumps(value, sort_keys=True)
+    return as_json(_sorted(value))
+
+
+def _sorted(value: Any) -> Any:
+    match value:
+        case Mapping():
+            members = cast("Mapping[str, Any]", value)
+            return {name: _sorted(members[name]) for name in sorted(members)}
+        case list():
+            return [_sorted(each) for each in cast("list[Any]", value)]
+        case _:
+            return value

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from gateway.agent.action_schema import action_schema
+from gateway.agent.browser import as_json
 from gateway.agent.copied import choices_for, quotable
 from gateway.agent.messages import UserMessage
 from tests.agent.scripted import WORDS
+from tests.agent.vectors import name_of, read_vectors
+
+
+@pytest.mark.parametrize("case", read_vectors("schema")["schemas"], ids=name_of)
+def test_both_languages_hold_a_model_to_the_same_bytes(case: dict[str, Any]) -> None:
+    said = quotable([UserMessage("t", content) for content in case["says"]])
+    assert as_json(action_schema(case["tools"], said, WORDS, case["more"])) == as_json(case["schema"])
 
 
 def arguments_of(schema: dict[str, Any], said: str = "x") -> Any:

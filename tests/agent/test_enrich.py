@@ -6,6 +6,7 @@ Requirements 004-14, 004-15, 004-16.
 from __future__ import annotations
 
 import copy
+import time
 from datetime import date
 from typing import Any
 
@@ -44,6 +45,15 @@ def test_days_are_read_as_people_name_them(case: dict[str, Any]) -> None:
 def test_the_amount_is_the_token_that_looks_like_money(case: dict[str, Any]) -> None:
     money = find_money(case["text"])
     assert (money and {"amount": money.amount, "currency": money.currency}) == case["money"]
+
+
+def test_a_pasted_table_is_read_in_time_linear_in_its_length() -> None:
+    """Ten seconds are many times what it takes; what is quadratic takes a minute."""
+    schema = {"properties": {name: {"type": "string"} for name in ("date", "amount", "query")}}
+    began = time.process_time()
+    for cell in ("2026-11-20 ", "today ", "find ", "$1 "):
+        enrich({}, schema, cell * (100_000 // len(cell)), Focus(query="rent"), date(2026, 11, 21))
+    assert time.process_time() - began < 10
 
 
 @given(

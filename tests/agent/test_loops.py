@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from gateway.agent.loops import LoopDetector
+from tests.agent.vectors import read_vectors
 
-VECTORS: dict[str, Any] = orjson.loads((Path(__file__).parents[1] / "vectors" / "agent" / "loops.json").read_bytes())
+VECTORS = read_vectors("loops")
 
 
 @pytest.mark.parametrize("case", VECTORS["loops"], ids=lambda case: str(case["name"]))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from gateway.agent.nudges import MAX_NUDGES, looks_like_planning, nudge
+from tests.agent.scripted import WORDS
+from tests.agent.vectors import read_vectors
 
-ROOT = Path(__file__).parents[2]
-WORDS: dict[str, Any] = orjson.loads((ROOT / "web" / "src" / "agent" / "prompts.json").read_bytes())
-VECTORS: dict[str, Any] = orjson.loads((ROOT / "tests" / "vectors" / "agent" / "nudges.json").read_bytes())
+VECTORS = read_vectors("nudges")
 
 
 @pytest.mark.parametrize("case", VECTORS["planning"], ids=lambda case: str(case["text"])[:40])

@@ -191,3 +191,8 @@ def test_the_hostile_reply_is_answered_in_time_linear_in_its_length(text: str) -
     partial_answer(text)
     assert isinstance(made, (Answer, Fault))
     assert time.process_time() - began < 10
+
+
+def test_a_reply_is_measured_as_the_browser_measures_it() -> None:
+    assert read_object(f'{{"a":"{"😀" * (MAX_REPLY // 2 - 4)}"}}') == {"a": "😀" * (MAX_REPLY // 2 - 4)}
+    assert read_object(f'{{"a":"{"😀" * (MAX_REPLY // 2 - 3)}"}}') == Fault("it is too long")

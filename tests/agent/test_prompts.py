@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import orjson
-
 from gateway.agent.prompts import action_prefix
+from tests.agent.scripted import WORDS
+from tests.agent.vectors import read_vectors
 
-ROOT = Path(__file__).parents[2]
-WORDS = orjson.loads((ROOT / "web" / "src" / "agent" / "prompts.json").read_bytes())
-VECTOR = orjson.loads((ROOT / "tests" / "vectors" / "agent" / "action-prefix.json").read_bytes())
+VECTOR = read_vectors("action-prefix")
 
 
 def test_both_languages_begin_a_conversation_with_the_same_bytes() -> None:

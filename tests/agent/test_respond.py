@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from gateway.agent import respond
 from gateway.agent.respond import RESPOND_TOOL, inject_respond, is_respond, message_of
 from gateway.core.local_tools import RESPOND
+from tests.agent.vectors import name_of, read_vectors
 
-ROOT = Path(__file__).parents[2]
-VECTORS: dict[str, Any] = orjson.loads((ROOT / "tests" / "vectors" / "agent" / "respond.json").read_bytes())
-
-
-def name_of(case: dict[str, Any]) -> str:
-    return str(case["name"])
+VECTORS = read_vectors("respond")
 
 
 @pytest.mark.parametrize("case", VECTORS["inject"], ids=name_of)

@@ -23,13 +23,13 @@ export function actionSchema(tools: readonly ToolDescriptor[], from: Quotable, m
 function argumentsSchema(tool: ToolDescriptor, from: Quotable): JsonSchema | null {
   const { properties } = tool.paramSchema;
   const known = isObject(properties) ? properties : {};
-  const members: Record<string, JsonSchema> = {};
+  const members: [string, JsonSchema][] = [];
   for (const name of requiredOf(tool.paramSchema)) {
     const choices = choicesFor(tool.name, name, from);
     if (choices?.length === 0) return null;
-    members[name] = choices === null ? constrain(known[name]) : { enum: choices };
+    members.push([name, choices === null ? constrain(Object.hasOwn(known, name) && known[name]) : { enum: choices }]);
   }
-  return objectOf(members);
+  return objectOf(Object.fromEntries(members));
 }
 
 function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {

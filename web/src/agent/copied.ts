@@ -13,6 +13,9 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = words
 /** More than this is a pasted document, and a grammar of it would take longer than the answer. */
 const MAX_STRINGS = 200;
 
+const BEFORE = "\"'`()[]<>,;:!?";
+const AFTER = `${BEFORE}.`;
+
 /**
  * What can be copied out of everything the person wrote in this conversation. A path, file or address that a small model
  * uses has to be one of these: it cannot make one up, nor take one out of what a file said.
@@ -43,7 +46,10 @@ export function choicesFor(tool: string, argument: string, from: Quotable): read
 }
 
 function strip(word: string): string {
-  return word.replace(/^["'`()[\]<>,;:!?]+/, "").replace(/["'`()[\]<>,;:!?.]+$/, "");
+  let [begin, end] = [0, word.length];
+  while (begin < end && BEFORE.includes(word.charAt(begin))) begin++;
+  while (end > begin && AFTER.includes(word.charAt(end - 1))) end--;
+  return word.slice(begin, end);
 }
 
 function innerOf(match: RegExpMatchArray): string {

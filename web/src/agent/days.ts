@@ -35,10 +35,12 @@ export function plain(text: string): string {
  */
 export function findDays(text: string, today: string, ahead: boolean): NamedDay[] {
   const found: NamedDay[] = [];
+  const taken = new Uint8Array(text.length);
   for (const [pattern, read] of FORMS)
     for (const match of text.matchAll(pattern)) {
       const [start, end] = [match.index, match.index + match[0].length];
-      if (found.some((each) => start < each.end && each.start < end)) continue;
+      if (taken.subarray(start, end).includes(1)) continue;
+      taken.fill(1, start, end);
       const day = read(match.slice(1), Date.parse(today), ahead);
       found.push({ start, end, day: day === null ? null : isoOf(day) });
     }

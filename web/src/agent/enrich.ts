@@ -35,7 +35,8 @@ const IT = new RegExp(`\\bit\\b|\\b(?:this|that)\\b${END}`);
 const SAID: Readonly<Record<Slot, RegExp>> = {
   path: /\b(?:this|that|the same) (?:file|folder|directory|document)\b/,
   url: /\b(?:this|that|the same) (?:page|link|url|site|website|address)\b/,
-  query: /\b(?:search|find|look)\b.*\bagain\b|\b(?:this|that|the same) (?:search|query)\b/,
+  // The first verb alone is looked for, and then "again": not every verb with every "again".
+  query: /^(?=(.*?\b(?:search|find|look)\b))\1.*\bagain\b|\b(?:this|that|the same) (?:search|query)\b/s,
   id: /\b(?:this|that|the same) (?:one|item|entry|ticket|order|task|event)\b/,
 };
 const SLOTS: readonly Slot[] = ["path", "url", "query", "id"];
@@ -53,12 +54,13 @@ export function enrich(
   today: string,
 ): Record<string, unknown> {
   const properties = propertiesOf(schema);
-  const filled = { ...args };
-  for (const { name, schema: asked, spellings } of spoken(properties, plain(message), today, focus, args)) {
-    const value = fitting(spellings, asked);
-    if (value !== null && isEmpty(args, name)) filled[name] = value;
-  }
-  return filled;
+  const filled = spoken(properties, plain(message), today, focus, args).flatMap(
+    ({ name, schema: asked, spellings }) => {
+      const value = fitting(spellings, asked);
+      return value !== null && isEmpty(args, name) ? [[name, value] as const] : [];
+    },
+  );
+  return Object.fromEntries([...Object.entries(args), ...filled]);
 }
 
 /** What the message says of each argument that it can be about. */
@@ -75,7 +77,9 @@ function spoken(
   const days = findDays(message, today, isAhead);
   const [day = null, ...others] = new Set(days.map((each) => each.day));
   if (ofDay !== null && day !== null && others.length === 0) said.push({ ...ofDay, spellings: [day] });
-  const text = days.reduceRight((rest, { start, end }) => `${rest.slice(0, start)} ${rest.slice(end)}`, message);
+  const begins = [0, ...days.map(({ end }) => end)];
+  const ends = [...days.map(({ start }) => start), message.length];
+  const text = begins.map((begin, place) => message.slice(begin, ends[place])).join(" ");
   const money = findMoney(text);
   const ofAmount = single(properties, "amount");
   const ofCurrency = single(properties, "currency");

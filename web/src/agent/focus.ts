@@ -1,7 +1,7 @@
 import type { ToolCall } from "../protocol/generated.ts";
 import type { Observation } from "./messages.ts";
 import { partsOf, type Slot, slotOf } from "./names.ts";
-import { isObject } from "./parse.ts";
+import { isFault, readObject } from "./parse.ts";
 
 /*
  * What "it" is: the file, page, search or thing that the last call was about. The focus comes from what was called, which the
@@ -65,10 +65,6 @@ function canBeFocused(slot: Slot, value: unknown): value is string | number {
 
 function read(content: string): Record<string, unknown> {
   if (content.length > MAX_RESULT) return {};
-  try {
-    const value: unknown = JSON.parse(content);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = readObject(content);
+  return isFault(value) ? {} : value;
 }

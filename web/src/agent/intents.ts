@@ -97,9 +97,8 @@ export function probeSchema(): JsonSchema {
 /** The wishes of a message, from what the model replied to the probe: at least two, or the message as it is. */
 export function readActions(text: string, message: string): string[] {
   const proposed = proposedIn(text);
-  const dependent = wordsOf(message.replace(QUOTED, " ")).some(({ bare }) => CONDITIONS.has(bare));
-  if (dependent || proposed.length < 2 || proposed.length > MAX_ACTIONS || message.length > MAX_MESSAGE)
-    return [message];
+  if (message.length > MAX_MESSAGE || proposed.length < 2 || proposed.length > MAX_ACTIONS) return [message];
+  if (wordsOf(message.replace(QUOTED, " ")).some(({ bare }) => CONDITIONS.has(bare))) return [message];
   const parts: Part[] = [];
   let rest = wordsOf(message);
   for (const action of proposed) {

@@ -5,7 +5,7 @@ import { condense } from "./condensing.ts";
 import { collect, complete, type Lane, type LaneInput, type Proposal, type Reply, type Step } from "./lane.ts";
 import type { Message } from "./messages.ts";
 import { looksLikePlanning, MAX_NUDGES, nudge } from "./nudges.ts";
-import { findObject, isFault, isObject, readObject } from "./parse.ts";
+import { findObject, isFault, readObject } from "./parse.ts";
 import words from "./prompts.json" with { type: "json" };
 import { frameResult, neutralise } from "./provenance.ts";
 import { MAX_REPAIRS, quote } from "./repair.ts";
@@ -124,12 +124,10 @@ function asStep(text: string, proposals: readonly Proposal[], tools: readonly To
 /** A proposal, or what is wrong with it. */
 function readCall(call: { name: string; arguments: string }): Proposal | string {
   if (call.name === "" || call.name.length > MAX_NAME) return "it names no tool";
-  try {
-    const parsed: unknown = call.arguments.trim() === "" ? {} : JSON.parse(call.arguments);
-    return isObject(parsed) ? { name: call.name, arguments: parsed } : "its arguments are not a JSON object";
-  } catch {
-    return "its arguments are not valid JSON";
-  }
+  const read = call.arguments.trim() === "" ? {} : readObject(call.arguments);
+  if (!isFault(read)) return { name: call.name, arguments: read };
+  const isOther = read.reason === "it is not a JSON object";
+  return isOther ? "its arguments are not a JSON object" : "its arguments are not valid JSON";
 }
 
 /** Whether a text that has only begun could still become a call written as prose; until that is clear it is not shown. */

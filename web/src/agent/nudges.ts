@@ -25,7 +25,7 @@ const FILLER = new RegExp(`^(?:${anyOf(fillers)})$`, "i");
 
 /** Whether a reply holds nothing but announced steps, each of which a tool would take. A question is an answer. */
 export function looksLikePlanning(text: string): boolean {
-  const said = text.replaceAll("\u2019", "'").replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
+  const said = text.replaceAll("\u2019", "'").trim();
   if (said.endsWith("?") || said.length > LONGEST_PLAN) return false;
   const told = said
     .split(SENTENCE_END)

@@ -134,8 +134,9 @@ function transcriptOf(context: AgentContext, dropped: number, length: number): s
 /** `read_file {"path":"a"}`: what was done, on one line. */
 function describe(action: Readonly<Record<string, unknown>>): string {
   const { id: _id, type, createdAt: _createdAt, ...fields } = action;
-  const [name, given] = type === "tool_call" ? [action.toolName, action.arguments] : [type, fields];
-  return neutralise(wholeOf(oneLine(`${name} ${cut(JSON.stringify(given), MAX_PAST)}`)));
+  const [name = null, given = null] = type === "tool_call" ? [action.toolName, action.arguments] : [type, fields];
+  const named = typeof name === "string" ? name : JSON.stringify(name);
+  return neutralise(wholeOf(oneLine(`${named} ${cut(JSON.stringify(given), MAX_PAST)}`)));
 }
 
 /** Text from outside, as JSON on one line. */

@@ -1,6 +1,6 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { DeclaredTool } from "./chat.ts";
-import { isObject } from "./parse.ts";
+import { isFault, isObject, readObject } from "./parse.ts";
 
 /*
  * `respond(message)` is how a model says "just text" while tools are offered. It never reaches the gateway. After
@@ -48,8 +48,8 @@ export function isRespond(call: unknown, tools: readonly unknown[] = []): boolea
 
 /** The text of a call's arguments, be they JSON or its object. Empty when there is none: the turn ends all the same. */
 export function messageOf(given: unknown): string {
-  const read = typeof given === "string" ? parse(given) : given;
-  const message = isObject(read) ? read.message : null;
+  const read = typeof given === "string" ? readObject(given) : given;
+  const message = isObject(read) && !isFault(read) ? read.message : null;
   // Half of a surrogate pair is nothing that could be stored.
   return typeof message === "string" && !/\p{Surrogate}/u.test(message) ? message : "";
 }
@@ -66,12 +66,4 @@ function nameOf(entry: unknown): unknown {
 
 function isLocal(tool: unknown): boolean {
   return tool === RESPOND_TOOL || (isObject(tool) && tool.local === true);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,8 +1,20 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { actionSchema } from "../../../src/agent/action-schema.ts";
 import { choicesFor, quotable } from "../../../src/agent/copied.ts";
 import type { Message } from "../../../src/agent/messages.ts";
+import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { descriptor, ok, proposed } from "./scripted.ts";
+import { readVectors } from "./vectors.ts";
+
+interface Vectors {
+  readonly schemas: readonly {
+    name: string;
+    tools: ToolDescriptor[];
+    says: string[];
+    more: boolean;
+    schema: unknown;
+  }[];
+}
 
 const said = (content: string): Message => ({ role: "user", turnId: "trn_1", content });
 
@@ -87,4 +99,14 @@ test("a tool without arguments is offered as it is", () => {
   expect(JSON.stringify(actionSchema([tool], quotable([])))).toContain(
     '"tool":{"const":"ping"},"arguments":{"type":"object"',
   );
+});
+
+describe("both languages hold a model to the same bytes", () => {
+  test.each(readVectors<Vectors>("schema").schemas)("$name", ({ tools, says, more, schema }) => {
+    expect(JSON.stringify(actionSchema(tools, quotable(says.map(said)), more))).toBe(JSON.stringify(schema));
+  });
+});
+
+test("a hundred thousand marks around a word are read at once", { timeout: 1_000 }, () => {
+  expect(quotable([said(`a${"!".repeat(100_000)}a`)]).names).toHaveLength(1);
 });

@@ -44,3 +44,11 @@ test("a day is the one where the person is, late at night too", () => {
   expect(isoDay(new Date(2026, 2, 9, 23, 59))).toBe("2026-03-09");
   expect(isoDay(new Date(2026, 2, 9, 0, 0))).toBe("2026-03-09");
 });
+
+test("a pasted table is read in time linear in its length", () => {
+  const properties = { date: { type: "string" }, amount: { type: "string" }, query: { type: "string" } };
+  const began = process.cpuUsage();
+  for (const cell of ["2026-11-20 ", "today ", "find ", "$1 "])
+    enrich({}, { properties }, cell.repeat(100_000 / cell.length), { ...NOTHING, query: "rent" }, "2026-11-21");
+  expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
+});

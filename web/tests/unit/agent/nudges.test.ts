@@ -24,3 +24,9 @@ test.each(vectors.nudges)("each nudge has its words: $number", ({ number, messag
 test("there are words for every nudge", () => {
   expect(words.nudges).toHaveLength(MAX_NUDGES);
 });
+
+test("a long reply of blanks is looked at once", () => {
+  const began = process.cpuUsage();
+  expect(looksLikePlanning(`a${" \n".repeat(100_000)}a`)).toBe(false);
+  expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
+});

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  Fault,
   findObject,
   MAX_REPLY,
   ObjectScanner,
@@ -170,4 +171,10 @@ describe("a partial answer", () => {
   test("is null for a call", () => {
     expect(partialAnswer('{"tool": "read_file"')).toBeNull();
   });
+});
+
+test("a reply is measured in code units", () => {
+  const whole = (count: number) => `{"a":"${"😀".repeat(count)}"}`;
+  expect(readObject(whole(MAX_REPLY / 2 - 4))).not.toBeInstanceOf(Fault);
+  expect(readObject(whole(MAX_REPLY / 2 - 3))).toEqual(new Fault("it is too long"));
 });

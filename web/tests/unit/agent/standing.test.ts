@@ -1,45 +1,42 @@
 import { describe, expect, test } from "vitest";
+import type { Proposal } from "../../../src/agent/lane.ts";
 import type { Message, Observation, ToolMessage } from "../../../src/agent/messages.ts";
 import { isLooping, isRepeat, labelOf, standingOf } from "../../../src/agent/standing.ts";
+import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { descriptor, ok, proposed } from "./scripted.ts";
+import { readVectors } from "./vectors.ts";
 
 const tools = [descriptor("look"), descriptor("write", { category: "write" })];
-const failed: Observation = { outcome: "executionError", content: "", trust: "trusted", truncated: false };
 
 function closed(name: string, args: Record<string, unknown>, result: Observation = ok("done")): ToolMessage {
   return { role: "tool", turnId: "trn_1", call: proposed("call", name, args), result };
 }
 
-describe("a call is not made twice", () => {
-  const wrote = closed("write", { path: "a", how: { b: 1, a: [1, 2] } });
+interface Vectors {
+  readonly repeats: readonly {
+    name: string;
+    proposal: Proposal;
+    closed: Omit<ToolMessage, "role" | "turnId">[];
+    tools: ToolDescriptor[];
+    is: boolean;
+  }[];
+  readonly circles: readonly { name: string; closed: Omit<ToolMessage, "role" | "turnId">[]; is: boolean }[];
+}
 
-  test.each([
-    ["with its members in another order", { how: { a: [1, 2], b: 1 }, path: "a" }, [wrote], true],
-    ["with other calls in between", { path: "a", how: { b: 1, a: [1, 2] } }, [wrote, closed("look", {})], true],
-    ["with another value", { path: "a", how: { b: 1, a: [2, 1] } }, [wrote], false],
-    ["after it failed", { path: "b" }, [closed("write", { path: "b" }, failed)], false],
-    ["before anything was done", { path: "a" }, [], false],
-  ])("that changes something, %s", (_name, args, before, repeats) => {
-    expect(isRepeat({ name: "write", arguments: args }, before, tools)).toBe(repeats);
-  });
+const vectors = readVectors<Vectors>("standing");
+const closedIn = (given: Vectors["circles"][number]["closed"]): ToolMessage[] =>
+  given.map((each) => ({ role: "tool", turnId: "trn_1", ...each }));
 
-  test("that only looks, unless something was done in between", () => {
-    const look = { name: "look", arguments: { path: "a" } };
-    const looked = closed("look", { path: "a" });
-    expect(isRepeat(look, [looked], tools)).toBe(true);
-    expect(isRepeat(look, [looked, wrote], tools)).toBe(false);
-  });
-
-  test("of a tool that nobody knows", () => {
-    expect(isRepeat({ name: "gone", arguments: {} }, [closed("gone", {}), wrote], tools)).toBe(true);
+describe("a call is known again", () => {
+  test.each(vectors.repeats)("$name", ({ proposal, closed: before, tools: known, is }) => {
+    expect(isRepeat(proposal, closedIn(before), known)).toBe(is);
   });
 });
 
-test("results that differ are no circle, whatever order arguments stand in", () => {
-  const call = closed("look", { a: 1, b: 2 }, ok("x"));
-  expect(isLooping([call, closed("look", { b: 2, a: 1 }, ok("x"))])).toBe(true);
-  expect(isLooping([call, closed("look", { b: 2, a: 1 }, ok("y"))])).toBe(false);
-  expect(isLooping([call, closed("look", { a: 1, b: 2 }, { ...failed, reason: "toolError" })])).toBe(false);
+describe("a circle is noticed", () => {
+  test.each(vectors.circles)("$name", ({ closed: before, is }) => {
+    expect(isLooping(closedIn(before))).toBe(is);
+  });
 });
 
 test("a turn is named by the tools it used, and by nothing that a model made up", () => {

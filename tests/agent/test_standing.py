@@ -1,0 +1,28 @@
+"""What a turn has done already, against the vectors that the browser's tests read too. Requirements 000-08, 004-05."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gateway.agent.messages import ToolMessage
+from gateway.agent.standing import is_looping, is_repeat
+from tests.agent.vectors import name_of, read_vectors
+
+VECTORS = read_vectors("standing")
+
+
+def closed_in(case: dict[str, Any]) -> list[ToolMessage]:
+    return [ToolMessage("t", each["call"], each["result"]) for each in case["closed"]]
+
+
+@pytest.mark.parametrize("case", VECTORS["repeats"], ids=name_of)
+def test_a_call_is_known_again(case: dict[str, Any]) -> None:
+    proposal = case["proposal"]
+    assert is_repeat(proposal["name"], proposal["arguments"], closed_in(case), case["tools"]) is case["is"]
+
+
+@pytest.mark.parametrize("case", VECTORS["circles"], ids=name_of)
+def test_a_circle_is_noticed(case: dict[str, Any]) -> None:
+    assert is_looping(closed_in(case)) is case["is"]
