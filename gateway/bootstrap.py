@@ -285,7 +285,7 @@ async def _greet(house: House, settings: Settings) -> str:
         "Countersign is ready.",
         f"  web shell  {house.origins.agent}",
         f"  console    {house.origins.console}",
-        f"  model      {names or 'none'} ({phase}: {detail})",
+        f"  model      {names or 'none'} ({': '.join(filter(None, (phase, detail)))})",
     ]
     if await house.passkeys.is_anyone_enrolled():
         return "\n".join([*lines, "", "Open the console to sign in:", "", f"  {house.origins.console}", ""])

@@ -48,11 +48,16 @@ def traces_to_data(folder: Path, wanted: str, out: Path, min_reward: float | Non
             rows = dpo_rows(reader, ids_only=ids_only)
     writer = _Writer(rows)
     writer.write(out)
-    told = f"{writer.written} rows from {reader.read} rollouts"
+    told = f"{_count(writer.written, 'row')} from {_count(reader.read, 'rollout')}"
     told += f", {writer.absent} of them without token ids" if writer.absent else ""
-    click.echo(f"{told}; {reader.skipped} files skipped" if reader.skipped else told, err=True)
+    click.echo(f"{told}; {_count(reader.skipped, 'file')} skipped" if reader.skipped else told, err=True)
     if reader.skipped:
         sys.exit(1)
+
+
+def _count(number: int, thing: str) -> str:
+    """As people say it."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 class _Reader:

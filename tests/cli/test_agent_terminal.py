@@ -127,6 +127,17 @@ async def test_a_yes_for_the_session_covers_the_same_call_and_no_other(tmp_path:
         assert at.effects() == ["note a 1", "peek z", "note a 1"]
 
 
+async def test_what_is_shown_tells_a_line_end_from_a_backslash_and_doubles_neither_twice(tmp_path: Path) -> None:
+    async with desk(tmp_path, call("note", what="a\nb\\nc"), Reply("Left.")) as at, at.sit_down() as ada:
+        await ada.sees("you> ")
+        ada.type("note it\n")
+        await ada.sees(QUESTION)
+        assert 'Note "a\\nb\\\\nc"\n' in ada.output
+        assert 'what = "a\\nb\\\\nc"\n' in ada.output
+        ada.type("n\n")
+        await ada.sees("agent> Left.")
+
+
 async def test_what_was_typed_or_pasted_before_a_question_does_not_answer_it(tmp_path: Path) -> None:
     async with desk(tmp_path, call("note", what="x"), Reply("Left.")) as at, at.sit_down() as ada:
         await ada.sees("you> ")

@@ -62,7 +62,7 @@ def test_pairs_are_made_of_rewards(folder: Path) -> None:
     result = traces_to_data(folder, "--format", "dpo", "--out", "-")
     (row,) = [json.loads(line) for line in result.stdout.splitlines()]
     assert (row["chosen_input_ids"], row["rejected_input_ids"]) == ([3, 4], [5])
-    assert result.stderr == "1 rows from 3 rollouts\n"
+    assert result.stderr == "1 row from 3 rollouts\n"
 
 
 def test_a_damaged_file_is_named_and_skipped_and_the_exit_status_says_so(folder: Path, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_damaged_file_is_named_and_skipped_and_the_exit_status_says_so(folder:
     assert first.startswith("countersign: skipped evil")
     assert first.endswith(": not JSON")
     assert "\x1b" not in first
-    assert last.endswith("; 1 files skipped")
+    assert last.endswith("; 1 file skipped")
 
 
 def test_half_a_character_survives(folder: Path, tmp_path: Path) -> None:

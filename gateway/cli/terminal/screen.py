@@ -35,6 +35,11 @@ def visible(text: str) -> str:
     return "".join(character if character in "\n\\" else escape(character) for character in text.replace("\t", "    "))
 
 
+def one_line(text: str) -> str:
+    """The same of a text that is one line."""
+    return visible(text).replace("\n", NEW_LINE)
+
+
 def within(text: str, width: int) -> Iterator[str]:
     """The text in pieces that take at most that many columns each, so that the terminal never breaks a line itself."""
     piece, taken = "", 0
@@ -103,7 +108,7 @@ class Screen:
         """Lines beside the conversation: as many as there are arguments, whatever stands in them."""
         self.settle()
         for line in lines:
-            self._write(self._err, f"{visible(line).replace(chr(10), NEW_LINE)}\n")
+            self._write(self._err, f"{one_line(line)}\n")
 
     def ask(self, text: str) -> None:
         """A question, with the cursor after it."""
@@ -129,7 +134,8 @@ class Screen:
             self._pending = True
 
     def _cut(self, text: str, margin: str) -> Iterator[str]:
-        return within(escape(text), max(_NARROWEST, _columns(self._err) - len(margin) - 2))
+        # Values come written down, with their backslashes doubled where that tells something; once more would mislead.
+        return within(one_line(text), max(_NARROWEST, _columns(self._err) - len(margin) - 2))
 
     def _place(self, pieces: Iterable[str], margin: str) -> None:
         self.settle()
