@@ -84,7 +84,7 @@ class Story:
         run = run_of(result)
         streams = (run["stdout"], run.get("stderr", "")) if run else (result["content"],)
         text = "\n".join(stream.rstrip("\n") for stream in streams if stream)
-        more = self._screen.block(text.expandtabs(4), _ROWS_SHOWN)
+        more = self._screen.block(text.expandtabs(4), _ROWS_SHOWN) if text else 0
         if more:
             self._screen.say(f"  … {more} more {'line' if more == 1 else 'lines'}")
         if run and run["exit_code"] != 0:
