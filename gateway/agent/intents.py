@@ -40,6 +40,13 @@ _FILLERS: Final = _CUES | {
 _CONDITIONS: Final = frozenset({"if", "unless", "otherwise", "else", "instead", "except", "whenever", "until"})
 """A wish that depends on another is none without it."""
 
+_REFERENCES: Final = frozenset({"these", "those", "them", "following", "numbers", "figures", "amounts", "values"})
+"""Words by which a wish means figures that stand beside it."""
+
+_WORDED: Final = re.compile(r"[^\t 0-9.,:;/+*%()€$£¥#•-]")
+"""What a line of figures does not hold."""
+
+_DIGIT: Final = re.compile(r"[0-9]")
 _QUOTED: Final = re.compile(r"""\"[^"\n]*\"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])""")
 _WORD: Final = re.compile("[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+")
 _CUT: Final = re.compile(r"[,;.!?\n]")
@@ -90,7 +97,7 @@ def probe_prompt(words: Mapping[str, Any], message: str) -> list[dict[str, str]]
     for shot in probe["shots"]:
         actions = as_json({"requestedActions": shot["actions"]})
         prompt += [{"role": "user", "content": shot["user"]}, {"role": "assistant", "content": actions}]
-    return [*prompt, {"role": "user", "content": _simplified(neutralise(message))}]
+    return [*prompt, {"role": "user", "content": _simplified(neutralise(_apart(message)[0]))}]
 
 
 def probe_schema() -> dict[str, Json]:
@@ -110,18 +117,12 @@ def read_actions(text: str, message: str) -> list[str]:
     proposed = _proposed(text)
     if length_of(message) > MAX_MESSAGE or not 2 <= len(proposed) <= MAX_ACTIONS:
         return [message]
-    if any(word.bare in _CONDITIONS for word in _words_of(_QUOTED.sub(" ", message))):
+    wishes, figures = _apart(message)
+    actions = _cut_up(wishes, proposed)
+    meaning = next((at for at, each in enumerate(actions) if any(word.bare in _REFERENCES for word in _words_of(each))), None)
+    if not actions or (figures and meaning is None):
         return [message]
-    parts: list[_Part] = []
-    rest = _words_of(message)
-    for action in proposed:
-        part = _locate(_bare_words(action), message, rest, parts[-1].text if parts else "")
-        if part is None or (parts and not _can_cut(parts[-1].last, part.first, message)):
-            return [message]
-        parts.append(part)
-        rest = [word for word in rest if word.start > part.last.start]
-    is_whole = all(word.bare in _FILLERS for word in rest)
-    return [part.text for part in parts] if is_whole and _is_sound(parts) else [message]
+    return [f"{each}\n{figures}" if figures and at == meaning else each for at, each in enumerate(actions)]
 
 
 def summarise(call: Call, result: Result) -> Completed:
@@ -143,6 +144,33 @@ def _simplified(message: str) -> str:
     """A message as a small model takes it apart best. Measured: it ends its string at a quotation mark that it copies, and
     reads over "and then" and "and also" where it heeds a semicolon. Neither marks nor cues are compared, so none come back."""
     return _AND_THEN.sub("; ", message.replace('"', "'"))
+
+
+def _apart(message: str) -> tuple[str, str]:
+    """A message without the lines of figures that were pasted before or after its words, and those lines."""
+    lines = message.split("\n")
+    worded = [at for at, line in enumerate(lines) if _WORDED.search(line)]
+    if not worded:
+        return message, ""
+    first, last = worded[0], worded[-1]
+    figures = "\n".join(line for line in lines[:first] + lines[last + 1 :] if _DIGIT.search(line))
+    return ("\n".join(lines[first : last + 1]), figures) if figures else (message, "")
+
+
+def _cut_up(wishes: str, proposed: Sequence[str]) -> list[str]:
+    """The stretches of these words that the proposed actions stand for; none where that leaves a doubt."""
+    if any(word.bare in _CONDITIONS for word in _words_of(_QUOTED.sub(" ", wishes))):
+        return []
+    parts: list[_Part] = []
+    rest = _words_of(wishes)
+    for action in proposed:
+        part = _locate(_bare_words(action), wishes, rest, parts[-1].text if parts else "")
+        if part is None or (parts and not _can_cut(parts[-1].last, part.first, wishes)):
+            return []
+        parts.append(part)
+        rest = [word for word in rest if word.start > part.last.start]
+    is_whole = all(word.bare in _FILLERS for word in rest)
+    return [part.text for part in parts] if is_whole and _is_sound(parts) else []
 
 
 def _proposed(text: str) -> list[str]:

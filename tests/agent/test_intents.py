@@ -30,6 +30,11 @@ def test_a_message_is_taken_apart_only_into_its_own_stretches(case: dict[str, An
     assert read_actions(case["text"], case["message"]) == case["actions"]
 
 
+@pytest.mark.parametrize("case", VECTORS["wishes"], ids=name_of)
+def test_a_model_is_asked_about_the_words_of_a_message_not_about_figures_pasted_beside_them(case: dict[str, Any]) -> None:
+    assert probe_prompt(WORDS, case["message"])[-1]["content"] == case["wishes"]
+
+
 @pytest.mark.parametrize("case", VECTORS["progress"], ids=name_of)
 def test_steps_behind_are_told_in_one_bounded_line_each(case: dict[str, Any]) -> None:
     completed = [

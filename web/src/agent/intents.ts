@@ -35,6 +35,11 @@ const FILLERS: ReadonlySet<string> = new Set([
 /** A wish that depends on another is none without it. */
 const CONDITIONS: ReadonlySet<string> = new Set("if unless otherwise else instead except whenever until".split(" "));
 
+/** Words by which a wish means figures that stand beside it. */
+const REFERENCES: ReadonlySet<string> = new Set("these those them following numbers figures amounts values".split(" "));
+
+/** What a line of figures does not hold. */
+const WORDED = /[^\t 0-9.,:;/+*%()€$£¥#•-]/;
 const QUOTED = /"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])/g;
 const WORD = /[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+/g;
 const CUT = /[,;.!?\n]/;
@@ -78,7 +83,7 @@ export function probePrompt(message: string): ChatMessage[] {
       { role: "user", content: shot.user },
       { role: "assistant", content: JSON.stringify({ requestedActions: shot.actions }) },
     ]),
-    { role: "user", content: simplified(neutralise(message)) },
+    { role: "user", content: simplified(neutralise(apart(message).wishes)) },
   ];
 }
 
@@ -98,16 +103,11 @@ export function probeSchema(): JsonSchema {
 export function readActions(text: string, message: string): string[] {
   const proposed = proposedIn(text);
   if (message.length > MAX_MESSAGE || proposed.length < 2 || proposed.length > MAX_ACTIONS) return [message];
-  if (wordsOf(message.replace(QUOTED, " ")).some(({ bare }) => CONDITIONS.has(bare))) return [message];
-  const parts: Part[] = [];
-  let rest = wordsOf(message);
-  for (const action of proposed) {
-    const part = locate(bareWords(action), message, rest, parts.at(-1)?.text ?? "");
-    if (part === null || !mayFollow(part, parts.at(-1), message)) return [message];
-    parts.push(part);
-    rest = rest.filter(({ start }) => start > part.last.start);
-  }
-  return rest.every(({ bare }) => FILLERS.has(bare)) && isSound(parts) ? parts.map((part) => part.text) : [message];
+  const { wishes, figures } = apart(message);
+  const actions = cutUp(wishes, proposed);
+  const meaning = actions.findIndex((action) => wordsOf(action).some(({ bare }) => REFERENCES.has(bare)));
+  if (actions.length === 0 || (figures !== "" && meaning < 0)) return [message];
+  return figures === "" ? actions : actions.map((each, at) => (at === meaning ? `${each}\n${figures}` : each));
 }
 
 /** One closed call in a few words. A result's content stays out: it is for reading, not for steering what comes next. */
@@ -133,6 +133,31 @@ export function progress(completed: readonly Completed[]): string {
  */
 function simplified(message: string): string {
   return message.replaceAll('"', "'").replace(/,? and (?:then|also) /gi, "; ");
+}
+
+/** A message without the lines of figures that were pasted before or after its words, and those lines. */
+function apart(message: string): { wishes: string; figures: string } {
+  const lines = message.split("\n");
+  const isWorded = (line: string) => WORDED.test(line);
+  const [first, last] = [lines.findIndex(isWorded), lines.findLastIndex(isWorded)];
+  if (first < 0) return { wishes: message, figures: "" };
+  const around = [...lines.slice(0, first), ...lines.slice(last + 1)];
+  const figures = around.filter((line) => /[0-9]/.test(line)).join("\n");
+  return { wishes: figures === "" ? message : lines.slice(first, last + 1).join("\n"), figures };
+}
+
+/** The stretches of these words that the proposed actions stand for; none where that leaves a doubt. */
+function cutUp(wishes: string, proposed: readonly string[]): string[] {
+  if (wordsOf(wishes.replace(QUOTED, " ")).some(({ bare }) => CONDITIONS.has(bare))) return [];
+  const parts: Part[] = [];
+  let rest = wordsOf(wishes);
+  for (const action of proposed) {
+    const part = locate(bareWords(action), wishes, rest, parts.at(-1)?.text ?? "");
+    if (part === null || !mayFollow(part, parts.at(-1), wishes)) return [];
+    parts.push(part);
+    rest = rest.filter(({ start }) => start > part.last.start);
+  }
+  return rest.every(({ bare }) => FILLERS.has(bare)) && isSound(parts) ? parts.map((part) => part.text) : [];
 }
 
 function proposedIn(text: string): string[] {

@@ -7,6 +7,7 @@ import { readVectors } from "./vectors.ts";
 interface Vectors {
   readonly cues: readonly { name: string; message: string; cue: boolean }[];
   readonly actions: readonly { name: string; message: string; text: string; actions: string[] }[];
+  readonly wishes: readonly { name: string; message: string; wishes: string }[];
   readonly progress: readonly {
     name: string;
     completed: { tool: string; arguments: Record<string, unknown>; outcome: Observation["outcome"] }[];
@@ -23,6 +24,12 @@ describe("only a cue outside quotes costs a question", () => {
 describe("a message is taken apart only into its own stretches", () => {
   test.each(vectors.actions)("$name", ({ text, message, actions }) => {
     expect(readActions(text, message)).toEqual(actions);
+  });
+});
+
+describe("a model is asked about the words of a message, not about figures pasted beside them", () => {
+  test.each(vectors.wishes)("$name", ({ message, wishes }) => {
+    expect(probePrompt(message).at(-1)?.content).toBe(wishes);
   });
 });
 
