@@ -90,10 +90,11 @@ class Registry:
         name = effects.escape(spec.name)
         if _NAME.fullmatch(spec.name) is None:
             raise Misconfigured(f"tool `{name}`: a name is a letter or `_`, then at most 63 letters, digits or `_`")
-        if spec.name in LOCAL_NAMES:
+        if spec.name.lower() in LOCAL_NAMES:
             raise Misconfigured(f"tool `{name}`: this name belongs to the agent loop")
-        if (other := self._entries.get(spec.name)) is not None:
-            raise Misconfigured(f"tool `{name}` of {spec.source} is already published by {other.spec.source}")
+        if (other := self.find_alike(spec.name)) is not None:
+            spelt = "" if other.name == spec.name else f" as `{other.name}`"
+            raise Misconfigured(f"tool `{name}` of {spec.source} is already published{spelt} by {other.source}")
         if not spec.description.strip():
             raise Misconfigured(f"tool `{name}` has no description, so no model can know when to call it")
         known: Mapping[str, Json] = spec.param_schema.get("properties", {})
@@ -117,6 +118,10 @@ class Registry:
         """The tool of that name."""
         entry = self._entries.get(name)
         return None if entry is None else entry.spec
+
+    def find_alike(self, name: str) -> ToolSpec | None:
+        """The tool of that name, large letters and small ones being the same: neither people nor models tell them apart."""
+        return next((entry.spec for known, entry in self._entries.items() if known.lower() == name.lower()), None)
 
     def find_faults(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Sequence[ArgumentFault]:
         """Every fault of the arguments, first against the schema, then against the function's own types."""

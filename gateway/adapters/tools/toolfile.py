@@ -98,7 +98,7 @@ def add_tool_file(registry: Registry, path: Path, processes: Processes, surround
 
 
 def _find_collision(registry: Registry, name: str) -> list[str]:
-    taken = registry.find(name)
+    taken = registry.find_alike(name)
     return [] if taken is None else [f"this name is taken by {taken.source}; rename it, or start without the built-in tools"]
 
 

@@ -328,7 +328,7 @@ async def test_a_tool_that_is_unavailable_says_why() -> None:
     assert (failed.message, failed.reason) == ("no sandbox on this machine", "sourceUnavailable")
 
 
-@pytest.mark.parametrize("name", ["1st", "a-b", "a.b", "", "a" * 65, "naïve", "a b", "respond", "a\n"])
+@pytest.mark.parametrize("name", ["1st", "a-b", "a.b", "", "a" * 65, "naïve", "a b", "respond", "Respond", "a\n"])
 def test_a_name_no_model_may_see_is_refused(name: str) -> None:
     @tool(category="read", name=name or " ")
     def anything() -> None:

@@ -295,6 +295,10 @@ def test_names_that_are_taken_are_refused_whoever_took_them(around: Surroundings
     assert registry.specs() == before
     with pytest.raises(Misconfigured, match="already published by tools:"):
         add(around, [GOOD, GOOD])
+    with pytest.raises(Misconfigured, match="already published as `show` by tools:"):
+        add(around, [GOOD, changed(name="Show")])
+    with pytest.raises(Misconfigured, match="tool 1 `SHOW`: this name is taken by builtin"):
+        add(around, [changed(name="SHOW")], registry)
     two_files = Registry()
     add(around, [GOOD], two_files)
     with pytest.raises(Misconfigured, match="taken by tools:"):
