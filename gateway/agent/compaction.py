@@ -95,6 +95,27 @@ def accept(summary: str, compaction: Compaction, words: Mapping[str, Any]) -> st
     return None if not body else f"{mark.replace('{count}', str(len(compaction.replaced)))}\n{body}"
 
 
+def widen(compaction: Compaction, view: Sequence[Message], whole: Sequence[Message]) -> Compaction:
+    """A compaction that was planned on a view of a conversation, for all of it.
+
+    What the view leaves out of a turn goes when something of that turn goes; but the results of calls that stay, stay, for model
+    servers take no call without its result.
+    """
+    gone = {id(view[at]) for at in compaction.replaced}
+    seen = set(map(id, view))
+    turns = {view[at].turn_id for at in compaction.replaced}
+    kept = [each for each in view if isinstance(each, AssistantMessage) and id(each) not in gone]
+    calls = {call["id"] for each in kept for call in each.tool_calls}
+
+    def goes(message: Message) -> bool:
+        if id(message) in seen:
+            return id(message) in gone
+        return message.turn_id in turns and not (isinstance(message, ToolMessage) and message.call["id"] in calls)
+
+    replaced = tuple(at for at, message in enumerate(whole) if goes(message))
+    return Compaction(replaced, min(replaced[0], _begin_of_present(whole)))
+
+
 def compacted(messages: Sequence[Message], compaction: Compaction, accepted: str, words: Mapping[str, Any]) -> list[Message]:
     """The conversation with an accepted summary in the place of what it stands for."""
     replaced = set(compaction.replaced)
@@ -116,12 +137,12 @@ def _chunks(messages: Sequence[Message]) -> Iterator[list[int]]:
         steps = _steps(turn, at)
         at += len(turn)
         # A refusal without what it refused would be a riddle.
-        has_refusal = any(_is_refusal(messages[each]) for step in steps for each in step)
-        going = [step for step in steps if not any(_is_refusal(messages[each]) for each in step)]
+        has_refusal = any(is_refusal(messages[each]) for step in steps for each in step)
+        going = [step for step in steps if not any(is_refusal(messages[each]) for each in step)]
         yield [each for step in going if not (has_refusal and isinstance(messages[step[0]], UserMessage)) for each in step]
     for step in _before_last_observation(_steps(present, at), messages):
         is_task = isinstance(messages[step[0]], UserMessage)
-        if not is_task and not any(_is_refusal(messages[each]) for each in step):
+        if not is_task and not any(is_refusal(messages[each]) for each in step):
             yield step
 
 
@@ -141,7 +162,8 @@ def _steps(turn: Sequence[Message], begin: int) -> list[list[int]]:
     return steps
 
 
-def _is_refusal(message: Message) -> bool:
+def is_refusal(message: Message) -> bool:
+    """Whether a message says that a call was refused, by the person or for them."""
     return isinstance(message, ToolMessage) and message.result["outcome"] in _REFUSALS
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gateway.agent.compaction import Compaction, ContextFull, accept, compacted, plan_compaction, summary_prompt
+from gateway.agent.compaction import Compaction, ContextFull, accept, compacted, plan_compaction, summary_prompt, widen
 from gateway.agent.lane import Condensed, LaneInput, collect
 from gateway.agent.messages import Message
 from gateway.agent.ports import ChatRequest
@@ -18,15 +18,17 @@ MAX_SUMMARY_TOKENS: Final = 300
 PROMPT_MARGIN: Final = 128
 
 
-async def condense(lane: LaneInput, shown: Sequence[Message], limit: int) -> Condensed | None:
-    """What to show from now on; None when the lane can go on."""
-    plan = plan_compaction(shown, limit)
+async def condense(lane: LaneInput, view: Sequence[Message], limit: int) -> Condensed | None:
+    """What to show from now on; None when the lane can go on. `view` is what the lane makes its prompt from."""
+    plan = plan_compaction(view, limit)
     if isinstance(plan, ContextFull):
         lane.listener.filled(plan.used, plan.limit)
     if not isinstance(plan, Compaction) or not lane.may_summarise:
         return None
     room = lane.model["contextTokens"] - MAX_SUMMARY_TOKENS - PROMPT_MARGIN
-    prompt = summary_prompt(shown, plan, room, lane.words)
+    prompt = summary_prompt(view, plan, room, lane.words)
     heard = await collect(lane, ChatRequest(prompt, MAX_SUMMARY_TOKENS, lane.stop), lambda _text: False)
     summary = accept(heard.text, plan, lane.words)
-    return Condensed(None if summary is None else compacted(shown, plan, summary, lane.words))
+    if summary is None:
+        return Condensed(None)
+    return Condensed(compacted(lane.shown, widen(plan, view, lane.shown), summary, lane.words))

@@ -18,7 +18,6 @@ from gateway.agent.copied import quotable
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, progress, read_actions, summarise
 from gateway.agent.lane import (
     Calls,
-    Condensed,
     LaneInput,
     Proposal,
     Reply,
@@ -56,7 +55,7 @@ async def json_lane(lane: LaneInput) -> Step:
     """The next step of a turn."""
     standing = standing_of(lane.messages, lane.turn_id)
     result = standing.result
-    if lane.actions is None and not _may_add_more(lane) and has_cue(standing.message):
+    if _may_split(lane) and has_cue(standing.message):
         return await _split(lane, standing.message)
     if result is not None and not (is_mistake(result) and standing.mistakes <= MAX_REPAIRS):
         return await _conclude(lane, standing, result)
@@ -80,6 +79,11 @@ def _tokens_for(lane: LaneInput) -> int:
     return lane.step_tokens or MAX_STEP_TOKENS
 
 
+def _may_split(lane: LaneInput) -> bool:
+    """Whether it is still open, and worth asking, what the message asks for. Without tools there is nothing to take apart."""
+    return lane.actions is None and not _may_add_more(lane) and bool(_offered(lane.tools))
+
+
 def _may_add_more(lane: LaneInput) -> bool:
     """Whether the model can say beside a call that others follow; then nobody has to ask it apart."""
     return lane.model.get("more") is True
@@ -97,7 +101,7 @@ async def _pick(lane: LaneInput, standing: Standing, closing: Sequence[ChatMessa
     limit = _room_for(lane, prefix, closing)
     condensed = await condense(lane, [*past, *present[:1]], limit - tokens_of_messages(present[1:]))
     if condensed is not None:
-        return _with_present(lane, condensed)
+        return condensed
     fitted = fit_messages([*past, *present], limit)
     if fitted.dropped:
         lane.listener.trimmed(fitted.dropped)
@@ -151,13 +155,6 @@ def _present_for(lane: LaneInput, standing: Standing) -> list[Spoken]:
     return restated(lane.messages, lane.turn_id, f"{message}\n\n{reminder}" if reminder else message)
 
 
-def _with_present(lane: LaneInput, condensed: Condensed) -> Condensed:
-    """What is shown from now on, with the turn under way as it is in place of what stood for it."""
-    if condensed.shown is None:
-        return condensed
-    return Condensed([*condensed.shown[:-1], *(each for each in lane.messages if each.turn_id == lane.turn_id)])
-
-
 def _propose(lane: LaneInput, standing: Standing, picked: Proposal, *, more: bool) -> Step:
     proposal = complete(picked, _asked_for(lane, standing), lane)
     if not is_repeat(proposal.name, proposal.arguments, standing.closed, lane.tools):
@@ -167,9 +164,9 @@ def _propose(lane: LaneInput, standing: Standing, picked: Proposal, *, more: boo
 
 
 def _answer(lane: LaneInput, standing: Standing, text: str) -> Step:
-    if standing.finished + 1 >= (1 if lane.actions is None else len(lane.actions)):
-        return Reply(text)
-    return Report(text if trim(text) else lane.copy.say("silent"))
+    count = 1 if lane.actions is None else len(lane.actions)
+    said = lane.copy.say("silent") if count > 1 and not trim(text) else text
+    return Reply(said) if standing.finished + 1 >= count else Report(said)
 
 
 def _asked_for(lane: LaneInput, standing: Standing) -> str:

@@ -15,7 +15,6 @@ from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage,
 from gateway.agent.nudges import MAX_NUDGES, looks_like_planning, nudge
 from gateway.agent.parse import Fault, find_object, read_object
 from gateway.agent.ports import ChatMessage, ChatRequest
-from gateway.agent.prompts import Words
 from gateway.agent.provenance import frame_result, neutralise
 from gateway.agent.repair import MAX_REPAIRS, quote
 from gateway.agent.respond import inject_respond, is_respond, message_of
@@ -35,12 +34,12 @@ _AROUND_CALL = re.compile(r"```\w*|</?tools?(?:_call)?>", re.ASCII)
 
 
 async def native_lane(lane: LaneInput) -> Step:
-    """The next step of a turn. What a remote model writes is taken at its word; a local one that only announces a call is told
-    so."""
+    """The next step of a turn. What a remote model writes is taken at its word, and its calls may repeat; a local one that only
+    announces a call, writes it as prose or goes in a circle is told so, or stopped."""
     standing = standing_of(lane.messages, lane.turn_id)
     if not lane.may_call:
         return StuckStep(Stuck.CAPPED)
-    if is_looping(standing.closed):
+    if lane.model["local"] and is_looping(standing.closed):
         return StuckStep(Stuck.LOOPING)
     max_tokens = min(lane.step_tokens or MAX_ANSWER_TOKENS, lane.model["outputTokens"] or MAX_ANSWER_TOKENS)
     tools = inject_respond(declare(lane.tools))[0] or ()
@@ -57,7 +56,7 @@ async def native_lane(lane: LaneInput) -> Step:
     repairs = nudges = 0
     while True:
         heard = await _converse(lane, prompt, tools, max_tokens)
-        read = _interpret(heard, lane.tools, lane.words)
+        read = _interpret(heard, lane)
         if isinstance(read, Fault):
             lane.witness.faulted(read.reason)
             lane.listener.discarded()
@@ -109,14 +108,14 @@ async def _converse(lane: LaneInput, prompt: Sequence[ChatMessage], tools: Seque
         return False
 
     heard = await collect(lane, ChatRequest(tuple(prompt), max_tokens, lane.stop, tools=tools), hear)
-    if not heard.calls and not _is_call_in_prose(heard.text, lane.tools):
+    if not heard.calls and not _is_call_in_prose(heard.text, lane):
         show(heard.text)
     return heard
 
 
-def _interpret(heard: Heard, tools: Sequence[Tool], words: Words) -> Calls | Reply | Fault:
+def _interpret(heard: Heard, lane: LaneInput) -> Calls | Reply | Fault:
     """The step, or what to tell the model of its mistake."""
-    mistakes = words["native"]["mistakes"]
+    mistakes = lane.words["native"]["mistakes"]
     if heard.calls:
         proposals: list[Proposal] = []
         for name, arguments in heard.calls:
@@ -124,8 +123,8 @@ def _interpret(heard: Heard, tools: Sequence[Tool], words: Words) -> Calls | Rep
             if isinstance(read, Fault):
                 return Fault(mistakes["invalid"].replace("{reason}", read.reason))
             proposals.append(read)
-        return _step_of(heard.text, proposals, tools)
-    if _is_call_in_prose(heard.text, tools):
+        return _step_of(heard.text, proposals, lane.tools)
+    if _is_call_in_prose(heard.text, lane):
         return Fault(mistakes["inProse"])
     return Reply(heard.text) if trim(heard.text) else Fault(mistakes["empty"])
 
@@ -149,8 +148,11 @@ def _read_call(name: str, arguments: str) -> Proposal | Fault:
     return Fault("its arguments are not a JSON object" if is_other else "its arguments are not valid JSON")
 
 
-def _is_call_in_prose(text: str, tools: Sequence[Tool]) -> bool:
-    """Whether a reply is nothing but a tool call that a model wrote as text: fences, tags and all. Such text is never run."""
+def _is_call_in_prose(text: str, lane: LaneInput) -> bool:
+    """Whether a reply is nothing but a tool call that a local model wrote as text: fences, tags and all. Such text is never
+    run."""
+    if not lane.model["local"]:
+        return False
     bare = trim(_AROUND_CALL.sub("", text))
     if find_object(bare) != bare:
         return False
@@ -158,7 +160,7 @@ def _is_call_in_prose(text: str, tools: Sequence[Tool]) -> bool:
     if isinstance(value, Fault):
         return False
     named: Any = next((value[key] for key in ("name", "tool", "function") if value.get(key) is not None), None)
-    return any(tool["name"] == named for tool in tools)
+    return any(tool["name"] == named for tool in lane.tools)
 
 
 def _as_chat(message: Message) -> ChatMessage:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from gateway.agent.browser import as_json
+from gateway.agent.compaction import is_refusal
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from gateway.agent.ports import ChatMessage
 from gateway.agent.provenance import neutralise
@@ -15,16 +16,20 @@ from gateway.agent.provenance import neutralise
 Spoken: TypeAlias = UserMessage | AssistantMessage
 
 
-def past_of(messages: Sequence[Message], turn_id: str) -> list[Spoken]:
-    """Turns that are over."""
+def past_of(messages: Sequence[Message], turn_id: str) -> list[Message]:
+    """Turns that are over. Refusals are among them, not to be shown, but so that no summary takes their place."""
     acted = {each.turn_id for each in messages if isinstance(each, ToolMessage)}
-    return [
-        each
-        for each in messages
-        if each.turn_id != turn_id
-        and not isinstance(each, ToolMessage)
-        and (isinstance(each, UserMessage) or each.tool_calls or each.turn_id not in acted)
-    ]
+
+    def belongs(message: Message) -> bool:
+        match message:
+            case UserMessage():
+                return True
+            case AssistantMessage():
+                return bool(message.tool_calls) or message.turn_id not in acted
+            case ToolMessage():
+                return is_refusal(message)
+
+    return [each for each in messages if each.turn_id != turn_id and belongs(each)]
 
 
 def present_of(messages: Sequence[Message], turn_id: str, actions: Sequence[str]) -> list[Spoken]:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from gateway.agent.asking import Limits, ask_for_step, refresh
+from gateway.agent.browser import trim
 from gateway.agent.events import (
     ActionBegun,
     ActionsSplit,
@@ -130,7 +131,7 @@ class Runner:
 
     async def _answer(self, turn: Turn, text: str) -> None:
         """The last words of a turn. A model that has none leaves what was done to speak for itself."""
-        is_silent = not text.strip() and not standing_of(turn.messages, turn.id).closed
+        is_silent = not trim(text) and not standing_of(turn.messages, turn.id).closed
         await self._say(turn, self._around.copy.say("silent") if is_silent else text)
 
     async def _give_up(self, turn: Turn, why: Stuck) -> Ending:
@@ -158,7 +159,7 @@ class Runner:
 
     async def _break_off(self, turn: Turn, error: Exception) -> Ending:
         copy = self._around.copy
-        if turn.streamed.strip():
+        if trim(turn.streamed):
             await self._say(turn, turn.streamed, stopped=True)
         halt = turn.stop.halt
         if halt is not None and halt.why is Why.STOPPED:
@@ -188,7 +189,7 @@ class Runner:
             {"id": self._around.new_call_id(), "name": proposal.name, "arguments": proposal.arguments} for proposal in proposals
         ]
         turn.streamed = ""
-        self._around.emit(AssistantSaid(text, stopped=False) if text.strip() else TextDiscarded())
+        self._around.emit(AssistantSaid(text, stopped=False) if trim(text) else TextDiscarded())
         for call in calls:
             tool = next((each for each in turn.snapshot["tools"] if each["name"] == call["name"]), None)
             self._around.emit(CallProposed(call, tool))
@@ -231,7 +232,7 @@ class Runner:
 
     async def _say(self, turn: Turn, content: str, *, stopped: bool = False) -> None:
         turn.streamed = ""
-        if not content.strip():
+        if not trim(content):
             return
         self._around.emit(AssistantSaid(content, stopped))
         turn.keep(AssistantMessage(turn.id, content))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from gateway.agent.browser import as_json
 from gateway.agent.loops import LoopDetector
@@ -44,6 +44,9 @@ class Standing:
     closed: Sequence[ToolMessage]
 
 
+_DECIDED: Final = frozenset({"ok", "deniedByUser"})
+
+
 def standing_of(messages: Sequence[Message], turn_id: str) -> Standing:
     """The standing of one turn."""
     message, finished, mistakes = "", 0, 0
@@ -72,12 +75,14 @@ def is_mistake(message: ToolMessage) -> bool:
 
 
 def is_repeat(name: str, arguments: Mapping[str, Any], closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> bool:
-    """Whether a call was made and done in this turn already: what changes something is never done twice, and what only looks
-    is not done twice in a row."""
+    """Whether a call was made and decided in this turn already: what changes something is never done twice nor asked for again
+    after a no, and what only looks is not done twice in a row."""
     same = [
         place
         for place, each in enumerate(closed)
-        if each.result["outcome"] == "ok" and each.call["name"] == name and _stable(each.call["arguments"]) == _stable(arguments)
+        if each.result["outcome"] in _DECIDED
+        and each.call["name"] == name
+        and _stable(each.call["arguments"]) == _stable(arguments)
     ]
     if not same:
         return False

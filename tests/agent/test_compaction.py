@@ -18,8 +18,10 @@ from gateway.agent.compaction import (
     compacted,
     plan_compaction,
     summary_prompt,
+    widen,
 )
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from tests.agent.scripted import ScriptedChat, ScriptedGateway, Stage
 from tests.agent.vectors import ROOT, messages_from, name_of, read_vectors
 
 VECTORS = read_vectors("compaction")
@@ -39,6 +41,39 @@ def test_old_turns_are_summarised_before_anything_is_lost(case: dict[str, Any]) 
             assert {"kind": "full", "used": used, "limit": limit} == case["plan"]
         case None:
             assert case["plan"] is None
+
+
+@pytest.mark.parametrize("case", VECTORS["widened"], ids=name_of)
+def test_what_is_planned_on_a_view_takes_no_result_from_its_call(case: dict[str, Any]) -> None:
+    messages = messages_from(case["messages"])
+    view: list[int] = case["view"]
+    made = widen(Compaction(tuple(case["replaced"]), 0), [messages[at] for at in view], messages)
+    assert {"replaced": list(made.replaced), "before": made.before} == case["widened"]
+
+
+async def test_a_model_that_takes_over_from_a_small_one_finds_a_result_for_every_call() -> None:
+    history: list[Message] = []
+    for number in range(12):
+        call = {"id": f"call_old_{number}", "name": "list_directory", "arguments": {"path": f"folder-{number}"}}
+        outcome = "deniedByUser" if number == 0 else "ok"
+        history += [
+            UserMessage(f"old_{number}", f"list folder-{number} {'x' * 200}"),
+            AssistantMessage(f"old_{number}", "", [call]),
+            ToolMessage(f"old_{number}", call, {"outcome": outcome, "content": "a.txt", "trust": "untrusted"}),
+            AssistantMessage(f"old_{number}", f"It holds a.txt, said of {number}."),
+        ]
+    models = read_vectors("runner")["models"]
+    tools = read_vectors("runner")["tools"]["workspace"]
+    chat = ScriptedChat(["They looked around.", '{"answer":"You are welcome!"}', "Hello."])
+    runner = Stage(ScriptedGateway(tools), chat, messages=history).runner()
+    await runner.run("thanks", models["narrowSmall"])
+    await runner.run("hello", models["remote"])
+    asked = chat.requests[-1].messages
+    calls = [call["id"] for message in asked for call in message.get("tool_calls", ())]
+    assert [message["tool_call_id"] for message in asked if message["role"] == "tool"] == calls
+    assert calls[0] == "call_old_0"
+    assert 1 < len(calls) < len(history) / 4
+    assert "They looked around." in json.dumps(asked)
 
 
 @pytest.mark.parametrize("case", VECTORS["prompts"], ids=name_of)

@@ -94,6 +94,25 @@ export function accept(summary: string, { replaced }: Compaction): string | null
   return body === "" ? null : `${mark}\n${body}`;
 }
 
+/**
+ * A compaction that was planned on a view of a conversation, for all of it. What the view leaves out of a turn goes when
+ * something of that turn goes; but the results of calls that stay, stay, for model servers take no call without its result.
+ */
+export function widen({ replaced }: Compaction, view: readonly Message[], whole: readonly Message[]): Compaction {
+  const gone = new Set(view.filter((_, at) => replaced.includes(at)));
+  const turns = new Set([...gone].map(({ turnId }) => turnId));
+  const seen = new Set(view);
+  const kept = view.filter((each) => each.role === "assistant").filter((each) => !gone.has(each));
+  const calls = new Set(kept.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id)));
+  const goes = (message: Message) => {
+    if (seen.has(message)) return gone.has(message);
+    return turns.has(message.turnId) && !(message.role === "tool" && calls.has(message.call.id));
+  };
+  const numbers = [...whole.entries()].filter(([, message]) => goes(message)).map(([at]) => at);
+  const present = splitTurns(whole).slice(0, -1).flat().length;
+  return { kind: "compaction", replaced: numbers, before: Math.min(present, ...numbers) };
+}
+
 /** The conversation with an accepted summary in the place of what it stands for. */
 export function compacted(messages: readonly Message[], { replaced, before }: Compaction, accepted: string): Message[] {
   const summary: Message[] = [
@@ -150,7 +169,12 @@ function beforeLastObservation(stages: readonly Stage[]): readonly Stage[] {
 }
 
 function isRefused(stage: Stage): boolean {
-  return stage.some(({ message }) => message.role === "tool" && REFUSALS.has(message.result.outcome));
+  return stage.some(({ message }) => isRefusal(message));
+}
+
+/** Whether a message says that a call was refused, by the person or for them. */
+export function isRefusal(message: Message): boolean {
+  return message.role === "tool" && REFUSALS.has(message.result.outcome);
 }
 
 function told(message: Message): string {

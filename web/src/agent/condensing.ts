@@ -1,4 +1,4 @@
-import { accept, compacted, planCompaction, summaryPrompt } from "./compaction.ts";
+import { accept, compacted, planCompaction, summaryPrompt, widen } from "./compaction.ts";
 import { collect, type LaneInput, type Step } from "./lane.ts";
 import type { Message } from "./messages.ts";
 
@@ -8,18 +8,19 @@ const PROMPT_MARGIN = 128;
 
 /**
  * Make room, before a model is asked, in what it is shown of the conversation: by a summary where one helps, and with a word to
- * the person where none does. Null when the lane can go on. Whatever does not fit after that is left out by the lane, which
+ * the person where none does. `view` is what the lane makes its prompt from. Null when the lane can go on. Whatever does not fit after that is left out by the lane, which
  * says so too.
  */
-export async function condense(input: LaneInput, shown: readonly Message[], limit: number): Promise<Step | null> {
+export async function condense(input: LaneInput, view: readonly Message[], limit: number): Promise<Step | null> {
   const { chat, listener, model, signal } = input;
-  const plan = planCompaction(shown, limit);
+  const plan = planCompaction(view, limit);
   if (plan?.kind === "full") listener.filled(plan.used, plan.limit);
   if (plan?.kind !== "compaction" || !input.maySummarise) return null;
   const room = model.contextTokens - MAX_SUMMARY_TOKENS - PROMPT_MARGIN;
-  const messages = summaryPrompt(shown, plan, room);
+  const messages = summaryPrompt(view, plan, room);
   const request = { messages, maxTokens: MAX_SUMMARY_TOKENS, temperature: 0, signal };
   const { text } = await collect(chat, request, listener, () => false);
   const summary = accept(text, plan);
-  return { kind: "condensed", shown: summary === null ? null : compacted(shown, plan, summary) };
+  if (summary === null) return { kind: "condensed", shown: null };
+  return { kind: "condensed", shown: compacted(input.shown, widen(plan, view, input.shown), summary) };
 }

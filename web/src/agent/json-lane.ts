@@ -74,7 +74,7 @@ function mayAddMore({ model }: LaneInput): boolean {
 }
 
 async function pick(input: LaneInput, standing: Standing, closing: readonly ChatMessage[]): Promise<Step> {
-  const { messages, turnId, chat, listener, signal } = input;
+  const { turnId, chat, listener, signal } = input;
   const tools = select(askedFor(input, standing), offered(input.tools));
   const prefix = actionPrefix(tools, mayAddMore(input));
   const past = pastOf(input.shown, turnId);
@@ -85,15 +85,10 @@ async function pick(input: LaneInput, standing: Standing, closing: readonly Chat
     [...past, ...present.slice(0, 1)],
     limit - tokensOfMessages(present.slice(1)),
   );
-  if (condensed?.kind === "condensed" && condensed.shown !== null)
-    return {
-      ...condensed,
-      shown: [...condensed.shown.slice(0, -1), ...messages.filter((each) => each.turnId === turnId)],
-    };
   if (condensed !== null) return condensed;
   const fitted = fitMessages([...past, ...present], limit);
   if (fitted.dropped > 0) listener.trimmed(fitted.dropped);
-  const prompt = [...prefix, ...(fitted.messages as typeof present).map(asChat), ...closing];
+  const prompt = [...prefix, ...fitted.messages.filter((each) => each.role !== "tool").map(asChat), ...closing];
   const schema = actionSchema(tools, quotable(input.messages), mayAddMore(input));
   for (let [repairs, nudges] = [0, 0]; ; ) {
     let shown = 0;
@@ -144,8 +139,9 @@ function propose(input: LaneInput, standing: Standing, picked: Proposal, more: b
 }
 
 function answer({ actions }: LaneInput, { finished }: Standing, text: string): Step {
-  if (finished + 1 >= (actions?.length ?? 1)) return { kind: "answer", text };
-  return { kind: "report", text: text.trim() === "" ? copy.silent : text };
+  const count = actions?.length ?? 1;
+  const said = count > 1 && text.trim() === "" ? copy.silent : text;
+  return { kind: finished + 1 >= count ? "answer" : "report", text: said };
 }
 
 /** The words of the action under way. */

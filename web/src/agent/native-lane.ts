@@ -24,14 +24,15 @@ const MAX_NAME = 128;
 
 /**
  * The lane of models that do tool calls: messages and declared tools in, text and tool calls out. What a remote model writes
- * is taken at its word; a local one that only announces a call is told so.
+ * is taken at its word, and its calls may repeat; a local one that only announces a call, writes it as prose or goes in a
+ * circle is told so, or stopped.
  */
 export const nativeLane: Lane = async (input) => {
   const { closed, finished, message } = standingOf(input.messages, input.turnId);
   // A page that was left between the last words and the end of the turn.
   if (finished > 0) return { kind: "answer", text: "" };
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
-  if (isLooping(closed)) return { kind: "stuck", why: "looping" };
+  if (input.model.local && isLooping(closed)) return { kind: "stuck", why: "looping" };
   const maxTokens = Math.min(MAX_ANSWER_TOKENS, input.model.outputTokens || MAX_ANSWER_TOKENS);
   const { tools } = injectRespond(declare(input.tools));
   const room = input.model.contextTokens - maxTokens - PROMPT_MARGIN - Math.ceil(JSON.stringify(tools).length / 4);
@@ -43,7 +44,7 @@ export const nativeLane: Lane = async (input) => {
   const prompt: ChatMessage[] = [{ role: "system", content: SYSTEM }, ...messages.map(asChat)];
   for (let [repairs, nudges] = [0, 0]; ; ) {
     const reply = await converse(input, prompt, tools, maxTokens);
-    const read = interpret(reply, input.tools);
+    const read = interpret(reply, input);
     if (read.kind !== "mistake" && !(read.kind === "answer" && isPlan(input, tools, read.text)))
       return read.kind === "calls" && input.model.local ? completeAll(read, message, input) : read;
     input.listener.discarded();
@@ -88,7 +89,7 @@ async function converse(
     if (!mayBeCall(text)) show(text);
     return false;
   });
-  if (reply.calls.length === 0 && !isCallInProse(reply.text, input.tools)) show(reply.text);
+  if (reply.calls.length === 0 && !isCallInProse(reply.text, input)) show(reply.text);
   return reply;
 }
 
@@ -100,14 +101,14 @@ interface Mistake {
   readonly told: string;
 }
 
-function interpret(reply: Reply, tools: readonly ToolDescriptor[]): Step | Mistake {
+function interpret(reply: Reply, input: LaneInput): Step | Mistake {
   if (reply.calls.length > 0) {
     const proposals = reply.calls.map(readCall);
     const broken = proposals.find((proposal) => typeof proposal === "string");
     if (broken !== undefined) return { kind: "mistake", told: mistakes.invalid.replace("{reason}", broken) };
-    return asStep(reply.text, proposals as Proposal[], tools);
+    return asStep(reply.text, proposals as Proposal[], input.tools);
   }
-  if (isCallInProse(reply.text, tools)) return { kind: "mistake", told: mistakes.inProse };
+  if (isCallInProse(reply.text, input)) return { kind: "mistake", told: mistakes.inProse };
   if (reply.text.trim() === "") return { kind: "mistake", told: mistakes.empty };
   return { kind: "answer", text: reply.text };
 }
@@ -135,8 +136,9 @@ function mayBeCall(text: string): boolean {
   return /^\s*(?:$|\{|`{1,2}$|```\w*\s*$|```\w*\s*\{|<(?:$|\/?to))/.test(text);
 }
 
-/** Whether a reply is nothing but a tool call that a model wrote as text: fences, tags and all. Such text is never run. */
-function isCallInProse(text: string, tools: readonly ToolDescriptor[]): boolean {
+/** Whether a reply is nothing but a tool call that a local model wrote as text: fences, tags and all. It is never run. */
+function isCallInProse(text: string, { model, tools }: LaneInput): boolean {
+  if (!model.local) return false;
   const bare = text.replaceAll(/```\w*|<\/?tools?(?:_call)?>/g, "").trim();
   const object = findObject(bare);
   if (object === null || object !== bare) return false;

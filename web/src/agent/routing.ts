@@ -1,4 +1,5 @@
 import type { ChatMessage } from "./chat.ts";
+import { isRefusal } from "./compaction.ts";
 import type { AssistantMessage, Message, UserMessage } from "./messages.ts";
 import { neutralise } from "./provenance.ts";
 
@@ -9,13 +10,14 @@ import { neutralise } from "./provenance.ts";
 
 export type Spoken = UserMessage | AssistantMessage;
 
-/** Turns that are over. */
-export function pastOf(messages: readonly Message[], turnId: string): Spoken[] {
+/** Turns that are over. Refusals are among them, not to be shown, but so that no summary takes their place. */
+export function pastOf(messages: readonly Message[], turnId: string): Message[] {
   const past = messages.filter((each) => each.turnId !== turnId);
   const acted = new Set(past.flatMap((each) => (each.role === "tool" ? [each.turnId] : [])));
-  return past
-    .filter((each) => each.role !== "tool")
-    .filter((each) => each.role === "user" || each.toolCalls.length > 0 || !acted.has(each.turnId));
+  return past.filter((each) => {
+    if (each.role === "tool") return isRefusal(each);
+    return each.role === "user" || each.toolCalls.length > 0 || !acted.has(each.turnId);
+  });
 }
 
 /**

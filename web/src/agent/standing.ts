@@ -44,9 +44,11 @@ export function isMistake({ result }: ToolMessage): boolean {
   return result.outcome === "invalidArguments" || result.outcome === "unknownTool";
 }
 
+const DECIDED: ReadonlySet<string> = new Set(["ok", "deniedByUser"]);
+
 /**
- * Whether a call was made and done in this turn already: what changes something is never done twice, and what only looks is
- * not done twice in a row.
+ * Whether a call was made and decided in this turn already: what changes something is never done twice nor asked for again
+ * after a no, and what only looks is not done twice in a row.
  */
 export function isRepeat(
   proposal: Proposal,
@@ -55,7 +57,9 @@ export function isRepeat(
 ): boolean {
   const twin = closed.findLast(
     ({ call, result }) =>
-      result.outcome === "ok" && call.name === proposal.name && stable(call.arguments) === stable(proposal.arguments),
+      DECIDED.has(result.outcome) &&
+      call.name === proposal.name &&
+      stable(call.arguments) === stable(proposal.arguments),
   );
   if (twin === undefined) return false;
   return tools.find((tool) => tool.name === proposal.name)?.category !== "read" || twin === closed.at(-1);

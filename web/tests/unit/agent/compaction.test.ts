@@ -1,11 +1,25 @@
 // Requirement ids: 004-09.
 import { describe, expect, test } from "vitest";
-import { accept, type Compaction, compacted, planCompaction, summaryPrompt } from "../../../src/agent/compaction.ts";
+import {
+  accept,
+  type Compaction,
+  compacted,
+  planCompaction,
+  summaryPrompt,
+  widen,
+} from "../../../src/agent/compaction.ts";
 import type { Message } from "../../../src/agent/messages.ts";
 import { readVectors } from "./vectors.ts";
 
 interface Vectors {
   readonly plans: readonly { name: string; messages: Message[]; limit: number; plan: unknown }[];
+  readonly widened: readonly {
+    name: string;
+    messages: Message[];
+    view: number[];
+    replaced: number[];
+    widened: { replaced: number[]; before: number };
+  }[];
   readonly prompts: readonly {
     name: string;
     messages: Message[];
@@ -25,6 +39,13 @@ function over(replaced: readonly number[]): Compaction {
 describe("old turns are summarised before anything is lost", () => {
   test.each(vectors.plans)("$name", ({ messages, limit, plan }) => {
     expect(planCompaction(messages, limit)).toEqual(plan);
+  });
+});
+
+describe("what is planned on a view takes no result from its call", () => {
+  test.each(vectors.widened)("$name", ({ messages, view, replaced, widened }) => {
+    const seen = view.map((at) => messages[at] as Message);
+    expect(widen(over(replaced), seen, messages)).toEqual({ kind: "compaction", ...widened });
   });
 });
 

@@ -63,6 +63,28 @@ describe("near the limit", () => {
     expect(told()).toContainEqual(expect.objectContaining({ kind: "notice", tone: "info", text: copy.summarised }));
   });
 
+  test("a model that takes over from a small one finds a result for every call, and what was refused", async () => {
+    const acted = Array.from({ length: 6 }, (_, count): Message[] => {
+      const call = proposed(`call_old_${count}`, "list_directory", { path: `folder-${count}` });
+      const turnId = `act_${count}`;
+      return [
+        { role: "user", turnId, content: `list folder-${count}` },
+        { role: "assistant", turnId, content: "", toolCalls: [call] },
+        { role: "tool", turnId, call, result: ok("a.txt") },
+        { role: "assistant", turnId, content: `It holds a.txt, said of ${count}.`, toolCalls: [] },
+      ];
+    });
+    const { chat, requests } = scriptedChat("They looked around.", '{"answer":"Hello."}', "Hello again.");
+    const { runner } = stage(gatewayGiving(), chat, { messages: [...history(12, 200), ...acted.flat()] });
+    for (const model of [smallModel, largeModel]) await (await runner.run("hello", model))?.finished;
+    const asked = requests.at(-1)?.messages ?? [];
+    const called = asked.flatMap((each) => each.tool_calls?.map(({ id }) => id) ?? []);
+    expect(asked.flatMap((each) => (each.role === "tool" ? [each.tool_call_id] : []))).toEqual(called);
+    expect(called).toEqual(["call_no", ...acted.map((_, count) => `call_old_${count}`)]);
+    expect(JSON.stringify(asked)).toContain("They looked around.");
+    expect(JSON.stringify(asked)).not.toContain("answer 0");
+  });
+
   test("a small model does too, of what it is shown, and goes on to pick", async () => {
     const { requests, said } = await play(
       history(12, 200),
