@@ -41,6 +41,19 @@ async def test_no_name_that_a_model_invents_begins_a_line_of_its_own(tmp_path: P
     assert "\r" not in err
 
 
+async def test_a_yes_that_was_on_its_way_when_the_call_appeared_is_no_answer(tmp_path: Path) -> None:
+    replies = [call("note", what="x"), call("note", what="y"), Reply("Left.")]
+    async with desk(tmp_path, *replies) as at, at.sit_down("--single", "note x") as ada:
+        for _ in replies[:2]:
+            await ada.sees("asks for your yes")
+            ada.type("y\ny\n")
+            await ada.sees(QUESTION)
+            ada.type("n\n")
+        await ada.sees(r"Left\.")
+        assert await ada.leaves() == 0
+        assert at.effects() == []
+
+
 async def test_a_second_line_of_a_paste_is_no_second_answer(tmp_path: Path) -> None:
     async with desk(tmp_path, call("note", what="x"), Reply("Left.")) as at, at.sit_down("--single", "note x") as ada:
         await ada.sees(QUESTION)

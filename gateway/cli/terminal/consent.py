@@ -31,6 +31,9 @@ _YES: Final[Mapping[str, GrantScope]] = {
 }
 _CHOICES: Final = {GrantScope.ONCE: "y", GrantScope.TURN: "t(urn)", GrantScope.SESSION: "s(ession)"}
 
+_ARMED_AFTER: Final = 0.6
+"""Seconds, as on the console: keys that were on their way when the call appeared are no answer to it."""
+
 _TICK: Final = 1.0
 """Seconds between two looks of the waiting line at the clock."""
 
@@ -115,6 +118,7 @@ class Questions:
     async def _ask(self, approval: Approval, keyboard: Keyboard) -> GrantScope | None:
         """The scope of a yes, None for a no. Whatever was typed before the question was read is no answer to it."""
         offered = [scope for scope in approval.offers if scope is GrantScope.ONCE or not self._only_once]
+        await asyncio.sleep(_ARMED_AFTER)
         while True:
             # Each time: of a paste that came after the question, a second line is no second answer.
             keyboard.forget()
