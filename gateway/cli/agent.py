@@ -130,23 +130,27 @@ def agent(
 
 def model_options(model: str) -> dict[str, str]:
     """MODEL as settings. Raises Misconfigured for what cannot be one."""
-    from gateway.adapters.inference.catalog import expand
-    from gateway.adapters.inference.factory import NO_MODEL
-
     if model.startswith(("http://", "https://")):
         return {"model_url": model}
-    why = None
-    if model in ("", NO_MODEL):
-        why = "an agent needs a model"
-    elif expand(model).is_dir():
-        why = f"`{escape(model)}` is a folder"
-    elif model.lower().endswith(".gguf") and not expand(model).exists():
-        why = f"there is no file `{escape(model)}`"
-    elif "/" in model:
-        why = None if model.lower().endswith(".gguf") else f"`{escape(model)}` is neither a GGUF file nor an http URL"
+    why = _why_not(model)
     if why is not None:
         raise Misconfigured(f"{why}; name a GGUF file, a model of `countersign models list` or a URL (see docs/MODELS_BYO.md)")
     return {"model": model, "model_url": ""}
+
+
+def _why_not(model: str) -> str | None:
+    """What is wrong with a MODEL that is no URL; None for a file that is there, and for what may be a name of the catalogue."""
+    from gateway.adapters.inference.catalog import expand
+    from gateway.adapters.inference.factory import NO_MODEL
+
+    path = expand(model)
+    if model in ("", NO_MODEL):
+        return "an agent needs a model"
+    if path.is_dir():
+        return f"`{escape(model)}` is a folder"
+    if model.lower().endswith(".gguf"):
+        return None if path.exists() else f"there is no file `{escape(model)}`"
+    return f"`{escape(model)}` is neither a GGUF file nor an http URL" if "/" in model else None
 
 
 async def _run(

@@ -242,7 +242,7 @@ async def test_ctrl_c_stops_the_model_and_the_conversation_goes_on(tmp_path: Pat
         assert await ada.leaves() == 130
 
 
-async def test_after_a_stop_ctrl_c_at_the_prompt_takes_two_again(tmp_path: Path) -> None:
+async def test_after_a_stop_ctrl_c_takes_the_line_that_was_begun_and_does_not_leave(tmp_path: Path) -> None:
     async with desk(tmp_path, Reply("Once upon a time", stalls_after=2), Reply("Yes.")) as at, at.sit_down() as ada:
         await ada.sees("you> ")
         ada.type("tell me a story\n")

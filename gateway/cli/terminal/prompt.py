@@ -33,13 +33,18 @@ class Prompt:
             self._said.append(said)
         return said
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether something was typed and not said yet."""
+        return self._line is not None and bool(self._line.text)
+
     def start_over(self) -> None:
         """Forget what was typed and not said."""
-        if self._line is None:
-            self._screen.prompt(NAME)
-        else:
+        if self._line is not None:
             self._line = LineEditor(self._said)
             self._draw()
+        elif self._keyboard.is_terminal:
+            self._screen.prompt(NAME)
 
     async def _take(self) -> str | None:
         self._screen.prompt(NAME)

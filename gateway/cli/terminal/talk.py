@@ -62,8 +62,6 @@ class Talk:
             self._interrupted = False
             if line.strip():
                 await self._turn(line.strip())
-            # What was stopped is over; at the prompt, Ctrl-C begins to count anew.
-            self._interrupted = False
 
     async def _turn(self, text: str) -> Ending | None:
         self._is_busy = True
@@ -87,8 +85,9 @@ class Talk:
             await asyncio.gather(working, leaving, return_exceptions=True)
 
     def _interrupt(self) -> None:
-        """The first Ctrl-C stops what is under way, the second leaves."""
-        if self._interrupted:
+        """The first Ctrl-C stops what is under way, the second leaves. Where a line was begun, it only clears that."""
+        is_typing = self._prompt is not None and self._prompt.is_begun
+        if self._interrupted and not is_typing:
             self._leaving.set()
             return
         self._interrupted = True
