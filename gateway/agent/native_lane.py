@@ -13,7 +13,7 @@ from gateway.agent.condensing import condense
 from gateway.agent.lane import Calls, Heard, LaneInput, Proposal, Reply, Step, StuckStep, collect, complete
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
 from gateway.agent.nudges import MAX_NUDGES, looks_like_planning, nudge
-from gateway.agent.parse import Fault, find_object, read_object
+from gateway.agent.parse import MAX_NAME, Fault, find_object, read_object
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.provenance import frame_result, neutralise
 from gateway.agent.repair import MAX_REPAIRS, quote
@@ -24,9 +24,6 @@ MAX_ANSWER_TOKENS: Final = 1024
 """A reply longer than this is no longer read by anyone."""
 
 PROMPT_MARGIN: Final = 256
-
-MAX_NAME: Final = 128
-"""Characters of a tool's name, known or not; the gateway has no record of longer ones."""
 
 _BLANK = f"[{SPACE}]*"
 _MAY_BE_CALL = re.compile(rf"{_BLANK}(?:\Z|\{{|`{{1,2}}\Z|```\w*{_BLANK}(?:\Z|\{{)|<(?:\Z|/?to))", re.ASCII)

@@ -14,10 +14,14 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final, Never, TypeAlias, TypeGuard, cast
 
+from gateway.agent.budget import length_of
 from gateway.core.canonical import MAX_DEPTH, MAX_INTEGER, Json
 
 MAX_REPLY: Final = 262_144
 """Longest reply in UTF-16 code units that is read. A call that needs more would not fit into one message to the gateway."""
+
+MAX_NAME: Final = 128
+"""Characters of a tool's name, known or not; the gateway has no record of longer ones."""
 
 ARGUMENTS: Final = ("arguments", "args", "parameters")
 """Under which names models give the arguments of a call."""
@@ -234,6 +238,8 @@ def parse_envelope(text: str) -> Envelope | Fault:
         return value
     tool = tool_of(value)
     if tool is not None:
+        if length_of(tool) > MAX_NAME:
+            return Fault("it names no tool")
         arguments = arguments_of(value)
         return arguments if isinstance(arguments, Fault) else ToolChoice(tool, arguments, value.get("more") is True)
     match value:

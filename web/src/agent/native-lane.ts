@@ -5,7 +5,7 @@ import { condense } from "./condensing.ts";
 import { collect, complete, type Lane, type LaneInput, type Proposal, type Reply, type Step } from "./lane.ts";
 import type { Message } from "./messages.ts";
 import { looksLikePlanning, MAX_NUDGES, nudge } from "./nudges.ts";
-import { findObject, isFault, readObject } from "./parse.ts";
+import { findObject, isFault, MAX_NAME, readObject } from "./parse.ts";
 import words from "./prompts.json" with { type: "json" };
 import { frameResult, neutralise } from "./provenance.ts";
 import { MAX_REPAIRS, quote } from "./repair.ts";
@@ -18,9 +18,6 @@ const SYSTEM = system.join("\n");
 /** A reply longer than this is no longer read by anyone. */
 const MAX_ANSWER_TOKENS = 1024;
 const PROMPT_MARGIN = 256;
-
-/** Characters of a tool's name, known or not; the gateway has no record of longer ones. */
-const MAX_NAME = 128;
 
 /**
  * The lane of models that do tool calls: messages and declared tools in, text and tool calls out. What a remote model writes

@@ -22,6 +22,9 @@ export class Fault {
 /** Longest reply in characters that is read. A call that needs more would not fit into one message to the gateway. */
 export const MAX_REPLY = 262_144;
 
+/** Characters of a tool's name, known or not; the gateway has no record of longer ones. */
+export const MAX_NAME = 128;
+
 /** As deep as the gateway lets a message nest (protocol.md section 2). */
 const MAX_DEPTH = 64;
 
@@ -181,6 +184,7 @@ export function parseEnvelope(text: string): Envelope | Fault {
   if (isFault(value)) return value;
   const tool = toolOf(value);
   if (tool !== null) {
+    if (tool.length > MAX_NAME) return new Fault("it names no tool");
     const given = argumentsOf(value);
     return isFault(given) ? given : { kind: "call", tool, arguments: given, more: value.more === true };
   }
