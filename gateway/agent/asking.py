@@ -30,7 +30,9 @@ _MODEL_RETRIES: Final = 45
 """How long the loop waits for a model that is starting or was restarted: 45 times 2 s covers loading from a cold disk."""
 
 _MODEL_RETRY_SECONDS: Final = 2.0
+
 _BREAK_RETRIES: Final = 2
+"""What broke off is asked again that often. Each time may cost money where somebody else runs the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ async def ask_for_step(world: World, turn: Turn, model: Mapping[str, Any], limit
             return await lane(_lane_input(world, turn, model, limits, chat))
         except ChatFailure as failure:
             turn.stop.check()
-            if not await _mend(world, turn, failure, attempt):
+            if not await _mend(world, turn, model, failure, attempt):
                 raise
             _discard(world, turn)
         attempt += 1
@@ -115,7 +117,7 @@ class _Listener:
         self._world.emit(ContextTrimmed(dropped_turns))
 
 
-async def _mend(world: World, turn: Turn, failure: ChatFailure, attempt: int) -> bool:
+async def _mend(world: World, turn: Turn, model: Mapping[str, Any], failure: ChatFailure, attempt: int) -> bool:
     """Whether it is worth asking again after this failure; waits as long as that takes."""
     match failure.fault:
         case ChatFault.REFUSED:
@@ -124,7 +126,8 @@ async def _mend(world: World, turn: Turn, failure: ChatFailure, attempt: int) ->
             turn.token = None
             return attempt <= _BREAK_RETRIES
         case ChatFault.MODEL_UNAVAILABLE:
-            if failure.state == "absent" or attempt > _MODEL_RETRIES:
+            is_coming = failure.state == "starting" or model["local"]
+            if failure.state == "absent" or attempt > (_MODEL_RETRIES if is_coming else _BREAK_RETRIES):
                 return False
             world.emit(ModelWaitedFor(failure.state))
             await world.wait(_MODEL_RETRY_SECONDS, turn.stop)

@@ -248,6 +248,15 @@ async def test_a_model_that_never_starts_is_waited_for_and_then_not() -> None:
     assert notices(scene.events) == [COPY.say("noModel")]
 
 
+async def test_somebody_elses_server_that_breaks_off_is_asked_twice_more_and_no_oftener() -> None:
+    crashed = ChatFailure(ChatFault.MODEL_UNAVAILABLE, "broke off", "crashed")
+    scene = stage(*[crashed] * 4)
+    assert await scene.runner().run("hello", VECTORS["models"]["remote"]) is Ending.FAILED
+    assert len(scene.chat.requests) == 3
+    scene = stage(*[crashed] * 4, "Hello.")
+    assert await scene.runner().run("hello", NATIVE) is Ending.ANSWERED
+
+
 async def test_a_stop_while_the_model_is_waited_for_is_a_stop() -> None:
     scene = stage()
     runner = scene.runner()

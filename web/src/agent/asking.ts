@@ -14,6 +14,8 @@ export const MAX_ROUNDS = 8;
 /** How long the loop waits for a model that is starting or was restarted: 45 times 2 s covers loading from a cold disk. */
 const MODEL_RETRIES = 45;
 const MODEL_RETRY_MS = 2_000;
+
+/** What broke off is asked again that often. Each time may cost money where somebody else runs the model. */
 const BREAK_RETRIES = 2;
 
 /** Ask the model for the next step, again after whatever a little patience can mend. */
@@ -41,7 +43,7 @@ export async function askForStep(world: World, turn: Turn, model: ModelInfo): Pr
       });
     } catch (error) {
       turn.stop.signal.throwIfAborted();
-      if (!(await mend(world, turn, error, attempt))) throw error;
+      if (!(await mend(world, turn, model, error, attempt))) throw error;
       discard(world, turn);
     }
   }
@@ -76,7 +78,13 @@ function listenerOf(world: World, turn: Turn, model: ModelInfo): LaneListener {
 }
 
 /** Whether it is worth asking again after this failure; waits as long as that takes. */
-async function mend({ gateway, emit, wait }: World, turn: Turn, error: unknown, attempt: number): Promise<boolean> {
+async function mend(
+  { gateway, emit, wait }: World,
+  turn: Turn,
+  model: ModelInfo,
+  error: unknown,
+  attempt: number,
+): Promise<boolean> {
   const { signal } = turn.stop;
   if (error instanceof ConnectionLost) return attempt <= BREAK_RETRIES;
   if (!(error instanceof ChatFailure)) return false;
@@ -86,11 +94,13 @@ async function mend({ gateway, emit, wait }: World, turn: Turn, error: unknown, 
     case "unauthorised":
       turn.token = null;
       return attempt <= BREAK_RETRIES;
-    case "modelUnavailable":
-      if (error.state === "absent" || attempt > MODEL_RETRIES) return false;
+    case "modelUnavailable": {
+      const isComing = error.state === "starting" || model.local;
+      if (error.state === "absent" || attempt > (isComing ? MODEL_RETRIES : BREAK_RETRIES)) return false;
       emit({ type: "model:waited-for", state: error.state });
       await wait(MODEL_RETRY_MS, signal);
       return true;
+    }
     case "unreachable":
       if (attempt > BREAK_RETRIES) return false;
       // Answered only once there is a connection again, and the turn re-bound to it.

@@ -292,6 +292,16 @@ describe("when things break", () => {
     expect(said()).toEqual(["Hello."]);
   });
 
+  test("somebody else's server that breaks off is asked twice more and no oftener", async () => {
+    const crashed = new ChatFailure("modelUnavailable", "broke off", "crashed");
+    const theirs = scriptedChat(crashed, crashed, crashed, crashed);
+    await play(stage(new ScriptedGateway(), theirs.chat).runner, "hi", { ...largeModel, local: false });
+    expect(theirs.requests).toHaveLength(3);
+    const ours = stage(new ScriptedGateway(), scriptedChat(crashed, crashed, crashed, crashed, "Hello.").chat);
+    await play(ours.runner, "hi", { ...largeModel, local: true });
+    expect(ours.said()).toEqual(["Hello."]);
+  });
+
   test("a model that is not there is said calmly, and the turn is closed", async () => {
     const gateway = new ScriptedGateway();
     const { runner, events } = stage(
