@@ -1,6 +1,6 @@
 """The first hour of a newcomer, with the real model in its sidecar and a real browser.
 
-Ids: 002-03, 002-15, 002-20, 002-57, 002-80.
+Ids: 002-03, 002-15, 002-20, 002-57, 002-80, 004-01, 004-05.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from playwright.async_api import Page, expect
 from gateway.adapters.inference.catalog import load_catalog, models_folder
 from gateway.adapters.inference.fetch import is_present
 from tests.e2e.conftest import make_gateway
-from tests.e2e.desk import Desk, answers, card, decide, dock, expect_idle, say
+from tests.e2e.desk import Desk, answers, card, decide, dock, expect_idle, say, steps
 from tests.harness.process import GatewayProcess
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -30,7 +30,7 @@ OLD = "notes/old.txt"
 DOWNLOAD_SECONDS = 1200
 """For some 400 MB over a slow line, once per machine."""
 
-MODEL_MS = 120_000
+MODEL_MS = 240_000
 """For the model to load and to read its whole prompt for the first time, beside everything else on two cores."""
 
 
@@ -88,6 +88,49 @@ async def test_a_listing_runs_by_itself_a_deletion_waits_for_the_passkey_and_the
         ["delete_file", "ok"],
         ["list_directory", "ok"],
     ]
+    await desk.check_peace()
+
+
+HEADLINE = "save these numbers to costs.md and show me what is in reports/"
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ("", "save the numbers 12, 40 and 7 to costs.md and show me what is in reports/"),
+        ("", f"{HEADLINE}\n12\n40\n7"),
+        ("Here are my costs: 12, 40 and 7", HEADLINE),
+    ],
+    ids=["named", "pasted below", "in the message before"],
+)
+async def test_numbers_to_save_and_a_folder_to_show_are_two_actions_in_order_each_once_and_on_record(
+    desk: Desk, shell: Page, before: str, message: str
+) -> None:
+    costs = desk.gateway.workspace / "costs.md"
+    costs.unlink(missing_ok=True)
+    if before:
+        await say(shell, before)
+        await expect(answers(shell)).to_have_count(1, timeout=MODEL_MS)
+        await expect_idle(shell)
+    recorded = await desk.record(shell) if before else []
+    said = await answers(shell).count()
+
+    await say(shell, message)
+    await expect(dock(shell)).to_contain_text("Write costs.md", timeout=MODEL_MS)
+    await expect(steps(shell)).to_have_text([re.compile("^▸save .* to costs.md"), "·show me what is in reports/"])
+    assert not costs.exists()
+    async with desk.question(shell) as approval:
+        await expect(approval.get_by_role("heading", level=1)).to_have_text("Write costs.md")
+        await decide(approval, "Approve once")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
+    await expect(card(shell, "list_directory", "Done").last).to_contain_text("january.csv", timeout=MODEL_MS)
+    await expect(answers(shell)).to_have_count(said + 2, timeout=MODEL_MS)
+    await expect_idle(shell)
+    await expect(answers(shell).nth(said)).to_have_text("Saved costs.md.")
+    await expect(answers(shell).last).to_contain_text("february.csv")
+
+    assert re.findall(r"\d+", costs.read_text(encoding="utf-8")) == ["12", "40", "7"]
+    assert (await desk.record(shell))[len(recorded) :] == ["write_file asked", "write_file ok", "list_directory ok"]
     await desk.check_peace()
 
 
