@@ -1,4 +1,6 @@
+import { useMemo } from "react";
 import type { CallCard } from "../../../agent/conversation.ts";
+import type { Observation } from "../../../agent/messages.ts";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { OutsideText } from "../../../ui/OutsideText.tsx";
@@ -8,6 +10,7 @@ import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./CallView.module.css";
 import { stateOf, whyNot } from "./call-words.ts";
 import { Markdown } from "./Markdown.tsx";
+import { type ProgramOutput, readProgramOutput } from "./program-output.ts";
 
 /** One tool call, keyed by its id: what is asked of which tool, where it stands, and what came of it. */
 export function CallView({ card }: { readonly card: CallCard }) {
@@ -37,20 +40,50 @@ export function CallView({ card }: { readonly card: CallCard }) {
         <summary>Arguments</summary>
         <Arguments given={call.arguments} />
       </details>
-      {result !== undefined && result.content !== "" && (
-        <details className={styles.fold} open={result.outcome === "ok" && isShort(result.content)}>
-          <summary>
-            Result
-            {result.trust === "untrusted" && <span className={styles.note}> · from outside, not verified</span>}
-            {result.truncated && <span className={styles.note}> · shortened</span>}
-          </summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-          <pre className={styles.result} tabIndex={0} dir="auto">
-            <OutsideText text={result.content} />
-          </pre>
-        </details>
-      )}
+      {result !== undefined && result.content !== "" && <ResultView tool={call.name} result={result} />}
     </article>
+  );
+}
+
+function ResultView({ tool, result }: { readonly tool: string; readonly result: Observation }) {
+  const output = useMemo(() => readProgramOutput(tool, result.content), [tool, result.content]);
+  return (
+    <details className={styles.fold} open={result.outcome === "ok" && isShort(result.content)}>
+      <summary>
+        Result
+        {output !== null && (
+          <span className={styles.note}>
+            {` · exit code ${output.exitCode} · ${output.seconds.toLocaleString("en", { maximumFractionDigits: 2 })} s`}
+          </span>
+        )}
+        {result.trust === "untrusted" && <span className={styles.note}> · from outside, not verified</span>}
+        {result.truncated && <span className={styles.note}> · shortened</span>}
+      </summary>
+      {output === null ? <Output text={result.content} /> : <Streams output={output} />}
+    </details>
+  );
+}
+
+/** What a program gave back, and apart from it what it wrote for people. */
+function Streams({ output: { stdout, stderr, unreadable } }: { readonly output: ProgramOutput }) {
+  const remark = (stream: string) => (unreadable.includes(stream) ? `${stream}, not all of it text` : stream);
+  return (
+    <>
+      {stdout === "" && stderr === "" && <p className={styles.note}>It printed nothing.</p>}
+      {unreadable.includes("stdout") && <p className={styles.note}>Output ({remark("stdout")})</p>}
+      {stdout !== "" && <Output text={stdout} />}
+      {stderr !== "" && <p className={styles.note}>Errors and remarks ({remark("stderr")})</p>}
+      {stderr !== "" && <Output text={stderr} />}
+    </>
+  );
+}
+
+function Output({ text }: { readonly text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <pre className={styles.result} tabIndex={0} dir="auto">
+      <OutsideText text={text} />
+    </pre>
   );
 }
 
