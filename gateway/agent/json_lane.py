@@ -31,7 +31,7 @@ from gateway.agent.lane import (
 )
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.nudges import MAX_NUDGES, looks_like_planning, nudge
-from gateway.agent.parse import Answer, Fault, ObjectScanner, ToolChoice, parse_envelope, partial_answer
+from gateway.agent.parse import Answer, AnswerReader, Fault, ObjectScanner, ToolChoice, parse_envelope
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import action_prefix, describe_mistake, fixed_report, report_prompt
 from gateway.agent.provenance import neutralise
@@ -216,11 +216,14 @@ class _Overrun:
     def __init__(self) -> None:
         self._scanner = ObjectScanner()
         self._read = 0
+        self._end: int | None = None
 
     def hear(self, text: str) -> bool:
-        found = self._scanner.feed(text[self._read :])
-        self._read = len(text)
-        return found is not None and bool(trim(text[text.index(found) + len(found) :]))
+        new, self._read = self._read, len(text)
+        found = self._scanner.feed(text[new:])
+        if found is not None and self._end is None:
+            new = self._end = text.index(found) + len(found)
+        return self._end is not None and bool(trim(text[new:]))
 
 
 class _Showing(_Overrun):
@@ -229,15 +232,15 @@ class _Showing(_Overrun):
     def __init__(self, lane: LaneInput) -> None:
         super().__init__()
         self._listener = lane.listener
-        self._shown = 0
+        self._answer = AnswerReader()
+        self._is_shown = False
 
     def hear(self, text: str) -> bool:
-        answer = partial_answer(text) or ""
-        if len(answer) > self._shown:
-            self._listener.streamed(answer[self._shown :])
-            self._shown = len(answer)
+        if said := self._answer.read(text):
+            self._listener.streamed(said)
+            self._is_shown = True
         return super().hear(text)
 
     def discard(self) -> None:
-        if self._shown:
+        if self._is_shown:
             self._listener.discarded()

@@ -253,19 +253,33 @@ def parse_envelope(text: str) -> Envelope | Fault:
             return Fault("it has neither `tool` nor `answer`")
 
 
-def partial_answer(text: str) -> str | None:
-    """The part of `{"answer": "…` that has been written so far; None when the text is not (or not yet) an answer."""
-    opening = _ANSWER_OPENING.match(text)
-    if opening is None:
-        return None
-    start = end = opening.end()
-    while piece := _STRING_PIECE.match(text, end):
-        end = piece.end()
-    written = _HALF_AT_END.sub("", text[start:end])
-    try:
-        return _DECODER.decode(_survey(f'"{written}"').text)
-    except ValueError:
-        return None
+class AnswerReader:
+    """Reads the answer out of `{"answer": "…` while it is being written, each character once."""
+
+    def __init__(self) -> None:
+        self._at = 0
+        self._is_broken = False
+
+    def read(self, text: str) -> str | None:
+        """What of the answer is new in the text so far; None when it is not (or not yet) an answer."""
+        if self._is_broken:
+            return None
+        if self._at == 0:
+            opening = _ANSWER_OPENING.match(text)
+            if opening is None:
+                return None
+            self._at = opening.end()
+        end = self._at
+        while piece := _STRING_PIECE.match(text, end):
+            end = piece.end()
+        written = _HALF_AT_END.sub("", text[self._at : end])
+        try:
+            said: str = _DECODER.decode(_survey(f'"{written}"').text)
+        except ValueError:
+            self._is_broken = True
+            return None
+        self._at += len(written)
+        return said
 
 
 def tool_of(value: dict[str, Json]) -> str | None:

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from gateway.agent.parse import (
     MAX_REPLY,
     Answer,
+    AnswerReader,
     Fault,
     ObjectScanner,
     ThoughtFilter,
     ToolChoice,
     find_object,
     parse_envelope,
-    partial_answer,
     read_object,
 )
 from gateway.core.canonical import canonical_bytes, parse
@@ -97,7 +97,7 @@ def test_the_object_is_there_with_the_piece_that_ends_it(case: dict[str, Any]) -
 
 @pytest.mark.parametrize("case", VECTORS["partials"], ids=name_of)
 def test_an_answer_is_shown_as_far_as_it_is_written(case: dict[str, Any]) -> None:
-    assert partial_answer(case["text"]) == case["answer"]
+    assert AnswerReader().read(case["text"]) == case["answer"]
 
 
 @given(BROKEN)
@@ -132,7 +132,7 @@ def test_any_text_gives_a_value_or_a_reason_and_every_value_is_canonical(text: s
     if not isinstance(made, Fault):
         assert parse(canonical_bytes(made)) == made
     assert read(text)["kind"] in {"call", "answer", "malformed"}
-    partial_answer('{"answer": "' + text)
+    AnswerReader().read('{"answer": "' + text)
 
 
 @given(OBJECTS)
@@ -148,7 +148,7 @@ def test_what_the_gateway_would_refuse_is_refused_here(value: dict[str, Any]) ->
 
 def test_pieces_that_part_a_character_make_it_whole_again() -> None:
     assert parse_envelope('{"answer": "\ud83d' + '\ude00"}') == Answer("😀")
-    assert partial_answer('{"answer": "a\ud83d') == "a"
+    assert AnswerReader().read('{"answer": "a\ud83d') == "a"
 
 
 def test_half_of_a_character_is_refused() -> None:
@@ -188,9 +188,27 @@ def test_the_hostile_reply_is_answered_in_time_linear_in_its_length(text: str) -
     scanner = ObjectScanner()
     for at in range(0, len(text), 64):
         scanner.feed(text[at : at + 64])
-    partial_answer(text)
+    AnswerReader().read(text)
     assert isinstance(made, (Answer, Fault))
     assert time.process_time() - began < 10
+
+
+def test_an_answer_is_read_once_while_it_is_written() -> None:
+    text = '{"answer": "' + '\\"' * 100_000
+    reader = AnswerReader()
+    began = time.process_time()
+    assert "".join(reader.read(text[:at]) or "" for at in range(0, len(text) + 50, 50)) == '"' * 100_000
+    assert time.process_time() - began < 10
+
+
+def test_an_answer_that_breaks_is_read_no_further() -> None:
+    reader = AnswerReader()
+    assert [reader.read(text) for text in ('{"answer": "a', '{"answer": "ab', '{"answer": "ab\\xc', '{"answer": "ab\\xcd')] == [
+        "a",
+        "b",
+        None,
+        None,
+    ]
 
 
 def test_a_reply_is_measured_as_the_browser_measures_it() -> None:

@@ -9,7 +9,7 @@ import { hasCue, probePrompt, probeSchema, progress, readActions, summarise } fr
 import { collect, complete, type Lane, type LaneInput, type Proposal, type Step } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { looksLikePlanning, MAX_NUDGES, nudge } from "./nudges.ts";
-import { findObject, parseEnvelope, partialAnswer } from "./parse.ts";
+import { AnswerReader, ObjectScanner, parseEnvelope } from "./parse.ts";
 import { actionPrefix, describeMistake, fixedReport, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { correction, MAX_REPAIRS, quote, repairTurns } from "./repair.ts";
@@ -51,7 +51,7 @@ async function split({ chat, listener, signal }: LaneInput, message: string): Pr
     chat,
     { messages: probePrompt(message), schema: probeSchema(), maxTokens: MAX_STEP_TOKENS, temperature: 0, signal },
     listener,
-    goesOn,
+    overrun(),
   );
   return { kind: "split", actions: readActions(text, message) };
 }
@@ -91,15 +91,18 @@ async function pick(input: LaneInput, standing: Standing, closing: readonly Chat
   const prompt = [...prefix, ...fitted.messages.filter((each) => each.role !== "tool").map(asChat), ...closing];
   const schema = actionSchema(tools, quotable(input.messages), mayAddMore(input));
   for (let [repairs, nudges] = [0, 0]; ; ) {
-    let shown = 0;
+    let isShown = false;
+    const [reader, goesOn] = [new AnswerReader(), overrun()];
     const { text } = await collect(
       chat,
       { messages: prompt, schema, maxTokens: MAX_STEP_TOKENS, temperature: 0, signal },
       listener,
       (soFar) => {
-        const answer = partialAnswer(soFar) ?? "";
-        if (answer.length > shown) listener.streamed(answer.slice(shown));
-        shown = Math.max(shown, answer.length);
+        const fresh = reader.read(soFar);
+        if (fresh) {
+          listener.streamed(fresh);
+          isShown = true;
+        }
         return goesOn(soFar);
       },
     );
@@ -108,7 +111,7 @@ async function pick(input: LaneInput, standing: Standing, closing: readonly Chat
       return propose(input, standing, { name: action.tool, arguments: action.arguments }, action.more);
     const said = action.kind === "answer" ? action.text : action.kind === "call" ? messageOf(action.arguments) : null;
     if (said !== null && !(tools.length > 0 && looksLikePlanning(said))) return answer(input, standing, said);
-    if (shown > 0) listener.discarded();
+    if (isShown) listener.discarded();
     if (said === null ? repairs++ === MAX_REPAIRS : nudges++ === MAX_NUDGES)
       return { kind: "stuck", why: said === null ? "unreadable" : "planning" };
     prompt.push(...(action.kind === "malformed" ? repairTurns(text, action.reason) : [quote(text), nudge(nudges)]));
@@ -184,12 +187,19 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
 }
 
 /**
- * Whether a model talks on after its first complete object; then it is stopped. One that ends there by itself is let end, for
- * its token counts come last.
+ * Notices, in the text so far, when a model talks on after its first complete object; then it is stopped. One that ends there by
+ * itself is let end, for its token counts come last.
  */
-function goesOn(text: string): boolean {
-  const object = findObject(text);
-  return object !== null && text.slice(text.indexOf(object) + object.length).trim() !== "";
+function overrun(): (text: string) => boolean {
+  const scanner = new ObjectScanner();
+  let [read, end] = [0, -1];
+  return (text) => {
+    const found = scanner.feed(text.slice(read));
+    if (found !== null && end < 0) read = end = text.indexOf(found) + found.length;
+    const goesOn = end >= 0 && text.slice(read).trim() !== "";
+    read = text.length;
+    return goesOn;
+  };
 }
 
 function tokensOf(prompt: readonly ChatMessage[]): number {

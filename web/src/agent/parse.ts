@@ -213,19 +213,31 @@ const ANSWER_OPENING = /^[ \t\r\n]*\{[ \t\r\n]*"answer"[ \t\r\n]*:[ \t\r\n]*"/;
 const STRING_PIECE =
   /[^"\\]+|\\[^u]|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u(?![dD][89abAB])[\da-fA-F]{4}/y;
 
-/** The part of `{"answer": "…` that has been written so far, or null when the text is not (or not yet) an answer. */
-export function partialAnswer(text: string): string | null {
-  const opening = ANSWER_OPENING.exec(text);
-  if (opening === null) return null;
-  const start = opening[0].length;
-  let end = start;
-  STRING_PIECE.lastIndex = start;
-  while (STRING_PIECE.test(text)) end = STRING_PIECE.lastIndex;
-  const written = text.slice(start, end).replace(/[\ud800-\udbff]$/, "");
-  try {
-    return JSON.parse(measure(`"${written}"`).text) as string;
-  } catch {
-    return null;
+/** Reads the answer out of `{"answer": "…` while it is being written, each character once. */
+export class AnswerReader {
+  #at = 0;
+  #isBroken = false;
+
+  /** What of the answer is new in the text so far, or null when it is not (or not yet) an answer. */
+  read(text: string): string | null {
+    if (this.#isBroken) return null;
+    if (this.#at === 0) {
+      const opening = ANSWER_OPENING.exec(text);
+      if (opening === null) return null;
+      this.#at = opening[0].length;
+    }
+    let end = this.#at;
+    STRING_PIECE.lastIndex = end;
+    while (STRING_PIECE.test(text)) end = STRING_PIECE.lastIndex;
+    const written = text.slice(this.#at, end).replace(/[\ud800-\udbff]$/, "");
+    try {
+      const said = JSON.parse(measure(`"${written}"`).text) as string;
+      this.#at += written.length;
+      return said;
+    } catch {
+      this.#isBroken = true;
+      return null;
+    }
   }
 }
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  AnswerReader,
   Fault,
   findObject,
   MAX_REPLY,
   ObjectScanner,
   parseEnvelope,
-  partialAnswer,
   readObject,
   ThoughtFilter,
 } from "../../../src/agent/parse.ts";
@@ -31,7 +31,7 @@ test.each(vectors.scans)("the object is there with the piece that ends it: $name
 });
 
 test.each(vectors.partials)("an answer is shown as far as it is written: $name", ({ text, answer }) => {
-  expect(partialAnswer(text)).toBe(answer);
+  expect(new AnswerReader().read(text)).toBe(answer);
 });
 
 /** The same members in the same order, whoever wrote them. */
@@ -108,7 +108,7 @@ test("any text gives a value or a reason, and never an exception", () => {
   fc.assert(
     fc.property(fc.oneof(broken, fc.string({ unit: "binary" })), (text) => {
       expect(["call", "answer", "malformed"]).toContain(parseEnvelope(text).kind);
-      partialAnswer(`{"answer": "${text}`);
+      new AnswerReader().read(`{"answer": "${text}`);
     }),
   );
 });
@@ -117,7 +117,7 @@ test("half of a character is refused, and made whole by its other half", () => {
   for (const half of ["\ud83d", "\ude00"])
     expect(parseEnvelope(`{"answer": "${half}"}`)).toMatchObject({ reason: "it has half of a character" });
   expect(parseEnvelope(`{"answer": "${"\ud83d"}${"\ude00"}"}`)).toMatchObject({ text: "😀" });
-  expect(partialAnswer('{"answer": "a\ud83d')).toBe("a");
+  expect(new AnswerReader().read('{"answer": "a\ud83d')).toBe("a");
 });
 
 test("a list is no object", () => {
@@ -148,7 +148,7 @@ test.each([
   expect(["answer", "malformed"]).toContain(parseEnvelope(text).kind);
   const scanner = new ObjectScanner();
   for (let at = 0; at < text.length; at += 64) scanner.feed(text.slice(at, at + 64));
-  partialAnswer(text);
+  new AnswerReader().read(text);
   // A second would be a hundred times what each takes; what is quadratic takes minutes.
   expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
 });
@@ -159,7 +159,7 @@ describe("a partial answer", () => {
     const json = JSON.stringify({ answer: whole }).replace("é", "\\u00e9").replace("😀", "\\ud83d\\ude00");
     let before = "";
     for (let length = 0; length <= json.length; length++) {
-      const part = partialAnswer(json.slice(0, length));
+      const part = new AnswerReader().read(json.slice(0, length));
       if (part === null) continue;
       expect(whole.startsWith(part)).toBe(true);
       expect(part.length).toBeGreaterThanOrEqual(before.length);
@@ -169,7 +169,7 @@ describe("a partial answer", () => {
   });
 
   test("is null for a call", () => {
-    expect(partialAnswer('{"tool": "read_file"')).toBeNull();
+    expect(new AnswerReader().read('{"tool": "read_file"')).toBeNull();
   });
 });
 
@@ -177,4 +177,17 @@ test("a reply is measured in code units", () => {
   const whole = (count: number) => `{"a":"${"😀".repeat(count)}"}`;
   expect(readObject(whole(MAX_REPLY / 2 - 4))).not.toBeInstanceOf(Fault);
   expect(readObject(whole(MAX_REPLY / 2 - 3))).toEqual(new Fault("it is too long"));
+});
+
+test("an answer is read once while it is written, and no further than where it breaks", () => {
+  const text = `{"answer": "${'\\"'.repeat(100_000)}`;
+  const reader = new AnswerReader();
+  const began = process.cpuUsage();
+  let said = "";
+  for (let at = 0; at <= text.length; at += 5) said += reader.read(text.slice(0, at)) ?? "";
+  expect(said).toMatch(/^"{99990,}$/);
+  expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
+  const broken = new AnswerReader();
+  const pieces = ["a", "ab", "ab\\xc", "ab\\xcd"].map((written) => broken.read(`{"answer": "${written}`));
+  expect(pieces).toEqual(["a", "b", null, null]);
 });
