@@ -140,12 +140,17 @@ async def test_calls_are_on_record_as_the_gateways_own_loop_and_the_persons_term
     assert [leaf["reason"] for leaf in leaves if leaf["event"] == "agent-session:ended"] == ["signedOut"]
 
 
-async def test_without_a_terminal_what_needs_a_yes_is_denied_in_clear_words(tmp_path: Path) -> None:
+async def test_without_a_terminal_what_needs_a_yes_does_not_run_and_nobody_is_said_to_have_refused(tmp_path: Path) -> None:
     async with desk(tmp_path, call("note", what="x"), Reply("I did not.")) as at:
         code, out, err = await at.run("--single", "note x", given=b"y\ny\ny\n")
         assert at.effects() == []
+        assert (await at.run("audit", "export", "log.jsonl"))[0] == 0
     assert (code, out) == (0, "I did not.\n")
-    assert "no terminal to ask at, so it is denied" in err
+    assert "no terminal to ask at, so it does not run" in err
+    assert "You said no" not in err
+    log = (tmp_path / "log.jsonl").read_text()
+    assert "deniedByUser" not in log
+    assert "cancelled" in log
 
 
 async def test_without_a_terminal_a_passkey_is_pointed_to_and_not_waited_for(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from gateway.cli.terminal.notices import Notices
 from gateway.cli.terminal.person import Presence
 from gateway.cli.terminal.screen import Keyboard, Screen
 from gateway.cli.terminal.story import Story
+from gateway.core.approval import Approval
 from gateway.core.errors import ModelUnavailable
 from gateway.server.access import Site
 from gateway.server.methods.agent import AgentMethods
@@ -105,19 +106,25 @@ async def open_agent(
     """A new conversation of the person. Raises ModelUnavailable when no model is there to talk to."""
     origins, clock = house.origins, house.gateway.ports.clock
     methods = AgentMethods(house.gateway, agent_origin=origins.agent, console_origin=origins.console).table()
+    bare = MethodLink(methods, presence.connection)
+
+    async def withdraw(approval: Approval) -> None:
+        await bare.call("tools/cancel", {"conversationId": approval.conversation_id, "callId": approval.call_id})
+
     questions = Questions(
         house.gateway.approvals,
         presence.console,
         terminal.screen,
         terminal.keyboard,
         clock,
+        withdraw,
         console_origin=origins.console,
         only_once=terminal.only_once,
     )
     enrolment = Enrolment(
         house.store.records, presence.console.principal.id, terminal.screen, offer_link, waits=terminal.keyboard is not None
     )
-    link = enrolment.before_step_up(MethodLink(methods, presence.connection))
+    link = enrolment.before_step_up(bare)
     model = await _choose_model(house, link)
     opened = await link.call("conversations/open", {"title": TITLE})
     copy = Copy(read_words("copy"))

@@ -7,7 +7,7 @@ that desk. What needs a passkey is only pointed to: a terminal cannot see one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import orjson
@@ -39,7 +39,10 @@ _TICK: Final = 1.0
 
 
 class Questions:
-    """Asks, one question at a time. `keyboard` is None where there is nobody to ask; `only_once` offers no lasting yes."""
+    """Asks, one question at a time. `keyboard` is None where there is nobody to ask; `only_once` offers no lasting yes.
+
+    `withdraw` takes a call back: where nobody answered, a no on record would be one that nobody said.
+    """
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Questions:
         screen: Screen,
         keyboard: Keyboard | None,
         clock: Clock,
+        withdraw: Callable[[Approval], Awaitable[None]],
         *,
         console_origin: str,
         only_once: bool = False,
@@ -57,6 +61,7 @@ class Questions:
         self._screen = screen
         self._keyboard = keyboard
         self._clock = clock
+        self._withdraw = withdraw
         self._console_origin = console_origin
         self._only_once = only_once
         self._open: dict[str, asyncio.Task[None]] = {}
@@ -94,13 +99,18 @@ class Questions:
                 await self._wait_for_console(approval)
             elif self._keyboard is None:
                 self._screen.say(
-                    f"`{approval.tool}` needs a yes, and there is no terminal to ask at, so it is denied. Run this in a terminal,"
-                    " or have the policy allow it."
+                    f"`{approval.tool}` needs a yes, and there is no terminal to ask at, so it does not run. Run this in a"
+                    " terminal, or have the policy allow it."
                 )
-                await self._decide(approval, None)
+                await self._take_back(approval)
             else:
                 self._show(approval)
-                await self._decide(approval, await self._ask(approval, self._keyboard))
+                try:
+                    scope = await self._ask(approval, self._keyboard)
+                except EOFError:
+                    await self._take_back(approval)
+                else:
+                    await self._decide(approval, scope)
         except GatewayError as error:
             self._screen.say(f"That answer was not taken: {error.message}")
 
@@ -116,7 +126,10 @@ class Questions:
             screen.row(f"because: {rule.why}")
 
     async def _ask(self, approval: Approval, keyboard: Keyboard) -> GrantScope | None:
-        """The scope of a yes, None for a no. Whatever was typed before the question was read is no answer to it."""
+        """The scope of a yes, None for a no. Whatever was typed before the question was read is no answer to it.
+
+        Raises EOFError when the terminal is gone, or the person leaves by Ctrl-D.
+        """
         offered = [scope for scope in approval.offers if scope is GrantScope.ONCE or not self._only_once]
         await asyncio.sleep(_ARMED_AFTER)
         while True:
@@ -124,12 +137,19 @@ class Questions:
             keyboard.forget()
             self._screen.ask(f"Allow it? [{'/'.join([*(_CHOICES[scope] for scope in offered), 'N'])}] ")
             line = await keyboard.read_line()
-            typed = "" if line is None else line.strip().lower()
+            if line is None:
+                raise EOFError
+            typed = line.strip().lower()
             if typed in _NO:
                 return None
             if _YES.get(typed) in offered:
                 return _YES[typed]
             self._screen.say("Please answer with one of the letters; an empty line is no.")
+
+    async def _take_back(self, approval: Approval) -> None:
+        # What the gate then tells of the question is no news, and must not cut this short.
+        self._open.pop(approval.id, None)
+        await self._withdraw(approval)
 
     async def _decide(self, approval: Approval, scope: GrantScope | None) -> None:
         # A challenge lasts a minute and a person may read for longer; the approval itself never changes.
