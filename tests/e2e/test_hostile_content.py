@@ -108,10 +108,12 @@ async def test_a_hostile_file_is_shown_as_what_it_is_and_is_no_call(desk: Desk, 
 
 
 async def test_a_call_that_was_written_as_text_is_never_run(desk: Desk, shell: Page, model: ScriptedServer) -> None:
+    """A model behind a URL is taken at its word: what it writes is words, and shown as such."""
     written = '{"name": "delete_file", "arguments": {"path": "notes/ideas.md"}}'
-    model.will_say(Reply(f"```json\n{written}\n```"), Reply(f"<tool_call>{written}</tool_call>"), Reply("I cannot do that."))
+    model.will_say(Reply(f"```json\n{written}\n```"))
     await say(shell, "hello")
-    await expect(answers(shell)).to_have_text("I cannot do that.")
+    await expect(answers(shell)).to_contain_text(written)
+    await expect_idle(shell)
     await expect(shell.get_by_role("article", name="delete_file")).to_have_count(0)
     assert desk.holds("notes/ideas.md")
 
