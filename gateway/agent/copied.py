@@ -16,6 +16,11 @@ _MOST_STRINGS: Final = 200
 _SPACES = re.compile(f"[{SPACE}]+")
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`")
 _URL = re.compile(r"https?://")
+_ENDED = re.compile(r"\.[A-Za-z][A-Za-z0-9]*\Z")
+_AMOUNT = re.compile(r"[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?")
+_BACK = re.compile(r"\b(?:it|its|this|that|these|those|them|they|same|one|ones|again|other|both|all)\b", re.ASCII | re.IGNORECASE)
+"""Words by which a wish may be about files that it does not name."""
+
 _BEFORE = "\"'`()[]<>,;:!?"
 _AFTER = _BEFORE + "."
 
@@ -29,19 +34,30 @@ class Quotable:
     urls: Sequence[str]
 
 
-def quotable(messages: Sequence[Message]) -> Quotable:
+def quotable(messages: Sequence[Message], wish: str = "") -> Quotable:
     """What can be copied out of everything the person wrote in this conversation.
 
     A path, file or address that a small model uses has to be one of these: it cannot make one up, nor take one out of what a
-    file said.
+    file said. A `wish` that names its files is about no others: shown an older name, a small model writes over that one.
     """
-    said = [message.content for message in reversed(messages) if isinstance(message, UserMessage)]
-    quoted = [found[1] or found[2] or found[3] for text in said for found in _QUOTED.finditer(text)]
-    plain = [word.lstrip(_BEFORE).rstrip(_AFTER) for text in said for word in _SPACES.split(text)]
+    names, urls = _strings_in([message.content for message in reversed(messages) if isinstance(message, UserMessage)])
+    named = _files_in(_strings_in([wish])[0])
+    is_plain = any(map(_ENDED.search, named)) and not _BACK.search(wish)
+    return Quotable(names, named if is_plain else _files_in(names), urls)
+
+
+def _strings_in(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """What can be copied out of texts: names, and addresses."""
+    quoted = [found[1] or found[2] or found[3] for text in texts for found in _QUOTED.finditer(text)]
+    plain = [word.lstrip(_BEFORE).rstrip(_AFTER) for text in texts for word in _SPACES.split(text)]
     strings = [word for word in dict.fromkeys((*plain, *quoted)) if word][:_MOST_STRINGS]
     urls = [word for word in strings if _URL.match(word)]
-    names = [word for word in strings if word not in urls]
-    return Quotable(names, [name for name in names if ("/" in name or "." in name) and not name.endswith("/")], urls)
+    return [word for word in strings if word not in urls], urls
+
+
+def _files_in(names: Sequence[str]) -> Sequence[str]:
+    """The names that can be files'. An amount is none, for all its dot."""
+    return [name for name in names if ("/" in name or "." in name) and not name.endswith("/") and not _AMOUNT.fullmatch(name)]
 
 
 def choices_for(tool: str, argument: str, source: Quotable, words: Mapping[str, Any]) -> Sequence[str] | None:

@@ -95,7 +95,8 @@ def _offered(tools: Sequence[Tool]) -> list[Tool]:
 
 
 async def _pick(lane: LaneInput, standing: Standing, closing: Sequence[ChatMessage]) -> Step:
-    tools = select(_asked_for(lane, standing), _offered(lane.tools), examples_in(lane.words))
+    wish = _asked_for(lane, standing)
+    tools = select(wish, _offered(lane.tools), examples_in(lane.words))
     prefix = action_prefix(tools, lane.words, more=_may_add_more(lane))
     past, present = past_of(lane.shown, lane.turn_id), _present_for(lane, standing)
     limit = _room_for(lane, prefix, closing)
@@ -107,7 +108,7 @@ async def _pick(lane: LaneInput, standing: Standing, closing: Sequence[ChatMessa
         lane.listener.trimmed(fitted.dropped)
     spoken = (each for each in fitted.messages if not isinstance(each, ToolMessage))
     prompt: list[ChatMessage] = [*prefix, *map(as_chat, spoken), *closing]
-    schema = action_schema(tools, quotable(lane.messages), lane.words, more=_may_add_more(lane))
+    schema = action_schema(tools, quotable(lane.messages, wish), lane.words, more=_may_add_more(lane))
     repairs = nudges = 0
     while True:
         showing = _Showing(lane)

@@ -13,21 +13,40 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = words
 /** More than this is a pasted document, and a grammar of it would take longer than the answer. */
 const MAX_STRINGS = 200;
 
+const ENDED = /\.[A-Za-z][A-Za-z0-9]*$/;
+const AMOUNT = /^[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?$/;
+
+/** Words by which a wish may be about files that it does not name. */
+const BACK = /\b(?:it|its|this|that|these|those|them|they|same|one|ones|again|other|both|all)\b/i;
+
 const BEFORE = "\"'`()[]<>,;:!?";
 const AFTER = `${BEFORE}.`;
 
 /**
  * What can be copied out of everything the person wrote in this conversation. A path, file or address that a small model
- * uses has to be one of these: it cannot make one up, nor take one out of what a file said.
+ * uses has to be one of these: it cannot make one up, nor take one out of what a file said. A `wish` that names its files is
+ * about no others: shown an older name, a small model writes over that one.
  */
-export function quotable(messages: readonly Message[]): Quotable {
+export function quotable(messages: readonly Message[], wish = ""): Quotable {
   const said = messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).reverse();
-  const quoted = said.flatMap((text) => [...text.matchAll(/"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`/g)].map(innerOf));
-  const plain = said.flatMap((text) => text.split(/\s+/)).map(strip);
+  const { names, urls } = stringsIn(said);
+  const named = filesIn(stringsIn([wish]).names);
+  const isPlain = named.some((name) => ENDED.test(name)) && !BACK.test(wish);
+  return { names, urls, files: isPlain ? named : filesIn(names) };
+}
+
+/** What can be copied out of texts. */
+function stringsIn(texts: readonly string[]): { names: string[]; urls: string[] } {
+  const quoted = texts.flatMap((text) => [...text.matchAll(/"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`/g)].map(innerOf));
+  const plain = texts.flatMap((text) => text.split(/\s+/)).map(strip);
   const all = [...new Set([...plain, ...quoted])].filter((word) => word !== "").slice(0, MAX_STRINGS);
   const urls = all.filter((word) => /^https?:\/\//.test(word));
-  const names = all.filter((word) => !urls.includes(word));
-  return { names, urls, files: names.filter((name) => /[/.]/.test(name) && !name.endsWith("/")) };
+  return { names: all.filter((word) => !urls.includes(word)), urls };
+}
+
+/** The names that can be files'. An amount is none, for all its dot. */
+function filesIn(names: readonly string[]): string[] {
+  return names.filter((name) => /[/.]/.test(name) && !name.endsWith("/") && !AMOUNT.test(name));
 }
 
 /** What an argument of a built-in tool may be, or null when it is free. */

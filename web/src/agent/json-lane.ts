@@ -75,7 +75,8 @@ function mayAddMore({ model }: LaneInput): boolean {
 
 async function pick(input: LaneInput, standing: Standing, closing: readonly ChatMessage[]): Promise<Step> {
   const { turnId, chat, listener, signal } = input;
-  const tools = select(askedFor(input, standing), offered(input.tools));
+  const wish = askedFor(input, standing);
+  const tools = select(wish, offered(input.tools));
   const prefix = actionPrefix(tools, mayAddMore(input));
   const past = pastOf(input.shown, turnId);
   const present = presentFor(input, standing);
@@ -89,7 +90,7 @@ async function pick(input: LaneInput, standing: Standing, closing: readonly Chat
   const fitted = fitMessages([...past, ...present], limit);
   if (fitted.dropped > 0) listener.trimmed(fitted.dropped);
   const prompt = [...prefix, ...fitted.messages.filter((each) => each.role !== "tool").map(asChat), ...closing];
-  const schema = actionSchema(tools, quotable(input.messages), mayAddMore(input));
+  const schema = actionSchema(tools, quotable(input.messages, wish), mayAddMore(input));
   for (let [repairs, nudges] = [0, 0]; ; ) {
     let isShown = false;
     const [reader, goesOn] = [new AnswerReader(), overrun()];

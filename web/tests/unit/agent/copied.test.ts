@@ -11,6 +11,7 @@ interface Vectors {
     name: string;
     tools: ToolDescriptor[];
     says: string[];
+    wish?: string;
     more: boolean;
     schema: unknown;
   }[];
@@ -102,8 +103,8 @@ test("a tool without arguments is offered as it is", () => {
 });
 
 describe("both languages hold a model to the same bytes", () => {
-  test.each(readVectors<Vectors>("schema").schemas)("$name", ({ tools, says, more, schema }) => {
-    expect(JSON.stringify(actionSchema(tools, quotable(says.map(said)), more))).toBe(JSON.stringify(schema));
+  test.each(readVectors<Vectors>("schema").schemas)("$name", ({ tools, says, wish, more, schema }) => {
+    expect(JSON.stringify(actionSchema(tools, quotable(says.map(said), wish), more))).toBe(JSON.stringify(schema));
   });
 });
 

@@ -155,7 +155,7 @@ describe("picking an action", () => {
 
   test("a path, file or address can only be one that the person wrote", async () => {
     const first: Message = { role: "user", turnId: "trn_0", content: 'read "my notes.txt", please.' };
-    const second: Message = { role: "user", turnId: "trn_1", content: "and now delete notes/old.txt!" };
+    const second: Message = { role: "user", turnId: "trn_1", content: "and now delete that one, notes/old.txt!" };
     const { requests } = await step([first, second], [CALL], { actions: [second.content] });
     const options = (requests[0]?.schema?.oneOf ?? []) as {
       properties: Record<string, { const?: string; properties?: unknown }>;
