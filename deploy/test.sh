@@ -18,7 +18,8 @@ say "the loop: every statement and branch by its own tests"
 $bin/python -m coverage run -m pytest -q tests/agent
 $bin/python -m coverage report
 say "python: units, contracts, scenarios, hostile clients, crashes"
-$bin/python -m pytest -q -m "not live" -n 2
+# Those of the loop ran a moment ago.
+$bin/python -m pytest -q -m "not live" -n 2 --ignore tests/agent
 say "the default model, fetched once"
 $bin/countersign models fetch
 say "the real model and the real browser"
