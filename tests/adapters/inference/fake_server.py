@@ -166,7 +166,7 @@ def serve(order: Order, behaviour: str) -> None:
         address_family = socket.AF_UNIX
 
         def server_bind(self) -> None:
-            self.socket.bind(self.server_address)  # type: ignore[arg-type]
+            self.socket.bind(str(self.server_address))
             self.server_name, self.server_port = "sidecar", 0
 
         def get_request(self) -> tuple[socket.socket, tuple[str, int]]:

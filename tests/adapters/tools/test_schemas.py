@@ -61,7 +61,7 @@ def test_richer_types_are_written_out_without_references() -> None:
         lines: list[Line],
         size: Size = Size.SMALL,
         kind: Literal["a", "b"] = "a",
-        tags: list[str] = [],  # noqa: B006
+        tags: list[str] = [],  # noqa: B006 # people write such
         short: Annotated[str, Field(max_length=3, pattern="^[a-z]+$")] = "abc",
     ) -> None: ...
 

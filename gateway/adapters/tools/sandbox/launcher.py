@@ -128,7 +128,7 @@ def _become_bubblewrap(plan: dict[str, Any]) -> NoReturn:
     os.umask(plan["umask"])
     _close_all_but(status, *plan["keep"])
     # Nothing of the job's environment yet: a variable may mean something to the program that builds the cage.
-    os.execve(plan["argv"][0], [*plan["argv"], b"%d" % status, b"--", *plan["command"]], {})  # noqa: S606
+    os.execve(plan["argv"][0], [*plan["argv"], b"%d" % status, b"--", *plan["command"]], {})  # noqa: S606 # no shell is wanted
 
 
 def _build_stage(paths: list[int]) -> None:
@@ -193,7 +193,7 @@ def _run(argv: list[bytes], env: dict[bytes, bytes]) -> NoReturn:
     code = NOT_THERE
     for folder in folders:
         try:
-            os.execve(os.path.join(folder, command), argv, env)  # noqa: S606
+            os.execve(os.path.join(folder, command), argv, env)  # noqa: S606 # no shell is wanted
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError) as error:
