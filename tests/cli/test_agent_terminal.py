@@ -10,7 +10,7 @@ from pathlib import Path
 from gateway.adapters.inference.scripted import Reply
 from tests.harness.person import Person
 from tests.harness.process import GatewayProcess
-from tests.harness.terminal import Desk, call, desk
+from tests.harness.terminal import Desk, Sitting, call, desk
 
 QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
 
@@ -18,6 +18,16 @@ QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
 def said_to(at: Desk) -> list[str]:
     """What the model heard last, each time it was asked."""
     return [asked["messages"][-1]["content"] for asked in at.backend.asked]
+
+
+async def begin_and_stop_a_story(at: Desk, ada: Sitting) -> None:
+    """Up to the prompt that follows a Ctrl-C in the middle of an answer."""
+    await ada.sees("you> ")
+    ada.type("tell me a story\n")
+    await at.until_asked(1)
+    ada.type("\x03")
+    await ada.sees("Stopping")
+    await ada.sees("you> ")
 
 
 async def test_a_conversation_has_its_prompt_and_ends_with_quit(tmp_path: Path) -> None:
@@ -228,12 +238,7 @@ async def test_a_passkey_is_registered_and_used_on_the_console_while_the_termina
 async def test_ctrl_c_stops_the_model_and_the_conversation_goes_on(tmp_path: Path) -> None:
     thinking = Reply("Once upon a time there was", stalls_after=3)
     async with desk(tmp_path, thinking, Reply("Yes.")) as at, at.sit_down() as ada:
-        await ada.sees("you> ")
-        ada.type("tell me a story\n")
-        await at.until_asked(1)
-        ada.type("\x03")
-        await ada.sees("Stopping")
-        await ada.sees("you> ")
+        await begin_and_stop_a_story(at, ada)
         ada.type("still there?\n")
         await ada.sees("agent> Yes.")
         ada.type("\x03")
@@ -244,12 +249,7 @@ async def test_ctrl_c_stops_the_model_and_the_conversation_goes_on(tmp_path: Pat
 
 async def test_after_a_stop_ctrl_c_takes_the_line_that_was_begun_and_does_not_leave(tmp_path: Path) -> None:
     async with desk(tmp_path, Reply("Once upon a time", stalls_after=2), Reply("Yes.")) as at, at.sit_down() as ada:
-        await ada.sees("you> ")
-        ada.type("tell me a story\n")
-        await at.until_asked(1)
-        ada.type("\x03")
-        await ada.sees("Stopping")
-        await ada.sees("you> ")
+        await begin_and_stop_a_story(at, ada)
         ada.type("half a li")
         await ada.sees("half a li")
         ada.type("\x03")
