@@ -1,4 +1,4 @@
-"""Parameters and results of the agent origin's methods (protocol.md section 5)."""
+"""Parameters and results of the agent origin's methods (docs/PROTOCOL.md section 5)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from gateway.core.vocabulary import Profile
 from gateway.protocol.shapes import (
     CallView,
     ClaimedMessage,
-    Conversation,
-    Grant,
-    ModelInfo,
-    ModelRef,
     SpokenMessage,
     StoredMessage,
-    ToolCall,
     ToolDescriptor,
     TurnSnapshot,
+    WireConversation,
+    WireGrant,
+    WireModelInfo,
+    WireModelRef,
+    WireToolCall,
 )
 from gateway.protocol.wire import (
     CallId,
@@ -36,7 +36,7 @@ from gateway.protocol.wire import (
 
 
 class AgentSession(Wire):
-    """Authority lent to this browser. `principal` is the person's id, `principalName` what screens show."""
+    """The session that was issued to this browser. `principal` is the person's id, `principalName` the name to display."""
 
     id: Identifier
     principal: Identifier
@@ -59,25 +59,25 @@ class SessionLimits(Wire):
 
 
 class SessionDescription(Wire):
-    """Who this is, on which connection, and what it may ask."""
+    """The session, its connection, its limits, and the models it may use."""
 
     session: AgentSession
     connection_id: Identifier
     limits: SessionLimits
-    models: tuple[ModelInfo, ...]
+    models: tuple[WireModelInfo, ...]
     console_origin: str
 
 
 class ConversationOpening(Wire):
-    """Open a conversation by id, or a new one. `takeOver` moves its open turn here from a connection that still lives."""
+    """Open a conversation by id, or a new one. `takeOver` moves its open turn here from a connection that is still open."""
 
     conversation_id: Identifier | None = None
     title: Title | None = None
     take_over: Flag = False
 
 
-class OpenTurn(Wire):
-    """The turn that is open. `snapshot` is there when it binds the turn to this connection, absent while another holds it."""
+class WireOpenTurn(Wire):
+    """The open turn. `snapshot` is present when the turn is bound to this connection, absent when it is bound to another."""
 
     turn_id: Identifier
     turn_index: Count
@@ -85,12 +85,12 @@ class OpenTurn(Wire):
     snapshot: TurnSnapshot | None = None
 
 
-class ConversationOpened(Wire):
-    """A conversation as a page needs it to go on."""
+class WireConversationOpened(Wire):
+    """A conversation with its messages and its open turn."""
 
-    conversation: Conversation
+    conversation: WireConversation
     messages: tuple[StoredMessage, ...]
-    open_turn: OpenTurn | None = None
+    open_turn: WireOpenTurn | None = None
 
 
 class ConversationPage(Wire):
@@ -102,12 +102,12 @@ class ConversationPage(Wire):
 class ConversationList(Wire):
     """One page. `nextCursor` is absent on the last."""
 
-    conversations: tuple[Conversation, ...]
+    conversations: tuple[WireConversation, ...]
     next_cursor: Cursor | None = None
 
 
 class ConversationTitle(Wire):
-    """Another title for a conversation."""
+    """A new title for a conversation."""
 
     conversation_id: Identifier
     title: Title
@@ -116,7 +116,7 @@ class ConversationTitle(Wire):
 class ConversationHead(Wire):
     """A conversation without its messages."""
 
-    conversation: Conversation
+    conversation: WireConversation
 
 
 class ConversationRef(Wire):
@@ -126,58 +126,58 @@ class ConversationRef(Wire):
 
 
 class ConversationExport(Wire):
-    """A conversation as a file: everything its owner may see, results included."""
+    """A conversation as a file: all that its owner may see, including results."""
 
     format: Literal["countersign.conversation.v1"]
     exported_at: Timestamp
-    conversation: Conversation
+    conversation: WireConversation
     messages: tuple[StoredMessage, ...]
     calls: tuple[CallView, ...]
 
 
 class ConversationFork(Wire):
-    """Branch off before the turn with index `fromTurn`."""
+    """Copy a conversation up to the turn with index `fromTurn`, without that turn."""
 
     conversation_id: Identifier
     from_turn: Count
 
 
 class ConversationForked(Wire):
-    """The branch, with the messages it starts from."""
+    """The new conversation, with the messages that were copied."""
 
-    conversation: Conversation
+    conversation: WireConversation
     messages: tuple[StoredMessage, ...]
 
 
 class MessageAppending(Wire):
-    """Store what was said. A claim: never authority."""
+    """Store a message. It is a claim of the browser and gives no permission."""
 
     conversation_id: Identifier
     turn_id: Identifier
     message: ClaimedMessage
 
 
-class MessageAppended(Wire):
-    """Where the message stands in its conversation."""
+class WireMessageAppended(Wire):
+    """The message's position in its conversation."""
 
     index: Count
 
 
 class ToolList(Wire):
-    """An unbound preview: none of these may be called on the strength of it."""
+    """A preview that is bound to no turn; no tool can be called with it."""
 
     tools: tuple[ToolDescriptor, ...]
 
 
 class TurnBeginning(Wire):
-    """Open a turn; an open one of the conversation ends. `message` is what the person said."""
+    """Open a turn; the conversation's open turn ends. `message` is the person's message."""
 
     conversation_id: Identifier
     message: SpokenMessage | None = None
     model_id: ModelId | None = None
 
 
-class SnapshotIssued(Wire):
+class WireSnapshotIssued(Wire):
     """The tools of the turn, bound to this connection."""
 
     snapshot: TurnSnapshot
@@ -190,7 +190,7 @@ class TurnRef(Wire):
     turn_id: Identifier
 
 
-class TurnEnding(Wire):
+class WireTurnEnding(Wire):
     """Close a turn. `usage` is what the browser counted: token counts and the like, by name."""
 
     conversation_id: Identifier
@@ -204,15 +204,15 @@ class TurnCancelled(Wire):
     cancelled: tuple[CallId, ...]
 
 
-class ToolRequest(Wire):
-    """A proposed call, under the snapshot that the client believes current."""
+class WireToolRequest(Wire):
+    """A proposed call. It names the snapshot that the client takes for the current one."""
 
     conversation_id: Identifier
     turn_id: Identifier
     snapshot_id: Identifier
     snapshot_digest: ClaimedDigest
-    call: ToolCall
-    model: ModelRef | None = None
+    call: WireToolCall
+    model: WireModelRef | None = None
 
 
 class CallRef(Wire):
@@ -229,7 +229,7 @@ class CallList(Wire):
 
 
 class InferenceTokenRequest(Wire):
-    """Ask to infer with one model in one turn."""
+    """Request a token for one model in one turn."""
 
     conversation_id: Identifier
     turn_id: Identifier
@@ -237,8 +237,8 @@ class InferenceTokenRequest(Wire):
 
 
 class InferenceToken(Wire):
-    """A bearer token for `endpoint`, dead as soon as session, turn or expiry is. `revocable` is false for direct providers
-    that cannot be told."""
+    """A bearer token for `endpoint`. It ends with the session, with the turn, or at `expiresAt`. `revocable` is false for a
+    provider that is used directly and has no way to revoke it."""
 
     token: str
     endpoint: str
@@ -249,9 +249,9 @@ class InferenceToken(Wire):
 
 
 class GrantList(Wire):
-    """The grants that are live."""
+    """The valid grants."""
 
-    grants: tuple[Grant, ...]
+    grants: tuple[WireGrant, ...]
 
 
 class GrantRef(Wire):

@@ -1,7 +1,7 @@
 """Bytes to calls, and answers to bytes.
 
-Reading never raises: what is no call becomes a `Fault`, which says what to answer and whether the message counts as
-malformed. Writing never tells more than the error tree in `gateway.core.errors` allows.
+Reading never raises: a message that is no call becomes a `RejectedMessage`, with the error to answer and whether it counts
+as malformed. Writing sends no more of an error than the tree in `gateway.core.errors` allows.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import orjson
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from gateway.core.canonical import Json, parse
+from gateway.core.canonical import Json, parse, parse_with_any_number
 from gateway.core.errors import (
+    GatewayStopping,
     InvalidParams,
     InvalidRequest,
     LedgerUnavailable,
@@ -23,6 +24,7 @@ from gateway.core.errors import (
     ModelUnavailable,
     ProtocolError,
     Refused,
+    UnsupportedValue,
 )
 from gateway.protocol.frames import MAX_ID_LENGTH, MAX_MESSAGE_BYTES
 from gateway.protocol.wire import Wire
@@ -31,24 +33,24 @@ CallKey: TypeAlias = str | int
 """A request's id, as the client chose it."""
 
 REFUSED: Final = -32004
-"""An understood request that is denied; `data.code` is the refusal's own reason."""
+"""A valid request that is refused; `data.code` is the reason of the refusal."""
 
 UNAVAILABLE: Final = -32005
-"""Nothing is wrong with the request: the record or the model cannot be reached now."""
+"""The request is valid, but the ledger, the model or the gateway as a whole cannot be had now."""
 
 INTERNAL: Final = -32603
 
 _MEMBERS: Final = {"jsonrpc", "id", "method", "params"}
 
-_FAULTS_TOLD: Final = 10
-"""Faults named in one answer; the first ones are what a client's author needs."""
+_FAULTS_DESCRIBED: Final = 10
+"""The largest number of faults in one answer; the author of a client needs the first ones."""
 
 AnyWire = TypeVar("AnyWire", bound=Wire)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One well-formed request. Whether the method exists and the parameters fit is not looked at yet."""
+    """One well-formed request. The method and the parameters are not checked yet."""
 
     id: CallKey
     method: str
@@ -56,8 +58,8 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """A message that is no call. `id` is None where none could be read; `malformed` ones end a connection in time."""
+class RejectedMessage:
+    """A message that is no call. `id` is None where none could be read; Several `malformed` ones close the connection."""
 
     id: CallKey | None
     error: ProtocolError
@@ -68,25 +70,24 @@ class Fault:
         return isinstance(self.error, MalformedJson | InvalidRequest)
 
 
-def decode(raw: bytes) -> Call | Fault:
+def decode(raw: bytes) -> Call | RejectedMessage:
     """Read one message."""
     if len(raw) > MAX_MESSAGE_BYTES:
-        return Fault(None, MalformedJson("message is larger than 256 KiB"))
+        return RejectedMessage(None, MalformedJson("message is larger than 256 KiB"))
     try:
-        message = parse(raw)
-        # PostgreSQL text holds no U+0000 and much else ends a string there; only its escape can get this far.
-        if b"\\u0000" in raw and _has_null(message):
-            return Fault(None, MalformedJson("U+0000 in a string"))
+        message = _parse(raw)
+    except UnsupportedValue as error:
+        return _refuse_value(raw, error)
     except MalformedJson as error:
-        return Fault(None, error)
+        return RejectedMessage(None, error)
     if not isinstance(message, dict):
         kind = "batches are not taken" if isinstance(message, list) else "a request is an object"
-        return Fault(None, InvalidRequest(kind))
+        return RejectedMessage(None, InvalidRequest(kind))
     return _read_envelope(cast("dict[str, Json]", message))
 
 
 def admit(shape: type[AnyWire], params: Mapping[str, Json]) -> AnyWire:
-    """Parameters as their type. Raises InvalidParams that names each path that does not fit."""
+    """Parameters as their type. Raises InvalidParams, which names each path that is not valid."""
     try:
         return shape.admit(params)
     except ValidationError as error:
@@ -99,32 +100,51 @@ def encode_result(call_id: CallKey, result: Wire) -> bytes:
 
 
 def encode_error(call_id: CallKey | None, error: Exception) -> bytes:
-    """A failure. Anything that is not of our own tree is `internal error` and nothing more."""
+    """A failure. An exception outside the error tree becomes `internal error` and nothing more."""
     number, code, message = _describe_error(error)
     body = {"code": number, "message": message, "data": {"code": code}}
     return orjson.dumps({"jsonrpc": "2.0", "id": call_id, "error": body})
 
 
 def encode_notification(method: str, params: Wire) -> bytes:
-    """Something said unasked."""
+    """A notification."""
     return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (orjson.dumps(method), params.to_json())
 
 
-def _read_envelope(message: dict[str, Json]) -> Call | Fault:
+def _parse(raw: bytes) -> Json:
+    message = parse(raw)
+    # PostgreSQL cannot store U+0000 in text, and many programs end a string there. Only the escaped form reaches this line.
+    if b"\\u0000" in raw and _has_null(message):
+        raise UnsupportedValue("U+0000 in a string")
+    return message
+
+
+def _refuse_value(raw: bytes, error: UnsupportedValue) -> RejectedMessage:
+    """Answer with the request's id: a client whose model wrote such a value must not wait for ever."""
+    try:
+        message = parse_with_any_number(raw)
+    except MalformedJson as worse:
+        return RejectedMessage(None, worse)
+    call_id = cast("dict[str, Json]", message).get("id") if isinstance(message, dict) else None
+    is_readable = _is_call_id(call_id) and not _has_null(call_id)
+    return RejectedMessage(call_id if is_readable else None, InvalidParams(error.message))
+
+
+def _read_envelope(message: dict[str, Json]) -> Call | RejectedMessage:
     call_id = message.get("id")
     if not _is_call_id(call_id):
         reason = "notifications are not taken" if "id" not in message else "`id` must be a string or an integer"
-        return Fault(None, InvalidRequest(reason))
+        return RejectedMessage(None, InvalidRequest(reason))
     if message.get("jsonrpc") != "2.0":
-        return Fault(call_id, InvalidRequest('`jsonrpc` must be "2.0"'))
+        return RejectedMessage(call_id, InvalidRequest('`jsonrpc` must be "2.0"'))
     method = message.get("method")
     if not isinstance(method, str):
-        return Fault(call_id, InvalidRequest("`method` must be a string"))
+        return RejectedMessage(call_id, InvalidRequest("`method` must be a string"))
     if message.keys() - _MEMBERS:
-        return Fault(call_id, InvalidParams("a request has `jsonrpc`, `id`, `method` and `params`, and nothing else"))
+        return RejectedMessage(call_id, InvalidParams("a request has `jsonrpc`, `id`, `method` and `params`, and nothing else"))
     params = message.get("params", {})
     if not isinstance(params, dict):
-        return Fault(call_id, InvalidParams("`params` must be an object"))
+        return RejectedMessage(call_id, InvalidParams("`params` must be an object"))
     return Call(call_id, method, cast("dict[str, Json]", params))
 
 
@@ -159,7 +179,7 @@ def _describe_error(error: Exception) -> tuple[int, str, str]:
             return error.rpc_code, error.code, error.message
         case Refused():
             return REFUSED, error.reason, error.message
-        case LedgerUnavailable() | ModelUnavailable():
+        case LedgerUnavailable() | ModelUnavailable() | GatewayStopping():
             return UNAVAILABLE, error.code, error.message
         case _:
             return INTERNAL, "internal", "internal error"
@@ -177,13 +197,13 @@ _PLAIN: Final[Mapping[str, str]] = {
     "tuple_type": "must be an array",
     "too_long": "has too many members",
 }
-"""Faults in words of the contract; pydantic's own name Python types."""
+"""Messages in the terms of the contract; pydantic's own messages name Python types."""
 
 
 def _describe_faults(faults: Sequence[ErrorDetails]) -> str:
-    told = [f"`{_path(fault['loc'])}` {_explain(fault)}" for fault in faults[:_FAULTS_TOLD]]
-    more = len(faults) - len(told)
-    return "; ".join(told) + (f"; and {more} more" if more else "")
+    described = [f"`{_path(fault['loc'])}` {_explain(fault)}" for fault in faults[:_FAULTS_DESCRIBED]]
+    more = len(faults) - len(described)
+    return "; ".join(described) + (f"; and {more} more" if more else "")
 
 
 def _explain(fault: ErrorDetails) -> str:
@@ -206,5 +226,5 @@ def _explain(fault: ErrorDetails) -> str:
 
 
 def _path(location: Sequence[int | str]) -> str:
-    # Member names are the client's own text: long ones are cut so that an error cannot be made to echo a message.
+    # Member names are the client's text: long ones are cut, so that an error cannot be used to echo a message.
     return ".".join(str(part)[:64] for part in location) or "params"

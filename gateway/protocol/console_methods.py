@@ -1,4 +1,4 @@
-"""Parameters and results of the console origin's methods (protocol.md section 6 and what the console pages show)."""
+"""Parameters and results of the console origin's methods (docs/PROTOCOL.md section 6, and more for the console pages)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gateway.core.vocabulary import GrantScope, PermissionMode, Profile
-from gateway.protocol.shapes import Approval, Grant, Principal, RuleReason, ToolDescriptor
+from gateway.core.vocabulary import GrantScope, PermissionMode, Profile, Recovery
+from gateway.protocol.shapes import ToolDescriptor, WireApproval, WireGrant, WireRuleReason
 from gateway.protocol.wire import (
     Count,
     Cursor,
@@ -28,7 +28,7 @@ PasskeyId = Annotated[str, Field(min_length=1, max_length=1400, pattern=r"^[A-Za
 
 
 class ConsoleSessionView(Wire):
-    """Who is signed in on the console, and until when."""
+    """The console session: the person and the expiry."""
 
     id: Identifier
     principal: Identifier
@@ -38,7 +38,7 @@ class ConsoleSessionView(Wire):
 
 
 class ConsoleDescription(Wire):
-    """What a console page needs first."""
+    """The data that every console page loads first."""
 
     session: ConsoleSessionView
     connection_id: Identifier
@@ -46,7 +46,7 @@ class ConsoleDescription(Wire):
 
 
 class ApprovalPage(Wire):
-    """Which approvals: those that wait, or all, newest first."""
+    """Which approvals to list: the pending ones, or all, newest first."""
 
     status: Literal["pending", "all"] = "all"
 
@@ -54,7 +54,7 @@ class ApprovalPage(Wire):
 class ApprovalList(Wire):
     """Approvals that this person may see."""
 
-    approvals: tuple[Approval, ...]
+    approvals: tuple[WireApproval, ...]
 
 
 class ApprovalRef(Wire):
@@ -63,22 +63,54 @@ class ApprovalRef(Wire):
     approval_id: Identifier
 
 
-class ApprovalQuestion(Wire):
-    """An approval, the statement that is decided on, and, while it waits, a single-use challenge for one answer to it.
+class WirePreviewLine(Wire):
+    """A line of the thing that would change, or how many are left out."""
 
-    `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
-    passkey must answer, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them.
+    mark: Literal["same", "removed", "added", "skipped"]
+    text: str
+    count: Count
+
+
+class WirePreview(Wire):
+    """What the call would change as things are now. It is not signed; `digest` changes when the thing does.
+
+    `impossible`: the call could not work any more, for the reason in `obstacle`.
     """
 
-    approval: Approval
+    change: Literal["create", "replace", "keep", "delete", "impossible"]
+    target: str
+    bytes_before: Count | None = None
+    bytes_after: Count | None = None
+    digest: str
+    lines: tuple[WirePreviewLine, ...]
+    complete: Flag
+    obstacle: str | None = None
+
+
+class OpenTurnRef(Wire):
+    """Which open turn."""
+
+    turn_id: Identifier
+
+
+class ApprovalQuestion(Wire):
+    """An approval, the statement to decide on, and, while it is pending, a single-use challenge for one decision.
+
+    `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
+    passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them.
+    """
+
+    approval: WireApproval
     statement: JsonObject
     challenge: str | None = None
     passkey_options: JsonObject | None = None
+    order: tuple[str, ...] = ()
+    preview: WirePreview | None = None
 
 
 class ApprovalAnswer(Wire):
-    """A person's answer. Without `scope` a yes is for once. `pins` names the arguments that must stay as shown in a turn or
-    session grant, all of them when absent; their values are the statement's own, never the browser's."""
+    """A person's decision. Without `scope` an approval is for one call. `pins` names the arguments that a turn or session grant
+    fixes, all of them when absent; the fixed values come from the statement, never from the browser."""
 
     approval_id: Identifier
     challenge: Annotated[str, Field(max_length=512)]
@@ -89,14 +121,14 @@ class ApprovalAnswer(Wire):
 
 
 class ApprovalDecided(Wire):
-    """How the approval stands now, and the grant if the yes lasts."""
+    """The approval's new status, and the grant if one was issued."""
 
-    approval: Approval
-    grant: Grant | None = None
+    approval: WireApproval
+    grant: WireGrant | None = None
 
 
 class PasskeyView(Wire):
-    """A registered passkey, without its key."""
+    """A registered passkey, without its public key."""
 
     id: PasskeyId
     name: str
@@ -107,13 +139,13 @@ class PasskeyView(Wire):
 
 
 class PasskeyList(Wire):
-    """One's own passkeys."""
+    """The person's own passkeys."""
 
     passkeys: tuple[PasskeyView, ...]
 
 
 class PasskeyName(Wire):
-    """Another name for a passkey."""
+    """A new name for a passkey."""
 
     passkey_id: PasskeyId
     name: Name
@@ -147,7 +179,7 @@ class AuditPage(Wire):
 
 
 class AuditEntry(Wire):
-    """One leaf of the log. `hash` is its RFC 6962 leaf hash; `payload` is absent once it was erased."""
+    """One leaf of the log. `hash` is its RFC 6962 leaf hash; `payload` is absent after it was erased."""
 
     index: Count
     hash: Digest
@@ -164,8 +196,8 @@ class AuditList(Wire):
 
 
 class AuditVerification(Wire):
-    """The log's head as the gateway itself sees it: every leaf hashed again into `root`, compared with the last signed
-    checkpoint (a C2SP note). A gateway vouching for itself; the offline verifiers need no such trust."""
+    """The result of the gateway's own check: every leaf is hashed again into `root` and compared with the last signed
+    checkpoint (a C2SP note). Only the offline verifiers are independent of the gateway."""
 
     verified: Flag
     detail: str
@@ -174,14 +206,8 @@ class AuditVerification(Wire):
     checkpoint: FreeText
 
 
-class PrincipalList(Wire):
-    """Everybody who is enrolled."""
-
-    principals: tuple[Principal, ...]
-
-
 class ProfilePolicy(Wire):
-    """What a profile may use up; `sessionSeconds` is how long its sessions last."""
+    """The limits of a profile; `sessionSeconds` is the lifetime of its sessions."""
 
     profile: Profile
     calls_per_turn: Count
@@ -194,7 +220,7 @@ class ProfilePolicy(Wire):
 
 
 class ToolModes(Wire):
-    """The mode a snapshot would publish a tool with, before anything was read, by profile."""
+    """The mode of a tool in a new conversation's snapshot, by profile."""
 
     operator: PermissionMode
     guest: PermissionMode
@@ -203,17 +229,18 @@ class ToolModes(Wire):
 
 class PolicyTool(Wire):
     """A tool as the policy treats it. `descriptor.permission` is the mode for the person who asks; `unavailable` says why it
-    cannot run here."""
+    cannot run here, `recovery` what may be done about a call of which nobody knows whether it took effect."""
 
     descriptor: ToolDescriptor
     modes: ToolModes
+    recovery: Recovery
     unavailable: str | None = None
 
 
 class PolicyDescription(Wire):
-    """The policy in force, in its authors' words."""
+    """The policy in force, with the sentences of its authors."""
 
     version: str
-    rules: tuple[RuleReason, ...]
+    rules: tuple[WireRuleReason, ...]
     profiles: tuple[ProfilePolicy, ...]
     tools: tuple[PolicyTool, ...]

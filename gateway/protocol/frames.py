@@ -1,7 +1,7 @@
 """The frames of both origins: the JSON-RPC 2.0 envelope and one row per method and notification.
 
-A method is in these tables or it does not exist: the codec's unknown-method answer, the schema for the browser and the
-tables of handlers are all made from them.
+Only the methods in these tables exist: the unknown-method answer, the schema for the browser and the tables of handlers
+are all derived from them.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from pydantic import Field
 
 from gateway.protocol import agent_methods as agent
 from gateway.protocol import console_methods as console
-from gateway.protocol import notifications as told
-from gateway.protocol.shapes import ToolResult
+from gateway.protocol import notifications
+from gateway.protocol.shapes import WireToolResult
 from gateway.protocol.wire import JsonObject, Nothing, Wire
 
 SUBPROTOCOL = "countersign.v1"
 
 MAX_MESSAGE_BYTES = 256 * 1024
-"""protocol.md section 2, both directions of a client's messages counted in UTF-8 bytes."""
+"""docs/PROTOCOL.md section 2, the largest message in either direction, in UTF-8 bytes."""
 
 MAX_ID_LENGTH = 128
 
 RequestId = Annotated[str, Field(max_length=MAX_ID_LENGTH)] | int
-"""Chosen by the client; null is not an id here, although JSON-RPC would let it pass."""
+"""Chosen by the client. JSON-RPC allows null; this contract does not."""
 
 
 class Request(Wire):
-    """What a client sends: one call of one method."""
+    """One call of one method, as a client sends it."""
 
     jsonrpc: Literal["2.0"]
     id: RequestId
@@ -40,7 +40,7 @@ class Request(Wire):
 
 
 class ErrorData(Wire):
-    """The stable word for an error, beside its number."""
+    """The stable code of an error, in addition to its number."""
 
     code: str
 
@@ -70,7 +70,7 @@ class Failure(Wire):
 
 
 class Notification(Wire):
-    """What the gateway says unasked."""
+    """A message of the gateway that answers no request."""
 
     jsonrpc: Literal["2.0"]
     method: str
@@ -79,7 +79,7 @@ class Notification(Wire):
 
 @dataclass(frozen=True, slots=True)
 class MethodShape:
-    """What a method takes and gives."""
+    """The parameters and the result of a method."""
 
     params: type[Wire]
     result: type[Wire]
@@ -87,7 +87,7 @@ class MethodShape:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What is spoken on one origin's socket."""
+    """The methods and notifications of one origin's socket."""
 
     methods: Mapping[str, MethodShape]
     notifications: Mapping[str, type[Wire]]
@@ -97,19 +97,19 @@ AGENT = Dialect(
     methods=MappingProxyType(
         {
             "session/describe": MethodShape(Nothing, agent.SessionDescription),
-            "conversations/open": MethodShape(agent.ConversationOpening, agent.ConversationOpened),
+            "conversations/open": MethodShape(agent.ConversationOpening, agent.WireConversationOpened),
             "conversations/list": MethodShape(agent.ConversationPage, agent.ConversationList),
             "conversations/rename": MethodShape(agent.ConversationTitle, agent.ConversationHead),
             "conversations/delete": MethodShape(agent.ConversationRef, Nothing),
             "conversations/export": MethodShape(agent.ConversationRef, agent.ConversationExport),
             "conversations/fork": MethodShape(agent.ConversationFork, agent.ConversationForked),
-            "messages/append": MethodShape(agent.MessageAppending, agent.MessageAppended),
+            "messages/append": MethodShape(agent.MessageAppending, agent.WireMessageAppended),
             "tools/describe": MethodShape(agent.ConversationRef, agent.ToolList),
-            "turns/begin": MethodShape(agent.TurnBeginning, agent.SnapshotIssued),
-            "turns/refresh": MethodShape(agent.TurnRef, agent.SnapshotIssued),
-            "turns/end": MethodShape(agent.TurnEnding, Nothing),
+            "turns/begin": MethodShape(agent.TurnBeginning, agent.WireSnapshotIssued),
+            "turns/refresh": MethodShape(agent.TurnRef, agent.WireSnapshotIssued),
+            "turns/end": MethodShape(agent.WireTurnEnding, Nothing),
             "turns/cancel": MethodShape(agent.TurnRef, agent.TurnCancelled),
-            "tools/invoke": MethodShape(agent.ToolRequest, ToolResult),
+            "tools/invoke": MethodShape(agent.WireToolRequest, WireToolResult),
             "tools/cancel": MethodShape(agent.CallRef, Nothing),
             "tools/list-calls": MethodShape(agent.ConversationRef, agent.CallList),
             "inference/token": MethodShape(agent.InferenceTokenRequest, agent.InferenceToken),
@@ -119,16 +119,16 @@ AGENT = Dialect(
     ),
     notifications=MappingProxyType(
         {
-            "snapshot/revoked": told.SnapshotRevoked,
-            "approvals/requested": told.ApprovalRequested,
-            "approvals/resolved": told.ApprovalResolved,
-            "tools/progress": told.ToolProgress,
-            "session/ended": told.SessionEnded,
-            "policy/changed": told.PolicyChanged,
+            "snapshot/revoked": notifications.SnapshotRevokedParams,
+            "approvals/requested": notifications.ApprovalRequestedParams,
+            "approvals/resolved": notifications.ApprovalResolvedParams,
+            "tools/progress": notifications.ToolProgressParams,
+            "session/ended": notifications.SessionEndedParams,
+            "policy/changed": notifications.PolicyChangedParams,
         }
     ),
 )
-"""protocol.md section 5. Nothing here can approve anything."""
+"""docs/PROTOCOL.md section 5. No method here can approve a call."""
 
 CONSOLE = Dialect(
     methods=MappingProxyType(
@@ -137,6 +137,7 @@ CONSOLE = Dialect(
             "approvals/list": MethodShape(console.ApprovalPage, console.ApprovalList),
             "approvals/get": MethodShape(console.ApprovalRef, console.ApprovalQuestion),
             "approvals/decide": MethodShape(console.ApprovalAnswer, console.ApprovalDecided),
+            "turns/allow-questions": MethodShape(console.OpenTurnRef, Nothing),
             "grants/list": MethodShape(Nothing, agent.GrantList),
             "grants/revoke": MethodShape(agent.GrantRef, Nothing),
             "passkeys/list": MethodShape(Nothing, console.PasskeyList),
@@ -144,17 +145,16 @@ CONSOLE = Dialect(
             "passkeys/remove": MethodShape(console.PasskeyRef, Nothing),
             "audit/list": MethodShape(console.AuditPage, console.AuditList),
             "audit/verify": MethodShape(Nothing, console.AuditVerification),
-            "principals/list": MethodShape(Nothing, console.PrincipalList),
             "policy/describe": MethodShape(Nothing, console.PolicyDescription),
         }
     ),
     notifications=MappingProxyType(
         {
-            "approvals/requested": told.ApprovalRequested,
-            "approvals/resolved": told.ApprovalResolved,
-            "session/ended": told.SessionEnded,
-            "policy/changed": told.PolicyChanged,
+            "approvals/requested": notifications.ApprovalRequestedParams,
+            "approvals/resolved": notifications.ApprovalResolvedParams,
+            "session/ended": notifications.SessionEndedParams,
+            "policy/changed": notifications.PolicyChangedParams,
         }
     ),
 )
-"""protocol.md section 6, and what the console pages show."""
+"""docs/PROTOCOL.md section 6, and the other methods of the console pages."""

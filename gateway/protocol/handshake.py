@@ -1,4 +1,4 @@
-"""Who may open a socket: pure checks over the handshake's headers, before any state is made.
+"""Who may open a socket: pure checks of the handshake's headers, before any state exists.
 
 Chromium sends SameSite=Strict cookies to another port of the same host and no Sec-Fetch headers on a WebSocket handshake,
 so the cookie proves nothing by itself: `Origin` must equal the origin that the socket belongs to, exactly.
@@ -14,8 +14,8 @@ from gateway.protocol.frames import SUBPROTOCOL
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """What a client sent. Headers are lists because a header that comes twice is two answers to one question."""
+class HandshakeRequest:
+    """The headers that a client sent. Each is a list, because a header that comes twice is ambiguous and is refused."""
 
     hosts: Sequence[str]
     origins: Sequence[str]
@@ -23,7 +23,7 @@ class Offer:
 
 
 class HandshakeVerdict(Enum):
-    """Whether to go on; the value is the HTTP status that says no."""
+    """Whether to accept; the value is the HTTP status of a refusal."""
 
     WELCOME = 101
     NO_SUBPROTOCOL = 400
@@ -33,7 +33,7 @@ class HandshakeVerdict(Enum):
 
     @property
     def message(self) -> str:
-        """One sentence for whoever writes the client."""
+        """One sentence for the author of the client."""
         return _MESSAGES[self]
 
 
@@ -46,16 +46,16 @@ _MESSAGES = {
 }
 
 
-def judge_handshake(offer: Offer, *, host: str, origin: str) -> HandshakeVerdict:
-    """Compare what was sent with the `host[:port]` and origin of this socket. The session is looked up only after a welcome.
+def judge_handshake(request: HandshakeRequest, *, host: str, origin: str) -> HandshakeVerdict:
+    """Compare what was sent with the `host[:port]` and origin of this socket. The session is looked up only afterwards.
 
     Host names compare without regard to case (RFC 9110 section 4.2.3); an Origin is a serialised tuple and compares as
     it is (RFC 6454 section 6.2).
     """
-    if [sent.lower() for sent in offer.hosts] != [host.lower()]:
+    if [sent.lower() for sent in request.hosts] != [host.lower()]:
         return HandshakeVerdict.UNKNOWN_HOST
-    if list(offer.origins) != [origin]:
+    if list(request.origins) != [origin]:
         return HandshakeVerdict.FOREIGN_ORIGIN
-    if SUBPROTOCOL not in offer.subprotocols:
+    if SUBPROTOCOL not in request.subprotocols:
         return HandshakeVerdict.NO_SUBPROTOCOL
     return HandshakeVerdict.WELCOME

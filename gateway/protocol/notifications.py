@@ -1,34 +1,35 @@
-"""What the gateway says unasked (protocol.md section 5); the console hears a part of it."""
+"""The gateway's notifications (docs/PROTOCOL.md section 5); the console gets a part of them."""
 
 from __future__ import annotations
 
 from gateway.core.vocabulary import ApprovalStatus
-from gateway.protocol.shapes import Approval
+from gateway.protocol.shapes import WireApproval
 from gateway.protocol.wire import CallId, FreeText, Identifier, Number, Wire
 
 
-class SnapshotRevoked(Wire):
-    """A snapshot no longer allows anything. `reason` is a stable word."""
+class SnapshotRevokedParams(Wire):
+    """A snapshot is no longer valid. `reason` is a stable code."""
 
     snapshot_id: Identifier
     reason: str
 
 
-class ApprovalRequested(Wire):
-    """A call waits for a person."""
+class ApprovalRequestedParams(Wire):
+    """A call waits for a person's decision."""
 
-    approval: Approval
+    approval: WireApproval
 
 
-class ApprovalResolved(Wire):
-    """It waits no longer. `status` is final."""
+class ApprovalResolvedParams(Wire):
+    """An approval is no longer pending. `status` is final. `withdrawn` says why it ended without anybody's answer, if it did."""
 
     approval_id: Identifier
     call_id: CallId
     status: ApprovalStatus
+    withdrawn: FreeText | None = None
 
 
-class ToolProgress(Wire):
+class ToolProgressParams(Wire):
     """A line from a running tool; `fraction` goes from 0 to 1."""
 
     call_id: CallId
@@ -36,13 +37,13 @@ class ToolProgress(Wire):
     fraction: Number | None = None
 
 
-class SessionEnded(Wire):
-    """Nothing of this session runs any more; the connection closes next."""
+class SessionEndedParams(Wire):
+    """The session has ended and nothing of it runs any more; the connection closes next."""
 
     reason: str
 
 
-class PolicyChanged(Wire):
-    """Another policy is in force; snapshots taken under the one before are revoked."""
+class PolicyChangedParams(Wire):
+    """A new policy is in force; snapshots of the policy before it are revoked."""
 
     policy_version: str

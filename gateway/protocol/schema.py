@@ -2,12 +2,13 @@
 
 Every wire type stands under `$defs`; below `agent` and `console` each method maps to its parameters and result and each
 notification to its parameters. The web build makes TypeScript from it, and a test fails when the file is not what the
-models say.
+models define.
 """
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from typing import TypeVar, cast
 
 import orjson
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, models_json_schema
@@ -18,16 +19,18 @@ from gateway.protocol.frames import AGENT, CONSOLE, Dialect, Failure, Notificati
 from gateway.protocol.shapes import ChatMessage
 from gateway.protocol.wire import Wire
 
+_Key = TypeVar("_Key")
+
 SCHEMA_PATH = "web/protocol.schema.json"
-"""From the root of the checkout."""
+"""Relative to the root of the repository."""
 
 _ENVELOPE: tuple[type[Wire], ...] = (Request, Success, Failure, Notification)
 _VOCABULARY: tuple[type[Wire], ...] = (ChatMessage,)
-"""Shapes of protocol.md section 4 that no method carries as such."""
+"""Shapes of docs/PROTOCOL.md section 4 that are no method's parameters or result."""
 
 
 class _WireSchema(GenerateJsonSchema):
-    """An optional member is absent, never null, in both directions; this says so to the reader of the schema."""
+    """Removes null from optional members: they are absent, never null, in both directions."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         if not _is_optional(schema):
@@ -57,9 +60,9 @@ def schema_document() -> dict[str, Json]:
         wanted.extend((shape.params, "validation") for shape in dialect.methods.values())
         wanted.extend((shape.result, "serialization") for shape in dialect.methods.values())
         wanted.extend((model, "serialization") for model in dialect.notifications.values())
-    references, document = models_json_schema(wanted, by_alias=True, schema_generator=_WireSchema)
+    references, document = _under_contract_names(*models_json_schema(wanted, by_alias=True, schema_generator=_WireSchema))
 
-    def spoken(dialect: Dialect) -> dict[str, Json]:
+    def describe(dialect: Dialect) -> dict[str, Json]:
         methods = {
             name: _members(
                 {"params": references[(shape.params, "validation")], "result": references[(shape.result, "serialization")]}
@@ -73,9 +76,37 @@ def schema_document() -> dict[str, Json]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "CountersignProtocol",
         "description": "The wire protocol countersign.v1. Generated from gateway/protocol.",
-        **_members({"agent": spoken(AGENT), "console": spoken(CONSOLE)}),
+        **_members({"agent": describe(AGENT), "console": describe(CONSOLE)}),
         "$defs": document["$defs"],
     }
+
+
+def _contract_name(name: str) -> str:
+    """`Wire` and `Params` distinguish a model from the core's noun or the ledger's entry; the contract needs neither."""
+    return name.removeprefix("Wire").removesuffix("Params")
+
+
+def _under_contract_names(
+    references: Mapping[_Key, JsonSchemaValue], document: JsonSchemaValue
+) -> tuple[dict[_Key, JsonSchemaValue], JsonSchemaValue]:
+    names = {name: _contract_name(name) for name in document["$defs"]}
+    assert len(set(names.values())) == len(names), "two models have one name in the contract"
+
+    def renamed(value: Json) -> Json:
+        match value:
+            case {"$ref": str(target), **rest}:
+                return {"$ref": f"#/$defs/{names[target.removeprefix('#/$defs/')]}", **rest}
+            case dict():
+                return {name: renamed(member) for name, member in cast("dict[str, Json]", value).items()}
+            case list():
+                return [renamed(item) for item in cast("list[Json]", value)]
+            case _:
+                return value
+
+    definitions = {names[name]: renamed(definition) for name, definition in document["$defs"].items()}
+    for definition in definitions.values():
+        definition["title"] = _contract_name(definition["title"])
+    return {key: renamed(reference) for key, reference in references.items()}, {"$defs": definitions}
 
 
 def schema_bytes() -> bytes:

@@ -1,4 +1,4 @@
-"""The nouns of protocol.md section 4, and the few more that both origins list."""
+"""The objects of docs/PROTOCOL.md section 4, and a few more that both origins use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from gateway.core.vocabulary import (
     GrantScope,
     Outcome,
     PermissionMode,
-    Profile,
     Reason,
     Role,
     Trust,
@@ -68,23 +67,23 @@ class TurnSnapshot(Wire):
     digest: Digest
 
 
-class ToolCall(Wire):
-    """A proposal, made by a model in the browser. Untrusted."""
+class WireToolCall(Wire):
+    """A call that a model in the browser proposed. Untrusted."""
 
     id: CallId
     name: ClaimedToolName
     arguments: JsonObject
 
 
-class ModelRef(Wire):
-    """Which model proposed a call, as the browser says."""
+class WireModelRef(Wire):
+    """The model that proposed a call, as the browser claims."""
 
     id: ModelId
     backend: Annotated[str, Field(max_length=64)] | None = None
     nonce: Annotated[str, Field(max_length=128)] | None = None
 
 
-class ToolResult(Wire):
+class WireToolResult(Wire):
     """How a call closed. `replayed` marks the recorded answer to a call id that was seen before; `auditSeq` is the index of
     its closing leaf, absent only when the log could not be written."""
 
@@ -104,23 +103,23 @@ class ToolResult(Wire):
     receipt_id: Identifier
 
 
-class Needs(Wire):
-    """What it takes to say yes. `presence` asks for a touch of the passkey even for a consent."""
+class WireNeeds(Wire):
+    """What an approval requires. `presence` requires the passkey even for a consent."""
 
     presence: Flag
     approvers: Count
     requester_may_approve: Flag
 
 
-class RuleReason(Wire):
-    """A policy rule that took part, and the sentence its author wrote for people."""
+class WireRuleReason(Wire):
+    """A policy rule that led to the decision, and the sentence that its author wrote for people."""
 
     id: str
     why: str
 
 
-class Approval(Wire):
-    """One question to a person. Holds nothing that could answer it."""
+class WireApproval(Wire):
+    """A request for one person's decision. It holds nothing that could be used to decide it."""
 
     id: Identifier
     kind: ApprovalKind
@@ -135,13 +134,14 @@ class Approval(Wire):
     call_id: CallId
     requested_at: Timestamp
     expires_at: Timestamp
-    needs: Needs
-    because: tuple[RuleReason, ...]
+    needs: WireNeeds
+    because: tuple[WireRuleReason, ...]
     offers: tuple[GrantScope, ...]
+    withdrawn: FreeText | None = None
 
 
-class Grant(Wire):
-    """A yes that lasts. `pins` holds the arguments that must be exactly these; `freed` names those that may vary."""
+class WireGrant(Wire):
+    """A permission for several calls. `pins` holds the arguments that are fixed; `freed` names those that may vary."""
 
     id: Identifier
     approval_id: Identifier
@@ -157,10 +157,10 @@ class Grant(Wire):
     max_uses: Count
 
 
-class ModelInfo(Wire):
-    """A model that can be asked. `id` is weight digest plus architecture tag for local weights; memory in bytes.
+class WireModelInfo(Wire):
+    """A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
 
-    `more`: it can say beside a call that further ones follow.
+    `more`: beside a call, it can announce further calls.
     """
 
     id: ModelId
@@ -179,32 +179,32 @@ class ModelInfo(Wire):
 
 
 class ChatMessage(Wire):
-    """One message as a model's chat format knows it."""
+    """One message in the model's chat format."""
 
     role: Role
     content: FreeText
     tool_call_id: CallId | None = None
-    tool_calls: tuple[ToolCall, ...] | None = None
+    tool_calls: tuple[WireToolCall, ...] | None = None
 
 
 class ClaimedMessage(Wire):
-    """A message that a browser submits. It can claim only what a person or a model said, never a tool's result."""
+    """A message that a browser submits. Its role is `user` or `assistant`, never `tool`."""
 
     role: Literal[Role.USER, Role.ASSISTANT]
     content: FreeText
-    tool_calls: Annotated[tuple[ToolCall, ...], Field(max_length=64)] | None = None
+    tool_calls: Annotated[tuple[WireToolCall, ...], Field(max_length=64)] | None = None
 
 
 class SpokenMessage(Wire):
-    """What the person said, as the browser submits it."""
+    """The person's message, as the browser submits it."""
 
     role: Literal[Role.USER]
     content: FreeText
 
 
 class StoredMessage(ChatMessage):
-    """A message of a conversation, in order. `provenance` says who vouches for it: the browser (`claimed`, with the `index`
-    that `messages/append` gave) or the gateway, which then names the `tool` whose result it is."""
+    """A message of a conversation, in order. `provenance` is its source: the browser (`claimed`, with the `index`
+    that `messages/append` gave) or the gateway, with the `tool` whose result it is."""
 
     index: Count | None = None
     turn_id: Identifier
@@ -213,8 +213,8 @@ class StoredMessage(ChatMessage):
     at: Timestamp
 
 
-class Conversation(Wire):
-    """A conversation's head. `label` is the highest confidentiality that entered it."""
+class WireConversation(Wire):
+    """A conversation without its messages. `label` is the highest confidentiality of what it contains."""
 
     id: Identifier
     title: Title
@@ -229,21 +229,13 @@ class Conversation(Wire):
 
 
 class CallView(Wire):
-    """A recorded call and where it stands, so that a reloaded page can show it. `approval` is set while it waits for a
+    """A recorded call and its state, so that a reloaded page can show it. `approval` is set while it waits for a
     person, `result` once it is closed."""
 
-    call: ToolCall
+    call: WireToolCall
     turn_id: Identifier
     state: Literal["awaitingApproval", "running", "closed"]
     approval_id: Identifier | None = None
-    approval: Approval | None = None
+    approval: WireApproval | None = None
     received_at: Timestamp
-    result: ToolResult | None = None
-
-
-class Principal(Wire):
-    """A person the gateway knows."""
-
-    id: Identifier
-    name: str
-    profile: Profile
+    result: WireToolResult | None = None

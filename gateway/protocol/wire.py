@@ -1,4 +1,4 @@
-"""What all wire types share: member naming, strictness, and the scalars of protocol.md section 3."""
+"""The base of all wire types: member naming, strictness, and the scalars of docs/PROTOCOL.md section 3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateway.core.canonical import MAX_INTEGER, Json
 class Wire(BaseModel):
     """One JSON object of the contract: camelCase members, no unknown ones, immutable.
 
-    An optional member that is None does not travel; null inside free JSON (`arguments`, `structured`) does.
+    An optional member that is None is not sent; null inside free JSON (`arguments`, `structured`) is.
     """
 
     model_config = ConfigDict(
@@ -34,7 +34,7 @@ class Wire(BaseModel):
         return cls.model_validate(value, by_alias=True, by_name=False)
 
     def to_json(self) -> bytes:
-        """The UTF-8 JSON of this object, as it travels."""
+        """The UTF-8 JSON of this object, as it is sent."""
         return self.__pydantic_serializer__.to_json(self, exclude_none=True)
 
     def to_members(self) -> dict[str, Json]:
@@ -43,11 +43,11 @@ class Wire(BaseModel):
 
 
 class Nothing(Wire):
-    """No parameters, or a result that says no more than that it was done."""
+    """No parameters, or a result without content."""
 
 
 Identifier: TypeAlias = Annotated[str, Field(min_length=1, max_length=64)]
-"""Made by the gateway and opaque to everyone else, so any short string may come back as one; a wrong one is not found."""
+"""Made by the gateway and opaque to clients. Any short string is accepted as one; an unknown one is not found."""
 
 CallId: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,128}$")]
 """Made by the client, unique in its conversation."""
@@ -56,10 +56,10 @@ Digest: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """Lower-case hex SHA-256 of canonical JSON."""
 
 ClaimedDigest: TypeAlias = Annotated[str, Field(max_length=128)]
-"""A digest as a client names it: a wrong one is answered by the gate, in words the model can read, not by the parser."""
+"""A digest that a client sends. The parser accepts any; the gate refuses a wrong one, with a message for the model."""
 
-ClaimedToolName: TypeAlias = Annotated[str, Field(max_length=128)]
-"""A tool name as a model wrote it; what is not advertised is `unknownTool`, whatever it looks like."""
+ClaimedToolName: TypeAlias = Annotated[str, Field(max_length=64)]
+"""A tool name as a model wrote it, in at most 64 characters; a name that is not advertised is `unknownTool`."""
 
 ToolName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 """A name that the gateway publishes."""
@@ -74,16 +74,16 @@ Title: TypeAlias = Annotated[str, Field(max_length=200)]
 """A conversation's title, in characters; may be empty."""
 
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=100)]
-"""What a person calls a passkey."""
+"""A person's name for a passkey."""
 
 Cursor: TypeAlias = Annotated[str, Field(min_length=1, max_length=256)]
-"""Where a listing goes on; opaque, made by the gateway."""
+"""Where the next page of a listing starts; opaque, made by the gateway."""
 
 PageSize: TypeAlias = Annotated[int, Strict(), Field(ge=1, le=200)]
-"""How many rows of a listing are wanted at most."""
+"""The largest number of rows in one page of a listing."""
 
 Count: TypeAlias = Annotated[int, Strict(), Field(ge=0, le=MAX_INTEGER)]
-"""A number of things, or a place in a sequence; strict, so that `"5"`, `5.0` and `true` are not counts."""
+"""A count or a position; strict, so that `"5"`, `5.0` and `true` are not counts."""
 
 Flag: TypeAlias = Annotated[bool, Strict()]
 
@@ -93,4 +93,4 @@ FreeText: TypeAlias = str
 """Text of any length that fits into a message (256 KiB)."""
 
 JsonObject: TypeAlias = dict[str, Any]
-"""A JSON object that the contract leaves free."""
+"""A JSON object whose members the contract does not define."""
