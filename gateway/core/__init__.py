@@ -1,5 +1,5 @@
-"""The pure rules of the house.
+"""The rules of the gateway, as pure functions and values.
 
-Nothing here waits, reads a clock, draws a random number, logs or touches the world: times and ids come in as values and
-verdicts go out as values. Everything above may import this room; this room imports nothing above it.
+Nothing here waits, reads a clock, draws a random number, logs or does input or output: times and ids are passed in as values,
+and verdicts are returned as values. Every other package may import this one; this one imports none of them.
 """

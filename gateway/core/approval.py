@@ -1,4 +1,4 @@
-"""Approvals and grants: what a person is asked, what they sign, and what their yes covers.
+"""Approvals and grants: what a person is asked, what they sign, and what their answer allows.
 
 The statement is the one canonical byte string that the console shows, that a passkey signs (its SHA-256 is the WebAuthn
 challenge), that runs and that the log keeps. PSD2's dynamic linking is the precedent: shown, bound, void when changed.
@@ -6,17 +6,24 @@ challenge), that runs and that the log keeps. PSD2's dynamic linking is the prec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 import orjson
 
+from gateway.core import effects
 from gateway.core.canonical import Json, canonical_bytes, digest_of_bytes
-from gateway.core.model import ToolRequest
+from gateway.core.errors import Refused
+from gateway.core.model import Snapshot, ToolRequest, ToolSpec
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope
 
 STATEMENT_VERSION = 1
+
+GRANT_SECONDS = {GrantScope.TURN: 15 * 60.0, GrantScope.SESSION: 60 * 60.0}
+"""How long a grant lasts at most; a person who still means it is asked again."""
+
+GRANT_USES = {GrantScope.TURN: 20, GrantScope.SESSION: 50}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +36,18 @@ class RuleReason:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What it takes to answer yes. `presence` asks for a touch of the passkey even for a consent."""
+    """What it takes to approve. `presence` asks for a touch of the passkey even for a consent.
+
+    One approver is enough and the requester may be it: a policy that asks for more does not load.
+    """
 
     presence: bool = False
-    approvers: int = 1
-    requester_may_approve: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """One question to a person. Times are epoch milliseconds; `statement` is canonical bytes."""
+    """One question to a person. Times are epoch milliseconds; `arguments` and `statement` are canonical bytes. `withdrawn` says
+    why it ended without anybody's answer, if it did."""
 
     id: str
     kind: ApprovalKind
@@ -59,15 +68,29 @@ class Approval:
     requested_at: int
     expires_at: int
     status: ApprovalStatus = ApprovalStatus.PENDING
+    withdrawn: str | None = None
+    parsed_arguments: Mapping[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Json])
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parsed_arguments", orjson.loads(self.arguments))
+
+    @property
+    def needs_passkey(self) -> bool:
+        """Whether only a passkey can approve it: for a step-up over its statement, else for presence alone."""
+        return self.kind is ApprovalKind.STEP_UP or self.needs.presence
+
+    def read_statement(self) -> Mapping[str, Json]:
+        """The members of the statement."""
+        return orjson.loads(self.statement)
 
     def wire(self) -> dict[str, Json]:
-        """The `Approval` of protocol.md section 4. Holds nothing that could answer it."""
+        """The `Approval` of docs/PROTOCOL.md section 4. Holds nothing with which the approval could be given."""
         return {
             "id": self.id,
             "kind": self.kind.value,
             "status": self.status.value,
             "tool": self.tool,
-            "arguments": orjson.loads(self.arguments),
+            "arguments": self.parsed_arguments,
             "summary": self.summary,
             "effects": list(self.effects),
             "statementDigest": self.statement_digest,
@@ -78,15 +101,16 @@ class Approval:
             "expiresAt": rfc3339(self.expires_at),
             "needs": {
                 "presence": self.needs.presence,
-                "approvers": self.needs.approvers,
-                "requesterMayApprove": self.needs.requester_may_approve,
+                "approvers": 1,
+                "requesterMayApprove": True,
             },
             "because": [{"id": rule.id, "why": rule.why} for rule in self.because],
             "offers": [scope.value for scope in self.offers],
+            **({} if self.withdrawn is None else {"withdrawn": self.withdrawn}),
         }
 
 
-def state(
+def build_statement(
     request: ToolRequest,
     *,
     approval_id: str,
@@ -98,7 +122,7 @@ def state(
     issued_at: int,
     expires_at: int,
 ) -> bytes:
-    """The canonical statement of protocol.md section 6, over exactly this request."""
+    """The canonical statement of docs/PROTOCOL.md section 6, over exactly this request."""
     return canonical_bytes(
         {
             "v": STATEMENT_VERSION,
@@ -115,7 +139,7 @@ def state(
             "descriptorDigest": descriptor_digest,
             "policyVersion": policy_version,
             "tool": request.tool,
-            "arguments": orjson.loads(request.arguments),
+            "arguments": request.parsed_arguments,
             "issuedAt": rfc3339(issued_at),
             "expiresAt": rfc3339(expires_at),
         }
@@ -127,12 +151,61 @@ def digest_of_statement(statement: bytes) -> str:
     return digest_of_bytes(statement)
 
 
+def compose_approval(
+    request: ToolRequest,
+    spec: ToolSpec,
+    snapshot: Snapshot,
+    *,
+    approval_id: str,
+    nonce: str,
+    kind: ApprovalKind,
+    because: tuple[RuleReason, ...],
+    needs: Needs,
+    now: int,
+    expires_at: int,
+) -> Approval:
+    """The question about exactly this request, with the statement that is decided on. Lasting approvals are offered for a
+    consent only: somebody's presence now is what no later moment can stand for."""
+    statement = build_statement(
+        request,
+        approval_id=approval_id,
+        nonce=nonce,
+        kind=kind,
+        turn_index=snapshot.turn_index,
+        descriptor_digest=spec.digest,
+        policy_version=snapshot.policy_version,
+        issued_at=now,
+        expires_at=expires_at,
+    )
+    once_only = kind is ApprovalKind.STEP_UP or needs.presence
+    return Approval(
+        id=approval_id,
+        kind=kind,
+        principal_id=request.principal.id,
+        session_id=request.session_id,
+        conversation_id=request.conversation_id,
+        turn_id=request.turn_id,
+        call_id=request.call_id,
+        tool=request.tool,
+        arguments=request.arguments,
+        summary=effects.summarise(spec, request.parsed_arguments),
+        effects=effects.list_effects(spec, request.parsed_arguments),
+        because=because,
+        needs=needs,
+        offers=(GrantScope.ONCE,) if once_only else (GrantScope.ONCE, GrantScope.TURN, GrantScope.SESSION),
+        statement=statement,
+        statement_digest=digest_of_statement(statement),
+        requested_at=now,
+        expires_at=expires_at,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A yes that lasts: one tool, one session, arguments pinned. Never issued for a step-up.
+    """An approval that lasts: one tool, one session, arguments pinned. Never issued for a step-up.
 
     `pins` maps argument names to canonical bytes; `freed` names the one argument, if any, that the person let vary. A call
-    is covered only if it has exactly the pinned and freed arguments that were on screen, so a grant never widens.
+    is covered only if it has exactly the pinned and freed arguments that were on screen, so that a grant never widens.
     """
 
     id: str
@@ -152,9 +225,14 @@ class Grant:
     uses: int = 0
     revoked_at: int | None = None
 
+    def stands(self, now: int) -> bool:
+        """Whether it covers anything now. One that was issued later than now is of before the clock was set back, and would
+        last longer by that much."""
+        return self.revoked_at is None and self.issued_at <= now < self.expires_at and self.uses < self.max_uses
+
     def covers(self, request: ToolRequest, descriptor_digest: str, now: int) -> bool:
         """Whether this grant allows that request now. A grant for another tool definition covers nothing."""
-        if self.revoked_at is not None or now >= self.expires_at or self.uses >= self.max_uses:
+        if not self.stands(now):
             return False
         if (self.session_id, self.tool, self.descriptor_digest) != (request.session_id, request.tool, descriptor_digest):
             return False
@@ -162,8 +240,8 @@ class Grant:
             return False
         if self.turn_id is not None and self.turn_id != request.turn_id:
             return False
-        arguments: dict[str, Json] = orjson.loads(request.arguments)
-        # An argument that was absent when the person said yes may not appear later, nor one that was there stay away, for
+        arguments = request.parsed_arguments
+        # An argument that was absent when the person approved may not appear later, nor one that was there stay away, for
         # then its default would run: both sets of names must agree.
         if set(arguments) != {*self.pins, *self.freed}:
             return False
@@ -185,3 +263,49 @@ class Grant:
             "uses": self.uses,
             "maxUses": self.max_uses,
         }
+
+
+def find_freed(approval: Approval, pins: Collection[str] | None) -> tuple[str, ...]:
+    """The arguments that the person left free to vary, by the names of those that they pinned. None pins all of them.
+
+    Raises Refused `pins` for a name that was not shown, and for more than one free argument.
+    """
+    if pins is None:
+        return ()
+    shown = approval.parsed_arguments
+    if any(name not in shown for name in pins):
+        raise Refused("pins", "only arguments that were shown can be pinned", 409)
+    freed = tuple(name for name in shown if name not in pins)
+    if len(freed) > 1:
+        raise Refused("pins", "at most one argument that was shown may be left open", 409)
+    return freed
+
+
+def grant_by(
+    approval: Approval, *, grant_id: str, scope: GrantScope, pins: Collection[str] | None, descriptor_digest: str, now: int
+) -> Grant | None:
+    """The grant that an approval for that scope gives; None for once, which pins every argument and is used up by its call.
+
+    Raises Refused `scopeNotOffered` or `pins`.
+    """
+    if scope not in approval.offers:
+        raise Refused("scopeNotOffered", f"this approval cannot be given for `{scope.value}`", 409)
+    if scope is GrantScope.ONCE:
+        return None
+    freed = find_freed(approval, pins)
+    return Grant(
+        id=grant_id,
+        approval_id=approval.id,
+        principal_id=approval.principal_id,
+        session_id=approval.session_id,
+        conversation_id=approval.conversation_id,
+        turn_id=approval.turn_id if scope is GrantScope.TURN else None,
+        scope=scope,
+        tool=approval.tool,
+        descriptor_digest=descriptor_digest,
+        pins={name: canonical_bytes(value) for name, value in approval.parsed_arguments.items() if name not in freed},
+        freed=freed,
+        issued_at=now,
+        expires_at=now + int(GRANT_SECONDS[scope] * 1000),
+        max_uses=GRANT_USES[scope],
+    )

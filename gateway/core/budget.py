@@ -1,4 +1,4 @@
-"""Quotas: how many calls a turn, a session and a person's day may hold (protocol.md section 7, row 10)."""
+"""Quotas: how many calls a turn, a session and a person's day may hold (docs/PROTOCOL.md section 7, row 10)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Quota(StrEnum):
-    """What runs out. Values are words for the sentence a person reads."""
+    """The quotas. Values are words of the sentence that a person reads."""
 
     TURN = "turn"
     SESSION = "session"
@@ -16,7 +16,7 @@ class Quota(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Calls: either those made so far, not counting the one that is asked about, or those that are allowed."""
+    """Numbers of calls: those made so far, without the one that is checked, or those that are allowed."""
 
     turn: int
     session: int
@@ -25,7 +25,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The quota that has no room for one more call, and how large it is."""
+    """The quota that one more call would exceed, and its limit."""
 
     quota: Quota
     allowed: int
@@ -37,7 +37,7 @@ class Exhausted:
 
 
 def find_exhausted(used: Tally, allowed: Tally) -> Exhausted | None:
-    """The narrowest quota that the next call would exceed, None if there is room in all three."""
+    """The narrowest quota that the next call would exceed, None if it exceeds none."""
     if used.turn >= allowed.turn:
         return Exhausted(Quota.TURN, allowed.turn)
     if used.session >= allowed.session:

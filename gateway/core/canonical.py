@@ -16,7 +16,7 @@ from typing import Any, Never, TypeAlias, cast
 import jcs_admit
 import orjson
 
-from gateway.core.errors import MalformedJson
+from gateway.core.errors import MalformedJson, UnsupportedValue
 
 Json: TypeAlias = Any
 """A JSON value as Python's: dict with str keys, list, str, int, float, bool or None."""
@@ -25,12 +25,12 @@ MAX_INTEGER = 2**53 - 1
 """Largest integer that every JSON reader agrees on (RFC 7493 section 2.2)."""
 
 MAX_DEPTH = 64
-"""protocol.md section 2. For comparison: orjson stops at 1024, jcs-admit at 128."""
+"""docs/PROTOCOL.md section 2. For comparison: orjson stops at 1024, jcs-admit at 128."""
 
 _WRITE_ONLY_JSON = (
     orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 )
-"""orjson writes dates and dataclasses unless told to pass them on, and there is nobody here to pass them on to."""
+"""Without these options orjson would write dates and dataclasses. With them it refuses both, since no `default` is given."""
 
 _MAY_HIDE_A_NUMBER = re.compile(rb"null|[0-9]{16}|e\+")
 """orjson writes NaN and infinities as `null`; the float 1e16 becomes an integer that no reader may accept."""
@@ -39,9 +39,34 @@ _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def parse(raw: bytes, *, max_depth: int = MAX_DEPTH) -> Json:
-    """Read one JSON value. Raises MalformedJson for anything that I-JSON forbids, or nesting beyond `max_depth`."""
+    """Read one JSON value. Raises MalformedJson for anything that I-JSON forbids, or nesting beyond `max_depth`; where only
+    a number is outside its range, that is an UnsupportedValue."""
+    return _parse(_STRICT, raw, max_depth)
+
+
+def parse_canonical(raw: bytes) -> Json:
+    """What `parse` gives, in a tenth of the time for canonical bytes: for records that a signature vouches for.
+
+    Raises MalformedJson as `parse` does, but for a float beyond 2^53, which takes a look at every value to find.
+    """
     try:
-        value = _STRICT.decode(raw.decode("utf-8"))
+        value = orjson.loads(raw)
+        # Bytes that are written again as they are have no name twice, no spaces, no integer out of range and no lone surrogate.
+        if own_bytes(value) == raw and raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
+            return value
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        pass
+    return parse(raw)
+
+
+def parse_with_any_number(raw: bytes) -> Json:
+    """The same with None for each number that `parse` refuses: enough to identify the request. Raises MalformedJson."""
+    return _parse(_WITH_ANY_NUMBER, raw, MAX_DEPTH)
+
+
+def _parse(decoder: json.JSONDecoder, raw: bytes, max_depth: int) -> Json:
+    try:
+        value = decoder.decode(raw.decode("utf-8"))
     except MalformedJson:
         raise
     except UnicodeDecodeError:
@@ -65,7 +90,7 @@ def canonical_bytes(value: Json) -> bytes:
     """
     try:
         raw = orjson.dumps(value, option=_WRITE_ONLY_JSON)
-        # orjson's sorted output is RFC 8785 already, at a tenth of the cost, but for how it spells floats and how it orders
+        # orjson's sorted output is RFC 8785 already, at a tenth of the cost, but for how it writes floats and how it orders
         # names beyond ASCII (tested against the reference implementation).
         if _is_plain(value):
             return raw
@@ -89,7 +114,7 @@ def own_bytes(value: Json) -> bytes:
     """Canonical bytes of an object built by the gateway itself: ASCII names, integers within range and no floats.
 
     Under these restrictions sorted orjson output equals RFC 8785 (tested against the reference implementation), at a
-    twentieth of the cost. Never use it for what came from outside.
+    twentieth of the cost. Never use it for data from outside.
     """
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
 
@@ -111,18 +136,30 @@ def _unique_names(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return members
 
 
-def _bounded_integer(digits: str) -> int:
+def _integer_or_none(digits: str) -> int | None:
     # 17 characters hold a sign and the 16 digits of 2^53-1; longer text is refused before int() may be slow.
     if len(digits) > 17 or abs(number := int(digits)) > MAX_INTEGER:
-        raise MalformedJson("integer beyond 2^53-1")
+        return None
+    return number
+
+
+def _number_or_none(text: str) -> float | None:
+    number = float(text)
+    # 1e16 is an integer however it is written, and canonical JSON writes it as one.
+    return number if _is_readable(number) else None
+
+
+def _bounded_integer(digits: str) -> int:
+    number = _integer_or_none(digits)
+    if number is None:
+        raise UnsupportedValue("integer beyond 2^53-1")
     return number
 
 
 def _finite_number(text: str) -> float:
-    number = float(text)
-    # 1e16 is an integer however it is written, and canonical JSON writes it as one.
-    if not _is_readable(number):
-        raise MalformedJson("number out of range")
+    number = _number_or_none(text)
+    if number is None:
+        raise UnsupportedValue("number out of range")
     return number
 
 
@@ -138,6 +175,13 @@ _STRICT = json.JSONDecoder(
     object_pairs_hook=_unique_names,
     parse_int=_bounded_integer,
     parse_float=_finite_number,
+    parse_constant=_no_constant,
+)
+
+_WITH_ANY_NUMBER = json.JSONDecoder(
+    object_pairs_hook=_unique_names,
+    parse_int=_integer_or_none,
+    parse_float=_number_or_none,
     parse_constant=_no_constant,
 )
 

@@ -2,7 +2,7 @@
 
 A checkpoint (c2sp.org/tlog-checkpoint) is three lines: origin, tree size, base64 root. A signed note
 (c2sp.org/signed-note) adds an empty line and one signature line per key. Keys are the note package's own one-line forms,
-`PRIVATE+KEY+name+hash+key` and, to hand out, `name+hash+key`.
+`PRIVATE+KEY+name+hash+key` and, to publish, `name+hash+key`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import binascii
 import re
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -46,7 +47,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Unverified:
-    """Why a note proves nothing."""
+    """Why a note was not verified."""
 
     reason: str
 
@@ -87,8 +88,11 @@ class SigningKey:
 
     def sign(self, size: int, root: bytes) -> str:
         """The signed note of a checkpoint of this key's own log."""
+        return self.sign_text(Checkpoint(self.verification_key.name, size, root).text())
+
+    def sign_text(self, text: str) -> str:
+        """The signed note of a text, which ends with a newline."""
         key = self.verification_key
-        text = Checkpoint(key.name, size, root).text()
         signature = b64encode(key.id + self._key.sign(text.encode())).decode()
         return f"{text}\n{self._signature_prefix}{signature}\n"
 
@@ -113,31 +117,63 @@ def read_verification_key(line: str) -> VerificationKey:
     return key
 
 
-def open_note(note: str, key: VerificationKey) -> Checkpoint | Unverified:
-    """The checkpoint of a signed note, if this key signed it. Lines of other signers are ignored, as signed-note asks."""
-    text, gap, signatures = note.rpartition("\n\n")
-    text += "\n"
-    if not gap or not signatures.endswith("\n"):
+def read_note(note: str, key: VerificationKey) -> Checkpoint | Unverified:
+    """What a note says about this key's log, whoever signed it."""
+    parted = _part(note)
+    if parted is None:
         return Unverified("it is not a signed note")
-    checkpoint = _read_checkpoint(text)
+    checkpoint = _read_checkpoint(parted[0])
     if checkpoint is None:
         return Unverified("it holds no checkpoint")
     if checkpoint.origin != key.name:
         return Unverified(f"it is about the log `{checkpoint.origin}`, not `{key.name}`")
-    public = Ed25519PublicKey.from_public_bytes(key.public)
+    return checkpoint
+
+
+def open_note(note: str, key: VerificationKey) -> Checkpoint | Unverified:
+    """The checkpoint of a signed note, if this key signed it. Lines of other signers are ignored, as signed-note asks."""
+    checkpoint = read_note(note, key)
+    if isinstance(checkpoint, Unverified):
+        return checkpoint
+    opened = open_text(note, key)
+    return opened if isinstance(opened, Unverified) else checkpoint
+
+
+def open_text(note: str, key: VerificationKey) -> str | Unverified:
+    """The text of a signed note that is no checkpoint, if this key signed it."""
+    parted = _part(note)
+    if parted is None:
+        return Unverified("it is not a signed note")
+    return _find_fault(*parted, key) or parted[0]
+
+
+def _part(note: str) -> tuple[str, str] | None:
+    """Text and signature lines of a note."""
+    text, gap, signatures = note.rpartition("\n\n")
+    return (f"{text}\n", signatures) if gap and signatures.endswith("\n") else None
+
+
+def _find_fault(text: str, signatures: str, key: VerificationKey) -> Unverified | None:
+    """Why the text is not one that this key signed."""
+    public, key_id = _public_key(key.public), key.id
     for line in signatures.splitlines():
         signer, _, encoded = line.removeprefix(_SIGNATURE).rpartition(" ")
         signature = _decode(encoded)
         if not line.startswith(_SIGNATURE) or signature is None:
             return Unverified("a signature line is malformed")
-        if signer != key.name or signature[:4] != key.id:
+        if signer != key.name or signature[:4] != key_id:
             continue
         try:
             public.verify(signature[4:], text.encode())
         except InvalidSignature:
             return Unverified("its signature does not verify")
-        return checkpoint
+        return None
     return Unverified("this key did not sign it")
+
+
+@lru_cache(maxsize=8)
+def _public_key(raw: bytes) -> Ed25519PublicKey:
+    return Ed25519PublicKey.from_public_bytes(raw)
 
 
 def _read_checkpoint(text: str) -> Checkpoint | None:

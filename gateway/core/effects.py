@@ -1,8 +1,8 @@
-"""The sentences that a person reads before saying yes, filled from the validated arguments with their defaults applied.
+"""The sentences that a person reads before approving, filled from the validated arguments with their defaults applied.
 
-`Delete {path}` is written by the tool's author, `path` by a model nobody trusts. So whatever a value holds, it cannot leave
-its place in the sentence: what could be read as more than one word is quoted, what cannot be seen is spelt out, and what is
-too long to show is folded in the middle with its length and digest, because the dangerous part may stand at either end.
+`Delete {path}` is written by the tool's author, `path` by an untrusted model. So no value can change the meaning of the
+sentence around it: a value that could be read as more than one word is quoted, invisible characters are escaped, and a value
+that is too long is shortened in the middle, with its length and digest, because the dangerous part may be at either end.
 """
 
 from __future__ import annotations
@@ -18,23 +18,28 @@ from gateway.core.errors import Misconfigured
 from gateway.core.model import ToolSpec
 
 SHOWN_WHOLE = 160
-"""Characters of a value that are shown without folding: two lines of an approval card on a 390 pixel screen are about 100."""
+"""Characters of a value that are shown without shortening: two lines of an approval card on a 390 pixel screen are about 100."""
 
 SHOWN_HEAD = 80
 SHOWN_TAIL = 60
 
 NOT_GIVEN = "(not given)"
 
+_WORDS = {None: "nothing", True: "yes", False: "no"}
+
+_OTHER_TYPE = re.compile(r"(?i)true|false|null|none|nothing|yes|no|[-+]?[0-9][0-9_.,]*(?:e[-+]?[0-9]+)?")
+"""Texts that read as a value of another type."""
+
 _BARE = re.compile(r"[A-Za-z0-9_./:@%+=&?#~,-]*[A-Za-z0-9_/]")
-"""A value that can stand in a sentence unquoted: one ASCII word that does not end like a sentence does."""
+"""A value that needs no quotes in a sentence: one ASCII word that does not end like a sentence does."""
 
 _SPELT = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-"""As everybody writes them; the rest of what cannot be seen is spelt by number."""
+"""The usual escapes; other invisible characters are written by number."""
 
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 _UNSEEN_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters of other categories that draw nothing: joiners, Hangul fillers, the empty braille cell."""
+"""Characters of other categories that are invisible: joiners, Hangul fillers, the empty braille cell."""
 
 _VARIATION_SELECTORS = (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 
@@ -43,7 +48,9 @@ def summarise(spec: ToolSpec, arguments: Mapping[str, Json]) -> str:
     """One sentence of what the call does, for the head of an approval; names tool and arguments if the author gave none."""
     if spec.summary:
         return fill(spec.summary, arguments)
-    shown = ", ".join(f"{escape(name)}: {show(value)}" for name, value in arguments.items())
+    written: Mapping[str, Json] = spec.param_schema.get("properties", {})
+    names = dict.fromkeys((*(name for name in written if name in arguments), *arguments))
+    shown = ", ".join(f"{escape(name)}: {_show_argument(arguments[name])}" for name in names)
     return f"Run {spec.name} with {shown}" if shown else f"Run {spec.name}"
 
 
@@ -55,9 +62,12 @@ def list_effects(spec: ToolSpec, arguments: Mapping[str, Json]) -> tuple[str, ..
 def fill(template: str, arguments: Mapping[str, Json]) -> str:
     """The template with each `{name}` replaced by that argument as people should see it.
 
-    An absent or null argument reads `(not given)`. Raises Misconfigured for a template that `names_in` refuses.
+    An absent argument reads `(not given)`. Raises Misconfigured for a template that `names_in` refuses.
     """
-    return "".join(literal if name is None else f"{literal}{show(arguments.get(name))}" for literal, name in pieces(template))
+    return "".join(
+        literal if name is None else f"{literal}{_show_argument(arguments[name]) if name in arguments else NOT_GIVEN}"
+        for literal, name in pieces(template)
+    )
 
 
 def names_in(template: str) -> tuple[str, ...]:
@@ -95,10 +105,20 @@ def show(value: Json) -> str:
             return _show_text(canonical_bytes(value).decode(), quoted=False)
 
 
-def escape(text: str) -> str:
-    """The text with everything that draws nothing, moves the cursor or turns the writing direction spelt as `\\n` or `\\u202e`.
+def _show_argument(value: Json) -> str:
+    """Like `show`, with the types told apart in words: yes, and text "true"."""
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
+    if isinstance(value, str) and _OTHER_TYPE.fullmatch(value) is not None:
+        return f"text {_quote(value)}"
+    return show(value)
 
-    A backslash is doubled, so that no text can pretend to be an escape.
+
+def escape(text: str) -> str:
+    """The text with each character that is invisible, moves the cursor or changes the writing direction escaped, as `\\n` or
+    `\\u202e`.
+
+    A backslash is doubled, so that no text can look like an escape.
     """
     return "".join(map(_escape_character, text))
 
@@ -107,7 +127,7 @@ def _show_text(text: str, *, quoted: bool) -> str:
     if len(text) <= SHOWN_WHOLE:
         return _quote(text) if quoted else escape(text)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    # The note stands outside the quotes, where no value can write: a text that imitates it is seen as part of the value.
+    # The note is outside the quotes, where no value can write: a text that imitates it is shown as part of the value.
     note = f"...[{len(text)} characters, sha256 {digest}]..."
     return f"{_quote(text[:SHOWN_HEAD])} {note} {_quote(text[-SHOWN_TAIL:])}"
 

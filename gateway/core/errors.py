@@ -3,6 +3,7 @@
     GatewayError                    code and a message that is safe to show
     ├── ProtocolError               a message that is no well-formed call of a known method
     │   ├── MalformedJson           -32700
+    │   │   └── UnsupportedValue    -32602 where the request's id can be read: a value that not every reader can hold
     │   ├── InvalidRequest          -32600
     │   ├── UnknownMethod           -32601
     │   ├── InvalidParams           -32602
@@ -13,7 +14,11 @@
     ├── IllegalStep                 the lifecycle table has no such transition
     ├── PolicyUnusable              a policy document that does not load
     ├── LedgerUnavailable           the record cannot be written, so nothing may run
+    │   ├── LedgerBusy              another process keeps the database locked
+    │   ├── LedgerSuperseded        this process may not write any more: its lock, its files or its turn are somebody else's
+    │   └── LedgerDamaged           what is stored is not what was recorded; nothing may run on it
     ├── LedgerLocked                another process writes this database
+    ├── GatewayStopping             it was asked to stop and begins nothing new
     ├── ModelUnavailable            no model can answer now; `state` says why
     ├── ToolFailed                  a tool reports failure in words meant for the model and the person
     ├── OnDevicePlannerError        a planner has no action; `attempts` and the last `reason` say why
@@ -40,7 +45,7 @@ class GatewayError(Exception):
 
 
 class ProtocolError(GatewayError):
-    """A JSON-RPC level error; `rpc_code` is the number that protocol.md section 5 names."""
+    """A JSON-RPC level error; `rpc_code` is the number that docs/PROTOCOL.md section 5 names."""
 
     rpc_code: ClassVar[int] = -32600
 
@@ -50,6 +55,10 @@ class MalformedJson(ProtocolError):
 
     code = "malformed_json"
     rpc_code = -32700
+
+
+class UnsupportedValue(MalformedJson):
+    """JSON in form, with a value that not every reader can hold: U+0000 in a string, a number outside I-JSON (RFC 7493)."""
 
 
 class InvalidRequest(ProtocolError):
@@ -88,7 +97,7 @@ class TooManyRequests(ProtocolError):
 
 
 class NotFound(ProtocolError):
-    """Unknown, or somebody else's. One answer for both, so that it tells nothing."""
+    """Unknown, or somebody else's. One answer for both, so that it reveals nothing."""
 
     code = "not_found"
     rpc_code = -32003
@@ -123,10 +132,32 @@ class LedgerUnavailable(GatewayError):
     code = "ledger_unavailable"
 
 
+class LedgerBusy(LedgerUnavailable):
+    """Another process kept the database locked for longer than the writer waits. Trying again may succeed."""
+
+
+class LedgerSuperseded(LedgerUnavailable):
+    """This process may not write any more: another gateway took over, or the files under it were exchanged."""
+
+    code = "ledger_superseded"
+
+
+class LedgerDamaged(LedgerUnavailable):
+    """What is stored is not what was recorded. The message names what, and what the operator can do."""
+
+    code = "ledger_damaged"
+
+
 class LedgerLocked(GatewayError):
     """Another process holds the database's write lock."""
 
     code = "ledger_locked"
+
+
+class GatewayStopping(GatewayError):
+    """The gateway was asked to stop. What runs may finish, and nothing new begins."""
+
+    code = "gateway_stopping"
 
 
 class ModelUnavailable(GatewayError):

@@ -1,6 +1,6 @@
 """The gate: whether a bound call may run, must be asked about, or is refused. Pure and total.
 
-Rows are those of protocol.md section 7. `check_binding` holds rows 5 to 8, `recheck` row 14, `decide` rows 10 to 13 as far
+Rows are those of docs/PROTOCOL.md section 7. `check_binding` holds rows 5 to 8, `recheck` row 14, `decide` rows 10 to 13 as far
 as they need no waiting. A verdict is a value with its reasons; nothing here ever answers with a bare bool.
 """
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from gateway.core.approval import Grant, Needs, RuleReason
 from gateway.core.model import PublishedTool, Snapshot, ToolRequest
-from gateway.core.vocabulary import Decision, Outcome, PermissionMode, Reason, stricter
+from gateway.core.vocabulary import ApprovalKind, Decision, Outcome, PermissionMode, Reason, stricter
 
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Run it. `grant` is the standing yes that is used up by one, if it was one."""
+    """Run it. `grant` is the grant of which one use is consumed, if a grant allowed the call."""
 
     decision: Decision
     because: tuple[RuleReason, ...]
@@ -58,7 +58,7 @@ Verdict = Allow | NeedsConsent | NeedsStepUp | Refuse
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TurnState:
     """What is true of a conversation's turn at one moment, as far as the gate asks.
 
     `lineage` holds the ids of the snapshots that the current one continues by re-binding, itself included; a refresh starts
@@ -71,16 +71,16 @@ class Standing:
     now: int
 
 
-def check_binding(request: ToolRequest, standing: Standing) -> PublishedTool | Refuse:
+def check_binding(request: ToolRequest, state: TurnState) -> PublishedTool | Refuse:
     """Rows 5 to 7: the open turn, its current snapshot on this connection, and a tool that it offers."""
-    if standing.open_turn_id is None or request.turn_id != standing.open_turn_id:
+    if state.open_turn_id is None or request.turn_id != state.open_turn_id:
         return _TURN_CLOSED
-    snapshot = standing.snapshot
+    snapshot = state.snapshot
     if snapshot is None or (request.snapshot_id, request.snapshot_digest) != (snapshot.id, snapshot.digest):
         return _STALE
     if request.connection_id != snapshot.connection_id:
         return _WRONG_CONNECTION
-    if standing.now >= snapshot.expires_at:
+    if state.now >= snapshot.expires_at:
         return _SNAPSHOT_EXPIRED
     published = snapshot.by_name.get(request.tool)
     # A suppressed, an unknown and a loop-local tool look alike from outside.
@@ -89,20 +89,25 @@ def check_binding(request: ToolRequest, standing: Standing) -> PublishedTool | R
     return published
 
 
-def check_definition(snapshot_version: str, descriptor: str, *, policy_version: str, current: str | None) -> Refuse | None:
-    """Row 8: the policy in force and the tool's definition are still those of the snapshot. `current` is None if it is gone."""
-    if snapshot_version != policy_version or descriptor != current:
+def check_definition(
+    snapshot_version: str, descriptor: str, *, policy_version: str, current: str | None, revoked: bool
+) -> Refuse | None:
+    """Row 8: the policy in force and the tool's definition are still those of the snapshot. `current` is None if it is gone.
+
+    `revoked`: the snapshot was announced as void, and stays so although the same policy has come back.
+    """
+    if revoked or snapshot_version != policy_version or descriptor != current:
         return POLICY_CHANGED
     return None
 
 
-def recheck(request: ToolRequest, standing: Standing) -> Refuse | None:
+def recheck(request: ToolRequest, state: TurnState) -> Refuse | None:
     """Row 14, after a wait: the turn is still open and its snapshot is the call's own, or continues it by a re-bind."""
-    if standing.open_turn_id is None or request.turn_id != standing.open_turn_id:
+    if state.open_turn_id is None or request.turn_id != state.open_turn_id:
         return _TURN_CLOSED
-    if request.snapshot_id not in standing.lineage:
+    if request.snapshot_id not in state.lineage:
         return _STALE
-    if standing.snapshot is not None and standing.now >= standing.snapshot.expires_at:
+    if state.snapshot is not None and state.now >= state.snapshot.expires_at:
         return _SNAPSHOT_EXPIRED
     return None
 
@@ -121,13 +126,11 @@ def decide(
     effective = stricter(mode, published.permission)
     match effective:
         case PermissionMode.FORBIDDEN:
-            if (missing := published.spec.unavailable) is not None:
-                return Refuse(Outcome.EXECUTION_ERROR, published.spec.unavailable_because, missing, because)
-            return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, "this tool is not permitted in this session", because)
+            return _forbid(published, because)
         case PermissionMode.AUTO:
             return Allow(Decision.AUTO, because)
         case PermissionMode.CONSENT:
-            # Somebody's presence now is what no yes of an earlier moment can stand for.
+            # An earlier approval cannot prove that the person is present now.
             covering = () if needs.presence else grants
             for grant in covering:
                 if grant.covers(request, published.spec.digest, now):
@@ -137,6 +140,34 @@ def decide(
             return NeedsStepUp(because, needs)
 
 
+def check_approved(
+    published: PublishedTool,
+    kind: ApprovalKind,
+    given: Needs,
+    *,
+    mode: PermissionMode,
+    because: tuple[RuleReason, ...],
+    needs: Needs,
+) -> Refuse | None:
+    """Row 14 for a call that a person was asked about: whether the policy, as it judges the call now, asks for more than an
+    approval of that kind gives. `given` is what the approval needs, `needs` what one would need now."""
+    effective = stricter(mode, published.permission)
+    if effective is PermissionMode.FORBIDDEN:
+        return _forbid(published, because)
+    if kind is ApprovalKind.STEP_UP:
+        return None
+    if effective is PermissionMode.STEP_UP or (needs.presence and not given.presence):
+        return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, _STRICTER, because)
+    return None
+
+
+def _forbid(published: PublishedTool, because: tuple[RuleReason, ...]) -> Refuse:
+    if (missing := published.spec.unavailable) is not None:
+        return Refuse(Outcome.EXECUTION_ERROR, published.spec.unavailable_because, missing, because)
+    return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, "this tool is not permitted in this session", because)
+
+
+_STRICTER = "this call now needs more than was asked for when the question was put; propose it again"
 POLICY_CHANGED = Refuse(
     Outcome.REFUSED_BY_POLICY,
     Reason.POLICY_CHANGED,

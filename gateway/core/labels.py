@@ -1,4 +1,4 @@
-"""Labels and taint. Both only rise: what was read cannot be unread."""
+"""Labels and taint. Both only rise: content that entered a conversation cannot be taken back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gateway.core.vocabulary import Label, Trust
 
-_LEVELS = {f"label:{label.name.lower()}": label for label in Label}
+_LEVELS = {label.mark: label for label in Label}
 """Labels of results that carry a confidentiality level, `label:confidential`; any other label is a plain mark."""
 
 

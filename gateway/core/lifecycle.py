@@ -1,13 +1,12 @@
 """The life of one call, as a table.
 
-Rule: a step that is not in TRANSITIONS cannot happen. The dispatcher drives, this table refuses; the same steps are the
-audit entries and, read back after a crash, the recovery plan. `awaiting` has no way to `running` but through `cleared`,
-and `closed` is never left.
+Rule: a step that is not in TRANSITIONS cannot happen. The dispatcher takes the steps and this table refuses illegal ones.
+`awaiting` leads to `running` only through `cleared`, and no step leaves `closed`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -15,7 +14,7 @@ from gateway.core.errors import IllegalStep
 
 
 class Phase(StrEnum):
-    """Where a call stands."""
+    """The phase of a call."""
 
     PROPOSED = "proposed"
     AWAITING = "awaiting"
@@ -32,8 +31,6 @@ class CallEvent(StrEnum):
     APPROVAL_GIVEN = "approval:given"
     INTENDED = "call:intended"
     CLOSED = "call:closed"
-    FOUND_UNKNOWN = "call:found-unknown"
-    RESULT_DISCARDED = "call:result-discarded"
 
 
 TRANSITIONS: Final[Mapping[Phase, Mapping[CallEvent, Phase]]] = {
@@ -52,12 +49,8 @@ TRANSITIONS: Final[Mapping[Phase, Mapping[CallEvent, Phase]]] = {
     },
     Phase.RUNNING: {
         CallEvent.CLOSED: Phase.CLOSED,
-        CallEvent.FOUND_UNKNOWN: Phase.CLOSED,
     },
-    Phase.CLOSED: {
-        # A tool that nobody waits for any more may still finish; that is recorded and changes nothing.
-        CallEvent.RESULT_DISCARDED: Phase.CLOSED,
-    },
+    Phase.CLOSED: {},
 }
 
 
@@ -67,11 +60,3 @@ def advance(phase: Phase, event: CallEvent) -> Phase:
         return TRANSITIONS[phase][event]
     except KeyError:
         raise IllegalStep(f"a call that is `{phase}` cannot take the step `{event}`") from None
-
-
-def fold(events: Iterable[CallEvent]) -> Phase:
-    """The phase that a recorded history leads to. Raises IllegalStep for a history that cannot have happened."""
-    phase = Phase.PROPOSED
-    for event in events:
-        phase = advance(phase, event)
-    return phase

@@ -1,4 +1,4 @@
-"""Pseudo-tools of the agent loop: published, so that a model may be told of them, and never run by the gateway.
+"""Pseudo-tools of the agent loop: published, so that a model may see them, and never run by the gateway.
 
 After antoinezambelli/forge (MIT), its ADR-013: a small model that has tools writes bare text where a call is due, unless one
 of its tools is how text is said.
@@ -37,7 +37,7 @@ LOCAL_NAMES: Final = frozenset({RESPOND.name})
 def with_local_tools(tools: Sequence[PublishedTool], suppressed: Collection[str] = ()) -> tuple[PublishedTool, ...]:
     """What a snapshot offers, and after it the pseudo-tools that are not suppressed.
 
-    Where nothing may be called there are none: a model without tools has only words anyway.
+    Where no tool may be called there are none: a model without tools can only answer in words.
     """
     if RESPOND.name in suppressed or all(tool.permission is PermissionMode.FORBIDDEN for tool in tools):
         return tuple(tools)

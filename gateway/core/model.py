@@ -1,4 +1,4 @@
-"""The nouns of one call: who asks, for what, under which snapshot.
+"""The types of one call: who asks, for what, under which snapshot.
 
 A `ToolCall` is untrusted: a proposal as it came in. `bind` ties it to the session's principal, the turn and the snapshot
 and gives a frozen `ToolRequest`; everything after that works on these bytes and no others.
@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import orjson
+
 from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest, digest_of_bytes
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Reason, Recovery, Runner, Trust
 
 DEFAULT_RESULT_CAP = 8 * 1024
-"""Bytes of a tool result that leave the gateway; design.md section 4, the figure of requirement 000-27."""
+"""Bytes of a tool result that leave the gateway; the figure of requirement 000-27."""
 
 DEFAULT_TOOL_TIMEOUT = 30.0
 """Seconds; requirement 000-26."""
@@ -32,7 +34,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An agent session: authority lent to one browser by one console session. Times are epoch milliseconds."""
+    """An agent session: authority that one console session issued to one browser. Times are epoch milliseconds."""
 
     id: str
     principal: Principal
@@ -77,7 +79,7 @@ class ToolSpec:
         object.__setattr__(self, "digest", digest(self.described()))
 
     def described(self) -> dict[str, Json]:
-        """The descriptor's members that its digest covers: all but `digest` and `permission` (protocol.md section 4)."""
+        """The descriptor's members that its digest covers: all but `digest` and `permission` (docs/PROTOCOL.md section 4)."""
         members: dict[str, Json] = {
             "name": self.name,
             "description": self.description,
@@ -102,7 +104,7 @@ class PublishedTool:
     permission: PermissionMode
 
     def descriptor(self) -> dict[str, Json]:
-        """The `ToolDescriptor` of protocol.md section 4."""
+        """The `ToolDescriptor` of docs/PROTOCOL.md section 4."""
         return {**self.spec.described(), "permission": self.permission.value, "digest": self.spec.digest}
 
 
@@ -143,7 +145,7 @@ class Snapshot:
         }
 
     def wire(self) -> dict[str, Json]:
-        """The `TurnSnapshot` of protocol.md section 4."""
+        """The `TurnSnapshot` of docs/PROTOCOL.md section 4."""
         return {**self.described(), "digest": self.digest}
 
 
@@ -168,7 +170,10 @@ class ModelRef:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A call bound to who asks and what was on offer. Frozen; `arguments` are the canonical bytes that run."""
+    """A call bound to who asks and what was on offer. Frozen.
+
+    `arguments` are the canonical bytes that are shown, signed and run; `parsed_arguments` is what those bytes say, read once.
+    """
 
     principal: Principal
     session_id: str
@@ -184,6 +189,10 @@ class ToolRequest:
     model: ModelRef | None
     received_at: int
     runner: Runner = Runner.BROWSER
+    parsed_arguments: Mapping[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Json])
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parsed_arguments", orjson.loads(self.arguments))
 
 
 def bind(
@@ -202,7 +211,7 @@ def bind(
     """Freeze a proposal into a request.
 
     The request digest covers conversation, call id, name and arguments, and nothing that a reconnect changes, so that the
-    same call sent again is recognised as the same (protocol.md section 7, rows 3 and 4).
+    same call sent again is recognised as the same (docs/PROTOCOL.md section 7, rows 3 and 4).
     """
     arguments = canonical_bytes(call.arguments)
     # Assembled around the argument bytes, in canonical member order, so that they are serialised once.
@@ -230,13 +239,13 @@ def bind(
     )
 
 
-def apply_defaults(request: ToolRequest, given: Mapping[str, Json], schema: Mapping[str, Json]) -> ToolRequest:
+def apply_defaults(request: ToolRequest, schema: Mapping[str, Json]) -> ToolRequest:
     """The request with the schema's top-level defaults filled in, before anybody sees, signs or runs it.
 
-    `given` is what its argument bytes say. The same request comes back where nothing is missing.
-
-    The request digest stays that of what the client sent: it says whether two messages are the same, not what runs.
+    The same request comes back where nothing is missing. The request digest stays that of what the client sent: it says
+    whether two messages are the same, not what runs.
     """
+    given = request.parsed_arguments
     properties: Mapping[str, Mapping[str, Json]] = schema.get("properties", {})
     missing = {name: prop["default"] for name, prop in properties.items() if "default" in prop and name not in given}
     if not missing:

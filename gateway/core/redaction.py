@@ -4,7 +4,7 @@ Redact first, cap second: a cut through the middle of a credential would leave h
 
 Every pattern is linear in its input, because the input is hostile: it starts at a fixed word or at the start of a token,
 repeats only with possessive or bounded quantifiers, and is tried only when one of its marker words occurs at all.
-Detection is a net, not a proof: docs/LIMITATIONS.md says what slips through it.
+Detection is not complete: docs/LIMITATIONS.md says what it misses.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import cast
 
 from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
 from gateway.core.errors import MalformedJson
+from gateway.core.named_secrets import COMMANDS, find_named
+from gateway.core.secret_tokens import TOKENS, SecretPattern, secret_pattern
 
 
 class RedactionClass(StrEnum):
@@ -64,7 +66,7 @@ def redact_json(value: Json, classes: Collection[str]) -> RedactedJson:
 def cap_text(text: str, limit: int) -> tuple[str, int]:
     """At most `limit` bytes of UTF-8, ending in `…[truncated N bytes]` if N bytes were cut; and N, 0 if none were.
 
-    Never cuts inside a character. Below the room that the mark itself takes, nothing is left of the text. Unpaired
+    Never cuts inside a character. If `limit` is smaller than the mark itself, nothing is left of the text. Unpaired
     surrogates, which have no UTF-8 form, become `?`.
     """
     raw = text.encode("utf-8", "replace")
@@ -107,82 +109,31 @@ class _Finding:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    """Group 1, where there is one, is what goes; otherwise the whole match. `markers` are lower case; one must occur."""
-
-    kind: str
-    markers: tuple[str, ...]
-    expression: re.Pattern[str]
-
-
-def _pattern(kind: str, markers: str, expression: str) -> _Pattern:
-    return _Pattern(kind, tuple(markers.split()), re.compile(expression))
-
-
-# A value in an assignment or a header: quoted, quoted inside an escaped JSON text, or bare up to white space. What is
-# replaced already stays as it is. A bare value that goes on like code (`get_password()`, `form["password"]`) is none.
-_QUOTED = r"""(?<=")(?:[^"\\\r\n]|\\.)++|(?<=')(?:[^'\\\r\n]|\\.)++"""
-_ESCAPED = r"""(?<=\\")(?:[^"\\\r\n]|\\[^"\r\n])++"""
-_BARE = r"""(?<!["'])[^\s"'`,;&<>()\[\]{}|\\]{%d,}+(?![(\[])"""
-_NOT_A_VALUE = r"(?!\[redacted:|\$\{|%\(|(?i:(?:none|null|nil|true|false|undefined|str|string|bytes|bool|any|optional)\b(?!-)))"
+# A header's value runs to the end of its line, or to the quote that encloses the header itself. What is replaced already stays.
 _SEPARATOR = r"""(?:\\*["'])?[ \t]{0,8}+(?::=|=>|=|:)[ \t]{0,8}+(?:\\*["'])?"""
-
-# A header's value runs to the end of its line, or to the quote that the header itself stands in.
+_NOT_A_VALUE = r"(?!\[redacted:|\$\{|%\(|(?i:(?:none|null|required|see|is)\b(?!-)))"
+_ESCAPED = r"""(?<=\\")(?:[^"\\\r\n]|\\[^"\r\n])++"""
 _HEADER = r"""(?<=["'])[^\r\n"']++|(?<!["'])(?:[^\r\n"'=]|="[^"\r\n]*+"|=)++"""
 
-_STRONG_NAME = (
-    r"passw(?:or)?d|passphrase|api[ _-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|client[_-]?secret"
-    r"|(?:access|auth|refresh|session|bearer|id)[_-]?token|secret[_-]?access[_-]?key|signing[_-]?key"
-)
-_WEAK_NAME = r"token|secret|credentials?|pwd"
-"""Words that stand in ordinary prose too; after these a bare value counts only from 8 characters."""
-
 _SECRETS = (
-    _pattern("slack-token", "xox xapp-", r"(?<![\w-])(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}+"),
-    _pattern("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows)/([\w/-]{10,}+)"),
-    _pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"(?<!\w)gh[opusr]_[A-Za-z0-9]{20,}+"),
-    _pattern("github-token", "github_pat_", r"(?<!\w)github_pat_\w{20,}+"),
-    _pattern("gitlab-token", "glpat-", r"(?<![\w-])glpat-[\w-]{16,}+"),
-    _pattern("aws-key-id", "akia asia", r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    _pattern(
-        "api-key", "sk- sk_ rk_ pk_", r"(?<![\w-])(?:sk-(?=[A-Za-z_-]*+\d)[\w-]{20,}+|[srp]k_(?:live|test)_[A-Za-z0-9]{16,}+)"
-    ),
-    _pattern("google-key", "aiza", r"(?<![\w-])AIza[\w-]{35}(?![\w-])"),
-    _pattern("google-token", "ya29. gocspx-", r"(?<![\w-])(?:ya29\.|GOCSPX-)[\w-]{20,}+"),
-    _pattern("package-token", "npm_ pypi-", r"(?<![\w-])(?:npm_[A-Za-z0-9]{30,}+|pypi-[\w-]{50,}+)"),
-    _pattern("model-hub-token", "hf_", r"(?<!\w)hf_[A-Za-z0-9]{30,}+"),
-    _pattern("jwt", "eyj", r"(?<![\w-])eyJ[\w-]{5,}+\.eyJ[\w-]{2,}+\.[\w-]*+"),
-    _pattern(
-        "authorization",
-        "authorization",
-        rf"(?i)\bauthorization{_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_HEADER})",
-    ),
-    _pattern("bearer-token", "bearer", r"(?i)\bbearer[ \t]{1,4}+(?=[a-z._~+/-]*+\d)([a-z0-9._~+/-]{16,}+={0,2})"),
-    _pattern(
+    *TOKENS,
+    secret_pattern("authorization", "authorization", rf"(?i)\bauthorization{_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_HEADER})"),
+    secret_pattern("bearer-token", "bearer", r"(?i)\bbearer[ \t]{1,4}+(?=[a-z._~+/-]*+\d)([a-z0-9._~+/-]{16,}+={0,2})"),
+    secret_pattern(
         "cookie",
         "cookie",
-        rf"(?i)\b(?:set-)?cookie2?{_SEPARATOR}{_NOT_A_VALUE}(?=[^\s=;,]{{1,256}}+=)({_ESCAPED}|{_HEADER})",
+        rf"(?i)\b(?:set-)?cookie2?{_SEPARATOR}{_NOT_A_VALUE}(?=[^\s=;,]{{1,256}}+=(?!\{{))({_ESCAPED}|{_HEADER})",
     ),
-    _pattern("url-password", "://", r"""://[^\s/?#@:"'<>]{0,256}+:(?!\[redacted:)([^\s/?#"'<>]{1,1024})@"""),
-    _pattern(
-        "password",
-        "passw passphrase key token client",
-        rf"(?i)(?:{_STRONG_NAME}){_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_QUOTED}|{_BARE % 1})",
-    ),
-    _pattern(
-        "password",
-        "token secret credential pwd",
-        rf"(?i)(?:{_WEAK_NAME}){_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_QUOTED}|(?!/){_BARE % 8})",
-    ),
+    secret_pattern("url-password", "://", r"""://[^\s/?#@:"'<>]{0,256}+:(?!\[redacted:)([^\s/?"'<>]{1,1024})@"""),
+    *COMMANDS,
 )
 
 _PERSONAL = (
-    _pattern("email", "@", r"(?<![\w.%+-])[A-Za-z0-9_.%+-]{1,64}+@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+){1,8}+"),
-    _pattern("phone", "+", r"(?<![\w+])\+\d(?:[ ().-]{0,2}+\d){7,14}+"),
+    secret_pattern("email", "@", r"(?<![\w.%+-])[A-Za-z0-9_.%+-]{1,64}+@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+){1,8}+"),
+    secret_pattern("phone", "+", r"(?<![\w+])\+\d(?:[ ().-]{0,2}+\d){7,14}+"),
 )
 
-# These look ahead from every place where a number could start: what stands before a number must not hide it. The first
+# These look ahead from every place where a number could start: the text before a number must not hide it. The first
 # two digits are those of payment networks, which keeps times and ids out.
 _CARD = re.compile(r"(?a)(?<![\d.])(?=((?:[3-6]\d|2[2-7])(?:[ -]?\d){11,17}))")
 _IBAN = re.compile(r"(?a)(?<![A-Za-z0-9])(?=([A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}))")
@@ -191,12 +142,25 @@ _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----")
 
 
+_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff]")
+"""Characters that nobody sees; one inside of a credential leaves it a credential to whoever copies it."""
+
+
 def _find(text: str, classes: Collection[str]) -> list[_Finding]:
+    if _INVISIBLE.search(text) is None:
+        return _find_visible(text, classes)
+    places = [place for place, character in enumerate(text) if _INVISIBLE.match(character) is None]
+    found = _find_visible("".join([text[place] for place in places]), classes)
+    return [_Finding(places[each.start], places[each.end - 1] + 1, each.kind) for each in found]
+
+
+def _find_visible(text: str, classes: Collection[str]) -> list[_Finding]:
     lowered = text.lower()
     findings: list[_Finding] = []
     if RedactionClass.SECRETS in classes:
         findings += _find_private_keys(text)
         findings += _find_patterns(_SECRETS, text, lowered)
+        findings += [_Finding(start, end, "password") for start, end in find_named(text)]
     if RedactionClass.PII in classes:
         findings += _find_patterns(_PERSONAL, text, lowered)
         findings += _find_numbers("card-number", _CARD, _longest_card, text)
@@ -204,7 +168,7 @@ def _find(text: str, classes: Collection[str]) -> list[_Finding]:
     return findings
 
 
-def _find_patterns(patterns: tuple[_Pattern, ...], text: str, lowered: str) -> Iterator[_Finding]:
+def _find_patterns(patterns: tuple[SecretPattern, ...], text: str, lowered: str) -> Iterator[_Finding]:
     for pattern in patterns:
         for marker in pattern.markers:
             if marker in lowered:
@@ -295,12 +259,21 @@ _NAMES_OF_CREDENTIALS = (
 )
 """Ends of member names, in lower case and without punctuation, whose values are credentials whatever they look like."""
 
+_NAMES_OF_NAMES = frozenset({"name", "key", "id", "field", "label", "variable"})
+_NAMES_OF_VALUES = frozenset({"value", "content", "text", "val", "default"})
+"""Members that hold a name, and beside it its value."""
+
+_SHORT_NAMES = frozenset({"pass", "pw", "pwd", "psk"})
+"""Whole names, or the last words of names, that are credentials; words end in them too (`compass`)."""
+
+_LAST_WORD = re.compile(r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))([A-Za-z][a-z]*|[A-Z]+)$")
+
 _NOT_CREDENTIALS = ("pagetoken", "continuationtoken", "nexttoken")
-"""Names that end alike and are needed to go on reading."""
+"""Names with such an ending that are no credentials: a caller needs them to read on."""
 
 
 def _redact_json(value: Json, classes: Collection[str], *, depth: int, under: str | None) -> RedactedJson:
-    """`under` is the kind of credential that the nearest member name promises, None if it promises none."""
+    """`under` is the kind of credential that the nearest member name indicates, None if it indicates none."""
     if depth > MAX_DEPTH:
         return RedactedJson("[redacted:too-deep]", 1)
     match value:
@@ -329,17 +302,29 @@ def _redact_string(text: str, classes: Collection[str], under: str | None) -> Re
 def _redact_members(members: Mapping[Json, Json], classes: Collection[str], depth: int, under: str | None) -> RedactedJson:
     count = 0
     redacted: dict[str, Json] = {}
+    paired = _paired_kind(members) if RedactionClass.SECRETS in classes else None
     for name, member in members.items():
         shown = redact_text(str(name), classes)
         kind = under or (_credential_kind(str(name)) if RedactionClass.SECRETS in classes else None)
+        if kind is None and str(name).lower() in _NAMES_OF_VALUES:
+            kind = paired
         value = _redact_json(member, classes, depth=depth + 1, under=kind)
         redacted[shown.text] = value.value
         count += shown.count + value.count
     return RedactedJson(redacted, count)
 
 
+def _paired_kind(members: Mapping[Json, Json]) -> str | None:
+    """What `{"name": "password", "value": …}` says that its value is."""
+    names = [member for name, member in members.items() if str(name).lower() in _NAMES_OF_NAMES and isinstance(member, str)]
+    return next((kind for kind in map(_credential_kind, names) if kind is not None), None)
+
+
 def _credential_kind(name: str) -> str | None:
     bare = "".join(filter(str.isalnum, name)).lower()
     if bare.endswith(_NOT_CREDENTIALS) or "[redacted:" in name:
         return None
+    last = _LAST_WORD.search(name)
+    if last is not None and last[1].lower() in _SHORT_NAMES:
+        return "password"
     return next((known for known in _NAMES_OF_CREDENTIALS if bare.endswith(known)), None)

@@ -1,77 +1,86 @@
-"""Tool results as they are written down, read back, and made up where the truth is not known."""
+"""Tool results: how a call closed, how that is stored and read back, and what is reported where the outcome is not known."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Final, cast
+from dataclasses import dataclass
+from typing import Final
 
 import orjson
+from pydantic import ConfigDict, TypeAdapter, with_config
+from pydantic.alias_generators import to_camel
 
 from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest_of_bytes
-from gateway.core.ledger import CallFoundUnknown, ToolResult
 from gateway.core.model import ToolOutput, ToolSpec
 from gateway.core.redaction import RedactedJson, RedactedText, cap_json, cap_text, redact_json, redact_text
-from gateway.core.vocabulary import Outcome, Reason, Trust
+from gateway.core.vocabulary import Outcome, Reason, Recovery, Trust
 
 UNKNOWN_CONTENT: Final = (
     "The gateway stopped while this call was running. Whether it took effect is not known; it was not run again."
 )
 
 
-def unknown_result(entry: CallFoundUnknown) -> ToolResult:
-    """How a call whose outcome nobody knows is closed: the result that replays and the model see."""
+@with_config(ConfigDict(alias_generator=to_camel))
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """How a call closed, as recorded: everything of the wire result but `replayed`, `auditSeq` (the closing leaf's index)
+    and the conversation's message. `result_digest` covers `content` and `structured`."""
+
+    call_id: str
+    outcome: Outcome
+    reason: Reason | None
+    content: str
+    structured: Json
+    error: str | None
+    truncated: bool
+    redactions: int
+    labels: tuple[str, ...]
+    trust: Trust
+    duration_ms: int
+    receipt_id: str
+    result_digest: str
+
+
+_RECORD: Final = TypeAdapter(ToolResult)
+
+
+def result_record(result: ToolResult) -> dict[str, Json]:
+    """A result as payloads and replays keep it, in the wire's member names; `restore_result` reads it back."""
+    # As Python values: `structured` is left as it is, so that what has no canonical JSON is refused where bytes are made.
+    return _RECORD.dump_python(result, by_alias=True)
+
+
+def restore_result(record: Mapping[str, Json]) -> ToolResult:
+    """The result that `result_record` wrote down."""
+    return _RECORD.validate_python(record)
+
+
+_ADVICE: Final[Mapping[Recovery, str]] = {
+    Recovery.PURE: " It only reads, so reading again is safe.",
+    Recovery.IDEMPOTENT: " It has the same effect however often it runs, so it may be sent again.",
+    Recovery.PROBE: " Check whether it took effect before you send it again.",
+    Recovery.UNSAFE: " Look at what it left before you repeat it.",
+}
+
+
+def unknown_result(call_id: str, receipt_id: str, recovery: Recovery | None = None) -> ToolResult:
+    """How a call whose outcome nobody knows is closed: the result that replays and the model see. `recovery`, where it is
+    known, decides what they are told to do."""
+    content = UNKNOWN_CONTENT + ("" if recovery is None else _ADVICE[recovery])
     return ToolResult(
-        call_id=entry.call_id,
+        call_id=call_id,
         outcome=Outcome.EXECUTION_ERROR,
         reason=Reason.OUTCOME_UNKNOWN,
-        content=UNKNOWN_CONTENT,
+        content=content,
         structured=None,
-        error=UNKNOWN_CONTENT,
+        error=content,
         truncated=False,
         redactions=0,
         labels=(),
         trust=Trust.TRUSTED,
         duration_ms=0,
-        receipt_id=entry.receipt_id,
-        result_digest=digest_of_output(UNKNOWN_CONTENT, None),
-    )
-
-
-def result_record(result: ToolResult) -> dict[str, Json]:
-    """A result as payloads and replays keep it; `restore_result` reads it back."""
-    return {
-        "callId": result.call_id,
-        "outcome": result.outcome.value,
-        "reason": None if result.reason is None else result.reason.value,
-        "content": result.content,
-        "structured": result.structured,
-        "error": result.error,
-        "truncated": result.truncated,
-        "redactions": result.redactions,
-        "labels": list(result.labels),
-        "trust": result.trust.value,
-        "durationMs": result.duration_ms,
-        "receiptId": result.receipt_id,
-        "resultDigest": result.result_digest,
-    }
-
-
-def restore_result(record: Mapping[str, Json]) -> ToolResult:
-    """The result that `result_record` wrote down."""
-    return ToolResult(
-        call_id=record["callId"],
-        outcome=Outcome(record["outcome"]),
-        reason=None if record["reason"] is None else Reason(record["reason"]),
-        content=record["content"],
-        structured=record["structured"],
-        error=record["error"],
-        truncated=record["truncated"],
-        redactions=record["redactions"],
-        labels=tuple(cast("list[str]", record["labels"])),
-        trust=Trust(record["trust"]),
-        duration_ms=record["durationMs"],
-        receipt_id=record["receiptId"],
-        result_digest=record["resultDigest"],
+        receipt_id=receipt_id,
+        result_digest=digest_of_output(content, None),
     )
 
 

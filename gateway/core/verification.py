@@ -1,4 +1,4 @@
-"""Checking an audit log again, from its records alone: hashes, tree, signatures, payloads, and the story they tell.
+"""Checking an audit log again, from its records alone: hashes, tree, signatures, payloads and invariants.
 
 Pure, so that the same check runs over a live database, an exported file, and in tests. It answers with a report, never an
 exception: records that nobody could have written are a finding, not a failure.
@@ -12,23 +12,23 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, cast
 
-from gateway.core.canonical import Json, digest, parse
-from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, open_note
+from gateway.core.canonical import Json, digest, parse_canonical
+from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, open_note, read_note
 from gateway.core.errors import MalformedJson
-from gateway.core.merkle import Frontier, grow, leaf_hash
-from gateway.core.story import Offer, Story
+from gateway.core.invariants import InvariantChecker, OfferedTool
+from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, leaf_hash
 
 UNANCHORED: Final = (
-    "Checked against nothing but itself: whoever holds the database and the key could have cut records off the end,"
+    "Checked against nothing but itself: someone with the database and the key could have cut records off the end,"
     " together with their checkpoints. Keep a checkpoint somewhere else and pass it to rule that out."
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LeafRecord:
-    """One record as stored or exported. `hash` is the leaf hash as it was noted beside the body, to tell which one changed.
+    """One record as stored or exported. `hash` is the leaf hash as it was stored with the body, to find which record changed.
 
-    `salt` and `payload` are both None where there is no payload or it was erased.
+    `salt` and `payload` are both None where there is no payload or it was erased. Not frozen, for a million of them are made.
     """
 
     index: int
@@ -57,11 +57,11 @@ class Flaw(StrEnum):
     CHECKPOINT = "checkpoint"
     UNSIGNED_END = "unsignedEnd"
     ANCHOR = "anchor"
-    STORY = "story"
+    INVARIANT = "invariant"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class LogFault:
     """The first bad record, by index, and a sentence about it. `index` is None where no single record is at fault."""
 
     flaw: Flaw
@@ -70,21 +70,23 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What was checked, up to the first fault. `anchor` is the size of the outside checkpoint that was confirmed.
+class LogReport:
+    """What was checked, up to the first fault. `anchor` is the size of the outside checkpoint that was confirmed, `newest_note`
+    the last of the log's own checkpoints that was.
 
     Without an anchor the log is only proven to be whole up to its own last checkpoint: see UNANCHORED.
     """
 
     size: int = 0
-    root: str = ""
+    root: str = EMPTY_ROOT.hex()
     checkpoints: int = 0
+    newest_note: str = ""
     calls: int = 0
     executed: int = 0
     open_calls: int = 0
     erased: int = 0
     anchor: int | None = None
-    fault: Fault | None = None
+    fault: LogFault | None = None
 
     @property
     def sound(self) -> bool:
@@ -104,148 +106,176 @@ def verify(
     *,
     snapshots: Iterable[SnapshotRecord] = (),
     anchor: str | None = None,
-) -> Report:
-    """Check a whole log. `leaves` by index and `notes` by size, both ascending; `anchor` is a note kept elsewhere."""
+    newest_only: bool = False,
+) -> LogReport:
+    """Check a whole log. `leaves` by index and `notes` by size, both ascending; `anchor` is a note kept elsewhere.
+
+    `newest_only`: of the notes, every one must say what the records say, and the last must be signed. That proves as much of the
+    records, for the last covers them all; a fault is only found later, and an older note whose signature is bad is none.
+    """
     offers = _read_offers(snapshots)
-    if isinstance(offers, Fault):
-        return Report(fault=offers)
+    if isinstance(offers, LogFault):
+        return LogReport(fault=offers)
     anchored = None
     if anchor is not None:
         opened = open_note(anchor, key)
         if isinstance(opened, Unverified):
-            return Report(fault=Fault(Flaw.ANCHOR, None, f"the checkpoint that was passed proves nothing: {opened.reason}"))
+            return LogReport(fault=LogFault(Flaw.ANCHOR, None, f"the checkpoint that was passed proves nothing: {opened.reason}"))
         anchored = opened
-    return _Check(key, Story(offers), anchored).run(leaves, iter(notes))
+    return _Check(key, InvariantChecker(offers), anchored, newest_only=newest_only).run(leaves, iter(notes))
 
 
 class _Check:
     """One pass over the log, one checkpoint's stretch of records at a time.
 
-    A stretch is proven against its checkpoint before its story is told: a forged record must not be believed about others.
+    A stretch is proven against its checkpoint before its invariants are checked: a forged record must not be believed about
+    others.
     """
 
-    def __init__(self, key: VerificationKey, story: Story, anchor: Checkpoint | None) -> None:
+    def __init__(self, key: VerificationKey, checker: InvariantChecker, anchor: Checkpoint | None, *, newest_only: bool) -> None:
         self._key = key
-        self._story = story
+        self._checker = checker
         self._anchor = anchor
         self._frontier = Frontier()
-        self._report = Report()
+        self._report = LogReport()
         self._stretch: list[LeafRecord] = []
+        self._newest_only = newest_only
+        self._note = ""
+        self._ahead: str | None = None
+        self._confirmed = ""
+        self._checkpoints = 0
+        self._erased = 0
 
-    def run(self, leaves: Iterable[LeafRecord], notes: Iterator[str]) -> Report:
+    def run(self, leaves: Iterable[LeafRecord], notes: Iterator[str]) -> LogReport:
+        self._ahead = next(notes, None)
         fault = self._walk(leaves, notes)
-        story = self._story
+        checker = self._checker
         return replace(
             self._report,
             size=self._frontier.size,
             root=self._frontier.root().hex(),
-            calls=story.calls,
-            executed=story.executed,
-            open_calls=story.open_calls,
+            calls=checker.calls,
+            executed=checker.executed,
+            open_calls=checker.open_calls,
+            erased=self._erased,
+            checkpoints=self._checkpoints,
+            newest_note=self._confirmed,
             fault=fault,
         )
 
-    def _walk(self, leaves: Iterable[LeafRecord], notes: Iterator[str]) -> Fault | None:
+    def _walk(self, leaves: Iterable[LeafRecord], notes: Iterator[str]) -> LogFault | None:
         following = self._next_checkpoint(notes)
-        for leaf in leaves:
-            expected = self._frontier.size + len(self._stretch)
+        due = self._due(following)
+        for expected, leaf in enumerate(leaves):
             if leaf.index != expected:
-                return Fault(Flaw.MISSING, expected, f"record {expected} is missing")
+                return LogFault(Flaw.MISSING, expected, f"record {expected} is missing")
             if leaf_hash(leaf.body) != leaf.hash:
-                return Fault(Flaw.CHANGED, leaf.index, f"record {leaf.index} was changed")
-            if isinstance(following, Fault):
+                return LogFault(Flaw.CHANGED, leaf.index, f"record {leaf.index} was changed")
+            if isinstance(following, LogFault):
                 return following
             if following is None:
-                return Fault(Flaw.UNSIGNED_END, leaf.index, f"record {leaf.index} and what follows is under no checkpoint")
+                return LogFault(Flaw.UNSIGNED_END, leaf.index, f"record {leaf.index} and what follows is under no checkpoint")
             self._stretch.append(leaf)
-            if leaf.index + 1 == self._anchored_size(following):
+            if expected + 1 == due:
                 if (fault := self._finish_stretch(following)) is not None:
                     return fault
                 if self._frontier.size == following.size:
                     following = self._next_checkpoint(notes)
+                due = self._due(following)
         return self._finish(following)
 
-    def _finish(self, following: Checkpoint | Fault | None) -> Fault | None:
-        if isinstance(following, Fault):
+    def _finish(self, following: Checkpoint | LogFault | None) -> LogFault | None:
+        if isinstance(following, LogFault):
             return following
         size = self._frontier.size + len(self._stretch)
         if following is not None:
-            return Fault(Flaw.MISSING, size, f"a checkpoint covers {following.size} records, the log ends after {size}")
+            return LogFault(Flaw.MISSING, size, f"a checkpoint covers {following.size} records, the log ends after {size}")
         if self._anchor is not None and self._report.anchor is None:
             if self._anchor.size > size:
                 cut = f"{self._anchor.size} records were anchored, the log ends after {size}: its end was cut off"
-                return Fault(Flaw.MISSING, size, cut)
+                return LogFault(Flaw.MISSING, size, cut)
             if self._anchor != Checkpoint(self._key.name, 0, Frontier().root()):
-                return Fault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log")
+                return LogFault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log")
             self._report = replace(self._report, anchor=0)
-        breach = self._story.end()
-        return None if breach is None else Fault(Flaw.STORY, size - 1, breach.detail)
+        violation = self._checker.finish()
+        return None if violation is None else LogFault(Flaw.INVARIANT, size - 1, violation.detail)
 
-    def _next_checkpoint(self, notes: Iterator[str]) -> Checkpoint | Fault | None:
-        note = next(notes, None)
+    def _next_checkpoint(self, notes: Iterator[str]) -> Checkpoint | LogFault | None:
+        note = self._ahead
         if note is None:
             return None
-        opened = open_note(note, self._key)
+        self._note, self._ahead = note, next(notes, None)
+        implied = self._newest_only and self._ahead is not None
+        opened = read_note(note, self._key) if implied else open_note(note, self._key)
         size = self._frontier.size
         if isinstance(opened, Unverified):
-            return Fault(Flaw.CHECKPOINT, size, f"the checkpoint after record {size - 1} proves nothing: {opened.reason}")
+            return LogFault(Flaw.CHECKPOINT, size, f"the checkpoint after record {size - 1} proves nothing: {opened.reason}")
         if opened.size <= size:
-            return Fault(Flaw.CHECKPOINT, size, f"the checkpoint over {opened.size} records is out of order")
-        self._report = replace(self._report, checkpoints=self._report.checkpoints + 1)
+            return LogFault(Flaw.CHECKPOINT, size, f"the checkpoint over {opened.size} records is out of order")
+        self._checkpoints += 1
         return opened
 
-    def _anchored_size(self, following: Checkpoint) -> int:
-        """Where the next proof is due: at the checkpoint, or before it where the anchor stands."""
+    def _due(self, following: Checkpoint | LogFault | None) -> int | None:
+        """Where the next proof is due: at the checkpoint, or before it, at the anchor's size."""
+        if not isinstance(following, Checkpoint):
+            return None
         if self._anchor is not None and self._frontier.size < self._anchor.size < following.size:
             return self._anchor.size
         return following.size
 
-    def _finish_stretch(self, following: Checkpoint) -> Fault | None:
+    def _finish_stretch(self, following: Checkpoint) -> LogFault | None:
         first = self._frontier.size
         grown = grow(self._frontier, (leaf.hash for leaf in self._stretch))
         root = grown.root()
         if grown.size == following.size and root != following.root:
-            return Fault(Flaw.CHANGED, first, f"records {first} to {grown.size - 1} are not those that their checkpoint signed")
+            return LogFault(
+                Flaw.CHANGED, first, f"records {first} to {grown.size - 1} are not those that their checkpoint signed"
+            )
         if self._anchor is not None and grown.size == self._anchor.size:
             if root != self._anchor.root:
-                return Fault(Flaw.CHANGED, None, f"the first {grown.size} records are not those that were anchored")
+                return LogFault(Flaw.CHANGED, None, f"the first {grown.size} records are not those that were anchored")
             self._report = replace(self._report, anchor=grown.size)
+        read = self._read
         for leaf in self._stretch:
-            if (fault := self._read(leaf)) is not None:
+            if (fault := read(leaf)) is not None:
                 return fault
+        if grown.size == following.size:
+            self._confirmed = self._note
         self._frontier = grown
         self._stretch = []
         return None
 
-    def _read(self, leaf: LeafRecord) -> Fault | None:
+    def _read(self, leaf: LeafRecord) -> LogFault | None:
         try:
-            body = parse(leaf.body)
-            payload = None if leaf.payload is None else parse(leaf.payload)
+            body = parse_canonical(leaf.body)
+            payload = None
             sealed: str | None = body.get("payload")
-            if sealed is not None and payload is None:
-                self._report = replace(self._report, erased=self._report.erased + 1)
-            elif (sealed, leaf.payload) != (None, None) and sealed != _digest_of(leaf):
-                return Fault(Flaw.PAYLOAD, leaf.index, f"the payload of record {leaf.index} was changed")
-            breach = self._story.tell(body, payload)
+            if leaf.payload is None:
+                self._erased += sealed is not None
+            elif sealed != _digest_of(leaf.salt, leaf.payload):
+                return LogFault(Flaw.PAYLOAD, leaf.index, f"the payload of record {leaf.index} was changed")
+            else:
+                payload = parse_canonical(leaf.payload)
+            violation = self._checker.check(body, payload)
         except (MalformedJson, KeyError, TypeError, ValueError, AttributeError):
-            return Fault(Flaw.MALFORMED, leaf.index, f"record {leaf.index} is none that the gateway writes")
-        return None if breach is None else Fault(Flaw.STORY, leaf.index, breach.detail)
+            return LogFault(Flaw.MALFORMED, leaf.index, f"record {leaf.index} is none that the gateway writes")
+        return None if violation is None else LogFault(Flaw.INVARIANT, leaf.index, violation.detail)
 
 
-def _digest_of(leaf: LeafRecord) -> str:
-    return hashlib.sha256((leaf.salt or b"") + (leaf.payload or b"")).hexdigest()
+def _digest_of(salt: bytes | None, payload: bytes) -> str:
+    return hashlib.sha256((salt or b"") + payload).hexdigest()
 
 
-def _read_offers(snapshots: Iterable[SnapshotRecord]) -> dict[str, Mapping[str, Offer]] | Fault:
-    offers: dict[str, Mapping[str, Offer]] = {}
+def _read_offers(snapshots: Iterable[SnapshotRecord]) -> dict[str, Mapping[str, OfferedTool]] | LogFault:
+    offers: dict[str, Mapping[str, OfferedTool]] = {}
     for snapshot in snapshots:
         try:
             if digest(snapshot.body) != snapshot.digest:
-                return Fault(Flaw.SNAPSHOT, None, f"snapshot `{snapshot.digest}` was changed")
+                return LogFault(Flaw.SNAPSHOT, None, f"snapshot `{snapshot.digest}` was changed")
             tools = cast("list[Mapping[str, str]]", snapshot.body["tools"])
             offers[snapshot.digest] = {
-                tool["name"]: Offer(descriptor_digest=tool["digest"], permission=tool["permission"]) for tool in tools
+                tool["name"]: OfferedTool(descriptor_digest=tool["digest"], permission=tool["permission"]) for tool in tools
             }
         except (MalformedJson, KeyError, TypeError):
-            return Fault(Flaw.SNAPSHOT, None, f"snapshot `{snapshot.digest}` is none that the gateway writes")
+            return LogFault(Flaw.SNAPSHOT, None, f"snapshot `{snapshot.digest}` is none that the gateway writes")
     return offers

@@ -1,4 +1,4 @@
-"""The closed sets of the wire contract, as enums. Values are protocol.md's own words; changing one is a new protocol version."""
+"""The closed sets of the wire contract, as enums. Values are the words of docs/PROTOCOL.md; changing one makes a new version."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 
 class PermissionMode(StrEnum):
-    """What a call needs before it may run, from nothing to never. `strictness` orders them."""
+    """What a call needs before it may run, from no approval to never allowed. `strictness` orders them."""
 
     AUTO = "auto"
     CONSENT = "consent"
@@ -58,7 +58,7 @@ class Outcome(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why, where the outcome alone does not say it (protocol.md section 7)."""
+    """Why, where the outcome alone does not say it (docs/PROTOCOL.md section 7)."""
 
     REPLAY_CONFLICT = "replayConflict"
     TURN_CLOSED = "turnClosed"
@@ -84,7 +84,7 @@ class Reason(StrEnum):
 
 
 class Trust(StrEnum):
-    """Whether a result may be believed, by the tool's own definition; never by what the result says."""
+    """Whether a result is trusted, by the tool's own definition; never by what the result says."""
 
     TRUSTED = "trusted"
     UNTRUSTED = "untrusted"
@@ -115,6 +115,11 @@ class Label(IntEnum):
     CONFIDENTIAL = 2
     HIGH = 3
 
+    @property
+    def mark(self) -> str:
+        """How it is written among the labels of a result or a session: `label:high`."""
+        return f"label:{self.name.lower()}"
+
 
 class ApprovalKind(StrEnum):
     """A click on the console, or a passkey over the exact statement."""
@@ -124,7 +129,7 @@ class ApprovalKind(StrEnum):
 
 
 class ApprovalStatus(StrEnum):
-    """Where an approval stands; everything but pending is final."""
+    """The state of an approval; every state but pending is final."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -134,7 +139,7 @@ class ApprovalStatus(StrEnum):
 
 
 class GrantScope(StrEnum):
-    """How long a yes lasts."""
+    """How long an approval lasts."""
 
     ONCE = "once"
     TURN = "turn"
@@ -159,8 +164,20 @@ class Decision(StrEnum):
     FORBIDDEN = "forbidden"
 
 
+class InferenceRefusal(StrEnum):
+    """Why a model was not asked: the audit record's word (requirement 002-71)."""
+
+    MODEL = "model"
+    """The policy does not let this session's prompts go there."""
+    TOKEN = "token"  # noqa: S105 - a word for the record
+    """The token no longer holds."""
+    REQUEST = "request"
+    """It asks for what the token is not for: another model, tools that are not the snapshot's."""
+    QUOTA = "quota"
+
+
 class Role(StrEnum):
-    """Who speaks in a message."""
+    """The author of a message."""
 
     SYSTEM = "system"
     USER = "user"

@@ -1,0 +1,99 @@
+"""The gateway itself: when it started, and which policy it runs under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from gateway.core.audit import Leaf, header
+
+__all__ = [
+    "GatewayStarted",
+    "LossReason",
+    "PolicyLoaded",
+    "RecordsLost",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayStarted:
+    """The first entry of each run. `recovered` counts calls closed as unknown."""
+
+    EVENT: ClassVar[str] = "gateway:started"
+
+    at: int
+    version: str
+    policy_version: str
+    recovered: int
+
+    def leaf(self) -> Leaf:
+        return Leaf(
+            {
+                **header(self.EVENT, self.at, None),
+                "version": self.version,
+                "policyVersion": self.policy_version,
+                "recovered": self.recovered,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLoaded:
+    """Another policy is in force from here on."""
+
+    EVENT: ClassVar[str] = "policy:loaded"
+
+    at: int
+    version: str
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, None), "policyVersion": self.version})
+
+
+class LossReason(StrEnum):
+    """How it came out that records were lost."""
+
+    SHORTER = "shorter"
+    """The log is shorter than its mark."""
+    REPLACED = "replaced"
+    """The log is another one than its mark, or another database."""
+    UNMARKED = "unmarked"
+    """There is no mark that could be read, so nobody can say."""
+    ABSENT = "absent"
+    """The database is gone, or was given up."""
+    CHANGED = "changed"
+    """Nothing is missing, but payloads were changed, and are erased now."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsLost:
+    """The operator went on after a loss. The records from this entry's own index to `until` (exclusive) had been there before,
+    and `root` was the root of the log that had them; both None where nothing says so. Times are of the last record that is
+    left, and of the last moment at which the lost ones were known to be there. `erased` counts payloads."""
+
+    EVENT: ClassVar[str] = "records:lost"
+
+    at: int
+    reason: LossReason
+    until: int | None
+    root: str | None
+    last_at: int | None
+    marked_at: int | None
+    erased: int
+
+    def leaf(self) -> Leaf:
+        return Leaf(
+            {
+                **header(self.EVENT, self.at, None),
+                "reason": self.reason.value,
+                "until": self.until,
+                "root": self.root,
+                "lastAt": self.last_at,
+                "markedAt": self.marked_at,
+                "erased": self.erased,
+            }
+        )
+
+
+OperationEntry = GatewayStarted | PolicyLoaded | RecordsLost

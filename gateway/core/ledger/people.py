@@ -1,0 +1,232 @@
+"""People and their passkeys: who was invited, who enrolled, and with which credentials they answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gateway.core.audit import Leaf, base64url, header
+from gateway.core.canonical import Json, own_bytes
+from gateway.core.model import Principal
+from gateway.core.vocabulary import Profile
+
+__all__ = [
+    "EnrolmentOffered",
+    "LocalOperatorAdded",
+    "Passkey",
+    "PasskeyAdded",
+    "PasskeyRemoved",
+    "PasskeyRenamed",
+    "PasskeyUsed",
+    "PrincipalEnrolled",
+    "PrincipalProfileChanged",
+    "PrincipalRemoved",
+    "SignInRefused",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolmentOffered:
+    """A one-time enrolment link was printed."""
+
+    EVENT: ClassVar[str] = "enrolment:offered"
+
+    at: int
+    token_hash: str
+    name: str
+    profile: Profile
+    expires_at: int
+
+    def leaf(self) -> Leaf:
+        body = {"profile": self.profile.value, "expiresAt": self.expires_at}
+        return Leaf({**header(self.EVENT, self.at, None), **body}, own_bytes({"name": self.name}))
+
+
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    """A registered credential. `public_key` is COSE bytes; `backup_eligible` may never change (WebAuthn L3 section 7.2)."""
+
+    id: bytes
+    principal_id: str
+    public_key: bytes
+    sign_count: int
+    backup_eligible: bool
+    backed_up: bool
+    user_handle: bytes
+    transports: tuple[str, ...]
+    name: str
+    created_at: int
+    last_used_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalOperatorAdded:
+    """The owner of the state folder worked at its terminal before anybody was enrolled: a person without a passkey yet."""
+
+    EVENT: ClassVar[str] = "local-operator:added"
+
+    at: int
+    principal: Principal
+
+    def leaf(self) -> Leaf:
+        principal = self.principal
+        return Leaf(
+            {**header(self.EVENT, self.at, principal.id), "profile": principal.profile.value},
+            own_bytes({"name": principal.name}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalEnrolled:
+    """An enrolment link was used up: a person and their first passkey. `known`: they worked at the terminal before."""
+
+    EVENT: ClassVar[str] = "principal:enrolled"
+
+    at: int
+    token_hash: str
+    principal: Principal
+    passkey: Passkey
+    known: bool = False
+
+    def leaf(self) -> Leaf:
+        principal = self.principal
+        return Leaf(
+            {
+                **header(self.EVENT, self.at, principal.id),
+                "profile": principal.profile.value,
+                **_describe_passkey(self.passkey),
+            },
+            own_bytes({"name": principal.name, "passkeyName": self.passkey.name}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalProfileChanged:
+    """An operator of this machine gave a person another profile."""
+
+    EVENT: ClassVar[str] = "principal:profile-changed"
+
+    at: int
+    principal_id: str
+    profile: Profile
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), "profile": self.profile.value})
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalRemoved:
+    """An operator of this machine took all of a person's passkeys: they can do nothing here any more."""
+
+    EVENT: ClassVar[str] = "principal:removed"
+
+    at: int
+    principal_id: str
+
+    def leaf(self) -> Leaf:
+        return Leaf(header(self.EVENT, self.at, self.principal_id))
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyAdded:
+    """A further passkey, after a fresh step-up with an existing one."""
+
+    EVENT: ClassVar[str] = "passkey:added"
+
+    at: int
+    passkey: Passkey
+
+    def leaf(self) -> Leaf:
+        passkey = self.passkey
+        return Leaf(
+            {**header(self.EVENT, self.at, passkey.principal_id), **_describe_passkey(passkey)},
+            own_bytes({"passkeyName": passkey.name}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyRenamed:
+    """Another name for a passkey, so that a person can distinguish theirs."""
+
+    at: int
+    principal_id: str
+    credential_id: bytes
+    name: str
+
+    def leaf(self) -> None:
+        """None: a name is the person's own note, no authority depends on it, and without the text nothing is left to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyRemoved:
+    """A passkey was removed; it answers nothing from here on."""
+
+    EVENT: ClassVar[str] = "passkey:removed"
+
+    at: int
+    principal_id: str
+    credential_id: bytes
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), "credentialId": base64url(self.credential_id)})
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyUsed:
+    """A verified assertion moved the signature counter."""
+
+    EVENT: ClassVar[str] = "passkey:used"
+
+    at: int
+    principal_id: str
+    credential_id: bytes
+    sign_count: int
+    backed_up: bool
+
+    def leaf(self) -> Leaf:
+        return Leaf(
+            {
+                **header(self.EVENT, self.at, self.principal_id),
+                "credentialId": base64url(self.credential_id),
+                "signCount": self.sign_count,
+                "backedUp": self.backed_up,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SignInRefused:
+    """A ceremony failed verification. `reason` is the verifier's stable word."""
+
+    EVENT: ClassVar[str] = "sign-in:refused"
+
+    at: int
+    purpose: str
+    reason: str
+    principal_id: str | None
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), "purpose": self.purpose, "reason": self.reason})
+
+
+PeopleEntry = (
+    EnrolmentOffered
+    | LocalOperatorAdded
+    | PrincipalEnrolled
+    | PrincipalProfileChanged
+    | PrincipalRemoved
+    | PasskeyAdded
+    | PasskeyRenamed
+    | PasskeyRemoved
+    | PasskeyUsed
+    | SignInRefused
+)
+
+
+def _describe_passkey(passkey: Passkey) -> dict[str, Json]:
+    return {
+        "credentialId": base64url(passkey.id),
+        "publicKey": base64url(passkey.public_key),
+        "backupEligible": passkey.backup_eligible,
+        "backedUp": passkey.backed_up,
+    }

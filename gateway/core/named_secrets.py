@@ -1,0 +1,253 @@
+"""Credentials that are told by what stands before them: `password: x`, `--token x`, `curl -u name:x`, `the password is x`.
+
+A name is found by a fixed word in it (`pass`, `key`, `token`), what stands before that word says whether it is one (`api_key`,
+and not `monkey`), and what follows says where the value is. Names that nothing else is called by (`password`) take any value;
+others (`token`, `pass`) only one that looks made up. What reads as code, a placeholder or a reference is no value.
+
+The work is bounded for each word that is found, and no word inside of a value is looked at again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.core.secret_tokens import secret_pattern
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A word that names credentials. `word` is lower case; `before` and `rest` say what stands around it in a name."""
+
+    word: str
+    before: re.Pattern[str]
+    rest: re.Pattern[str]
+    strong: bool
+
+
+def _name(word: str, *, before: str = "", rest: str = "", strong: bool) -> _Name:
+    # Looked at in the few characters before the word, so the end is its end.
+    return _Name(word, re.compile(f"(?i:{before or '.?'})$"), re.compile(f"(?i:{word}{rest})"), strong)
+
+
+_START = r"(?:^|[^a-z])"
+_NAMES: Final = (
+    _name("pass", rest=r"(?:w(?:or)?d|wort|phrase|code|e)", strong=True),
+    _name("kennwort", strong=True),
+    _name("contrase", rest=r"(?:ñ|n)a", strong=True),
+    _name("senha", before=_START, strong=True),
+    _name(
+        "key",
+        before=r"(?:api|access|secret|private|encryption|signing|master|shared|account|storage|recovery|webhook|auth|deploy)"
+        "[ _-]?",
+        rest="(?:_base)?",
+        strong=True,
+    ),
+    _name("secret", before=r"(?:client|api|app|jwt|session|shared|webhook|django|consumer|oauth)[ _-]?", strong=True),
+    _name(
+        "token",
+        before=r"(?:access|auth|refresh|session|bearer|id|api|vault|private|deploy|bot|security)[ _-]?",
+        strong=True,
+    ),
+    _name("token", before=r"(?<!page)(?<!next)(?<!continuation)(?<!page[_-])(?<!next[_-])(?<!continuation[_-])", strong=False),
+    _name("secret", strong=False),
+    _name("credential", rest="s?", strong=False),
+    _name("creds", before=_START, strong=False),
+    _name("pass", before=rf"(?:{_START}|user|db|root|login|admin|mail|ftp|sql|redis)", strong=False),
+    _name("pwd", before=r"(?:^|[^a-z]|user|db|root|my)", strong=False),
+    _name("pw", before=_START, strong=False),
+    _name("psk", before=_START, strong=False),
+)
+_WORDS: Final = tuple(dict.fromkeys(name.word for name in _NAMES))
+
+_LOOK_BACK = 24
+"""Characters before a word in which the rest of its name is looked for."""
+
+_LONGEST = 256
+"""Characters of a bare value that are judged; what follows them without a break goes too."""
+
+_REFERENCE = (
+    r"\[redacted:|\$[\w({]|\{\{|%[(sd]|<|![A-Za-z]{2,20}[ \t]|[*x.•]{3,}|[);,\]}>]|&&|\|\||->|=="
+    r"|(?:self|this|os|process|env|req|request|config|settings|options|args|params|props|user|form|data|ctx|vault|secrets)[.\[]"
+    r"|(?i:none|null|nil|true|false|undefined|str|string|bytes|bool|boolean|any|optional|unknown|int|text|object|include|omit"
+    r"|same-origin|required|missing|invalid|expired|wrong|empty|unset|enabled|disabled|see|the|your|my|a|an|is|are|was|not"
+    r"|new|get|set|read|await|prompt|input|type|function|lambda|return|change-?me|your[_-]\w+|example)\b(?![-#!@$%^&*+\d])"
+    r"|(?:[A-Za-z_$]\w*[.])*[A-Za-z_]{0,40}(?i:passw(?:or)?ds?|passphrase|tokens?|secrets?|credentials?|keys?|secretstr)\b(?![-#!@$%^&*+\d.])"
+    r"|[a-z_]{2,20}(?:\.[A-Za-z_]{2,40}){1,4}(?![\w#!@$%^&*+-])"
+)
+"""What stands where a value would and is none: code, a placeholder, a reference to a variable, a word of prose."""
+
+_QUOTED = r"""(?<=")(?:[^"\\\r\n]|\\.)++|(?<=')(?:[^'\\\r\n]|\\.)++|(?<=`)[^`\r\n]++"""
+_ESCAPED = r"""(?<=\\")(?:[^"\\\r\n]|\\[^"\r\n])++"""
+_BARE_CHARACTER = r"""[^\s"'`,;&<>()\[\]{}|\\]"""
+_BARE = rf"""(?<!["'`]){_BARE_CHARACTER}{{%d,{_LONGEST}}}+(?![(\[])"""
+
+_MADE_UP = rf"(?={_BARE_CHARACTER}{{0,80}}?(?:\d|[#!%^*+$~]))(?={_BARE_CHARACTER}{{0,80}}?[A-Za-z])"
+"""A digit or an unusual sign, and a letter: what prose and code seldom have."""
+
+_MARK = r"""(?:\\*["'`]\]?|[*_]{1,2})?"""
+_SEPARATOR = (
+    rf"""{_MARK}[ \t]{{0,8}}+(?::[ \t]?[A-Za-z_][\w<>?]{{0,31}}[ \t]?(?==))?(?::=|=>|[:=]){_MARK}[ \t]{{0,8}}+(?:\\*["'`])?"""
+)
+_NEXT_LINE = (
+    rf"""{_MARK}[ \t]{{0,8}}+[:=>][ \t]{{0,8}}+(?:![\w:]{{1,32}}[ \t]?)?(?:[|>][+-]?)?[ \t]{{0,8}}+\r?\n[ \t]{{0,32}}["']?"""
+)
+_LINE_END = r"""["'`]?[ \t]{0,8}(?=\r?\n|$|[<},])"""
+
+# What may follow a name, first match first; the one group that took part is the value.
+_FOLLOWS: Final = (
+    rf"{_SEPARATOR}(?!{_REFERENCE})({_ESCAPED}|@QUOTED|@BARE)",
+    # On the next line, alone there: a YAML block, an element of XML.
+    rf"{_NEXT_LINE}(?!{_REFERENCE})(?:(?<=[\"'])|{_MADE_UP})({_BARE_CHARACTER}{{6,{_LONGEST}}}+){_LINE_END}",
+    # As one of two values that belong together: name and value, in JSON, YAML, HTML and calls.
+    (
+        rf"""(?<!/passwd)["']?[,\s]{{1,40}}["']?(?i:value|content|text|val|default)["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}["']?"""
+        rf"""(?!{_REFERENCE})([^\s"'<>]{{4,{_LONGEST}}}+)"""
+    ),
+    rf"""["'][ \t]{{0,8}},[ \t]{{0,8}}["'](?:Bearer |Basic )?{_MADE_UP}([^\s"'<>]{{4,{_LONGEST}}}+)(?=["'])""",
+    rf"""\([ \t]{{0,8}}["']{_MADE_UP}([^\s"'<>]{{4,{_LONGEST}}}+)(?=["'])""",
+    rf""">[ \t]{{0,8}}(?!{_REFERENCE})([^\s<>]{{4,{_LONGEST}}}+)[ \t]{{0,8}}(?=<)""",
+    # In prose, tables and SQL.
+    (
+        rf"""{_MARK}(?:[ \t](?:for|of)[ \t]\S{{1,64}}+)?[ \t]{{1,8}}+(?i:(?:is|was|ist|set to|changed to|to)[ \t]{{1,4}}+)?"""
+        rf"""["'`]?(?!{_REFERENCE}){_MADE_UP}({_BARE_CHARACTER}{{6,{_LONGEST}}}+)(?![(\[])"""
+    ),
+    rf"[ \t]{{1,16}}+\|[ \t]{{1,16}}+{_MADE_UP}([^\s|]{{6,{_LONGEST}}}+)[ \t]{{1,16}}+\|",
+)
+
+
+def _follows(*, quoted: str, bare: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{each.replace('@QUOTED', quoted).replace('@BARE', bare)})" for each in _FOLLOWS))
+
+
+_AFTER_STRONG: Final = _follows(quoted=_QUOTED, bare=_BARE % 1)
+_AFTER_WEAK: Final = _follows(
+    quoted=f"(?![a-z-]{{1,12}}[\"'`])(?:{_QUOTED})",
+    bare=f"(?![/~])(?:{_MADE_UP}|(?=(?:[A-Za-z]{{3,12}}-){{2}}[A-Za-z]{{3,12}}(?![\\w-])))(?:{_BARE % 6})|"
+    f"[^\\s\"'`/:]{{1,64}}[/:]{_MADE_UP}{_BARE % 6}",
+)
+_AFTER_OPTION: Final = re.compile(rf"""[ \t]{{1,8}}+["']?(?!{_REFERENCE}|-)([^\s"'|;&]{{4,{_LONGEST}}}+)""")
+_OPTION: Final = re.compile(r"(?:^|\s)--?[a-zA-Z][\w-]{0,20}$|(?:^|\s)--?$")
+_REST: Final = re.compile(rf"{_BARE_CHARACTER}*+")
+
+
+def find_named(text: str) -> Iterator[tuple[int, int]]:
+    """Where the values of named credentials stand, in order of place."""
+    folded = _fold(text)
+    places = sorted(place for word in _WORDS for place in _find_all(folded, word))
+    end = 0
+    for place in places:
+        if place < end:
+            continue
+        found = _find_value(text, folded, place)
+        if found is not None:
+            start, end = found
+            # A bare value is judged by its beginning and goes whole.
+            if end - start == _LONGEST and (rest := _REST.match(text, end)) is not None:
+                end = rest.end()
+            yield start, end
+
+
+def _find_value(text: str, folded: str, place: int) -> tuple[int, int] | None:
+    before = text[max(0, place - _LOOK_BACK) : place]
+    for name in _NAMES:
+        if not folded.startswith(name.word, place):
+            continue
+        rest = name.rest.match(text, place)
+        # A capital inside of a word begins a new one: `dbPass`.
+        begins = text[place].isupper() and before[-1:].islower() and not name.strong
+        if rest is None or not (begins or name.before.search(before)):
+            continue
+        after = (_AFTER_STRONG if name.strong else _AFTER_WEAK).match(text, rest.end())
+        if after is None and _OPTION.search(before):
+            after = _AFTER_OPTION.match(text, rest.end())
+        if after is not None and after.lastindex is not None:
+            return after.span(after.lastindex)
+    return None
+
+
+def _find_all(text: str, word: str) -> Iterator[int]:
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + len(word))
+
+
+def _fold(text: str) -> str:
+    lowered = text.lower()
+    # A few letters become two, and places would not be those of the text any more.
+    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+
+
+_ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+
+_VALUE = r"""([^\s"'|;&]{3,}+)"""
+_WORDS_BETWEEN = r"(?:[ \t]{1,4}(?!%s)[^\s|;&]{1,200}+){0,12}?[ \t]{1,4}"
+
+COMMANDS: Final = (
+    # Programs whose options name no credential: the letter means one only there.
+    secret_pattern(
+        "password",
+        "curl",
+        rf"""(?i)\bcurl\b{_WORDS_BETWEEN % "-{1,2}u"}(?:-[a-z]{{0,6}}u|--user|--proxy-user)[ =]{{0,2}}"""
+        rf"""["']?[^\s:"'/]{{1,128}}:(?!\d{{1,5}}(?:\s|$)){_VALUE}""",
+    ),
+    secret_pattern("password", "mysql", rf"""\bmysql\w{{0,8}}\b{_WORDS_BETWEEN % "-p"}-p["']?{_VALUE}"""),
+    secret_pattern(
+        "password",
+        "sshpass login",
+        rf"""\b(?:sshpass|(?:docker|podman|az|helm registry) login)\b{_WORDS_BETWEEN % "-p"}-p[ =]{{0,4}}["']?{_VALUE}""",
+    ),
+    secret_pattern("password", "redis-cli", rf"""\bredis-cli\b{_WORDS_BETWEEN % "-a"}-a[ ]{{1,4}}["']?{_VALUE}"""),
+    secret_pattern(
+        "password",
+        "ldap",
+        rf"""\bldap(?:search|modify|add|delete|passwd|whoami)\b{_WORDS_BETWEEN % "-w"}-w[ ]{{0,4}}["']?{_VALUE}""",
+    ),
+    secret_pattern("password", "zip sqlcmd", rf"""\b(?:zip|unzip|sqlcmd)\b{_WORDS_BETWEEN % "-P"}-P[ ]{{0,4}}["']?{_VALUE}"""),
+    secret_pattern("password", "openssl", rf"""\bopenssl[ ]enc\b{_WORDS_BETWEEN % "-k"}-k[ ]{{1,4}}["']?{_VALUE}"""),
+    secret_pattern("password", "smbclient", rf"""\bsmbclient\b{_WORDS_BETWEEN % "-U"}-U[ ]{{0,4}}["']?[^\s%]{{1,64}}%{_VALUE}"""),
+    secret_pattern(
+        "password",
+        "chpasswd",
+        r"""\becho[ ]{1,4}["']?[^\s:"'|]{1,64}:([^\s"'|]{3,256}+)["']?[ ]{0,4}\|[ ]{0,4}(?:sudo[ ])?chpasswd""",
+    ),
+    secret_pattern("password", "sudo", r"""\becho[ ]{1,4}["']?([^\s"'|]{3,256}+)["']?[ ]{0,4}\|[ ]{0,4}sudo[ ]{1,4}-S"""),
+    secret_pattern(
+        "password",
+        "htpasswd",
+        rf"""\bhtpasswd[ ]{{1,4}}-\w{{0,6}}b\w{{0,6}}(?:[ ]{{1,4}}[^\s]{{1,200}}+){{2}}[ ]{{1,4}}["']?{_VALUE}""",
+    ),
+    secret_pattern("password", "/user:", rf"""/user:[^\s]{{1,64}}+[ ]{{1,4}}["']?(?![/-]){_VALUE}"""),
+    secret_pattern(
+        "password", "setx", rf"""(?i)\bsetx[ ]{{1,4}}\w{{0,40}}(?:secret|token|password|key)[ ]{{1,4}}["']?{_VALUE}"""
+    ),
+    secret_pattern("password", "securestring", r"""ConvertTo-SecureString[ ]{1,4}(?:-String[ ]{1,4})?["']([^"'\r\n]{3,256}+)"""),
+    secret_pattern(
+        "password",
+        "identified",
+        r"""(?i)\bidentified[ ]{1,4}(?:with[ ]{1,4}\w{1,40}[ ]{1,4})?by[ ]{1,4}["']([^"'\r\n]{1,256}+)""",
+    ),
+    secret_pattern(
+        "password",
+        "credential auth",
+        r"""(?:Credentials?|[aA]uth)\w{0,8}[ ]{0,4}[=(][ (]{0,4}["'][^"'\r\n]{1,64}["'],[ ]{0,4}["']([^"'\s]{4,256}+)["']""",
+    ),
+    # netrc and .pgpass.
+    secret_pattern(
+        "password",
+        "login",
+        r"""\blogin[ \t\r\n]{1,16}+[^\s]{1,128}+[ \t\r\n]{1,16}+password[ \t\r\n]{1,16}+"""
+        r"""(?=[^\s]{0,80}?[\d#!%^*+_-])([^\s]{3,256}+)""",
+    ),
+    secret_pattern("password", ":", r"""(?m)^[\w.*-]{1,253}+:(?:\d{1,5}|\*)(?::[\w.*@-]{1,64}){2,3}:(?!//)([^\s:]{6,256}+)$"""),
+    secret_pattern(
+        "password",
+        "value",
+        r"""(?i)["']value["'][ ]?:[ ]?["']([^"'\r\n]{1,256}+)["'][ ]?,\s{0,8}"""
+        r"""["'](?:name|key|id|field)["'][ ]?:[ ]?["'][\w.-]{0,40}?(?:password|secret|token|api_?key|passphrase)["']""",
+    ),
+    secret_pattern("signature", "sig", r"""(?i)[?&](?:sig|signature|x-(?:amz|goog)-signature)=([^&\s"'<>]{16,}+)"""),
+)

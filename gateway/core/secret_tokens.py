@@ -1,0 +1,93 @@
+r"""What credentials look like by themselves: the prefixes and lengths that their issuers give them.
+
+The shapes are facts about the issuers' formats, collected from the rules of gitleaks (config/gitleaks.toml at commit 009e025, MIT
+licence) and the issuers' own documentation; the expressions are written here, since those of a scanner for trees backtrack.
+
+Every expression is linear in its input. It has a fixed beginning, and a repetition is possessive with nothing required behind
+it, so that it fails within its smallest length or takes all that it saw; what needs something behind it begins at the start of
+a word. What may not stand before a beginning is looked for after it (`sk-(?<![\w-]...)`), since a fixed beginning is
+found much faster.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPattern:
+    """Group 1, where there is one, is what goes; otherwise the whole match. `markers` are lower case; one must occur."""
+
+    kind: str
+    markers: tuple[str, ...]
+    expression: re.Pattern[str]
+
+
+def secret_pattern(kind: str, markers: str, expression: str) -> SecretPattern:
+    """`markers` are words, none of which need be there for a text to be passed over quickly."""
+    return SecretPattern(kind, tuple(markers.split()), re.compile(expression))
+
+
+_HEX = "[0-9a-f]"
+
+TOKENS: Final = (
+    secret_pattern("slack-token", "xox", r"xox[abeoprs]-(?=[A-Za-z-]{0,16}\d|(?<![\w-].{5}))[A-Za-z0-9-]{10,}+"),
+    secret_pattern("slack-token", "xapp-", r"xapp-(?=\d-|(?<![\w-].{5}))[A-Za-z0-9-]{10,}+"),
+    secret_pattern("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows)/([\w/-]{10,}+)"),
+    secret_pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[opusr]_[A-Za-z0-9]{20,}+"),
+    secret_pattern("github-token", "github_pat_", r"github_pat_\w{20,}+"),
+    secret_pattern("gitlab-token", "gl", r"gl(?:pat|dt|rt|ptt|cbt|ft|soat|agent|imt|oas)-[\w.-]{16,}+"),
+    secret_pattern("aws-key-id", "akia asia abia acca a3t", r"A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}(?![A-Z0-9])"),
+    secret_pattern("api-key", "sk-", r"sk-(?<![\w-]...)(?=[A-Za-z_-]*+\d)[\w-]{20,}+"),
+    secret_pattern("api-key", "sk-", r"sk-(?:proj|svcacct|admin|ant-[a-z0-9]{3,8}|or-v1)-[\w-]{20,}+"),
+    secret_pattern("api-key", "_live_ _test_", r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,}+"),
+    secret_pattern("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{16,}+={0,2}"),
+    secret_pattern("google-key", "aiza", r"AIza[\w-]{35}(?![\w-])"),
+    secret_pattern("google-token", "ya29.", r"ya29\.[\w-]{20,}+"),
+    secret_pattern("google-token", "gocspx-", r"GOCSPX-[\w-]{20,}+"),
+    secret_pattern("package-token", "npm_", r"npm_[A-Za-z0-9]{30,}+"),
+    secret_pattern("package-token", "pypi-", r"pypi-[\w-]{50,}+"),
+    secret_pattern("package-token", "rubygems_", rf"rubygems_{_HEX}{{48}}"),
+    secret_pattern("package-token", "dckr_", r"dckr_(?:pat|oat)_[\w-]{20,}+"),
+    secret_pattern("model-hub-token", "hf_", r"hf_(?<!\w...)[A-Za-z0-9]{30,}+"),
+    secret_pattern("model-hub-token", "gsk_", r"gsk_[A-Za-z0-9]{40,}+"),
+    secret_pattern("model-hub-token", "r8_", r"r8_(?<!\w...)[A-Za-z0-9]{37,}+"),
+    secret_pattern("model-hub-token", "pplx- xai-", r"(?:pplx|xai)-(?<!\w.{4})[A-Za-z0-9]{40,}+"),
+    secret_pattern("jwt", "eyj", r"eyJ(?<![\w-]...)[\w-]{5,}+\.eyJ[\w-]{2,}+\.[\w-]*+"),
+    secret_pattern("mail-key", "sg.", r"SG\.(?<![\w.]...)[\w-]{16,32}+\.[\w-]{30,}+"),
+    secret_pattern("mail-key", "key-", rf"key-(?<![\w-].{{4}}){_HEX}{{32}}(?!\w)"),
+    secret_pattern("mail-key", "-us", rf"{_HEX}(?<!\w.){_HEX}{{31}}-us\d{{1,2}}(?!\w)"),
+    secret_pattern("telephony-key", "sk", rf"SK(?<![\w-]..){_HEX}{{32}}(?!\w)"),
+    secret_pattern("shop-token", "sq0", r"sq0(?:atp|csp|idp)-[\w-]{20,}+"),
+    secret_pattern("shop-token", "shp", r"shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32,}+"),
+    secret_pattern("shop-token", "flwseck", rf"FLWSECK(?:_TEST)?-{_HEX}{{32}}(?:-X)?"),
+    secret_pattern("cloud-token", "_v1_", rf"do[opr]_v1_{_HEX}{{64}}"),
+    secret_pattern("cloud-token", "dapi", rf"dapi(?<!\w.{{4}}){_HEX}{{32}}(?:-\d)?"),
+    secret_pattern("cloud-token", "hvs. hvb.", r"hv[sb]\.(?<!\w.{4})[\w-]{20,}+"),
+    secret_pattern("cloud-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}+"),
+    secret_pattern("cloud-token", "dp.", r"dp\.(?<!\w...)(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,}+"),
+    secret_pattern("cloud-token", "q~", r"[\w~.](?<![\w~.-].)[\w~.]{2}\dQ~[\w~.-]{31,}+"),
+    secret_pattern("cloud-token", "pul-", rf"pul-(?<!\w.{{4}}){_HEX}{{40}}"),
+    secret_pattern("cloud-token", "pscale_", r"pscale_(?:tkn|oauth|pw)_[\w.=-]{30,}+"),
+    secret_pattern("cloud-token", "sbp_", rf"sbp_{_HEX}{{40}}"),
+    secret_pattern("cloud-token", "dt0c01.", r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    secret_pattern("service-token", "atatt3", r"ATATT3[\w=-]{60,}+"),
+    secret_pattern("service-token", "lin_api_", r"lin_api_[A-Za-z0-9]{32,}+"),
+    secret_pattern("service-token", "ntn_", r"ntn_(?<!\w.{4})[A-Za-z0-9]{40,}+"),
+    secret_pattern("service-token", "figd_", r"figd_[\w-]{30,}+"),
+    secret_pattern("service-token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
+    secret_pattern("service-token", "glc_", r"glc_[A-Za-z0-9+/]{32,}+={0,2}"),
+    secret_pattern("service-token", "pmak-", rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}"),
+    secret_pattern("service-token", "nrak-", r"NRAK-[A-Z0-9]{27}"),
+    secret_pattern("service-token", "sntry", r"sntry[su]_[\w=+/-]{40,}+"),
+    secret_pattern(
+        "service-token", "a3-", r"A3-(?<!\w...)[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"
+    ),
+    secret_pattern("service-token", "eaa", r"EAA(?<![A-Za-z0-9+/]...)[A-Za-z0-9]{80,}+(?![+/=])"),
+    secret_pattern("bot-token", ":aa", r"\d(?<!\w.)\d{7,9}:AA[\w-]{32,}+"),
+    secret_pattern("bot-token", ".", r"[MNO](?<![\w-].)[A-Za-z0-9]{22,27}\.[\w-]{6}\.[\w-]{27,}+"),
+    secret_pattern("private-key", "age-secret-key-1", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}+"),
+    secret_pattern("private-key", "private-lines", r"Private-Lines: \d{1,3}\r?\n((?:[A-Za-z0-9+/=]{1,80}+\r?\n?)++)"),
+)
