@@ -7,7 +7,7 @@ from pathlib import Path
 from alembic import context
 from sqlalchemy import Connection
 
-from gateway.adapters.storage.engine import open_for_writing
+from gateway.adapters.storage.sqlite import open_for_writing
 from gateway.adapters.storage.tables import metadata
 
 

@@ -50,7 +50,7 @@ def _read(path: Path) -> str:
 
 
 def _write_once(path: Path, line: str, mode: int) -> None:
-    """Write a file that is either whole or absent, whenever the power goes."""
+    """Write a file that is either whole or absent, even after a power failure."""
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

@@ -3,39 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import islice, starmap
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, LargeBinary, Select, cast, select
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.audit import NEWEST_NOTE
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Unverified, VerificationKey, open_note
 from gateway.core.errors import Misconfigured
-from gateway.core.merkle import Frontier, grow, leaf_hash
+from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, leaf_hash
 from gateway.core.verification import LeafRecord, SnapshotRecord
 
 CHUNK: Final = 1_000
 """Rows fetched at a time, so that a long log needs little memory."""
 
-ADVICE: Final = "`countersign audit verify` says more; restore the state directory from a backup"
+ADVICE: Final = "`countersign audit verify` says more; restore a backup with `countersign restore`"
 
 
-def resume(connection: Connection, key: VerificationKey) -> Frontier:
+_LEAVES = select(
+    t.leaves.c.position, t.leaves.c.hash, cast(t.leaves.c.body, LargeBinary), t.leaves.c.salt, t.leaves.c.payload
+).order_by(t.leaves.c.position)
+"""What a LeafRecord is made of; the text of a body as the bytes that are hashed."""
+
+
+def grow_checked(connection: Connection, key: VerificationKey, place: int | None = None) -> tuple[Frontier, bytes | None]:
     """The frontier to continue from, after hashing the whole log again: it must be what its last checkpoint signed.
 
-    Raises Misconfigured for a log that was edited, cut or half restored: nothing may be appended to a lie.
+    With it the root of the first `place` records, None where there are fewer. Raises Misconfigured for a log that was edited, cut
+    or half restored: nothing may be appended to a damaged log.
     """
     frontier = Frontier()
+    root = EMPTY_ROOT if place == 0 else None
     hashes = _check_hashes(connection)
     while chunk := tuple(islice(hashes, CHUNK)):
+        if place is not None and frontier.size < place <= frontier.size + len(chunk):
+            root = grow(frontier, chunk[: place - frontier.size]).root()
         frontier = grow(frontier, chunk)
+    _require_signed(connection, key, frontier)
+    return frontier, root
+
+
+def _require_signed(connection: Connection, key: VerificationKey, frontier: Frontier) -> None:
     note = newest_note(connection)
     if note is None:
         if frontier.size:
             raise Misconfigured(f"the audit log has {frontier.size} records and no checkpoint; {ADVICE}")
-        return frontier
+        return
     checkpoint = open_note(note, key)
     if isinstance(checkpoint, Unverified):
         raise Misconfigured(f"the audit log's last checkpoint proves nothing: {checkpoint.reason}; {ADVICE}")
@@ -45,7 +61,6 @@ def resume(connection: Connection, key: VerificationKey) -> Frontier:
         )
     if checkpoint.root != frontier.root():
         raise Misconfigured(f"the audit log is not what its last checkpoint signed; {ADVICE}")
-    return frontier
 
 
 def is_empty(connection: Connection) -> bool:
@@ -55,8 +70,11 @@ def is_empty(connection: Connection) -> bool:
 
 def read_leaves(connection: Connection) -> Iterator[LeafRecord]:
     """Every leaf, in order."""
-    for row in _stream(connection, select(t.leaves).order_by(t.leaves.c.position)):
-        yield LeafRecord(row.position, row.hash, row.body.encode(), row.salt, row.payload)
+    # As the driver gives them: SQLAlchemy's rows cost as much as all that is done with them.
+    cursor = connection.connection.cursor()
+    cursor.execute(str(_LEAVES.compile(dialect=connection.dialect)))
+    while rows := cursor.fetchmany(CHUNK):
+        yield from starmap(LeafRecord, rows)
 
 
 def read_notes(connection: Connection) -> Iterator[str]:
@@ -67,7 +85,7 @@ def read_notes(connection: Connection) -> Iterator[str]:
 
 def newest_note(connection: Connection) -> str | None:
     """The newest checkpoint's note."""
-    return connection.execute(select(t.checkpoints.c.note).order_by(t.checkpoints.c.size.desc()).limit(1)).scalar()
+    return connection.execute(NEWEST_NOTE).scalar()
 
 
 def read_descriptors(connection: Connection) -> dict[str, Mapping[str, Json]]:

@@ -1,11 +1,12 @@
-"""Opening the state directory: lock, schema, key, self-check, and then the two ports over it."""
+"""Opening the state directory: locks, checks, schema, key, mark, and then the two ports over it."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-from collections.abc import AsyncGenerator, Generator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,24 @@ from typing import Any
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from gateway.adapters.storage.engine import DATABASE, LOCK, hold_lock, open_for_reading, open_for_writing
+from gateway.adapters.storage import checks
+from gateway.adapters.storage.commits import Committer
+from gateway.adapters.storage.holding import hold_state
+from gateway.adapters.storage.identity import begin_epoch, identify
 from gateway.adapters.storage.keys import load_or_make_key
 from gateway.adapters.storage.ledger import SqlLedger
-from gateway.adapters.storage.log import is_empty, resume
+from gateway.adapters.storage.log import is_empty, newest_note
+from gateway.adapters.storage.mark import MarkFile
 from gateway.adapters.storage.migration import migrate
+from gateway.adapters.storage.reader import RECOVER
 from gateway.adapters.storage.records import SqlRecords
+from gateway.adapters.storage.sqlite import DATABASE, WAL, dispose, open_for_checking, open_for_reading, open_for_writing
 from gateway.adapters.storage.writer import Writer
 from gateway.core.checkpoint import SigningKey, VerificationKey
-from gateway.core.errors import LedgerUnavailable, Misconfigured
-from gateway.core.merkle import Frontier
+from gateway.core.errors import LedgerDamaged, LedgerUnavailable
+from gateway.core.merkle import EMPTY_ROOT, Frontier
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,50 +47,99 @@ class Store:
 async def open_store(directory: Path, *, origin: str) -> AsyncGenerator[Store]:
     """Everything durable, while the context lasts. `origin` names a new log, such as `console.example.com/audit`.
 
-    Raises LedgerLocked when another gateway writes there, Misconfigured for a log that does not add up, a missing key, a
-    database of a newer version or an unsafe SQLite, and LedgerUnavailable when the disk will not have it.
+    Raises LedgerLocked when another gateway writes there, LedgerDamaged for a database that lost or changed what was recorded,
+    Misconfigured for a log that was edited, a missing key, a database of a newer version or an unsafe SQLite, and
+    LedgerUnavailable when the disk cannot be written.
     """
     async with AsyncExitStack() as held:
-        path = await asyncio.to_thread(_make_directory, directory)
-        held.enter_context(hold_lock(directory / LOCK))
-        writing = held.enter_context(_dispose(open_for_writing(path)))
-        key, frontier = await asyncio.to_thread(_make_ready, writing, directory, origin)
-        reading = held.enter_context(_dispose(open_for_reading(path)))
+        await asyncio.to_thread(make_directory, directory)
+        state = held.enter_context(hold_state(directory))
+        frontier = await asyncio.to_thread(checks.check_state, directory, origin)
+        path = await asyncio.to_thread(_make_database, directory)
+        writing = held.enter_context(dispose(open_for_writing(path)))
+        ready = await asyncio.to_thread(make_ready, writing, directory, origin, frontier)
+        state.watch(DATABASE, WAL)
+        reading = held.enter_context(dispose(open_for_reading(path)))
         records = SqlRecords(reading)
         held.callback(records.close)
-        writer = Writer(writing, key, frontier)
+        writer = Writer(writing, ready.committer, mark=ready.mark, require_held=state.check)
         held.push_async_callback(writer.close)
-        yield Store(SqlLedger(writer), records, key.verification_key)
+        if path.stat().st_size > checks.LARGEST_CHECKED_AT_ONCE:
+            await held.enter_async_context(_checking_pages(path, writer))
+        yield Store(SqlLedger(writer), records, ready.key.verification_key)
 
 
-def _make_directory(directory: Path) -> Path:
-    path = directory / DATABASE
+@dataclass(frozen=True, slots=True)
+class ReadyState:
+    """What a writer needs of a state directory that was checked."""
+
+    key: SigningKey
+    committer: Committer
+    mark: MarkFile
+
+
+def make_directory(directory: Path) -> None:
+    """The state directory, for its owner only. Raises LedgerUnavailable."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Made here rather than by SQLite, so that only its owner can read it; the log beside it inherits the mode.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise LedgerUnavailable(f"the state directory cannot be written: {error.strerror}") from None
-    return path
+        raise _unwritable(error) from None
 
 
-def _make_ready(engine: Engine, directory: Path, origin: str) -> tuple[SigningKey, Frontier]:
+def make_ready(engine: Engine, directory: Path, origin: str, frontier: Frontier) -> ReadyState:
+    """Bring the schema up to date, have a key, a mark and the next epoch. Raises LedgerUnavailable, LedgerDamaged."""
     driver: Any = engine.dialect.dbapi
     try:
         with engine.begin() as connection:
             migrate(connection)
+            identity = identify(connection)
+        with engine.connect() as connection:
             key = load_or_make_key(directory, origin, fresh=is_empty(connection))
-            return key, resume(connection, key.verification_key)
+            note = newest_note(connection) or key.sign(0, EMPTY_ROOT)
+        # Before the epoch rises: a database that was ever started on has a mark.
+        mark = MarkFile(directory, key, identity.id, note)
+        with engine.begin() as connection:
+            epoch = begin_epoch(connection)
     except (DBAPIError, driver.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         if isinstance(cause, driver.OperationalError):
             raise LedgerUnavailable(f"the database cannot be opened: {cause}") from None
-        raise Misconfigured(f"`{DATABASE}` is damaged or no database of this gateway: {cause}") from None
+        raise LedgerDamaged(f"`{DATABASE}` is damaged: {cause}; {RECOVER}") from None
+    except OSError as error:
+        raise _unwritable(error) from None
+    return ReadyState(key, Committer(engine, key, frontier, epoch), mark)
 
 
-@contextmanager
-def _dispose(engine: Engine) -> Generator[Engine]:
+def _make_database(directory: Path) -> Path:
+    path = directory / DATABASE
     try:
-        yield engine
-    finally:
-        engine.dispose()
+        # Made here rather than by SQLite, so that only its owner can read it; the log beside it inherits the mode.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise _unwritable(error) from None
+    return path
+
+
+def _unwritable(error: OSError) -> LedgerUnavailable:
+    return LedgerUnavailable(f"the state directory cannot be written: {error.strerror}")
+
+
+@asynccontextmanager
+async def _checking_pages(path: Path, writer: Writer) -> AsyncGenerator[None]:
+    """Check the pages of a large database meanwhile. What is found stops the writer."""
+    with dispose(open_for_checking(path)) as engine, engine.connect() as connection:
+        check = asyncio.create_task(asyncio.to_thread(checks.require_whole_pages, connection))
+
+        def judge(done: asyncio.Task[None]) -> None:
+            error = None if done.cancelled() else done.exception()
+            if isinstance(error, LedgerDamaged):
+                _log.critical("%s", error.message)
+                writer.refuse(error)
+
+        check.add_done_callback(judge)
+        try:
+            yield
+        finally:
+            driver: Any = connection.connection.driver_connection
+            driver.interrupt()
+            await asyncio.wait([check])

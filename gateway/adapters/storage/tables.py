@@ -1,6 +1,6 @@
 """The tables, portable between SQLite and PostgreSQL. Times are epoch milliseconds; `*_digest` and `*_hash` are hex SHA-256.
 
-What a call was given and what it gave stand once, in the payload of its leaves; `calls` only points there.
+Arguments and result of a call are stored once, in the payloads of its leaves; `calls` only points there.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
-    text,
 )
+
+from gateway.adapters.storage.sqlite import Place, partial_index
 
 metadata = MetaData(
     naming_convention={
@@ -28,8 +29,6 @@ metadata = MetaData(
     }
 )
 
-# SQLite gives a table its row id for a key of type INTEGER only, and an INTEGER there has 64 bits already.
-_Place = BigInteger().with_variant(Integer, "sqlite")
 _Time = BigInteger
 
 # ── the audit log ──
@@ -37,7 +36,7 @@ _Time = BigInteger
 leaves = Table(
     "leaves",
     metadata,
-    Column("position", _Place, primary_key=True, autoincrement=False),
+    Column("position", Place, primary_key=True, autoincrement=False),
     Column("hash", LargeBinary, nullable=False),
     Column("body", Text, nullable=False),
     # Erasing a payload sets both to NULL; the body keeps SHA-256(salt || payload).
@@ -48,8 +47,18 @@ leaves = Table(
 checkpoints = Table(
     "checkpoints",
     metadata,
-    Column("size", _Place, primary_key=True, autoincrement=False),
+    Column("size", Place, primary_key=True, autoincrement=False),
     Column("note", Text, nullable=False),
+)
+
+# ── the database itself ──
+
+identity = Table(
+    "identity",
+    metadata,
+    # One row: a random name that never changes, and the number of the gateway's start that may write.
+    Column("id", Text, primary_key=True),
+    Column("epoch", BigInteger, nullable=False),
 )
 
 # ── people ──
@@ -124,7 +133,7 @@ conversations = Table(
     Column("title", Text, nullable=False),
     Column("created_at", _Time, nullable=False),
     Column("updated_at", _Time, nullable=False),
-    # Not a foreign key: a copy outlives what it was copied from.
+    # Not a foreign key: a copy stays when its original is deleted.
     Column("parent_id", Text),
     Column("fork_at", Integer),
     Column("taint", Integer, nullable=False),
@@ -158,8 +167,8 @@ messages = Table(
     Column("at", _Time, nullable=False),
     Column("call_id", Text),
     Column("tool_calls", Text, nullable=False),
-    # Where the salted digest of the content stands, so that it can be erased with the message.
-    Column("leaf", _Place, nullable=False),
+    # The leaf with the salted digest of the content, so that it can be erased with the message.
+    Column("leaf", Place, nullable=False),
 )
 
 # ── what was on offer ──
@@ -196,8 +205,8 @@ calls = Table(
     Column("received_at", _Time, nullable=False),
     Column("closed_at", _Time),
     # Leaves whose payloads hold the arguments and the result.
-    Column("request_leaf", _Place, nullable=False),
-    Column("closing_leaf", _Place),
+    Column("request_leaf", Place, nullable=False),
+    Column("closing_leaf", Place),
     # Second columns that only grow keep new entries together: fewer pages for every commit to write.
     Index(None, "session_id", "request_leaf"),
     Index(None, "principal_id", "received_at"),
@@ -230,7 +239,7 @@ approvals = Table(
     Column("expires_at", _Time, nullable=False),
     Column("used_at", _Time),
     Index(None, "principal_id", "requested_at"),
-    Index("ix_approvals_pending", "id", sqlite_where=text("status = 'pending'"), postgresql_where=text("status = 'pending'")),
+    Index("ix_approvals_pending", "id", **partial_index("status = 'pending'")),
 )
 
 grants = Table(

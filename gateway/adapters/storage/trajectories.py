@@ -58,7 +58,7 @@ def read_trajectories(folder: Path) -> Iterator[tuple[Path, Trajectory | Malform
 
 
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file that only its owner can read, so that whoever looks finds the old one or the new one. Raises OSError."""
+    """Write a file that only its owner can read, so that a reader finds the old one or the new one. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -74,7 +74,7 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
 
 def _read(path: Path) -> bytes:
     try:
-        # A pipe of that name would be waited at for ever.
+        # Opening a pipe of that name would block.
         if not path.is_file():
             raise MalformedTrajectory("not a file")
         with path.open("rb") as file:

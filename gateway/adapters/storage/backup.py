@@ -1,0 +1,147 @@
+"""Backups: one file with the database at one moment and the keys of its log, checked before it counts, and put back.
+
+The file is a tar archive, so that nothing of this version is needed to look into it. It holds the key that signs the log, for
+without it a restored log cannot be continued: whoever has the file can read everything and sign in the log's name.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final, cast
+
+from gateway.adapters.storage.checks import checking, require_whole_pages
+from gateway.adapters.storage.inspection import examine, open_stored_log
+from gateway.adapters.storage.keys import PUBLIC, SECRET
+from gateway.adapters.storage.loss import Loss, assess, go_on, load_key, remove_database, set_aside
+from gateway.adapters.storage.sqlite import DATABASE, choose_driver, copy_online
+from gateway.core.errors import GatewayError, LedgerDamaged, LedgerUnavailable, Misconfigured
+from gateway.core.verification import LogReport
+
+HELD: Final = (DATABASE, SECRET, PUBLIC)
+"""What a backup holds. Cookies' key is not among it: everybody signs in again after a restore."""
+
+OnProgress = Callable[[int, int], None]
+"""Told how many pages of how many are copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that was checked."""
+
+    report: LogReport
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore did: what is missing since the backup, on record at `index`, and where the files before are kept."""
+
+    report: LogReport
+    loss: Loss | None
+    index: int | None
+    aside: Path | None
+
+
+def back_up(folder: Path, file: Path, on_progress: OnProgress) -> Backup:
+    """Write a backup of a state folder, beside a running gateway or without one. Raises GatewayError; no file is left then."""
+    if not (folder / DATABASE).is_file():
+        raise Misconfigured(f"there is no `{DATABASE}` in `{folder}`; name the gateway's state folder with --state")
+    load_key(folder)
+    with _workplace(file.absolute().parent) as work:
+        _copy_database(folder / DATABASE, work / DATABASE, on_progress)
+        for name in (SECRET, PUBLIC):
+            shutil.copy(folder / name, work / name)
+        report = _verify(work)
+        part = work / "backup"
+        with _open_private(part) as raw, tarfile.open(fileobj=raw, mode="w") as archive:
+            for name in HELD:
+                archive.add(work / name, name)
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        size = part.stat().st_size
+        part.replace(file)
+    return Backup(report, size)
+
+
+def restore(file: Path, folder: Path, at: int, stamp: str) -> Restored:
+    """Put a backup in place of what a held state folder has. `at` is the time now, `stamp` names what is set aside.
+
+    Raises GatewayError, before anything is changed, for a file that is no sound backup of this log.
+    """
+    with _workplace(folder) as work:
+        _unpack(file, work)
+        report = _verify(work)
+        _require_same_log(work, folder)
+        had_any = any((folder / name).exists() for name in (DATABASE, SECRET))
+        aside = set_aside(folder, f"replaced-{stamp}") if had_any else None
+        for name in (SECRET, PUBLIC):
+            if not (folder / name).exists():
+                (work / name).replace(folder / name)
+        remove_database(folder)
+        (work / DATABASE).replace(folder / DATABASE)
+    loss = assess(folder)
+    return Restored(report, loss, None if loss is None else go_on(folder, loss, at), aside)
+
+
+def _copy_database(source: Path, target: Path, on_progress: OnProgress) -> None:
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    try:
+        copy_online(source, target, on_progress)
+    except choose_driver().Error as error:
+        raise LedgerUnavailable(f"the database cannot be copied: {error}") from None
+
+
+def _verify(work: Path) -> LogReport:
+    """Look at every page and every record. Raises LedgerDamaged."""
+    with checking(work) as connection:
+        require_whole_pages(connection)
+    with open_stored_log(work) as stored:
+        report = examine(stored)
+    if report.fault is not None:
+        raise LedgerDamaged(f"the copy is not sound: {report.fault.detail}")
+    return report
+
+
+def _unpack(file: Path, work: Path) -> None:
+    try:
+        with tarfile.open(file, mode="r:") as archive:
+            for name in HELD:
+                # None for a member that is no file: a TypeError, as for any other archive that is not ours.
+                with cast("IO[bytes]", archive.extractfile(name)) as content, _open_private(work / name) as copy:
+                    shutil.copyfileobj(content, copy)
+    except (tarfile.TarError, KeyError, TypeError, EOFError):
+        raise Misconfigured(f"`{file}` is no backup that `countersign backup` made, or not all of one") from None
+    except OSError as error:
+        raise Misconfigured(f"`{file}` cannot be read: {error.strerror}") from None
+
+
+def _require_same_log(work: Path, folder: Path) -> None:
+    """Raises Misconfigured when the folder has another log: its records are not what the backup could replace."""
+    if not (folder / SECRET).exists():
+        return
+    there, here = load_key(work).verification_key, load_key(folder).verification_key
+    if there != here:
+        raise Misconfigured(f"the backup is of the log `{there.name}`, whose key is not the one in this state folder")
+
+
+@contextmanager
+def _workplace(folder: Path) -> Generator[Path]:
+    """A folder for one's owner only, on the same file system, that is gone afterwards."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".countersign-", dir=folder) as work:
+            yield Path(work)
+    except GatewayError:
+        raise
+    except OSError as error:
+        raise LedgerUnavailable(f"`{folder}` cannot be written: {error.strerror}") from None
+
+
+def _open_private(path: Path) -> IO[bytes]:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")

@@ -1,0 +1,125 @@
+"""What is looked at before a gateway writes to a state folder: is it whole, and is it where it was?
+
+Everything here reads through connections that cannot write. Closing the last connection that can copies the write-ahead log
+into the database and removes it; of a torn one the rest would be gone, before anybody could look at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from gateway.adapters.storage.identity import Identity, read_identity
+from gateway.adapters.storage.keys import SECRET, load_or_make_key
+from gateway.adapters.storage.log import grow_checked, is_empty
+from gateway.adapters.storage.mark import MARK, read_mark
+from gateway.adapters.storage.migration import HEAD, IDENTIFIED, current_revision
+from gateway.adapters.storage.reader import RECOVER
+from gateway.adapters.storage.sqlite import DATABASE, find_fault, open_for_checking
+from gateway.core.checkpoint import VerificationKey
+from gateway.core.errors import LedgerDamaged, LedgerUnavailable
+from gateway.core.merkle import Frontier
+
+LARGEST_CHECKED_AT_ONCE: Final = 256 * 2**20
+"""Bytes of database whose pages are checked before a start; a larger one is checked while the gateway runs. SQLite reads some
+200 MB a second here (measured), so a start waits for about a second at most."""
+
+
+def check_state(folder: Path, origin: str) -> Frontier:
+    """Look at a whole state folder, and give the frontier to continue its log from. `origin` names the key of a new log.
+
+    Raises LedgerDamaged, Misconfigured, LedgerUnavailable. Writes nothing but the key of a log that has no record yet.
+    """
+    require_database(folder)
+    path = folder / DATABASE
+    if not path.exists() or path.stat().st_size == 0:
+        return Frontier()
+    with checking(folder) as connection:
+        if path.stat().st_size <= LARGEST_CHECKED_AT_ONCE:
+            require_whole_pages(connection)
+        revision = require_tables(connection, folder)
+        if revision is None or revision > HEAD:
+            # New, or of a newer version, which the migration refuses.
+            return Frontier()
+        key = load_or_make_key(folder, origin, fresh=is_empty(connection)).verification_key
+        return resume(connection, folder, key, identity_of(connection, revision))
+
+
+def require_database(folder: Path) -> None:
+    """Raises LedgerDamaged where there was a database and is none: a new one would forget everybody and everything."""
+    path = folder / DATABASE
+    left = [name for name in (SECRET, MARK) if (folder / name).exists()]
+    if left and (not path.exists() or path.stat().st_size == 0):
+        state = "is empty" if path.exists() else "is gone"
+        raise LedgerDamaged(f"`{DATABASE}` {state}, but `{left[0]}` beside it shows that there was one; {RECOVER}")
+
+
+@contextmanager
+def checking(folder: Path) -> Generator[Connection]:
+    """The database, for looking at it. Raises LedgerDamaged for what SQLite cannot read."""
+    engine = open_for_checking(folder / DATABASE)
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except OperationalError as error:
+        raise LedgerUnavailable(f"the database cannot be opened: {error.orig}") from None
+    except (DBAPIError, UnicodeDecodeError) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else "text that is no text"
+        raise LedgerDamaged(f"`{DATABASE}` is damaged or no database of this gateway: {cause}; {RECOVER}") from None
+    finally:
+        engine.dispose()
+
+
+def require_whole_pages(connection: Connection) -> None:
+    """Raises LedgerDamaged when a page or an index of the database is not what SQLite wrote."""
+    fault = find_fault(connection)
+    if fault is not None:
+        raise LedgerDamaged(f"`{DATABASE}` is damaged: {fault}; {RECOVER}")
+
+
+def require_tables(connection: Connection, folder: Path) -> str | None:
+    """The schema's revision, None for a new database. Raises LedgerDamaged for one without tables beside a key or a mark."""
+    revision = current_revision(connection)
+    if revision is None and any((folder / name).exists() for name in (SECRET, MARK)):
+        raise LedgerDamaged(f"`{DATABASE}` has no tables, but the files beside it show that it had; {RECOVER}")
+    return revision
+
+
+def identity_of(connection: Connection, revision: str | None) -> Identity | None:
+    """The identity of a database, None for one from before there were any."""
+    return read_identity(connection) if revision is not None and revision >= IDENTIFIED else None
+
+
+def resume(connection: Connection, folder: Path, key: VerificationKey, identity: Identity | None) -> Frontier:
+    """The frontier to continue from: of a log that adds up, and that the mark is not ahead of.
+
+    Raises Misconfigured for a log that was edited, LedgerDamaged for one that lost what the mark says it had.
+    """
+    try:
+        mark = read_mark(folder, key)
+    except LedgerDamaged:
+        # Where the key fits neither mark nor log, the log says more.
+        grow_checked(connection, key)
+        raise
+    size = None if mark is None else mark.checkpoint.size
+    frontier, at_mark = grow_checked(connection, key, size)
+    if mark is None:
+        if identity is not None and identity.epoch:
+            raise LedgerDamaged(f"`{MARK}` is gone, so nothing says whether the log is whole; {RECOVER}")
+        return frontier
+    if identity is not None and identity.id != mark.database:
+        raise LedgerDamaged(f"`{DATABASE}` is not the database that `{MARK}` was written for; {RECOVER}")
+    if at_mark is None:
+        lost = mark.checkpoint.size - frontier.size
+        raise LedgerDamaged(
+            f"the log ends after {frontier.size} records, and `{MARK}` says that it had {mark.checkpoint.size}: {lost} are lost"
+            f" (an older copy of the database, or a damaged write-ahead log); {RECOVER}"
+        )
+    if at_mark != mark.checkpoint.root:
+        raise LedgerDamaged(f"the first {mark.checkpoint.size} records are not those of `{MARK}`; {RECOVER}")
+    return frontier

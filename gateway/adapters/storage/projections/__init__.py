@@ -1,0 +1,49 @@
+"""What the ledger's entries change in the tables, and what is read back: one module for each subject of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gateway.adapters.storage.projections.approvals import ApprovalReader, change_approvals
+from gateway.adapters.storage.projections.audit import LogReader
+from gateway.adapters.storage.projections.calls import CallReader, change_calls
+from gateway.adapters.storage.projections.conversations import ConversationReader, change_conversations
+from gateway.adapters.storage.projections.people import PeopleReader, change_people
+from gateway.adapters.storage.projections.sessions import SessionReader, change_sessions
+from gateway.adapters.storage.projections.turns import TurnReader, change_turns
+from gateway.adapters.storage.statements import Change
+from gateway.core.ledger import Entry
+from gateway.core.ledger.approvals import ApprovalEntry
+from gateway.core.ledger.calls import CallEntry
+from gateway.core.ledger.conversations import ConversationEntry
+from gateway.core.ledger.inference import InferenceEntry
+from gateway.core.ledger.operation import OperationEntry
+from gateway.core.ledger.people import PeopleEntry
+from gateway.core.ledger.sessions import SessionEntry
+from gateway.core.ledger.turns import TurnEntry
+
+
+def changes(entry: Entry) -> Sequence[Change]:
+    """The changes of an entry, in order. The most frequent subjects are asked for first."""
+    if isinstance(entry, CallEntry):
+        return change_calls(entry)
+    if isinstance(entry, ApprovalEntry):
+        return change_approvals(entry)
+    if isinstance(entry, ConversationEntry):
+        return change_conversations(entry)
+    if isinstance(entry, TurnEntry):
+        return change_turns(entry)
+    if isinstance(entry, SessionEntry):
+        return change_sessions(entry)
+    if isinstance(entry, PeopleEntry):
+        return change_people(entry)
+    return _change_nothing(entry)
+
+
+def _change_nothing(_entry: InferenceEntry | OperationEntry) -> Sequence[Change]:
+    """For subjects that are on record in the audit log and nowhere else."""
+    return ()
+
+
+class EveryReader(PeopleReader, SessionReader, ConversationReader, TurnReader, CallReader, ApprovalReader, LogReader):
+    """The reads of every subject."""

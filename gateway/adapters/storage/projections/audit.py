@@ -1,0 +1,72 @@
+"""The audit log's own tables: leaves and checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Select, func, select
+
+from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.reader import ARow, Reader, stored
+from gateway.adapters.storage.sqlite import JsonMember
+from gateway.adapters.storage.statements import insertion
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.merkle import leaf_hash
+from gateway.runtime.ports import AuditQuery, AuditRow
+
+ADD_LEAF = insertion(t.leaves)
+ADD_CHECKPOINT = insertion(t.checkpoints)
+
+NEWEST_NOTE = select(t.checkpoints.c.note).order_by(t.checkpoints.c.size.desc()).limit(1)
+"""The note of the newest checkpoint."""
+
+
+def select_leaves(query: AuditQuery) -> Select[Any]:
+    """The leaves of a query, newest first. Filters read the bodies themselves: beside the hashed text there is no second
+    copy that could say otherwise."""
+    wanted = {
+        "principalId": query.principal_id,
+        "conversationId": query.conversation_id,
+        "event": query.event,
+        "tool": query.tool,
+        "outcome": query.outcome,
+    }
+    chosen = select(t.leaves).where(
+        *(JsonMember(t.leaves.c.body, name) == value for name, value in wanted.items() if value is not None)
+    )
+    if query.before is not None:
+        chosen = chosen.where(t.leaves.c.position < query.before)
+    return chosen.order_by(t.leaves.c.position.desc()).limit(query.limit)
+
+
+@stored("record", "position")
+def read_audit_row(row: ARow) -> AuditRow:
+    """The hash is computed, not copied: what is shown is what the tree would have to hold."""
+    return AuditRow(
+        index=row.position,
+        hash=leaf_hash(row.body.encode()).hex(),
+        body=orjson.loads(row.body),
+        payload=None if row.payload is None else orjson.loads(row.payload),
+    )
+
+
+class LogReader(Reader):
+    """The audit log."""
+
+    async def audit(self, query: AuditQuery) -> Sequence[AuditRow]:
+        return await self._list(select_leaves(query), read_audit_row)
+
+    async def audit_size(self) -> int:
+        return await self._count(select(func.count()).select_from(t.leaves))
+
+    async def checkpoint(self) -> str | None:
+        return self._find(NEWEST_NOTE, lambda row: row.note)
+
+    async def ready(self) -> bool:
+        try:
+            await self._count(select(func.count()).select_from(t.checkpoints))
+        except LedgerUnavailable:
+            return False
+        return True

@@ -1,0 +1,285 @@
+"""Calls, and what lets them run, as the tables keep them.
+
+Their statements are grouped: a batch holds the steps of many calls, and all rows of one statement run in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, assert_never
+
+import orjson
+from sqlalchemy import ColumnElement, FromClause, and_, bindparam, func, literal_column, or_, select, update
+
+from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.reader import ARow, Reader, stored
+from gateway.adapters.storage.statements import LEAF, Change, Statement, given, insertion, insertion_once, join_rows
+from gateway.core.audit import is_sealed
+from gateway.core.canonical import Json
+from gateway.core.ledger.calls import (
+    CallClosed,
+    CallEntry,
+    CallFoundUnknown,
+    CallIntended,
+    CallRefusedUnrecorded,
+    LateResultDiscarded,
+)
+from gateway.core.model import ToolRequest
+from gateway.core.results import restore_result
+from gateway.core.vocabulary import ApprovalStatus
+from gateway.runtime.ports import CallRecord, CallState, UnfinishedCall
+
+# ── writing ──
+
+_this_call = and_(
+    t.calls.c.conversation_id == given("conversation_id"),
+    t.calls.c.call_id == given("call_id"),
+    t.calls.c.request_digest == given("request_digest"),
+)
+_NOT_CLOSED_YET = ("closed_at", "closing_leaf")
+
+OPEN_CALL = insertion(t.calls, leaf="request_leaf", without=_NOT_CLOSED_YET, grouped=True)
+"""A call's first entry. A second one with the same id breaks the key and is refused."""
+
+OPEN_CALL_IF_NEW = insertion_once(
+    t.calls, "conversation_id", "call_id", leaf="request_leaf", without=_NOT_CLOSED_YET, grouped=True
+)
+"""Before the closing entry of a call that did not run: it may or may not have an earlier one."""
+
+_CANNOT_USE = "the approval cannot be used for this call"
+
+USE_APPROVAL = Statement(
+    update(t.approvals)
+    .where(
+        t.approvals.c.id == given("approval_id"),
+        t.approvals.c.status == ApprovalStatus.APPROVED.value,
+        t.approvals.c.used_at.is_(None),
+    )
+    .values(used_at=bindparam("used_at")),
+    refusal=_CANNOT_USE,
+    grouped=True,
+)
+RUN_APPROVED_CALL = Statement(
+    update(t.calls)
+    .where(
+        _this_call,
+        t.calls.c.state == CallState.AWAITING_APPROVAL.value,
+        t.calls.c.approval_id == given("approval_id"),
+    )
+    .values(state=CallState.RUNNING.value),
+    refusal=_CANNOT_USE,
+    grouped=True,
+)
+USE_GRANT = Statement(
+    update(t.grants)
+    .where(
+        t.grants.c.id == given("grant_id"),
+        t.grants.c.session_id == given("session_id"),
+        t.grants.c.conversation_id == given("conversation_id"),
+        or_(t.grants.c.turn_id.is_(None), t.grants.c.turn_id == given("turn_id")),
+        t.grants.c.tool == given("tool"),
+        t.grants.c.descriptor_digest == given("descriptor_digest"),
+        t.grants.c.uses < t.grants.c.max_uses,
+        t.grants.c.expires_at > given("at"),
+        t.grants.c.revoked_at.is_(None),
+    )
+    .values(uses=t.grants.c.uses + literal_column("1")),
+    refusal="the grant does not cover this call",
+    grouped=True,
+)
+
+
+def _closing(*where: Any) -> Statement:
+    return Statement(
+        update(t.calls)
+        .where(_this_call, *where)
+        .values(state=CallState.CLOSED.value, closed_at=bindparam("closed_at"), closing_leaf=bindparam(LEAF)),
+        refusal="the call cannot be closed: it is closed already, never ran, or is another call",
+        grouped=True,
+        takes_leaf=True,
+        many=join_rows,
+    )
+
+
+CLOSE_RUN_CALL = _closing(t.calls.c.state == CallState.RUNNING.value)
+CLOSE_CALL = _closing(t.calls.c.state != CallState.CLOSED.value)
+CLOSE_UNKNOWN_CALL = Statement(
+    update(t.calls)
+    .where(
+        t.calls.c.conversation_id == given("conversation_id"),
+        t.calls.c.call_id == given("call_id"),
+        t.calls.c.state == CallState.RUNNING.value,
+    )
+    .values(state=CallState.CLOSED.value, closed_at=bindparam("closed_at"), closing_leaf=bindparam(LEAF)),
+    refusal="the call is not running",
+    takes_leaf=True,
+)
+
+GROUP_ORDER: Final = (
+    OPEN_CALL,
+    OPEN_CALL_IF_NEW,
+    USE_APPROVAL,
+    RUN_APPROVED_CALL,
+    USE_GRANT,
+    CLOSE_RUN_CALL,
+    CLOSE_CALL,
+)
+"""The grouped statements, in the order in which one call's own steps come."""
+
+
+def change_calls(entry: CallEntry) -> Sequence[Change]:
+    """What an entry about a call changes, in order."""
+    match entry:
+        case CallIntended():
+            return _intend(entry)
+        case CallClosed():
+            return _close(entry)
+        case CallFoundUnknown():
+            values = {"of_conversation_id": entry.conversation_id, "of_call_id": entry.call_id, "closed_at": entry.at}
+            return (Change(CLOSE_UNKNOWN_CALL, values),)
+        case CallRefusedUnrecorded() | LateResultDiscarded():
+            return ()
+        case _:
+            assert_never(entry)
+
+
+def open_call(request: ToolRequest, state: CallState, approval_id: str | None = None, statement: Statement = OPEN_CALL) -> Change:
+    """The first row of a call."""
+    values = {
+        "conversation_id": request.conversation_id,
+        "call_id": request.call_id,
+        "turn_id": request.turn_id,
+        "principal_id": request.principal.id,
+        "session_id": request.session_id,
+        "tool": request.tool,
+        "request_digest": request.digest,
+        "state": state.value,
+        "approval_id": approval_id,
+        "received_at": request.received_at,
+    }
+    return Change(statement, values, _key(request))
+
+
+def _intend(entry: CallIntended) -> Sequence[Change]:
+    request = entry.request
+    if entry.approval_id is None:
+        opened = open_call(request, CallState.RUNNING)
+        return (opened,) if entry.grant_id is None else (opened, _use_grant(entry, entry.grant_id))
+    approved = (
+        Change(USE_APPROVAL, {"of_approval_id": entry.approval_id, "used_at": entry.at}, _key(request)),
+        Change(RUN_APPROVED_CALL, {**_of_call(request), "of_approval_id": entry.approval_id}, _key(request)),
+    )
+    return approved if entry.grant_id is None else (*approved, _use_grant(entry, entry.grant_id))
+
+
+def _use_grant(entry: CallIntended, grant_id: str) -> Change:
+    request = entry.request
+    values = {
+        "of_grant_id": grant_id,
+        "of_session_id": request.session_id,
+        "of_conversation_id": request.conversation_id,
+        "of_turn_id": request.turn_id,
+        "of_tool": request.tool,
+        "of_descriptor_digest": entry.descriptor_digest,
+        "of_at": entry.at,
+    }
+    return Change(USE_GRANT, values, _key(request))
+
+
+def _close(entry: CallClosed) -> Sequence[Change]:
+    request = entry.request
+    values = {**_of_call(request), "closed_at": entry.at}
+    if entry.executed:
+        return (Change(CLOSE_RUN_CALL, values, _key(request)),)
+    # A refusal may be the first entry of a call.
+    opened = open_call(request, CallState.AWAITING_APPROVAL, statement=OPEN_CALL_IF_NEW)
+    return (opened, Change(CLOSE_CALL, values, _key(request)))
+
+
+def _key(request: ToolRequest) -> tuple[str, str]:
+    return (request.conversation_id, request.call_id)
+
+
+def _of_call(request: ToolRequest) -> dict[str, Any]:
+    return {
+        "of_conversation_id": request.conversation_id,
+        "of_call_id": request.call_id,
+        "of_request_digest": request.digest,
+    }
+
+
+# ── reading ──
+
+
+def _sealed_columns(leaves: FromClause) -> Sequence[ColumnElement[Any]]:
+    return leaves.c.body, leaves.c.salt, leaves.c.payload
+
+
+_request_leaf, _closing_leaf = t.leaves.alias("request"), t.leaves.alias("closing")
+_calls = (
+    select(
+        t.calls,
+        *(column.label(f"request_{column.name}") for column in _sealed_columns(_request_leaf)),
+        *(column.label(f"closing_{column.name}") for column in _sealed_columns(_closing_leaf)),
+    )
+    .join(_request_leaf, _request_leaf.c.position == t.calls.c.request_leaf)
+    .outerjoin(_closing_leaf, _closing_leaf.c.position == t.calls.c.closing_leaf)
+)
+
+
+def _read_payload(body: str, salt: bytes | None, payload: bytes | None) -> Mapping[str, Json] | None:
+    """A payload that is the one its leaf was sealed over; None for one that was erased, or is not there yet."""
+    if payload is None:
+        return None
+    if not is_sealed(body.encode(), salt, payload):
+        raise ValueError("not the payload that was recorded")
+    return orjson.loads(payload)
+
+
+@stored("call", "conversation_id", "call_id")
+def _read_unfinished_call(row: ARow) -> UnfinishedCall:
+    return UnfinishedCall(row.principal_id, row.conversation_id, row.turn_id, row.call_id, row.tool)
+
+
+@stored("call", "conversation_id", "call_id")
+def _read_call(row: ARow) -> CallRecord:
+    """A call with its payloads. One that was erased reads as no arguments and no result."""
+    request = _read_payload(row.request_body, row.request_salt, row.request_payload)
+    closing = _read_payload(row.closing_body, row.closing_salt, row.closing_payload)
+    return CallRecord(
+        conversation_id=row.conversation_id,
+        turn_id=row.turn_id,
+        call_id=row.call_id,
+        tool=row.tool,
+        arguments={} if request is None else request["arguments"],
+        request_digest=row.request_digest,
+        state=CallState(row.state),
+        approval_id=row.approval_id,
+        received_at=row.received_at,
+        result=None if closing is None else restore_result(closing["result"]),
+        closing_index=row.closing_leaf,
+        closed_at=row.closed_at,
+    )
+
+
+class CallReader(Reader):
+    """Calls with their arguments and results."""
+
+    async def calls(self, conversation_id: str) -> Sequence[CallRecord]:
+        own = _calls.where(t.calls.c.conversation_id == conversation_id)
+        return await self._list(own.order_by(t.calls.c.received_at, t.calls.c.call_id), _read_call)
+
+    async def call(self, conversation_id: str, call_id: str) -> CallRecord | None:
+        key = and_(t.calls.c.conversation_id == conversation_id, t.calls.c.call_id == call_id)
+        return self._find(_calls.where(key), _read_call)
+
+    async def calls_in_session(self, session_id: str) -> int:
+        return await self._count(select(func.count()).where(t.calls.c.session_id == session_id))
+
+    async def calls_since(self, principal_id: str, since: int) -> int:
+        recent = and_(t.calls.c.principal_id == principal_id, t.calls.c.received_at >= since)
+        return await self._count(select(func.count()).where(recent))
+
+    async def unfinished_calls(self) -> Sequence[UnfinishedCall]:
+        running = select(t.calls).where(t.calls.c.state == CallState.RUNNING.value)
+        return await self._list(running.order_by(t.calls.c.request_leaf), _read_unfinished_call)

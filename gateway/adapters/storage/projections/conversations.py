@@ -1,0 +1,188 @@
+"""Conversations and their messages, as the tables keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import orjson
+from sqlalchemy import and_, bindparam, delete, null, select, tuple_, update
+
+from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.reader import ARow, Reader, stored
+from gateway.adapters.storage.statements import Change, Statement, given, highest, insertion
+from gateway.core.canonical import Json, canonical_bytes
+from gateway.core.ledger.conversations import (
+    ConversationDeleted,
+    ConversationEntry,
+    ConversationOpened,
+    ConversationRenamed,
+    ConversationTainted,
+    Message,
+    MessageAppended,
+)
+from gateway.core.vocabulary import Role
+from gateway.runtime.ports import ConversationRecord
+
+# ── writing ──
+
+LIVE = and_(t.conversations.c.id == given("id"), t.conversations.c.deleted_at.is_(None))
+"""The conversation of that id, unless it was deleted."""
+
+NO_CONVERSATION = "there is no such conversation"
+
+OPEN_CONVERSATION = insertion(t.conversations)
+RENAME_CONVERSATION = Statement(update(t.conversations).where(LIVE).values(title=bindparam("title")), refusal=NO_CONVERSATION)
+DELETE_CONVERSATION = Statement(
+    update(t.conversations).where(LIVE).values(deleted_at=bindparam("deleted_at"), title="", open_turn_id=null()),
+    refusal=NO_CONVERSATION,
+)
+# A message's digest in the log goes with it: otherwise a deleted message's text could still be confirmed by its digest.
+ERASE_MESSAGE_DIGESTS = Statement(
+    update(t.leaves)
+    .where(t.leaves.c.position.in_(select(t.messages.c.leaf).where(t.messages.c.conversation_id == given("id"))))
+    .values(salt=null(), payload=null())
+)
+DELETE_MESSAGES = Statement(delete(t.messages).where(t.messages.c.conversation_id == given("id")))
+TAINT_CONVERSATION = Statement(
+    update(t.conversations)
+    .where(LIVE)
+    .values(taint=highest(t.conversations.c.taint, "taint"), label=highest(t.conversations.c.label, "label")),
+    refusal=NO_CONVERSATION,
+)
+ADD_MESSAGE = insertion(t.messages, leaf="leaf")
+COUNT_MESSAGE = Statement(
+    update(t.conversations)
+    .where(LIVE)
+    .values(
+        updated_at=highest(t.conversations.c.updated_at, "at"),
+        message_count=highest(t.conversations.c.message_count, "message_count"),
+    ),
+    refusal=NO_CONVERSATION,
+)
+
+
+def change_conversations(entry: ConversationEntry) -> Sequence[Change]:
+    """What an entry about a conversation changes, in order."""
+    match entry:
+        case MessageAppended():
+            return _append_message(entry)
+        case ConversationOpened():
+            return (Change(OPEN_CONVERSATION, _conversation_row(entry)),)
+        case ConversationRenamed():
+            return (Change(RENAME_CONVERSATION, {"of_id": entry.id, "title": entry.title}),)
+        case ConversationDeleted():
+            return (
+                Change(DELETE_CONVERSATION, {"of_id": entry.id, "deleted_at": entry.at}),
+                Change(ERASE_MESSAGE_DIGESTS, {"of_id": entry.id}),
+                Change(DELETE_MESSAGES, {"of_id": entry.id}),
+            )
+        case ConversationTainted():
+            return (Change(TAINT_CONVERSATION, {"of_id": entry.id, "of_taint": entry.taint, "of_label": entry.label}),)
+        case _:
+            assert_never(entry)
+
+
+def _append_message(entry: MessageAppended) -> Sequence[Change]:
+    message = entry.message
+    values = {
+        "conversation_id": message.conversation_id,
+        "position": message.index,
+        "turn_id": message.turn_id,
+        "role": message.role.value,
+        "content": message.content,
+        "provenance": message.provenance,
+        "at": message.at,
+        "call_id": message.call_id,
+        # The calls that a model asked for, as it wrote them: canonical, since they may be compared.
+        "tool_calls": canonical_bytes(list(message.tool_calls)).decode(),
+    }
+    count = {"of_id": message.conversation_id, "of_at": entry.at, "of_message_count": message.index + 1}
+    return (Change(ADD_MESSAGE, values), Change(COUNT_MESSAGE, count))
+
+
+def _conversation_row(entry: ConversationOpened) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "principal_id": entry.principal_id,
+        "title": entry.title,
+        "created_at": entry.at,
+        "updated_at": entry.at,
+        "parent_id": entry.parent_id,
+        "fork_at": entry.fork_at,
+        "taint": 0,
+        "label": 0,
+        "turn_count": 0,
+        "message_count": 0,
+        "open_turn_id": None,
+        "deleted_at": None,
+    }
+
+
+# ── reading ──
+
+_conversations = (
+    select(
+        t.conversations,
+        t.turns.c.position.label("open_turn_index"),
+        t.turns.c.model_id.label("open_turn_model_id"),
+        t.turns.c.session_id.label("open_turn_session_id"),
+    )
+    .outerjoin(t.turns, t.turns.c.id == t.conversations.c.open_turn_id)
+    .where(t.conversations.c.deleted_at.is_(None))
+)
+
+
+@stored("conversation", "id")
+def _read_conversation(row: ARow) -> ConversationRecord:
+    return ConversationRecord(
+        id=row.id,
+        principal_id=row.principal_id,
+        title=row.title,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        parent_id=row.parent_id,
+        taint=row.taint,
+        label=row.label,
+        turn_count=row.turn_count,
+        message_count=row.message_count,
+        open_turn_id=row.open_turn_id,
+        open_turn_index=row.open_turn_index,
+        open_turn_model_id=row.open_turn_model_id,
+        open_turn_session_id=row.open_turn_session_id,
+    )
+
+
+@stored("message", "conversation_id", "position")
+def _read_message(row: ARow) -> Message:
+    return Message(
+        conversation_id=row.conversation_id,
+        turn_id=row.turn_id,
+        index=row.position,
+        role=Role(row.role),
+        content=row.content,
+        provenance=row.provenance,
+        at=row.at,
+        call_id=row.call_id,
+        tool_calls=tuple(cast("list[Mapping[str, Json]]", orjson.loads(row.tool_calls))),
+    )
+
+
+class ConversationReader(Reader):
+    """Conversations that were not deleted, and their messages."""
+
+    async def conversations(
+        self, principal_id: str, *, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[ConversationRecord]:
+        place = (t.conversations.c.updated_at, t.conversations.c.id)
+        page = _conversations.where(t.conversations.c.principal_id == principal_id)
+        if before is not None:
+            page = page.where(tuple_(*place) < before)
+        return await self._list(page.order_by(*(column.desc() for column in place)).limit(limit), _read_conversation)
+
+    async def conversation(self, conversation_id: str) -> ConversationRecord | None:
+        return self._find(_conversations.where(t.conversations.c.id == conversation_id), _read_conversation)
+
+    async def messages(self, conversation_id: str) -> Sequence[Message]:
+        own = select(t.messages).where(t.messages.c.conversation_id == conversation_id)
+        return await self._list(own.order_by(t.messages.c.position), _read_message)

@@ -1,0 +1,97 @@
+"""Turns and the snapshots of tools that they were given, as the tables keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from sqlalchemy import bindparam, null, select, update
+
+from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.conversations import LIVE, NO_CONVERSATION
+from gateway.adapters.storage.reader import Reader
+from gateway.adapters.storage.statements import Change, Statement, given, highest, insertion, insertion_once
+from gateway.core.canonical import canonical_bytes
+from gateway.core.ledger.turns import QuestionsAllowed, SnapshotIssued, TurnBegun, TurnEnded, TurnEntry
+from gateway.core.model import Snapshot
+
+# ── writing ──
+
+BEGIN_TURN = insertion(t.turns)
+OPEN_TURN = Statement(
+    update(t.conversations)
+    .where(LIVE)
+    .values(
+        updated_at=highest(t.conversations.c.updated_at, "at"),
+        turn_count=highest(t.conversations.c.turn_count, "turn_count"),
+        open_turn_id=bindparam("open_turn_id"),
+    ),
+    refusal=NO_CONVERSATION,
+)
+CLOSE_TURN = Statement(
+    update(t.conversations)
+    .where(t.conversations.c.id == given("id"), t.conversations.c.open_turn_id == given("turn_id"))
+    .values(open_turn_id=null())
+)
+# What is stored under a digest never differs.
+KEEP_DESCRIPTOR = insertion_once(t.descriptors, "digest")
+KEEP_SNAPSHOT = insertion_once(t.snapshots, "digest")
+
+
+def change_turns(entry: TurnEntry) -> Sequence[Change]:
+    """What an entry about a turn changes, in order."""
+    match entry:
+        case TurnBegun():
+            return _begin_turn(entry)
+        case SnapshotIssued():
+            return _keep_snapshot(entry.snapshot)
+        case TurnEnded():
+            return (Change(CLOSE_TURN, {"of_id": entry.conversation_id, "of_turn_id": entry.turn_id}),)
+        case QuestionsAllowed():
+            return ()
+        case _:
+            assert_never(entry)
+
+
+def _begin_turn(entry: TurnBegun) -> Sequence[Change]:
+    snapshot = entry.snapshot
+    turn = {
+        "id": snapshot.turn_id,
+        "conversation_id": snapshot.conversation_id,
+        "session_id": snapshot.session_id,
+        "position": snapshot.turn_index,
+        "model_id": entry.model_id,
+    }
+    opened = {
+        "of_id": snapshot.conversation_id,
+        "of_at": entry.at,
+        "of_turn_count": snapshot.turn_index + 1,
+        "open_turn_id": snapshot.turn_id,
+    }
+    return (*_keep_snapshot(snapshot), Change(BEGIN_TURN, turn), Change(OPEN_TURN, opened))
+
+
+def _keep_snapshot(snapshot: Snapshot) -> Sequence[Change]:
+    # Turn after turn publishes the same tools: a definition is stored once, a snapshot only names them.
+    body = snapshot.described()
+    body["tools"] = [[tool.spec.digest, tool.permission.value] for tool in snapshot.tools]
+    descriptors = [
+        Change(KEEP_DESCRIPTOR, {"digest": tool.spec.digest, "body": canonical_bytes(tool.spec.described()).decode()})
+        for tool in snapshot.tools
+    ]
+    return (*descriptors, Change(KEEP_SNAPSHOT, {"digest": snapshot.digest, "body": canonical_bytes(body).decode()}))
+
+
+# ── reading ──
+
+
+class TurnReader(Reader):
+    """Turns."""
+
+    async def turn_indices(self, conversation_id: str) -> Mapping[str, int]:
+        own = select(t.turns.c.id, t.turns.c.position).where(t.turns.c.conversation_id == conversation_id)
+        return dict(await self._list(own, lambda row: (row.id, row.position)))
+
+    async def conversations_with_open_turns(self) -> Sequence[str]:
+        live = select(t.conversations.c.id).where(t.conversations.c.deleted_at.is_(None))
+        return await self._list(live.where(t.conversations.c.open_turn_id.is_not(None)), lambda row: row.id)

@@ -1,0 +1,214 @@
+"""Everything that holds for SQLite only: how it is opened, and where its SQL is not that of other databases.
+
+One writer that begins with the lock, readers that cannot write, every commit on the disk. Every other module of the storage
+says what it wants in SQLAlchemy's terms, which PostgreSQL can run too.
+
+Debian's and most other SQLite libraries before 3.51.3 can corrupt a WAL database when two connections write and checkpoint at
+the same time (the WAL-reset bug), so the library is checked, not assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Connection, Engine, Integer, Text, create_engine, event, text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from gateway.core.errors import Misconfigured
+
+DATABASE: Final = "ledger.db"
+LOCK: Final = "ledger.db.lock"
+WAL: Final = "ledger.db-wal"
+
+OLDEST_SAFE_SQLITE: Final = (3, 51, 3)
+"""The first release without the WAL-reset bug (2026-03-13)."""
+
+SQLITE_BUSY: Final = 5
+SQLITE_CORRUPT: Final = 11
+SQLITE_FULL: Final = 13
+SQLITE_NOTADB: Final = 26
+
+BUSY_MILLISECONDS: Final = 5_000
+"""How long a statement waits for another process, such as a backup, before it fails."""
+
+PAGES_IN_LOG: Final = 4_000
+"""When the write-ahead log is copied into the database: at 16 MB. Under load the same pages are written again and again, so
+SQLite's own 1,000 would copy most of them four times (measured: a fifth of the ledger's rate)."""
+
+Place: Final = BigInteger().with_variant(Integer, "sqlite")
+"""A leaf's position. SQLite gives a table its row id for a key of type INTEGER only, and an INTEGER there has 64 bits."""
+
+
+PAGES_AT_ONCE: Final = 2_048
+"""Pages copied between two reports of progress: 8 MB."""
+
+
+def partial_index(condition: str) -> dict[str, Any]:
+    """An index over the rows for which that SQL condition holds."""
+    # Not `postgresql_where` as well: naming it imports that whole dialect (3 MB), which the migration does when it runs.
+    return {"sqlite_where": text(condition)}
+
+
+class JsonMember(FunctionElement[str]):
+    """`JsonMember(document, name)`: the text of a member of a JSON object that is kept as text."""
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(JsonMember)
+def _cast_document(element: JsonMember, compiler: SQLCompiler, **how: Any) -> str:  # pyright: ignore[reportUnusedFunction] - called by the compiler
+    document, name = (compiler.process(clause, **how) for clause in element.clauses)
+    return f"(CAST({document} AS JSON) ->> {name})"
+
+
+@compiles(JsonMember, "sqlite")
+def _extract_member(element: JsonMember, compiler: SQLCompiler, **how: Any) -> str:  # pyright: ignore[reportUnusedFunction] - likewise
+    document, name = (compiler.process(clause, **how) for clause in element.clauses)
+    return f"json_extract({document}, '$.' || {name})"
+
+
+def choose_driver() -> ModuleType:
+    """The sqlite3 module to use: the wheel that brings its own SQLite, or Python's where that is new enough.
+
+    Raises Misconfigured when neither is.
+    """
+    try:
+        module = import_module("pysqlite3.dbapi2")
+    except ImportError:
+        # No wheel for this platform (macOS): Homebrew's and python.org's Pythons carry a current SQLite.
+        module = import_module("sqlite3.dbapi2")
+    version: tuple[int, ...] = module.sqlite_version_info
+    if version < OLDEST_SAFE_SQLITE:
+        raise Misconfigured(
+            f"SQLite {module.sqlite_version} can corrupt the ledger; install `pysqlite3` 0.6.1 or a Python built with"
+            f" SQLite {'.'.join(map(str, OLDEST_SAFE_SQLITE))} or newer"
+        )
+    return module
+
+
+def open_for_writing(path: Path) -> Engine:
+    """The one engine that may write. Every transaction takes the write lock as it begins.
+
+    A deferred BEGIN that reads and then writes fails with SQLITE_BUSY at once, whatever the timeout: measured, 1,400 of 1,600
+    transactions did.
+    """
+    engine = create_engine(f"sqlite+pysqlite:///{path}", module=choose_driver())
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
+        _set_pragmas(
+            connection,
+            "journal_mode = WAL",
+            # FULL, not NORMAL: an intent must survive a power cut before its tool runs.
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            f"wal_autocheckpoint = {PAGES_IN_LOG}",
+            # What a person deletes is overwritten, not only unlinked.
+            "secure_delete = FAST",
+        )
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
+        # Straight to the driver: SQLAlchemy's execution would cost every commit another 20 µs.
+        connection.connection.cursor().execute("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def open_for_reading(path: Path) -> Engine:
+    """An engine that cannot write. Outside an explicit BEGIN every statement sees the latest commit."""
+    # Opened with mode=rw, not ro: reading a WAL database may have to create its shared-memory index.
+    engine = create_engine(f"sqlite+pysqlite:///file:{path}?mode=rw&uri=true", module=choose_driver())
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
+        _set_pragmas(connection, "query_only = ON")
+
+    return engine
+
+
+def open_for_checking(path: Path) -> Engine:
+    """An engine that leaves the files as they are, also when its last connection is closed."""
+    engine = create_engine(f"sqlite+pysqlite:///file:{path}?mode=ro&uri=true", module=choose_driver())
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
+        _set_pragmas(connection)
+
+    return engine
+
+
+@contextmanager
+def dispose(engine: Engine) -> Generator[Engine]:
+    """An engine, until its connections are closed."""
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def find_fault(connection: Connection) -> str | None:
+    """The first thing that is wrong with the database's pages and indices; None when nothing is."""
+    (found,) = connection.exec_driver_sql("PRAGMA quick_check(1)").one()
+    return None if found == "ok" else str(found).replace("\n", " ")
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether a statement of the driver failed because another process held the lock until the time-out."""
+    # The low byte is the result code, whatever the extended one says (https://sqlite.org/rescode.html).
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == SQLITE_BUSY
+
+
+def is_full(error: Exception) -> bool:
+    """Whether a statement of the driver found no room on the disk."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == SQLITE_FULL
+
+
+def is_damaged(error: BaseException) -> bool:
+    """Whether a statement of the driver failed because of what is in the file."""
+    code = getattr(error, "sqlite_errorcode", None)
+    # A text that is no UTF-8 is found by the driver itself, which has no code for it.
+    return "decode to UTF-8" in str(error) if code is None else code & 0xFF in (SQLITE_CORRUPT, SQLITE_NOTADB)
+
+
+def hold_snapshot(connection: Connection) -> None:
+    """Let the connection see one moment of the database until it is closed, whatever is written meanwhile."""
+    connection.exec_driver_sql("BEGIN")
+
+
+def copy_online(source: Path, target: Path, on_progress: Callable[[int, int], None]) -> None:
+    """Copy a database that may be written to meanwhile, as it is now, into an empty file. `on_progress` hears of the pages that
+    are copied, and of all."""
+
+    def tell(_status: int, left: int, total: int) -> None:
+        on_progress(total - left, total)
+
+    with dispose(open_for_reading(source)) as engine, engine.connect() as reading:
+        hold_snapshot(reading)
+        # The snapshot begins with the first read; a gateway that goes on writing does not start the copy anew.
+        reading.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+        writing: Any = choose_driver().connect(target, isolation_level=None)
+        try:
+            reading.connection.driver_connection.backup(  # pyright: ignore[reportOptionalMemberAccess]
+                writing, pages=PAGES_AT_ONCE, progress=tell
+            )
+            writing.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            writing.close()
+
+
+def _set_pragmas(connection: Any, *pragmas: str) -> None:
+    # None: the driver opens no transactions of its own; SQLAlchemy's events do.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (f"busy_timeout = {BUSY_MILLISECONDS}", "trusted_schema = OFF", *pragmas):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()

@@ -1,0 +1,57 @@
+"""Values that are kept as JSON in one column, written and read by their types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import BeforeValidator, TypeAdapter
+
+from gateway.core.canonical import Json
+
+Value = TypeVar("Value")
+
+
+class StoredJson(Generic[Value]):
+    """A column of JSON text that holds values of one type."""
+
+    def __init__(self, adapter: TypeAdapter[Value], *, derived: frozenset[str] = frozenset()) -> None:
+        """`derived` names members that follow from the others and are not written."""
+        self._adapter = adapter
+        self._derived = set(derived) or None
+
+    def write(self, value: Value) -> str:
+        """The text that the column keeps."""
+        return self._adapter.dump_json(value, exclude=self._derived).decode()
+
+    def read(self, text: str) -> Value:
+        """The value that `write` was given, or that version 0.1.0 wrote."""
+        return self._adapter.validate_json(text)
+
+
+def by_name(kind: type[Any], stored: Json) -> Json:
+    """Version 0.1.0 wrote the members of small values as a list, in the order of their fields; this names them."""
+    if not isinstance(stored, list):
+        return stored
+    names = (field.name for field in fields(kind))
+    # A member that is a field no more is not read.
+    return dict(zip(names, cast("list[Json]", stored), strict=False))
+
+
+def also_as_list(kind: type[Any]) -> BeforeValidator:
+    """For `Annotated`: the value may be stored as version 0.1.0 did."""
+    return BeforeValidator(lambda stored: by_name(kind, stored))
+
+
+def members_also_as_lists(**kinds: type[Any]) -> BeforeValidator:
+    """The same for members of a value."""
+
+    def name(stored: Mapping[str, Json]) -> Mapping[str, Json]:
+        return {**stored, **{member: by_name(kind, stored.get(member)) for member, kind in kinds.items()}}
+
+    return BeforeValidator(name)
+
+
+texts: StoredJson[tuple[str, ...]] = StoredJson(TypeAdapter(tuple[str, ...]))
+"""A list of words."""
