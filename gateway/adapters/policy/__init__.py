@@ -1,5 +1,5 @@
-"""The policy room: reads the operator's documents, refuses what could be misread, and judges calls by Cedar.
+"""The policy: reads the operator's documents, refuses what could be misread, and decides by Cedar.
 
-`documents` reads, `profiles` and `rules` check, `cedar` judges, `cases` holds the decision table to it. Nothing outside
-this room knows which engine it is.
+`documents` reads, `profiles` and `rules` check, `cedar` decides, `cases` checks the policy against its decision table.
+Nothing outside this package knows which engine it is.
 """

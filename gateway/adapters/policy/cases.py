@@ -43,7 +43,7 @@ class CaseFacts(_Strict):
     recursive: bool | None = None
 
 
-class Case(_Strict):
+class PolicyCase(_Strict):
     """One row: a question and the verdict it must get.
 
     Either `tool` or `infer` is given. Without `facts` it is the mode published in a snapshot, with `facts = {}` a call about
@@ -62,7 +62,7 @@ class Case(_Strict):
     because: tuple[str, ...] | None = None
 
     @model_validator(mode="after")
-    def _ask_one_thing(self) -> Case:
+    def _ask_one_thing(self) -> PolicyCase:
         if (self.tool is None) == (self.infer is None):
             raise ValueError("a case asks about either `tool` or `infer`")
         if self.infer is not None and (self.facts is not None or self.taint):
@@ -79,14 +79,14 @@ class Case(_Strict):
 
 
 class _CaseFile(_Strict):
-    case: tuple[Case, ...]
+    case: tuple[PolicyCase, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """A case and what the policy said to it."""
+    """A case and the policy's verdict on it."""
 
-    case: Case
+    case: PolicyCase
     verdict: PolicyVerdict
 
     @property
@@ -102,9 +102,9 @@ class CaseResult:
         return tuple(reason.id for reason in self.verdict.because)
 
 
-def read_cases(folder: Path) -> list[Case]:
+def read_cases(folder: Path) -> list[PolicyCase]:
     """All cases of a policy folder, in the order of file names. Raises PolicyUnusable, naming file and row."""
-    cases: list[Case] = []
+    cases: list[PolicyCase] = []
     for path in sorted((folder / FOLDER).glob("*.toml")):
         try:
             cases += _CaseFile.model_validate(tomllib.loads(path.read_text("utf-8"))).case
@@ -117,12 +117,12 @@ def read_cases(folder: Path) -> list[Case]:
     return cases
 
 
-def run_cases(policy: CedarPolicy, cases: Iterable[Case]) -> list[CaseResult]:
+def run_cases(policy: CedarPolicy, cases: Iterable[PolicyCase]) -> list[CaseResult]:
     """Put every case to the policy."""
     return [CaseResult(case, _judge(policy, case)) for case in cases]
 
 
-def _judge(policy: CedarPolicy, case: Case) -> PolicyVerdict:
+def _judge(policy: CedarPolicy, case: PolicyCase) -> PolicyVerdict:
     label = Label[case.label.upper()]
     subject = PolicySubject(Principal(case.person, case.person, case.profile), Label.PUBLIC)
     if case.tool is None:

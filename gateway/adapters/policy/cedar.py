@@ -1,4 +1,4 @@
-"""The policy engine: Cedar judges, this file asks it and refuses to be reassured by anything but a clean yes.
+"""The policy engine: Cedar decides, and only a decision without errors counts as a permission.
 
 A tool's mode is the cheapest of three actions that is allowed, and forbidden if none is. Any error in the diagnostics
 makes it forbidden, whatever the decision says: Cedar skips a `forbid` that fails, and would then allow. The same holds for
@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import cedarpy
 
-from gateway.adapters.policy.documents import SCHEMA, Documents, read_documents
+from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments, read_documents
 from gateway.adapters.policy.profiles import ProfileRules, read_profiles
-from gateway.adapters.policy.rules import NAMESPACE, Rule, Rulebook, compile_rules
+from gateway.adapters.policy.rules import NAMESPACE, PolicyRule, RuleSet, compile_rules
 from gateway.core.approval import Needs, RuleReason
 from gateway.core.canonical import Json
 from gateway.core.errors import PolicyUnusable
@@ -40,7 +40,7 @@ _LONGEST_FACT = 512
 """Characters of a path or host that a remembered question may hold; a client must not fill memory with long ones."""
 
 _UNNAMED = ""
-"""Stands for every person whom no rule names, so that they share verdicts. No rule can name it (see `rules`)."""
+"""Represents every person that no rule names, so that they share verdicts. No rule can name it (see `rules`)."""
 
 _PARENTS = {
     Profile.OPERATOR: ("operator", "enrolled"),
@@ -114,12 +114,12 @@ class _ModelQuestion(NamedTuple):
 class _PolicyInForce:
     """One version of the policy, immutable but for the verdicts that it remembers."""
 
-    def __init__(self, version: str, rulebook: Rulebook, profiles: Mapping[Profile, ProfileRules]) -> None:
+    def __init__(self, version: str, rule_set: RuleSet, profiles: Mapping[Profile, ProfileRules]) -> None:
         self.version = version
         self.limits = {profile: rules.limits() for profile, rules in profiles.items()}
-        self.reasons = tuple(sorted((rule.reason for rule in rulebook.rules.values()), key=lambda reason: reason.id))
+        self.reasons = tuple(sorted((rule.reason for rule in rule_set.rules.values()), key=lambda reason: reason.id))
         self.rule_ids = frozenset(reason.id for reason in self.reasons)
-        self._rulebook = rulebook
+        self._rule_set = rule_set
         self._profiles = profiles
         self._remember_tool = lru_cache(_REMEMBERED)(self._judge_tool)
         self._remember_model = lru_cache(_REMEMBERED)(self._judge_model)
@@ -145,7 +145,7 @@ class _PolicyInForce:
         return self._remember_model(_ModelQuestion(principal.profile, self._person(principal), local, label))
 
     def _person(self, principal: Principal) -> str:
-        return principal.id if principal.id in self._rulebook.named else _UNNAMED
+        return principal.id if principal.id in self._rule_set.named else _UNNAMED
 
     def _judge_tool(self, question: _ToolQuestion) -> PolicyVerdict:
         tool: Json = {
@@ -189,20 +189,20 @@ class _PolicyInForce:
 
     def _judge(self, person: Json, actions: Iterable[tuple[str, PermissionMode]], resource: Json, context: Json) -> PolicyVerdict:
         """The mode of the first action that is allowed."""
-        schema = self._rulebook.schema
+        schema = self._rule_set.schema
         request = {"principal": person["uid"], "resource": resource["uid"], "context": context}
-        blocked: list[Rule] = []
+        blocked: list[PolicyRule] = []
         try:
             # The two stubs below have bare dicts in their signatures.
             entities = cedarpy.Entities.from_json_str(json.dumps([person, resource]), schema)  # pyright: ignore[reportUnknownMemberType]
             for action, mode in actions:
                 asked = {**request, "action": _uid("Action", action)}
-                result = cedarpy.is_authorized(asked, self._rulebook.policies, entities, schema)  # pyright: ignore[reportUnknownMemberType]
+                result = cedarpy.is_authorized(asked, self._rule_set.policies, entities, schema)  # pyright: ignore[reportUnknownMemberType]
                 if result.decision is cedarpy.Decision.NoDecision:
                     return _forbidden([_UNANSWERED])
                 if result.diagnostics.errors:
                     return _forbidden([self._blame(result.diagnostics.errors)])
-                rules = [self._rulebook.rules[position] for position in result.diagnostics.reasons]
+                rules = [self._rule_set.rules[position] for position in result.diagnostics.reasons]
                 if result.allowed:
                     return _permitted(mode, rules, blocked)
                 blocked += rules
@@ -213,7 +213,7 @@ class _PolicyInForce:
     def _blame(self, errors: list[str]) -> RuleReason:
         """The fault as a reason, with the failing rule's own id where Cedar names its position."""
         for error in errors:
-            if (named := re.search(r"policy `(policy\d+)`", error)) and (rule := self._rulebook.rules.get(named[1])):
+            if (named := re.search(r"policy `(policy\d+)`", error)) and (rule := self._rule_set.rules.get(named[1])):
                 return RuleReason("policy.failed", f"The rule {rule.reason.id} could not be evaluated, so nothing is allowed")
         return _UNANSWERED
 
@@ -221,7 +221,7 @@ class _PolicyInForce:
 _UNANSWERED = RuleReason("policy.unanswered", "The policy could not judge this call, so it is not allowed")
 
 
-def _enact(documents: Documents) -> _PolicyInForce:
+def _enact(documents: PolicyDocuments) -> _PolicyInForce:
     in_force = _PolicyInForce(documents.version, compile_rules(documents), read_profiles(documents.profiles))
     # A schema that no longer describes what is asked would forbid everything, call by call; better said at once.
     someone = Principal("", "", Profile.OPERATOR)
@@ -235,7 +235,7 @@ def _enact(documents: Documents) -> _PolicyInForce:
     return in_force
 
 
-def _permitted(mode: PermissionMode, permits: list[Rule], blocked: list[Rule]) -> PolicyVerdict:
+def _permitted(mode: PermissionMode, permits: list[PolicyRule], blocked: list[PolicyRule]) -> PolicyVerdict:
     """The mode with the strictest of what its permits oblige to. Credentials are taken out whatever a rule says."""
     redact = {RedactionClass.SECRETS, *(part for rule in permits for part in rule.redact)}
     return PolicyVerdict(
@@ -252,7 +252,7 @@ def _forbidden(because: Iterable[RuleReason]) -> PolicyVerdict:
     return PolicyVerdict(PermissionMode.FORBIDDEN, tuple(because))
 
 
-def _reasons(rules: Iterable[Rule]) -> list[RuleReason]:
+def _reasons(rules: Iterable[PolicyRule]) -> list[RuleReason]:
     """Each once, in the order of their ids: the order in the files must not show."""
     return sorted({rule.reason for rule in rules}, key=lambda reason: reason.id)
 

@@ -20,7 +20,7 @@ _LARGEST = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class PolicyDocuments:
     """All of one policy, read at one moment. `rules` maps file name to text, in the order in which they count."""
 
     rules: Mapping[str, str]
@@ -33,7 +33,7 @@ class Documents:
         object.__setattr__(self, "version", digest(texts))
 
 
-def read_documents(folder: Path) -> Documents:
+def read_documents(folder: Path) -> PolicyDocuments:
     """Read the folder. Raises PolicyUnusable, naming the file, when one is missing, unreadable or changing right now."""
     octets = _read_all(folder)
     # Two files of two policies would be a third policy that nobody wrote.
@@ -43,7 +43,7 @@ def read_documents(folder: Path) -> Documents:
     schema, profiles = texts.pop(SCHEMA), texts.pop(PROFILES)
     if not texts:
         raise PolicyUnusable("the policy folder has no `*.cedar` file")
-    return Documents(texts, schema, profiles)
+    return PolicyDocuments(texts, schema, profiles)
 
 
 def refuse_unseen(name: str, text: str) -> None:

@@ -16,7 +16,7 @@ import cedarpy
 from cedarpy import pst
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from gateway.adapters.policy.documents import SCHEMA, Documents, explain
+from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments, explain
 from gateway.core.approval import RuleReason
 from gateway.core.errors import PolicyUnusable
 from gateway.core.redaction import RedactionClass
@@ -28,7 +28,7 @@ _MAY_FAIL = frozenset({"add", "sub", "mul", "neg", "offset", "duration_since", "
 
 
 class _Annotations(BaseModel):
-    """What may stand in front of a rule. Values arrive as text."""
+    """The annotations of a rule. Values arrive as text."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -40,10 +40,12 @@ class _Annotations(BaseModel):
         tuple[RedactionClass, ...], BeforeValidator(lambda text: [part.strip() for part in str(text).split(",")])
     ] = ()
     presence: Literal["required"] | None = None
+    approvers: Literal["1"] | None = None
+    requester_may_approve: Literal["true"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PolicyRule:
     """One rule. `ttl` in seconds, `result_cap` in bytes; None and empty mean that it asks for nothing."""
 
     reason: RuleReason
@@ -54,16 +56,16 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Rulebook:
+class RuleSet:
     """A checked set of rules. `rules` is keyed by Cedar's own positional ids, `named` are principals that rules name."""
 
     policies: cedarpy.PolicySet
     schema: cedarpy.Schema
-    rules: Mapping[str, Rule]
+    rules: Mapping[str, PolicyRule]
     named: frozenset[str]
 
 
-def compile_rules(documents: Documents) -> Rulebook:
+def compile_rules(documents: PolicyDocuments) -> RuleSet:
     """Check and parse all rules. Raises PolicyUnusable, naming file and rule."""
     try:
         schema = cedarpy.Schema.from_str(documents.schema)
@@ -80,7 +82,7 @@ def compile_rules(documents: Documents) -> Rulebook:
     # Each file was parsed by itself above, so joining them cannot make a rule run on into the next file.
     policies = cedarpy.PolicySet.from_str("\n".join(documents.rules.values()))
     templates = policies.to_pst().static_policies
-    return Rulebook(
+    return RuleSet(
         policies=policies,
         schema=schema,
         rules={position: _rule(_Annotations.model_validate(template.annotations)) for position, template in templates.items()},
@@ -106,7 +108,14 @@ def _check_file(name: str, text: str, schema: cedarpy.Schema) -> list[str]:
     return rule_ids
 
 
+_NOT_ENFORCED = {"approvers": "1", "requester_may_approve": "true"}
+"""What a rule may say about who approves: only what holds for every approval anyway."""
+
+
 def _check_rule(name: str, template: pst.Template) -> str:
+    for annotation, allowed in _NOT_ENFORCED.items():
+        if template.annotations.get(annotation, allowed) != allowed:
+            raise PolicyUnusable(f"`{name}`: rule {_title(template)}: `@{annotation}` is not enforced yet; remove it")
     try:
         annotations = _Annotations.model_validate(template.annotations)
     except ValidationError as error:
@@ -124,8 +133,8 @@ def _check_rule(name: str, template: pst.Template) -> str:
     return annotations.id
 
 
-def _rule(annotations: _Annotations) -> Rule:
-    return Rule(
+def _rule(annotations: _Annotations) -> PolicyRule:
+    return PolicyRule(
         reason=RuleReason(annotations.id, annotations.why),
         ttl=annotations.approval_ttl_s,
         result_cap=annotations.result_cap,
