@@ -1,0 +1,78 @@
+"""The limits of a job: those that the kernel enforces, and those that are observed because the kernel has none."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.sandbox import process_tree
+from gateway.sandbox.job import JobLimits
+
+ADDRESS_SPACE_FACTOR: Final = 4
+"""Address space a process may reserve, as a multiple of its memory: language run times reserve much more than they use."""
+
+SPARE_DISK: Final = 256 << 20
+"""Bytes that jobs leave on the disk they write to; the gateway's records may be on the same one."""
+
+_OWN_SHARE: Final = 16 << 20
+"""A job that found the disk nearly full is stopped only when it takes some of what was left."""
+
+
+def kernel_limits(limits: JobLimits, *, processes: int) -> dict[str, int]:
+    """By the names of prlimit(1), which are those of the resource module in lower case; `processes` as the kernel counts them."""
+    return {
+        "as": limits.memory_bytes * ADDRESS_SPACE_FACTOR,
+        "data": limits.memory_bytes,
+        "nproc": processes,
+        "nofile": limits.open_files,
+        "cpu": limits.cpu_seconds,
+        "fsize": limits.file_bytes,
+        "core": 0,
+        "memlock": 0,
+        "msgqueue": 0,
+        "sigpending": limits.processes,
+    }
+
+
+def by_number(named: dict[str, int]) -> list[tuple[int, int]]:
+    """The same by the numbers that setrlimit takes."""
+    return [(getattr(resource, f"RLIMIT_{name.upper()}"), amount) for name, amount in named.items()]
+
+
+@dataclass(slots=True)
+class ResourceMonitor:
+    """Measures at intervals what a job takes as a whole. `folder` is a descriptor of the folder it writes to."""
+
+    limits: JobLimits
+    folder: int
+    _free: int = 0
+    _next: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._free = self._free_disk()
+        self._next = time.monotonic() + self.limits.interval_seconds
+
+    def exceeds_limits(self, root: int) -> bool:
+        """Whether the descendants of `root` go beyond what one job may have; measures at intervals."""
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + self.limits.interval_seconds
+        return self._fills_disk() or self._fills_memory(root)
+
+    def _fills_disk(self) -> bool:
+        free = self._free_disk()
+        return free < SPARE_DISK and self._free - free > _OWN_SHARE
+
+    def _fills_memory(self, root: int) -> bool:
+        pids = process_tree.descendants(root)
+        # The exact figure walks every page, so it is asked for only where the rough one, which is never lower, is too high.
+        most = self.limits.memory_bytes
+        return process_tree.anonymous_memory(pids) > most and (process_tree.proportional_memory(pids) or most + 1) > most
+
+    def _free_disk(self) -> int:
+        disk = os.fstatvfs(self.folder)
+        return disk.f_bavail * disk.f_frsize

@@ -1,0 +1,99 @@
+"""The user that a job runs as: this process's own, or one of a pool of users that own nothing when this process is root.
+
+Each running job has a user of its own then, so that jobs cannot reach each other and the kernel's limit on processes counts
+one job alone. The users share a group, and that group gets write access to the job's folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import stat
+import threading
+from collections.abc import Generator
+from typing import Final, NamedTuple
+
+from gateway.sandbox import process_tree
+from gateway.sandbox.job import SandboxError
+
+UIDS: Final = range(60601, 60665)
+"""Below 65536, so that they exist in containers too; neither distributions nor systemd give these to anybody."""
+
+GROUP: Final = 60600
+
+PRIVATE_UMASK: Final = 0o022
+SHARED_UMASK: Final = 0o002
+
+
+class JobUser(NamedTuple):
+    """The numbers of a user and its group."""
+
+    uid: int
+    gid: int
+
+
+class UidPool:
+    """Assigns users to jobs. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._in_use: set[int] = set()
+
+    @contextlib.contextmanager
+    def acquire(self) -> Generator[JobUser | None]:
+        """A user for one job; None where the job keeps this process's own. Raises SandboxError when all are in use."""
+        if os.geteuid() != 0:
+            yield None
+            return
+        with self._lock:
+            uid = next((each for each in UIDS if each not in self._in_use and _is_unused(each)), None)
+            if uid is None:
+                raise SandboxError("too many programs run at once; try again later")
+            self._in_use.add(uid)
+        try:
+            yield JobUser(uid, GROUP)
+        finally:
+            with self._lock:
+                self._in_use.discard(uid)
+
+
+def _is_unused(uid: int) -> bool:
+    """Whether it is nobody's account and runs no process, such as another gateway's."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return process_tree.threads_of(uid) == 0
+    return False
+
+
+def share_with_group(folder: int, group: int) -> None:
+    """Let `group` change everything in the open `folder`, and what comes new in it; a descriptor of the path will do.
+
+    Walks by descriptors and follows no link, so that nothing outside is changed even if another process moves files meanwhile.
+    Files with a second name are left as they are: the other name may be somewhere else.
+    """
+    for _, _, files, here in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
+        _add_group_access(here, group, 0o2770)
+        for name in files:
+            # Neither a link nor a pipe without a writer may hold this up.
+            with contextlib.suppress(OSError):
+                file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=here)
+                try:
+                    _add_group_access(file, group, 0o660)
+                finally:
+                    os.close(file)
+
+
+def _add_group_access(descriptor: int, group: int, mode: int) -> None:
+    found = os.fstat(descriptor)
+    is_file = stat.S_ISREG(found.st_mode)
+    if (is_file and found.st_nlink > 1) or not (is_file or stat.S_ISDIR(found.st_mode)):
+        return
+    current = stat.S_IMODE(found.st_mode)
+    # What anybody in the group can change must not run as its owner.
+    wanted = (current & 0o1777 if is_file else current) | mode
+    if found.st_gid != group:
+        os.fchown(descriptor, -1, group)
+    if wanted != current:
+        os.fchmod(descriptor, wanted)
