@@ -1,20 +1,18 @@
-"""The tools: typed Python functions behind the Toolbox port, and the ones that come with the gateway.
+"""Tools: where they come from, what they say about themselves, and how one is run.
 
-    declaration   `@tool`: what a function says about itself
-    schemas       a signature becomes a small JSON Schema; what no schema may hold
-    registry      the Toolbox: publishes, checks arguments, runs, turns every failure into one that is safe to show
+    source        ToolSource, the one interface of everything that offers tools
+    sources       which sources a gateway has: the one place that names them
+    catalog       the Toolbox over all sources
+    definitions   what may be published: names, schemas, templates
+    outputs       what a tool gave back, as text and JSON
+
+    builtin/        a source: files of one folder, the machine's figures, the web
+    python_module/  a source: decorated functions of packages and modules
+    tool_file/      a source: programs that a JSON file describes
+
+    local         what these three share: running entries, cancelling and closing
+    functions     a typed function as an entry; declaration: `@tool`; schemas: a signature as a small JSON Schema
     threads       where functions that block run
-    discovery     tools of other people: installed ones, and modules named on the command line
-    workspace     the built-in tools over one folder
-    beneath       opening a path that cannot leave that folder
-    files         reading, writing and deleting in it
-    egress        which addresses may be reached, decided once and pinned
-    fetching      one GET through that guard, with every quantity capped
-    reading       HTML as text
-    status        the machine's own figures
-    toolfile      programs as tools, described in a JSON file
-    command       how a call's arguments become such a program's, and how that reads to a person
-    process       running one in the cage (sandbox), and what it wrote as a result
 
 Arguments come from a model and results from anywhere: both are hostile. The functions here get arguments that fit their
 schema and nothing more is assumed of them.

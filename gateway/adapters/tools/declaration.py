@@ -10,6 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
 from gateway.adapters.tools.schemas import Signature
 from gateway.core.canonical import Json
 from gateway.core.model import DEFAULT_RESULT_CAP, DEFAULT_TOOL_TIMEOUT, CallFacts, ToolSpec
+from gateway.core.preview import Preview
 from gateway.core.vocabulary import Category, Recovery, Trust
 
 _Parameters = ParamSpec("_Parameters")
@@ -17,6 +18,10 @@ _Result = TypeVar("_Result")
 
 FactFinder: TypeAlias = Callable[[Mapping[str, Json]], CallFacts]
 """Reads the policy's facts off arguments that fit the schema, defaults applied. Raises ToolFailed when it cannot."""
+
+
+Previewer: TypeAlias = Callable[[Mapping[str, Json]], Preview | None]
+"""Shows what a call would change as things are now; blocks. Raises ToolFailed, in words for the person, when it cannot work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class Tool(Generic[_Parameters, _Result]):
     result_cap: int
     timeout: float
     facts: FactFinder | None
+    preview: Previewer | None
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         return self.function(*args, **kwargs)
@@ -75,6 +81,7 @@ def tool(
     result_cap: int = DEFAULT_RESULT_CAP,
     timeout: float = DEFAULT_TOOL_TIMEOUT,
     facts: FactFinder | None = None,
+    preview: Previewer | None = None,
     name: str | None = None,
     title: str | None = None,
     interface: str | None = None,
@@ -82,9 +89,10 @@ def tool(
     """Make a tool of a function.
 
     The docstring is what models read; parameters are described by `Annotated[str, "…"]`. `summary` and `effects` are what
-    people read before they say yes, templates over parameter names. `result_cap` is in bytes, `timeout` in seconds. A
-    parameter of type `ToolContext` is filled by the gateway and published to nobody. Functions that block run in a thread
-    and should look at `context.cancelled` now and then; coroutine functions run on the loop and must not block it.
+    people read before they approve, templates over parameter names; `preview` adds what the call would change. `result_cap`
+    is in bytes, `timeout` in seconds. A parameter of type `ToolContext` is filled by the gateway and published to nobody.
+    Functions that block run in a thread and should look at `context.cancelled` now and then; coroutine functions run on the
+    loop and must not block it.
     """
 
     def declare(function: Callable[_Parameters, _Result]) -> Tool[_Parameters, _Result]:
@@ -102,6 +110,7 @@ def tool(
             result_cap=result_cap,
             timeout=timeout,
             facts=facts,
+            preview=preview,
         )
 
     return declare

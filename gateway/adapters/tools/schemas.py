@@ -1,7 +1,7 @@
 """JSON Schema of a tool's arguments: made from a signature, kept small, and refused when it could be turned against us.
 
-The schema is authoritative, whoever wrote it: validation compiles it once, never fetches anything, and matches patterns
-with an engine whose time is linear in its input (Rust's `regex`), so that no argument can keep the gateway busy.
+The schema is authoritative, also one from a tool's author: validation compiles it once, never fetches anything, and matches
+patterns with an engine whose time is linear in its input (Rust's `regex`), so that no argument can keep the gateway busy.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any, Final, TypeAlias, cast, get_args, get_origin
 
 import jsonschema_rs
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
+from pydantic_core import core_schema
 
+from gateway.adapters.tools.readings import PLAIN_DECIMAL, find_misread, refuse_unfaithful, word_misread
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -32,10 +35,10 @@ MAX_SUBSCHEMAS = 2_000
 """Subschemas counted with every reference followed, so that a few lines cannot unfold into billions of checks."""
 
 MAX_SCHEMA_DEPTH = 32
-"""Nesting of subschemas; OpenAI's strict mode stops at 10, protocol.md's frames at 64."""
+"""Nesting of subschemas; OpenAI's strict mode stops at 10, docs/PROTOCOL.md's frames at 64."""
 
 MAX_FAULTS = 20
-"""Faults told at once: enough to repair a call, too few to fill a small model's context."""
+"""Faults reported at once: enough to repair a call, too few to fill a small model's context."""
 
 _REBASING: Final = frozenset({"$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor"})
 _SCHEMA_MEMBERS: Final = (
@@ -60,13 +63,18 @@ class Signature:
         return {name: getattr(read, name) for name in arguments}
 
     def find_faults(self, arguments: Mapping[str, Json]) -> tuple[ArgumentFault, ...]:
-        """What the function's types refuse although the schema lets it pass: a date that is none, for instance."""
+        """What the function's types refuse although the schema lets it pass: a date that is none, for instance, or one in a
+        form that they would read as something else than it says."""
         try:
-            self.reader.validate_python(arguments)
+            read = self.reader.validate_python(arguments)
+            written = self.reader.dump_python(read, mode="json", by_alias=True, include=set(arguments), warnings=False)
         except ValidationError as error:
             told = error.errors(include_url=False, include_context=False, include_input=False)
             return tuple(ArgumentFault(_pointer(fault["loc"]), escape(fault["msg"])[:300]) for fault in told[:MAX_FAULTS])
-        return ()
+        except Exception as error:  # noqa: BLE001 # an author's own validator may raise anything, and the arguments are hostile
+            return (ArgumentFault("", f"cannot be read ({type(error).__name__})"),)
+        misread = islice(find_misread(arguments, written), MAX_FAULTS)
+        return tuple(ArgumentFault(_pointer(at), word_misread(said)) for at, said in misread)
 
 
 def read_signature(function: Callable[..., Any]) -> Signature:
@@ -97,9 +105,12 @@ def read_signature(function: Callable[..., Any]) -> Signature:
     )
     try:
         reader = TypeAdapter[Any](shape)
-        published = reader.json_schema(schema_generator=_Quiet)
+        refuse_unfaithful(reader.core_schema)
+        published = reader.json_schema(schema_generator=_Published)
     except (PydanticUserError, PydanticInvalidForJsonSchema) as error:
         raise Misconfigured(f"tool `{name}`: its parameters have no JSON Schema: {error.message}") from None
+    except Misconfigured as error:
+        raise Misconfigured(f"tool `{name}`: {error.message}") from None
     schema = _tidy(published, published.get("$defs", {}), ())
     schema.setdefault("properties", {})
     return Signature(schema, context_name, reader)
@@ -122,7 +133,7 @@ class Validator:
 
     def find_faults(self, arguments: Mapping[str, Json]) -> tuple[ArgumentFault, ...]:
         """Every fault, at most `MAX_FAULTS`, in words that help to do better; empty when the arguments fit."""
-        # The common case pays for a yes or no only.
+        # The common case only checks whether there is a fault.
         if self._compiled.is_valid(arguments):
             return ()
         faults: list[ArgumentFault] = []
@@ -152,13 +163,18 @@ class Validator:
 
 
 _MASK = "the value"
-"""Stands in messages where the value would, which may be large and is the sender's own."""
+"""Replaces the value in messages: it may be large, and the sender has it."""
 
 
-class _Quiet(GenerateJsonSchema):
-    """A default without a JSON form is left out, silently: the function still has it."""
+class _Published(GenerateJsonSchema):
+    """A default without a JSON form is left out, silently: the function still has it. A decimal says how it is written."""
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 # pydantic's own declaration
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        """A number, or a string of plain digits."""
+        number, _ = super().decimal_schema(schema)["anyOf"]
+        return {"anyOf": [number, {"type": "string", "pattern": PLAIN_DECIMAL}]}
 
 
 def _described(annotation: Any) -> Any:

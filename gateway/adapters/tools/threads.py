@@ -29,7 +29,7 @@ class WorkerThreads:
         self._lock = threading.Lock()
         self._count = 0
         self._free = 0
-        """Idle threads less jobs in line; below zero while a line stands."""
+        """Idle threads less jobs in line; below zero while jobs wait."""
 
     def submit(self, work: Callable[[], _Value]) -> asyncio.Future[_Value]:
         """Run `work` in a thread, in the caller's context variables; the future belongs to the running loop."""
@@ -43,7 +43,7 @@ class WorkerThreads:
             except StopIteration as error:
                 # A future cannot carry it: `await` would take it for its own end.
                 return partial(_post, loop, _fail, future, RuntimeError(f"stray {error!r}"))
-            except BaseException as error:  # noqa: BLE001 # whoever waits decides; the thread itself must survive
+            except BaseException as error:  # noqa: BLE001 # the waiting caller decides; the thread itself must continue
                 return partial(_post, loop, _fail, future, error)
             return partial(_post, loop, _fulfil, future, value)
 
@@ -59,7 +59,7 @@ class WorkerThreads:
     def _work(self) -> None:
         while True:
             answer = self._jobs.get()()
-            # Free before it answers, so that whoever asks again at once finds this thread.
+            # Free before it answers, so that the next job at once finds this thread.
             with self._lock:
                 self._free += 1
             answer()

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gateway.adapters.tools.beneath import Opener, choose_opener
-from gateway.adapters.tools.paths import RESERVED_PREFIX, write_path
+from gateway.adapters.tools.builtin.beneath import Opener, choose_opener
+from gateway.adapters.tools.builtin.paths import RESERVED_PREFIX, write_path
 from gateway.core.effects import show
 from gateway.core.errors import Misconfigured, ToolFailed
+from gateway.core.vocabulary import Reason
+from gateway.sandbox.opening import HeldFolder
 
 MAX_READ = 1024 * 1024
 """Bytes of a file that are read; 128 times what a result may hold."""
 
 MAX_ENTRIES = 500
-"""Entries of a folder that are told, unless a caller asks for more."""
+"""Entries of a folder that are listed, unless a caller asks for more."""
 
 MAX_SCANNED = 50_000
 """Entries of a folder that are looked at, so that sorting a folder of millions costs nothing."""
@@ -48,7 +50,7 @@ class FileEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     """The beginning of a file; `size` is what the whole has, in bytes."""
 
     data: bytes
@@ -56,17 +58,20 @@ class Content:
 
 
 class Workspace:
-    """One folder and everything below it. Methods block; paths are parts from `read_path`; failures are ToolFailed."""
+    """One folder and everything below it. Methods block; paths are parts from `read_path`; failures are ToolFailed.
+
+    It is the folder that is at `root` now, whatever is put there later; `close` lets go of it.
+    """
 
     def __init__(self, root: Path, opener: Opener | None = None) -> None:
-        self.root = root.absolute()
+        self._folder = HeldFolder(root)
         self._open = opener or choose_opener()
         # Two writers of one name would share its temporary file.
         self._writing = threading.Lock()
 
     def list(self, parts: tuple[str, ...], limit: int = MAX_ENTRIES) -> tuple[list[FileEntry], bool]:
         """What a folder holds, sorted by name, and whether that is all."""
-        with _told(parts), self.opened(parts, _FOLDER) as folder, os.scandir(folder) as found:
+        with _errors_named(parts), self.opened(parts, _FOLDER) as folder, os.scandir(folder) as found:
             entries: list[FileEntry] = []
             complete = True
             for entry in found:
@@ -80,9 +85,9 @@ class Workspace:
         entries.sort(key=lambda entry: entry.name)
         return entries[:limit], complete and len(entries) <= limit
 
-    def read(self, parts: tuple[str, ...], cancelled: threading.Event, limit: int = MAX_READ) -> Content:
+    def read(self, parts: tuple[str, ...], cancelled: threading.Event, limit: int = MAX_READ) -> FileContent:
         """The first `limit` bytes of a regular file."""
-        with _told(parts), self.opened(parts, _READ) as descriptor:
+        with _errors_named(parts), self.opened(parts, _READ) as descriptor:
             status = os.fstat(descriptor)
             _require_plain(status, parts)
             data = bytearray()
@@ -91,12 +96,12 @@ class Workspace:
                 if not chunk:
                     break
                 data += chunk
-            return Content(bytes(data), max(status.st_size, len(data)))
+            return FileContent(bytes(data), max(status.st_size, len(data)))
 
     def write(self, parts: tuple[str, ...], data: bytes) -> bool:
         """Make the file hold exactly `data`, durably, or leave everything as it was. Says whether it replaced one."""
         *folders, name = _require_name(parts)
-        with _told(parts), self._writing, self.opened((), _FOLDER) as root, self._made(root, folders) as folder:
+        with _errors_named(parts), self._writing, self.opened((), _FOLDER) as root, self._made(root, folders) as folder:
             before = _status_of(name, folder)
             if before is not None:
                 _require_plain(before, parts)
@@ -125,7 +130,7 @@ class Workspace:
     def delete(self, parts: tuple[str, ...]) -> int:
         """Delete a regular file, durably; its size in bytes."""
         *folders, name = _require_name(parts)
-        with _told(parts), self._writing, self.opened(tuple(folders), _FOLDER) as folder:
+        with _errors_named(parts), self._writing, self.opened(tuple(folders), _FOLDER) as folder:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
             _require_plain(status, parts)
             os.unlink(name, dir_fd=folder)
@@ -134,16 +139,32 @@ class Workspace:
 
     @contextmanager
     def opened(self, parts: Sequence[str], flags: int) -> Generator[int, None, None]:
-        """A descriptor of what stands at that path, for the length of the context. Raises OSError."""
-        root = os.open(self.root, _FOLDER | os.O_CLOEXEC)
-        try:
+        """A descriptor of what is at that path, for the length of the context. Raises OSError."""
+        with self.held() as root:
             descriptor = self._open(root, parts, flags)
-        finally:
-            os.close(root)
         try:
             yield descriptor
         finally:
             os.close(descriptor)
+
+    @contextmanager
+    def held(self) -> Generator[int, None, None]:
+        """A descriptor of the folder itself, for the length of the context.
+
+        Raises ToolFailed when the workspace's path leads elsewhere by now. Nothing would be reached there, but a person who looks
+        at that path would not see what the tools read and write.
+        """
+        if not self._folder.is_in_place():
+            raise ToolFailed(
+                "the workspace was moved or replaced after the gateway started; put it back, or start the gateway again",
+                Reason.SOURCE_UNAVAILABLE,
+            )
+        with self._folder.borrowed() as root:
+            yield root
+
+    def close(self) -> None:
+        """Let go of the folder. What is under way ends; what comes later fails."""
+        self._folder.close()
 
     @contextmanager
     def _made(self, root: int, folders: Sequence[str]) -> Generator[int, None, None]:
@@ -215,7 +236,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 @contextmanager
-def _told(parts: tuple[str, ...]) -> Generator[None, None, None]:
+def _errors_named(parts: tuple[str, ...]) -> Generator[None, None, None]:
     """The system's refusals in words that name the workspace path and nothing of the machine."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""The machine's own figures, from the standard library and `/proc`; None where a system does not tell."""
+"""The machine's own figures, from the standard library and `/proc`; None where a system does not report them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MEMINFO = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class MachineStatus:
     """Sizes in bytes, uptime in seconds, load as processes that want to run, averaged over one minute."""
 
     processors: int
@@ -24,11 +24,11 @@ class Status:
     uptime: int | None
 
 
-def read_status(folder: Path) -> Status:
-    """The figures now, the disk's for the file system that holds `folder`."""
+def read_status(folder: int) -> MachineStatus:
+    """The figures now, the disk's for the file system that holds the open `folder`."""
     disk = shutil.disk_usage(folder)
     total, available = _read_memory()
-    return Status(
+    return MachineStatus(
         processors=os.cpu_count() or 1,
         load=round(os.getloadavg()[0], 2),
         memory_total=total,

@@ -42,7 +42,7 @@ _CELLS: Final = frozenset({"td", "th"})
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PageText:
     """What a page says. `complete` is whether all of it was looked at."""
 
     title: str
@@ -65,7 +65,7 @@ class _Draft:
             self.pieces.append(text)
 
 
-def read_html(markup: str, base: str) -> Reading:
+def read_html(markup: str, base: str) -> PageText:
     """The page's text, with block elements on lines of their own and web links behind their words in angle brackets.
 
     Scripts, styles, images, comments and attributes are left out. `base` is the address that links are relative to.
@@ -78,7 +78,7 @@ def read_html(markup: str, base: str) -> Reading:
         position = _pass(markup, opening, base, draft)
     draft.add_text(markup[position:])
     lines = "\n".join(line.strip() for line in "".join(draft.pieces).split("\n"))
-    return Reading(
+    return PageText(
         title="".join(draft.title or []).strip(),
         text=_EMPTY_LINES.sub("\n\n", lines).strip(),
         complete=len(markup) == len(whole),

@@ -2,8 +2,7 @@
 
 A guard that checks a name and hands it on is looked up twice, and the second answer may differ. So the name is resolved
 here, every address of the answer is judged, and the connection is made to these addresses and no name. The judging is
-`ssrfguard`'s, whose table follows IANA's registries and looks into mapped, compatible, NAT64, 6to4 and Teredo addresses,
-which `ipaddress.is_global` takes for public ones.
+`ssrfguard`'s, with the table of `addresses`.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import ssrfguard
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
+from gateway.adapters.tools.builtin.addresses import PUBLIC, holds_ipv4
 from gateway.adapters.tools.threads import WorkerThreads
 from gateway.core.effects import escape, show
 from gateway.core.errors import Misconfigured, ToolFailed
 
-Answer: TypeAlias = tuple[int, int, int, str, tuple[Any, ...]]
+AddressRow: TypeAlias = tuple[int, int, int, str, tuple[Any, ...]]
 """One row of `socket.getaddrinfo`."""
 
-Lookup: TypeAlias = Callable[[str, int], Awaitable[Sequence[Answer]]]
+Lookup: TypeAlias = Callable[[str, int], Awaitable[Sequence[AddressRow]]]
 
 PUBLIC_PORTS: Final = frozenset({80, 443})
 
@@ -60,7 +59,7 @@ class Egress:
 
     def __init__(self, allow_hosts: Iterable[str] = (), lookup: Lookup | None = None) -> None:
         self._listed = frozenset(_read_pair(pair) for pair in allow_hosts)
-        self._public = ssrfguard.Policy(allowed_ports=PUBLIC_PORTS, max_url_length=MAX_URL)
+        self._public = ssrfguard.Policy(denied_networks=PUBLIC, allowed_ports=PUBLIC_PORTS, max_url_length=MAX_URL)
         # For listed pairs everything but the address is judged as ever.
         self._any_address = ssrfguard.Policy(
             allowed_ports=PUBLIC_PORTS | {port for _, port in self._listed},
@@ -70,7 +69,7 @@ class Egress:
         self._lookup = lookup or _SystemLookup()
 
     def inspect(self, url: str) -> Destination:
-        """Everything that can be said about a URL without asking the network. Raises ToolFailed."""
+        """Every check of a URL that needs no network. Raises ToolFailed."""
         try:
             target = self._any_address.check_url(url)
             listed = (target.host, target.port) in self._listed
@@ -87,6 +86,9 @@ class Egress:
             raise _refuse(url, "its host is an oddly written address")
         if target.address is None and "[" in urlsplit(url).netloc:
             raise _refuse(url, "its host is no address, although it is written as one")
+        # A rule of the policy that names a host would otherwise have to name every spelling of it.
+        if target.address is not None and holds_ipv4(target.address) and not listed:
+            raise _refuse(url, "it is an IPv4 address in the form of IPv6, which has to be written as what it is")
         # Two parsers that see two hosts in one URL are how guards are passed; the connection is made by the other one.
         if parsed.scheme != target.scheme or parsed.port != target.port or not _is_same(parsed.raw_host, target):
             raise _refuse(url, "it can be read as two different hosts")
@@ -106,53 +108,13 @@ class Egress:
         return found[: self._public.max_connection_attempts]
 
 
-class PinnedResolver(AbstractResolver):
-    """Answers for one host with the addresses that were judged, and for no other. Never asks anybody."""
-
-    def __init__(self, host: str, addresses: Sequence[ssrfguard.Address]) -> None:
-        self._host = host
-        self._addresses = addresses
-        self._pinned = {(address.ip, address.port) for address in addresses}
-
-    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
-        """The pinned addresses, whatever the family."""
-        if host != self._host:
-            raise OSError(f"no other host than {self._host} was looked up")
-        return [
-            ResolveResult(
-                hostname=host,
-                host=str(address.ip),
-                port=port,
-                family=address.family,
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in self._addresses
-        ]
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
-    def make_socket(self, answer: Any) -> socket.socket:
-        """The last door, for the client's `socket_factory`: no socket for an address that was not judged.
-
-        A client need not ask its resolver at all, for instance where the URL holds an address.
-        """
-        family, kind, protocol, _, address = answer
-        if (ip_address(address[0]), address[1]) not in self._pinned:
-            raise OSError("this address was not looked up")
-        made = socket.socket(family, kind, protocol)
-        made.setblocking(False)
-        return made
-
-
 class _SystemLookup:
     """`getaddrinfo` in threads of its own, so that slow name servers hold up nothing else."""
 
     def __init__(self) -> None:
         self._threads = WorkerThreads("lookup", _LOOKUPS)
 
-    async def __call__(self, host: str, port: int) -> Sequence[Answer]:
+    async def __call__(self, host: str, port: int) -> Sequence[AddressRow]:
         return await self._threads.submit(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
 
 

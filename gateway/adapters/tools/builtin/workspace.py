@@ -10,17 +10,19 @@ import shutil
 from codecs import getincrementaldecoder
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
+from gateway.adapters.tools.builtin.files import FileEntry, Workspace, require_folder
+from gateway.adapters.tools.builtin.paths import is_nameable, read_path, write_path
+from gateway.adapters.tools.builtin.previews import preview_delete, preview_write
+from gateway.adapters.tools.builtin.searching import SearchMatch, search
+from gateway.adapters.tools.builtin.status import MachineStatus, read_status
 from gateway.adapters.tools.declaration import AnyTool, tool
-from gateway.adapters.tools.files import FileEntry, Workspace, require_folder
-from gateway.adapters.tools.paths import is_nameable, read_path, write_path
-from gateway.adapters.tools.searching import Match, search
-from gateway.adapters.tools.status import Status, read_status
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -50,7 +52,7 @@ def prepare_workspace(path: Path) -> bool:
         require_folder(path)
         return False
     try:
-        with as_file(files("gateway.adapters.tools") / "samples") as samples:
+        with as_file(files("gateway.adapters.tools.builtin") / "samples") as samples:
             shutil.copytree(samples, path, copy_function=shutil.copyfile)
     except OSError as error:
         raise Misconfigured(f"the workspace `{path.name}` cannot be made: {error.strerror}") from error
@@ -120,6 +122,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         effects=("{path} will hold exactly this, and what it held before is gone: {content}",),
         recovery=Recovery.IDEMPOTENT,
         facts=_find_path_and_size,
+        preview=partial(preview_write, workspace),
         interface="workspace",
     )
     def write_file(path: _FilePath, content: Annotated[str, "The whole new text of the file"]) -> ToolOutput:
@@ -137,6 +140,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         effects=("The file {path} is removed for good; there is no way back",),
         recovery=Recovery.UNSAFE,
         facts=_find_path,
+        preview=partial(preview_delete, workspace),
         interface="workspace",
     )
     def delete_file(path: _FilePath) -> ToolOutput:
@@ -161,7 +165,8 @@ def system_tools(workspace: Workspace, read_audit_log: AuditReader) -> list[AnyT
     )
     def system_status() -> ToolOutput:
         """Show processor load, memory, disk space and uptime of this machine."""
-        status = read_status(workspace.root)
+        with workspace.held() as folder:
+            status = read_status(folder)
         return ToolOutput(_describe_status(status), asdict(status))
 
     @tool(category=Category.READ, summary="Look at your last {limit} calls", recovery=Recovery.PURE, interface="audit")
@@ -179,7 +184,7 @@ def system_tools(workspace: Workspace, read_audit_log: AuditReader) -> list[AnyT
     return [system_status, read_audit]
 
 
-# ── what the policy is told ──
+# ── facts for the policy ──
 
 
 def _find_path(arguments: Mapping[str, Json]) -> CallFacts:
@@ -195,7 +200,7 @@ def _find_path_and_size(arguments: Mapping[str, Json]) -> CallFacts:
 
 def _decode(data: bytes, *, whole: bool) -> str | None:
     try:
-        # Told that more would follow, the decoder forgives a last character that the limit cut in two.
+        # With `final` false, the decoder ignores a last character that the limit cut in two.
         return getincrementaldecoder("utf-8-sig")().decode(data, final=whole)
     except UnicodeDecodeError:
         return None
@@ -217,12 +222,12 @@ def _record_of(entry: FileEntry) -> dict[str, Json]:
     return {"name": name, "kind": entry.kind, "bytes": entry.bytes}
 
 
-def _line_of_match(match: Match) -> str:
+def _line_of_match(match: SearchMatch) -> str:
     where = escape(match.path)
     return where if match.line is None else f"{where}:{match.line}: {match.text}"
 
 
-def _describe_status(status: Status) -> str:
+def _describe_status(status: MachineStatus) -> str:
     lines = [f"load: {status.load} on {status.processors} processors"]
     if status.memory_total is not None:
         free = "" if status.memory_available is None else f"{_gigabytes(status.memory_available)} free of "

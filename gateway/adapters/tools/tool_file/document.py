@@ -1,7 +1,7 @@
 """Tool files: OpenAI's function schema with a command beside it, read whole or not at all.
 
-A file comes from an operator but may have been written by anybody. What it can be mistaken in is told in one message, every
-fault with the tool it is about, before any of its tools is published.
+A file comes from an operator but may have been written by anybody. All its faults are reported in one message,
+each with the tool that it concerns, before any of its tools is published.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar, cast
 
-from gateway.adapters.tools.command import SHELL, Command, ShellCommand, read_template, read_vector
-from gateway.adapters.tools.process import ENVIRONMENT, CommandTool, Processes
-from gateway.adapters.tools.registry import Registry, in_thread
+from gateway.adapters.tools.definitions import Definitions
 from gateway.adapters.tools.schemas import Validator
+from gateway.adapters.tools.tool_file.command import SHELL, Command, ShellCommand, read_template, read_vector
+from gateway.adapters.tools.tool_file.programs import ENVIRONMENT, CommandTool
 from gateway.core.canonical import Json, parse
 from gateway.core.effects import escape
 from gateway.core.errors import MalformedJson, Misconfigured
 from gateway.core.model import DEFAULT_TOOL_TIMEOUT, ToolSpec
-from gateway.core.vocabulary import Category
+from gateway.core.vocabulary import Category, Recovery
+from gateway.sandbox.machine_paths import overlap
 
 MAX_FILE = 1024 * 1024
 """Bytes of a tool file; a hundred tools are some 50 KB."""
@@ -34,7 +35,7 @@ MAX_TIMEOUT = 3600.0
 _KEYS: Final = frozenset(
     {
         *("_exec", "_exec_args", "_argv", "_handler"),
-        *("_category", "_summary", "_effects", "_network", "_timeout", "_folder", "_readable"),
+        *("_category", "_summary", "_effects", "_network", "_timeout", "_folder", "_readable", "_recovery"),
     }
 )
 
@@ -49,8 +50,8 @@ _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a tool file does not say itself. `folder` is where its tools work, `timeout` in seconds.
+class ToolFileSettings:
+    """What a tool file does not say itself. `folder` is the workspace, where its tools work, `timeout` in seconds.
 
     No tool may read what is `secret`, nor write what is `fixed`: a program that can rewrite the rules it runs under, or the
     file that describes it, has whatever permission it likes after the next start.
@@ -61,52 +62,49 @@ class Surroundings:
     secret: tuple[Path, ...] = ()
     fixed: tuple[Path, ...] = ()
 
-    def with_fixed(self, path: Path) -> Surroundings:
+    def with_fixed(self, path: Path) -> ToolFileSettings:
         """The same with one more thing that may not be written."""
         return replace(self, fixed=(*self.fixed, path))
 
 
-def add_tool_file(registry: Registry, path: Path, processes: Processes, surroundings: Surroundings) -> tuple[ToolSpec, ...]:
-    """Publish every tool of a file and give what was published, in its order.
+def read_tool_file(
+    path: Path, source: str, settings: ToolFileSettings, find_taken: Callable[[str], ToolSpec | None]
+) -> Sequence[CommandTool]:
+    """Every tool of a file, in its order; `find_taken` knows the names that other sources have published.
 
-    Raises Misconfigured with all that is wrong with the file; then nothing of it is published.
+    Raises Misconfigured with all that is wrong with the file.
     """
-    source = f"tools:{path.name}"
     tools: list[CommandTool] = []
     faults: list[str] = []
-    # A trial finds what a registry refuses, without touching the one that is in use.
-    trial = Registry()
+    # What the catalog would refuse is found here, to be reported with everything else.
+    trial = Definitions()
     for number, entry in enumerate(_read_entries(path), start=1):
         place = f"tool {number}"
         try:
-            reader = _EntryReader(_find_fields(entry), path.parent, surroundings.with_fixed(path))
+            reader = _EntryReader(_find_fields(entry), path.parent, settings.with_fixed(path))
         except Misconfigured as error:
             faults.append(f"{place}: {error.message}")
             continue
         tool = reader.read()
         name = escape(tool.name)
-        found = [*reader.faults, *_find_collision(registry, tool.name)]
+        found = [*reader.faults, *_find_collision(find_taken, tool.name)]
         try:
-            _publish(trial, tool, processes, source)
+            trial.add(tool.describe(source, None))
         except Misconfigured as error:
             found.append(error.message.removeprefix(f"tool `{name}`").removeprefix(":").strip())
         faults += [f"{place} `{name[:80]}`: {fault}" for fault in dict.fromkeys(found)]
         tools.append(tool)
     if faults:
         raise Misconfigured("\n  ".join([f"the tool file `{escape(path.name)}` is wrong:", *faults]))
-    return tuple(_publish(registry, tool, processes, source) for tool in tools)
+    return tools
 
 
-def _find_collision(registry: Registry, name: str) -> list[str]:
-    taken = registry.find_alike(name)
-    return [] if taken is None else [f"this name is taken by {taken.source}; rename it, or start without the built-in tools"]
-
-
-def _publish(registry: Registry, tool: CommandTool, processes: Processes, source: str) -> ToolSpec:
-    spec = tool.describe(source, processes.unavailable)
-    run = in_thread(lambda arguments, context: processes.run(tool, arguments, context), processes.threads)
-    registry.register(spec, run, find_faults=tool.find_faults)
-    return spec
+def _find_collision(find_taken: Callable[[str], ToolSpec | None], name: str) -> list[str]:
+    taken = find_taken(name)
+    if taken is None:
+        return []
+    likeness = "" if taken.name == name else f" (it looks like `{taken.name}`)"
+    return [f"this name is taken by {taken.source}{likeness}; rename it, or start without the built-in tools"]
 
 
 # ── the file ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,7 +156,7 @@ def _find_fields(entry: Json) -> Mapping[str, Json]:
     if not isinstance(outer["function"], dict):
         raise Misconfigured("`function` must be an object")
     if stray := sorted(name for name in outer if name.startswith("_")):
-        raise Misconfigured(f"`{escape(stray[0])}` stands beside `function`; write it inside")
+        raise Misconfigured(f"`{escape(stray[0])}` is beside `function`; write it inside")
     return cast("dict[str, Json]", outer["function"])
 
 
@@ -166,13 +164,13 @@ def _find_fields(entry: Json) -> Mapping[str, Json]:
 
 
 class _EntryReader:
-    """Reads one tool; what is wrong gathers in `faults`, and something harmless stands in for it."""
+    """Reads one tool; faults are collected in `faults`, and a harmless value replaces each wrong one."""
 
-    def __init__(self, fields: Mapping[str, Json], beside: Path, surroundings: Surroundings) -> None:
+    def __init__(self, fields: Mapping[str, Json], beside: Path, settings: ToolFileSettings) -> None:
         self.faults: list[str] = []
         self._fields = fields
         self._beside = beside
-        self._surroundings = surroundings
+        self._settings = settings
 
     def read(self) -> CommandTool:
         """The tool; to be published only if there are no faults."""
@@ -192,10 +190,11 @@ class _EntryReader:
             summary=self._guard(lambda: self._text("_summary"), "") if parameters else "",
             effects=self._guard(lambda: self._texts("_effects"), ()) if parameters else (),
             network=network,
-            folder=self._guard(self._folder, self._surroundings.folder),
+            folder=self._guard(self._folder, self._settings.folder),
             folder_given=str(self._fields.get("_folder", "")),
             readable=self._guard(self._readable, ()),
-            timeout=self._guard(self._timeout, self._surroundings.timeout),
+            timeout=self._guard(self._timeout, self._settings.timeout),
+            recovery=self._guard(self._recovery, Recovery.UNSAFE),
         )
 
     def _guard(self, read: Callable[[], _Value], otherwise: _Value) -> _Value:
@@ -214,7 +213,7 @@ class _EntryReader:
         return schema
 
     def _command(self, parameters: Mapping[str, Json] | None) -> Command | None:
-        """None where a command stands over parameters that could not be read."""
+        """None where the parameters of the command could not be read."""
         given = self._fields
         if "_exec" in given and "_argv" in given:
             raise Misconfigured("has both `_argv` and `_exec`; keep one")
@@ -240,20 +239,29 @@ class _EntryReader:
         except ValueError:
             raise Misconfigured(f"`_category` must be one of {', '.join(Category)}") from None
 
+    def _recovery(self) -> Recovery:
+        try:
+            return Recovery(self._fields.get("_recovery", Recovery.UNSAFE))
+        except ValueError:
+            raise Misconfigured(f"`_recovery` must be one of {', '.join(Recovery)}") from None
+
     def _folder(self) -> Path:
-        around = self._surroundings
-        folder = self._existing("_folder", self._fields["_folder"]) if "_folder" in self._fields else around.folder
-        for kept in (*around.secret, *around.fixed):
-            if _touch(folder, kept):
+        settings = self._settings
+        folder = self._existing("_folder", self._fields["_folder"]) if "_folder" in self._fields else settings.folder
+        for kept in (*settings.secret, *settings.fixed):
+            if overlap(folder, kept.resolve()):
                 raise Misconfigured(
                     f"would work in a folder with `{escape(kept.name)}` in it, which no tool may change; keep the two apart"
                 )
+        # It could put another folder in the place of the workspace, or a link.
+        if folder != settings.folder and settings.folder.is_relative_to(folder):
+            raise Misconfigured("would work in a folder that the workspace lies in; name the workspace, or a folder beside it")
         return folder
 
     def _readable(self) -> tuple[Path, ...]:
         folders = tuple(self._existing("_readable", text) for text in self._texts("_readable"))
-        for kept in self._surroundings.secret:
-            if any(_touch(folder, kept) for folder in folders):
+        for kept in self._settings.secret:
+            if any(overlap(folder, kept.resolve()) for folder in folders):
                 raise Misconfigured(f"`_readable` names a folder with `{escape(kept.name)}` in it, which no tool may read")
         return folders
 
@@ -262,14 +270,14 @@ class _EntryReader:
         if not isinstance(text, str) or not text or "\0" in text:
             raise Misconfigured(f"`{key}` must name a folder")
         with suppress(OSError, RuntimeError):
-            # Links are followed now and never again: what the cage opens is what was looked at.
+            # Links are followed now and never again: what the sandbox opens is what was looked at.
             folder = (self._beside / text).resolve()
             if folder.is_dir():
                 return folder
         raise Misconfigured(f"`{key}` names `{escape(text)}`, which is no folder here")
 
     def _timeout(self) -> float:
-        seconds = self._fields.get("_timeout", self._surroundings.timeout)
+        seconds = self._fields.get("_timeout", self._settings.timeout)
         known = isinstance(seconds, int | float) and not isinstance(seconds, bool) and math.isfinite(seconds)
         if not known or not 0 < seconds <= MAX_TIMEOUT:
             raise Misconfigured(f"`_timeout` must be seconds, more than 0 and at most {MAX_TIMEOUT:g}")
@@ -312,9 +320,3 @@ def _check_syntax(template: str) -> None:
             raise Misconfigured(
                 f"`_exec` is no bash: {escape(complaint[0].removeprefix(f'{SHELL}: ').removeprefix('-c: '))[:200]}"
             )
-
-
-def _touch(folder: Path, kept: Path) -> bool:
-    """Whether one of them lies in the other."""
-    one, other = folder.resolve(), kept.resolve()
-    return one.is_relative_to(other) or other.is_relative_to(one)

@@ -1,6 +1,6 @@
 """The commands of a tool file: how a call's arguments become an argument vector, and how that reads to a person.
 
-The template is written by the operator, the values by a model that nobody trusts. So a value never becomes part of the
+The template is written by the operator, the values by an untrusted model. So a value never becomes part of the
 template: a shell gets it as a variable that is assigned before the template begins, a program gets it inside the one
 argument where the author put its name.
 """
@@ -20,7 +20,7 @@ from gateway.runtime.ports import ArgumentFault
 SHELL: Final = "/bin/bash"
 
 MAX_TEMPLATE = 8_000
-"""Characters of a command. It is shown whole to whoever is asked, and what is longer belongs into a script file."""
+"""Characters of a command. It is shown whole in the approval, and a longer one belongs in a script file."""
 
 MAX_ARGUMENT = 100_000
 """Bytes of one argument of a program: Linux' own limit is 128 KiB (MAX_ARG_STRLEN), the shell's command being one."""
@@ -44,7 +44,7 @@ _TAKEN_NAMES: Final = frozenset(
         *("TERM", "TIMEFORMAT", "TMOUT", "TMPDIR", "TZ", "UID", "USER", "auto_resume", "histchars"),
     }
 )
-"""Variables that bash, the C library or the cage give a meaning; some cannot even be assigned, and bash then stops there."""
+"""Variables that bash, the C library or the sandbox give a meaning; some cannot even be assigned, and bash then stops there."""
 
 _TAKEN_PREFIXES: Final = ("BASH", "COMP_", "DYLD_", "GIT_", "GLIBC_", "LC_", "LD_", "MALLOC_", "NODE_", "PERL", "PYTHON", "RUBY")
 """Families of such variables. A template that exports its variables would hand these to every program it starts."""
@@ -56,7 +56,7 @@ Pieces: TypeAlias = tuple[tuple[str, str | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class ShellCommand:
-    """A template for bash, and the arguments that stand ready in it as variables, in that order."""
+    """A template for bash, and the arguments that it gets as variables, in that order."""
 
     template: str
     names: tuple[str, ...]
@@ -94,7 +94,7 @@ class DirectCommand:
 
     elements: tuple[Pieces, ...]
     defaults: Mapping[str, Json]
-    """Values that stand in for what was not given: the author's own words, and so allowed to be options."""
+    """Defaults for what was not given: written by the author, and so allowed to be options."""
 
     def vector(self, arguments: Mapping[str, Json]) -> tuple[str, ...]:
         """The argument vector of a call. An option whose value was not given is left out.
@@ -134,7 +134,7 @@ class DirectCommand:
     def _operands(self) -> list[tuple[Pieces, bool]]:
         """The elements with values that the author did not make options, and whether a `--` keeps them from becoming one.
 
-        A literal ends what `--` guards: in `timeout -- rg {pattern}` it is not said to `rg`.
+        A literal ends what `--` guards: in `timeout -- rg {pattern}` it is not meant for `rg`.
         """
         found: list[tuple[Pieces, bool]] = []
         guarded = False

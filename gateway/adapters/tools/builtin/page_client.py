@@ -1,30 +1,26 @@
-"""One GET through the guard, with every quantity capped; and the tool made of it."""
+"""The HTTP client of `fetching`: connections to addresses that were judged, and to no others."""
 
 from __future__ import annotations
 
 import asyncio
-import codecs
+import socket
 import ssl
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Final
+from ipaddress import ip_address
+from typing import Any, Final
 from urllib.parse import urljoin
 
 import aiohttp
-from pydantic import Field
+import ssrfguard
+from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gateway import __version__
-from gateway.adapters.tools.declaration import AnyTool, tool
-from gateway.adapters.tools.egress import MAX_URL, Destination, Egress, PinnedResolver
-from gateway.adapters.tools.reading import read_html
-from gateway.adapters.tools.threads import WorkerThreads
-from gateway.core.canonical import Json
-from gateway.core.effects import escape, show
+from gateway.adapters.tools.builtin.egress import Destination, Egress
+from gateway.adapters.tools.builtin.fetching import FetchedPage, FetchLimits
+from gateway.core.effects import show
 from gateway.core.errors import ToolFailed
-from gateway.core.model import CallFacts, ToolOutput
-from gateway.core.vocabulary import Category, Recovery, Trust
 
 _HEADERS: Final = {
     "User-Agent": f"countersign/{__version__}",
@@ -33,52 +29,56 @@ _HEADERS: Final = {
 }
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _BLOCK: Final = 16 * 1024
-_HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-_TEXTS: Final = ("application/json", "application/xml", "application/javascript", "+json", "+xml")
-
-_NAMES_OF_CHARSETS = """
-    ascii utf-8 utf-16 utf-16-le utf-16-be big5 gb2312 gbk gb18030 euc_jp euc_kr shift_jis iso2022_jp koi8-r koi8-u
-    iso8859-1 iso8859-2 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-15
-    cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874
-"""
-_CHARSETS: Final = frozenset(_NAMES_OF_CHARSETS.split())
-"""Python's names of the encodings a page may claim. Others (punycode, idna, unicode_escape) are slow or no encodings."""
 
 
-@dataclass(frozen=True, slots=True)
-class FetchLimits:
-    """Bytes as sent, bytes after inflating, seconds in all and between two pieces, and counts."""
+class PinnedResolver(AbstractResolver):
+    """Answers for one host with the addresses that were judged, and for no other. Never asks anybody."""
 
-    sent: int = 1024 * 1024
-    inflated: int = 4 * 1024 * 1024
-    total: float = 20.0
-    idle: float = 10.0
-    redirects: int = 5
-    headers: int = 64
-    header_size: int = 8 * 1024
+    def __init__(self, host: str, addresses: Sequence[ssrfguard.Address]) -> None:
+        self._host = host
+        self._addresses = addresses
+        self._pinned = {(address.ip, address.port) for address in addresses}
+
+    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
+        """The pinned addresses, whatever the family."""
+        if host != self._host:
+            raise OSError(f"no other host than {self._host} was looked up")
+        return [
+            ResolveResult(
+                hostname=host,
+                host=str(address.ip),
+                port=port,
+                family=address.family,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in self._addresses
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def make_socket(self, answer: Any) -> socket.socket:
+        """The last check, for the client's `socket_factory`: no socket for an address that was not checked.
+
+        A client need not ask its resolver at all, for instance where the URL holds an address.
+        """
+        family, kind, protocol, _, address = answer
+        if (ip_address(address[0]), address[1]) not in self._pinned:
+            raise OSError("this address was not looked up")
+        made = socket.socket(family, kind, protocol)
+        made.setblocking(False)
+        return made
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """What came back. `data` is inflated; `complete` is False where a limit cut it."""
+class PageClient:
+    """What a Fetcher does, with the library that does it."""
 
-    url: str
-    status: int
-    media_type: str
-    charset: str | None
-    data: bytes
-    complete: bool
-    redirects: int
-
-
-class Fetcher:
-    """GET and nothing else, one connection per request, no cookies, no credentials, no proxy."""
-
-    def __init__(self, egress: Egress, limits: FetchLimits | None = None) -> None:
+    def __init__(self, egress: Egress, limits: FetchLimits) -> None:
         self.egress = egress
-        self.limits = limits or FetchLimits()
+        self.limits = limits
 
-    async def get(self, url: str) -> Page:
+    async def get(self, url: str) -> FetchedPage:
         """The page, after at most `limits.redirects` hops, each judged like the first. Raises ToolFailed."""
         try:
             async with asyncio.timeout(self.limits.total):
@@ -94,10 +94,10 @@ class Fetcher:
         except (aiohttp.ClientError, OSError, ValueError):
             raise ToolFailed(f"{show(url)} gave no proper answer") from None
 
-    async def _follow(self, destination: Destination) -> Page:
+    async def _follow(self, destination: Destination) -> FetchedPage:
         for hop in range(self.limits.redirects + 1):
             found = await self._ask(destination, hop)
-            if isinstance(found, Page):
+            if isinstance(found, FetchedPage):
                 return found
             following = self.egress.inspect(urljoin(str(destination.url), found))
             if destination.url.scheme == "https" and following.url.scheme == "http":
@@ -105,7 +105,7 @@ class Fetcher:
             destination = following
         raise ToolFailed(f"{show(str(destination.url))} is one redirect too many")
 
-    async def _ask(self, destination: Destination, hop: int) -> Page | str:
+    async def _ask(self, destination: Destination, hop: int) -> FetchedPage | str:
         """The page, or where it says to go instead."""
         resolver = PinnedResolver(destination.target.host, await self.egress.locate(destination))
         connector = aiohttp.TCPConnector(
@@ -135,7 +135,7 @@ class Fetcher:
                 return location
             inflate = _choose_inflater(response.headers.get("Content-Encoding", ""), self.limits.inflated)
             complete = await self._receive(response, inflate)
-            return Page(
+            return FetchedPage(
                 url=str(destination.url),
                 status=response.status,
                 media_type=response.content_type,
@@ -172,7 +172,7 @@ class _Inflater:
         self._inner = zlib.decompressobj(windows[0]) if windows else None
 
     def add(self, piece: bytes) -> bool:
-        """Take a piece; whether there is room for more. Raises ToolFailed for what is not compressed as it says."""
+        """Take a piece; whether more may come. Raises ToolFailed for what is not compressed as it says."""
         if self._inner is None:
             self.data += piece[: self._limit - len(self.data)]
             return len(self.data) < self._limit
@@ -208,60 +208,3 @@ def _choose_inflater(encoding: str, limit: int) -> _Inflater:
             return _Inflater(limit, (zlib.MAX_WBITS, -zlib.MAX_WBITS))
         case other:
             raise ToolFailed(f"the answer is encoded as {show(other[:100])}, which was not asked for")
-
-
-def web_tools(fetcher: Fetcher) -> list[AnyTool]:
-    """The tool that reads the web."""
-    readers = WorkerThreads("page", 2)
-
-    def find_host(arguments: Mapping[str, Json]) -> CallFacts:
-        return CallFacts(host=fetcher.egress.inspect(arguments["url"]).host)
-
-    @tool(
-        category=Category.NETWORK,
-        summary="Fetch {url}",
-        effects=("Sends a request to {url}; whoever runs that server sees the whole address",),
-        trust=Trust.UNTRUSTED,
-        recovery=Recovery.IDEMPOTENT,
-        facts=find_host,
-        interface="web",
-    )
-    async def http_get(
-        url: Annotated[str, Field(description="Address of the page, for example https://example.com/", max_length=MAX_URL)],
-    ) -> ToolOutput:
-        """Fetch a public web page and give its text."""
-        page = await fetcher.get(url)
-        return await readers.submit(lambda: _read_page(page))
-
-    return [http_get]
-
-
-def _read_page(page: Page) -> ToolOutput:
-    media = escape(page.media_type)[:100]
-    record: dict[str, Json] = {
-        "url": page.url,
-        "status": page.status,
-        "mediaType": media,
-        "bytes": len(page.data),
-        "complete": page.complete,
-        "redirects": page.redirects,
-    }
-    head = f"{escape(page.url)} answered {page.status}, {media}"
-    if page.media_type in _HTML:
-        reading = read_html(_decode(page), page.url)
-        record["complete"] = page.complete and reading.complete
-        text = "\n\n".join(part for part in (reading.title, reading.text) if part)
-    elif page.media_type.startswith("text/") or page.media_type.endswith(_TEXTS):
-        text = _decode(page)
-    else:
-        return ToolOutput(f"{head}: {len(page.data)} bytes that are not text", record)
-    note = "" if record["complete"] else f"\n…[only the beginning; {len(page.data)} bytes were read]"
-    return ToolOutput(f"{head}\n\n{text or '(no text)'}{note}", record)
-
-
-def _decode(page: Page) -> str:
-    try:
-        charset = codecs.lookup(page.charset or "utf-8").name
-    except (LookupError, ValueError):
-        charset = "utf-8"
-    return page.data.decode(charset if charset in _CHARSETS else "utf-8", "replace")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from re import compile as compile_pattern
 
-from gateway.adapters.tools.files import Workspace
-from gateway.adapters.tools.paths import is_nameable, write_path
+from gateway.adapters.tools.builtin.files import Workspace
+from gateway.adapters.tools.builtin.paths import is_nameable, write_path
 from gateway.core.errors import ToolFailed
 
 MAX_MATCHES = 100
@@ -29,16 +29,16 @@ _BINARY_PROBE = 8 * 1024
 
 
 @dataclass(slots=True)
-class Findings:
+class SearchFindings:
     """Matches in the order of their paths. `line` and `text` are None for a match of the name alone."""
 
-    matches: list[Match] = field(default_factory=list["Match"])
+    matches: list[SearchMatch] = field(default_factory=list["SearchMatch"])
     files: int = 0
     complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class SearchMatch:
     """One place. Lines count from 1."""
 
     path: str
@@ -46,9 +46,9 @@ class Match:
     text: str | None = None
 
 
-def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: threading.Event) -> Findings:
+def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: threading.Event) -> SearchFindings:
     """Lines that contain the query, whatever its case; or, if the query has `*`, `?` or `[`, files whose name it matches."""
-    findings = Findings()
+    findings = SearchFindings()
     by_name = not _GLOB.isdisjoint(query)
     # Since Python 3.9 `translate` makes patterns that do not backtrack over earlier stars.
     pattern = compile_pattern(translate(query.casefold()))
@@ -58,7 +58,7 @@ def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: 
         path = write_path(found)
         if by_name:
             if pattern.match(found[-1].casefold()) or pattern.match(path.casefold()):
-                findings.matches.append(Match(path))
+                findings.matches.append(SearchMatch(path))
         else:
             budget -= _search_file(workspace, found, wanted, findings, cancelled)
         if len(findings.matches) >= MAX_MATCHES or budget <= 0:
@@ -68,7 +68,7 @@ def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: 
 
 
 def _walk(
-    workspace: Workspace, start: tuple[str, ...], findings: Findings, cancelled: threading.Event
+    workspace: Workspace, start: tuple[str, ...], findings: SearchFindings, cancelled: threading.Event
 ) -> Iterator[tuple[str, ...]]:
     """Regular files, folders in the order of their names; counts them, and notes where it stops early."""
     if _is_file(workspace, start):
@@ -110,7 +110,7 @@ def _is_file(workspace: Workspace, parts: tuple[str, ...]) -> bool:
 
 
 def _search_file(
-    workspace: Workspace, parts: tuple[str, ...], wanted: str, findings: Findings, cancelled: threading.Event
+    workspace: Workspace, parts: tuple[str, ...], wanted: str, findings: SearchFindings, cancelled: threading.Event
 ) -> int:
     """Add the matching lines of one file; the bytes that were read."""
     try:
@@ -122,10 +122,10 @@ def _search_file(
         return len(content.data)
     path = write_path(parts)
     if wanted in parts[-1].casefold():
-        findings.matches.append(Match(path))
+        findings.matches.append(SearchMatch(path))
     for number, line in enumerate(content.data.decode("utf-8", "replace").splitlines(), start=1):
         if wanted in line.casefold():
-            findings.matches.append(Match(path, number, _around(line, wanted)))
+            findings.matches.append(SearchMatch(path, number, _around(line, wanted)))
             if len(findings.matches) >= MAX_MATCHES:
                 break
     return len(content.data)

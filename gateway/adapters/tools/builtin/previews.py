@@ -1,0 +1,124 @@
+"""What a file tool would do to the workspace as it is now: shown beside the question, and made again whenever it is asked for.
+
+Nothing here is signed. The file may change after a person looked; the console compares the digest with that of the moment of the
+answer. Contents are hostile: they are cut to few lines and compared within bounds.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gateway.adapters.tools.builtin.files import FileContent, Workspace
+from gateway.adapters.tools.builtin.paths import read_path, write_path
+from gateway.core.canonical import Json
+from gateway.core.errors import ToolFailed
+from gateway.core.preview import LineMark, Preview, PreviewChange, PreviewLine
+
+MAX_COMPARED = 256 * 1024
+"""Bytes of the present file that are read."""
+
+_ALIGNED: Final = 300
+"""Lines on either side that are aligned with each other; the work grows with the square, and 300 take milliseconds."""
+
+_CONTEXT: Final = 3
+_SHOWN: Final = 200
+_FIRST: Final = 20
+"""Lines of a file that is deleted."""
+
+_LINE: Final = 500
+"""Characters of a line."""
+
+
+def preview_write(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
+    """What the file loses and gains. Raises ToolFailed where it cannot be written."""
+    parts = read_path(arguments["path"])
+    if not parts:
+        raise ToolFailed("`.` is the workspace itself; name a file in it, such as `notes/todo.txt`")
+    new = str(arguments["content"])
+    before = _read(workspace, parts)
+    if before is None:
+        return Preview(PreviewChange.CREATE, write_path(parts), bytes_after=len(new.encode()))
+    if before.data == new.encode():
+        return Preview(PreviewChange.KEEP, write_path(parts), before.size, len(new.encode()), _digest(before))
+    old = _text(before)
+    lines, complete = _cut(_compare(old.splitlines(), new.splitlines()), _SHOWN) if old is not None else ((), False)
+    return Preview(PreviewChange.REPLACE, write_path(parts), before.size, len(new.encode()), _digest(before), lines, complete)
+
+
+def preview_delete(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
+    """How large the file is and how it begins. Raises ToolFailed where there is none."""
+    parts = read_path(arguments["path"])
+    before = workspace.read(parts, threading.Event(), MAX_COMPARED)
+    old = _text(before)
+    removed = [] if old is None else [PreviewLine(LineMark.REMOVED, line[:_LINE]) for line in old.splitlines()]
+    complete = old is not None and len(removed) <= _FIRST
+    return Preview(
+        PreviewChange.DELETE, write_path(parts), before.size, None, _digest(before), tuple(removed[:_FIRST]), complete=complete
+    )
+
+
+def _read(workspace: Workspace, parts: tuple[str, ...]) -> FileContent | None:
+    try:
+        return workspace.read(parts, threading.Event(), MAX_COMPARED)
+    except ToolFailed as failure:
+        if isinstance(failure.__cause__, FileNotFoundError):
+            return None
+        raise
+
+
+def _digest(content: FileContent) -> str:
+    return hashlib.sha256(b"%d " % content.size + content.data).hexdigest()
+
+
+def _text(content: FileContent) -> str | None:
+    """None for what is no text, or more of it than is compared."""
+    if len(content.data) < content.size:
+        return None
+    try:
+        return content.data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _compare(old: Sequence[str], new: Sequence[str]) -> Iterator[PreviewLine]:
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    yield from _same(old[:start])
+    before, after = old[start : len(old) - end], new[start : len(new) - end]
+    if max(len(before), len(after)) > _ALIGNED:
+        yield from _marked(LineMark.REMOVED, before)
+        yield from _marked(LineMark.ADDED, after)
+    else:
+        for kind, i, j, k, m in difflib.SequenceMatcher(None, before, after).get_opcodes():
+            if kind == "equal":
+                yield from _same(before[i:j])
+            else:
+                yield from _marked(LineMark.REMOVED, before[i:j])
+                yield from _marked(LineMark.ADDED, after[k:m])
+    yield from _same(old[len(old) - end :])
+
+
+def _marked(mark: LineMark, lines: Sequence[str]) -> Iterator[PreviewLine]:
+    return (PreviewLine(mark, line[:_LINE]) for line in lines)
+
+
+def _same(lines: Sequence[str]) -> Iterator[PreviewLine]:
+    if len(lines) <= 2 * _CONTEXT + 1:
+        yield from _marked(LineMark.SAME, lines)
+        return
+    yield from _marked(LineMark.SAME, lines[:_CONTEXT])
+    yield PreviewLine(LineMark.SKIPPED, "", len(lines) - 2 * _CONTEXT)
+    yield from _marked(LineMark.SAME, lines[-_CONTEXT:])
+
+
+def _cut(lines: Iterator[PreviewLine], most: int) -> tuple[tuple[PreviewLine, ...], bool]:
+    found = list(lines)
+    return tuple(found[:most]), len(found) <= most

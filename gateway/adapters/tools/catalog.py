@@ -1,0 +1,136 @@
+"""The Toolbox over tool sources: which tools there are, whether arguments fit them, and running one so that only ToolFailed
+comes out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from gateway.adapters.tools.definitions import Definitions
+from gateway.adapters.tools.outputs import hide_failure, make_encodable
+from gateway.adapters.tools.source import PreviewSource, SourceHealth, ToolSource
+from gateway.core.canonical import Json
+from gateway.core.effects import escape
+from gateway.core.errors import Misconfigured, ToolFailed
+from gateway.core.model import CallFacts, ToolOutput, ToolSpec
+from gateway.core.preview import Preview
+from gateway.core.vocabulary import Reason
+from gateway.runtime.ports import ArgumentFault, ToolContext
+
+MAX_FAILURE_TEXT = 2_000
+"""Characters of a tool's own failure message."""
+
+PREVIEW_SECONDS = 2.0
+"""How long a question waits for its preview. It is asked without one otherwise."""
+
+
+class ToolCatalog:
+    """A Toolbox. Sources are added while the gateway starts; afterwards it only reads."""
+
+    def __init__(self) -> None:
+        self._definitions = Definitions()
+        self._sources: list[ToolSource] = []
+        self._source_of: dict[str, ToolSource] = {}
+
+    async def add(self, source: ToolSource) -> None:
+        """Start a source and publish its tools, all or none. Raises Misconfigured; the source is closed then."""
+        try:
+            await source.start()
+            self.publish(source)
+        except BaseException:
+            await source.close()
+            raise
+
+    def publish(self, source: ToolSource) -> None:
+        """Publish the tools of a source that was started. Raises Misconfigured, naming source and tool."""
+        checked = self._definitions.copy()
+        try:
+            for spec in source.specs():
+                checked.add(spec)
+        except Misconfigured as error:
+            raise Misconfigured(f"`{escape(source.name)}`: {error.message}") from None
+        self._definitions = checked
+        self._sources.append(source)
+        self._source_of |= {spec.name: source for spec in source.specs()}
+
+    async def health(self) -> Mapping[str, SourceHealth]:
+        """How each source is, by its name."""
+        return {source.name: await source.health() for source in self._sources}
+
+    async def close(self) -> None:
+        """Close all sources, the last first; once more does nothing."""
+        while self._sources:
+            await self._sources.pop().close()
+
+    # ── the port ──
+
+    def specs(self) -> Sequence[ToolSpec]:
+        """All tools, in the order in which they were added."""
+        return self._definitions.all()
+
+    def find(self, name: str) -> ToolSpec | None:
+        """The tool of that name."""
+        return self._definitions.find(name)
+
+    def find_alike(self, name: str) -> ToolSpec | None:
+        """The tool of that name or of one that looks like it."""
+        return self._definitions.find_alike(name)
+
+    def find_faults(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Sequence[ArgumentFault]:
+        """Every fault of the arguments, first against the schema, then as the source sees them."""
+        return self._definitions.find_faults(spec, arguments) or self._find_source(spec).find_faults(spec, arguments)
+
+    def facts(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> CallFacts:
+        """What the policy may know about this call."""
+        source = self._find_source(spec)
+        try:
+            return source.facts(spec, arguments)
+        except ToolFailed:
+            raise
+        except Exception as error:
+            raise hide_failure(spec, error) from error
+
+    async def preview(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Preview | None:
+        """What the call would change; None where its source shows nothing, breaks down or takes longer than a person waits."""
+        source = self._find_source(spec)
+        if not isinstance(source, PreviewSource):
+            return None
+        try:
+            async with asyncio.timeout(PREVIEW_SECONDS):
+                return await source.preview(spec, arguments)
+        except ToolFailed as error:
+            raise ToolFailed(make_encodable(error.message)[:MAX_FAILURE_TEXT], error.reason) from error
+        except TimeoutError:
+            return None
+        except Exception as error:  # noqa: BLE001 # logged; a question without a preview is still a question
+            hide_failure(spec, error)
+            return None
+
+    async def execute(self, spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
+        """Run the tool once. When the awaiting task is cancelled, the tool is notified and its source stops it."""
+        source = self._find_source(spec)
+        if spec.unavailable is not None:
+            raise ToolFailed(spec.unavailable, spec.unavailable_because)
+        try:
+            return await source.call(spec, arguments, context)
+        except asyncio.CancelledError:
+            context.cancelled.set()
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise ToolFailed("the tool gave up") from None
+        except ToolFailed as error:
+            raise ToolFailed(make_encodable(error.message)[:MAX_FAILURE_TEXT], error.reason) from error
+        # SystemExit would otherwise stop the event loop, and with it the gateway.
+        except (Exception, SystemExit) as error:
+            raise hide_failure(spec, error) from error
+
+    # ── inside ──
+
+    def _find_source(self, spec: ToolSpec) -> ToolSource:
+        current = self._definitions.find(spec.name)
+        if current is None:
+            raise ToolFailed(f"there is no tool `{escape(spec.name)}`", Reason.SOURCE_UNAVAILABLE)
+        if current.digest != spec.digest:
+            raise ToolFailed(f"the definition of `{escape(spec.name)}` changed", Reason.SOURCE_UNAVAILABLE)
+        return self._source_of[spec.name]

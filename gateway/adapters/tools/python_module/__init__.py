@@ -1,0 +1,1 @@
+"""Tools of other people: decorated functions of installed packages and of modules that the operator names."""

@@ -1,0 +1,152 @@
+"""Which sources a gateway has. A new kind of source is a folder beside this file and a line in `_sources`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from gateway.adapters.tools.builtin.source import builtin_source
+from gateway.adapters.tools.builtin.workspace import AuditReader
+from gateway.adapters.tools.catalog import ToolCatalog
+from gateway.adapters.tools.functions import tool_threads
+from gateway.adapters.tools.python_module.source import installed_sources, module_source
+from gateway.adapters.tools.source import ToolSource
+from gateway.adapters.tools.tool_file.document import ToolFileSettings
+from gateway.adapters.tools.tool_file.programs import ProgramRunner
+from gateway.adapters.tools.tool_file.source import tool_file_source
+from gateway.core.effects import escape
+from gateway.core.errors import Misconfigured
+from gateway.core.model import DEFAULT_TOOL_TIMEOUT
+from gateway.runtime.ports import AuditQuery, AuditRow
+from gateway.sandbox.choice import choose_sandbox
+from gateway.sandbox.job import Sandbox, SandboxPreference, SandboxUnavailable
+from gateway.sandbox.machine_paths import overlap
+
+_log = logging.getLogger(__name__)
+
+
+async def no_audit(_query: AuditQuery) -> Sequence[AuditRow]:
+    """An audit log without rows, for looking at tools without running any."""
+    return ()
+
+
+@dataclass(frozen=True)
+class ToolsConfig:
+    """What the operator decides about tools. `timeout` in seconds; `allow_hosts` are `host:port` pairs.
+
+    `state` is the gateway's own folder, which no tool may see. `secret` and `fixed` are what else no tool may read, and what
+    none may write: a tool that can write to the policy or the code decides what is allowed after the next start.
+    """
+
+    workspace: Path
+    state: Path
+    builtin: bool = True
+    modules: Sequence[str] = ()
+    files: Sequence[Path] = ()
+    allow_hosts: Sequence[str] = ()
+    timeout: float = DEFAULT_TOOL_TIMEOUT
+    sandbox: str = "auto"
+    secret: Sequence[Path] = ()
+    fixed: Sequence[Path] = ()
+    read_audit: AuditReader = no_audit
+
+    @cached_property
+    def chosen_sandbox(self) -> Sandbox | SandboxUnavailable:
+        """The sandbox that programs run in, tried out once."""
+        return choose_sandbox(SandboxPreference(self.sandbox), private=(self.state.resolve(),))
+
+
+async def open_tools(config: ToolsConfig) -> ToolCatalog:
+    """A catalog of every tool that is asked for; to be closed by the caller.
+
+    Raises Misconfigured for a module or file that cannot be used; a missing sandbox only makes programs unavailable.
+    """
+    catalog = ToolCatalog()
+    try:
+        for source in _sources(config, catalog):
+            await catalog.add(source)
+    except BaseException:
+        await catalog.close()
+        raise
+    unavailable = [spec for spec in catalog.specs() if spec.unavailable is not None]
+    for reason in dict.fromkeys(spec.unavailable for spec in unavailable):
+        count = sum(spec.unavailable == reason for spec in unavailable)
+        _log.warning("%d tools are unavailable: %s", count, reason)
+    return catalog
+
+
+def _sources(config: ToolsConfig, catalog: ToolCatalog) -> Iterator[ToolSource]:
+    """In the order in which they are started; each sees in `catalog` what the earlier ones published."""
+    threads = tool_threads()
+    secret = (config.state, *config.secret)
+    fixed = (*config.fixed, *config.files)
+    if config.builtin:
+        _require_apart(config.workspace, (*secret, *fixed))
+        yield builtin_source(config.workspace, config.read_audit, threads, allow_hosts=config.allow_hosts)
+    yield from installed_sources(threads)
+    yield from (module_source(name, threads) for name in config.modules)
+    code = tuple(_code_of(config.modules))
+    if config.builtin:
+        _require_apart(config.workspace, code)
+    if config.files:
+        programs = ProgramRunner(config.chosen_sandbox)
+        settings = ToolFileSettings(config.workspace.resolve(), config.timeout, secret=secret, fixed=(*fixed, *code))
+        yield from (tool_file_source(path, programs, settings, find_taken=catalog.find_alike) for path in config.files)
+
+
+def _require_apart(workspace: Path, kept: Iterable[Path]) -> None:
+    """Raises Misconfigured where file tools would reach what they must not change."""
+    real = workspace.resolve()
+    for path in kept:
+        if overlap(real, path.resolve()):
+            raise Misconfigured(
+                f"the workspace `{escape(real.name)}` and `{escape(path.name)}`, which no tool may change, lie in one another; "
+                "keep the two apart"
+            )
+
+
+def _code_of(modules: Iterable[str]) -> Iterator[Path]:
+    """The files of imported modules; of a package its folder."""
+    for name in modules:
+        module = sys.modules[name]
+        folders = getattr(module, "__path__", None)
+        if folders is not None:
+            yield from map(Path, folders)
+        elif module.__file__ is not None:
+            yield Path(module.__file__)
+
+
+# ── what `countersign doctor` says ──────────────────────────────────────────────────────────────────────────────────────
+
+
+async def describe_tools(config: ToolsConfig) -> str:
+    """What would be published, programs with what they run. Raises Misconfigured where something must be fixed first."""
+    catalog = await open_tools(config)
+    specs = catalog.specs()
+    await catalog.close()
+    programs = [spec for spec in specs if spec.source in {f"tools:{path.name}" for path in config.files}]
+    if missing := next((spec.unavailable for spec in programs if spec.unavailable), None):
+        raise Misconfigured(f"{len(programs)} of {len(specs)} tools are programs, and none can run: {missing}")
+    lines = [f"{len(specs)}, of which {len(programs)} are programs" if programs else f"{len(specs)}"]
+    lines += [f"{spec.name} ({spec.category}, {spec.source}): {'; '.join(map(_as_written, spec.effects))}" for spec in programs]
+    return "\n        ".join(lines)
+
+
+def describe_sandbox(config: ToolsConfig) -> str:
+    """What programs are sandboxed with, tried out. Raises Misconfigured where there are programs and no sandbox for them."""
+    sandbox = config.chosen_sandbox
+    if isinstance(sandbox, SandboxUnavailable):
+        if config.files:
+            raise Misconfigured(sandbox.reason)
+        return f"none, and no tool file is there that needs one; {sandbox.reason}"
+    who = "each as a user of its own, because the gateway is root" if os.geteuid() == 0 else "as the gateway's own user"
+    return f"{sandbox.mechanism} works here; programs run {who}"
+
+
+def _as_written(effect: str) -> str:
+    return effect.replace("{{", "{").replace("}}", "}")
