@@ -1,4 +1,4 @@
-"""No model at all: the gateway works without one, and says so to whoever asks for an answer."""
+"""No model at all: the gateway works without one, and reports that to a caller that asks for an answer."""
 
 from __future__ import annotations
 

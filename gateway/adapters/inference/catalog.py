@@ -60,7 +60,7 @@ class ModelEntry(_Document):
     """One model. `context_tokens` is what it was trained for, `approx_peak_ram_bytes` was measured at 4096 of them.
 
     `commercial_use` is whether the licence lets a business use it. `min_machine_bytes` is the memory of the smallest machine
-    that should run it beside a browser, `template_flags` what its chat template, and no other family's, wants to be told.
+    that should run it beside a browser, `template_flags` what its chat template, and no other family's, needs.
     """
 
     name: Name

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import shutil
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gateway.adapters.inference.confinement import choose_confinement
 from gateway.adapters.inference.engine import WheelEngine, find_engine
 from gateway.adapters.inference.factory import NO_MODEL, ModelChoice
 from gateway.adapters.inference.fetch import SPARE_BYTES, weights_path
 from gateway.adapters.inference.local import Weights, identify, named_entry
+from gateway.adapters.inference.machine_memory import available_memory
 from gateway.adapters.inference.openai_api import RemoteBackend
 from gateway.core.errors import GatewayError
 from gateway.runtime.ports import Clock, ModelPhase
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
     sentence: str
 
 
-async def diagnose(choice: ModelChoice, clock: Clock) -> list[Finding]:
+async def diagnose_model(choice: ModelChoice, clock: Clock) -> list[Finding]:
     """Look at everything that the chosen model needs. Starts nothing; reads weights whole if they were never checked."""
     if choice.url:
         return [await _ask_remote(choice, clock)]
@@ -55,7 +55,7 @@ async def _ask_remote(choice: ModelChoice, clock: Clock) -> Finding:
 
 
 def _look_around(choice: ModelChoice) -> list[Finding]:
-    findings = [_find_server(choice)]
+    findings = [_find_server(choice), _find_confinement(choice)]
     try:
         weights = identify(choice.model, models=choice.models, state=choice.state, context_tokens=choice.context_tokens)
     except GatewayError as error:
@@ -73,8 +73,17 @@ def _find_server(choice: ModelChoice) -> Finding:
     return Finding("model server", ok=True, sentence=f"{engine.name}, {kind}")
 
 
+def _find_confinement(choice: ModelChoice) -> Finding:
+    if choice.sandbox is None:
+        return Finding("model sandbox", ok=True, sentence="off, as set; the model server has all the gateway's own rights")
+    try:
+        return Finding("model sandbox", ok=True, sentence=choose_confinement(choice.sandbox, choice.state).mechanism)
+    except GatewayError as error:
+        return Finding("model sandbox", ok=False, sentence=error.message)
+
+
 def _find_disk(choice: ModelChoice) -> list[Finding]:
-    """Room for the model that is missing; nothing for a file that was named and is not there."""
+    """Disk space for a model that is missing; no finding for a named file that does not exist."""
     try:
         entry = named_entry(choice.model, choice.models)
     except GatewayError:
@@ -94,29 +103,6 @@ def _find_memory(weights: Weights) -> list[Finding]:
     if free < needed:
         sentence += "; close something, or choose a smaller model with COUNTERSIGN_MODEL"
     return [Finding("memory", ok=free >= needed, sentence=sentence)]
-
-
-def available_memory() -> int | None:
-    """Bytes that can be had without swapping: the kernel's own estimate, elsewhere all memory there is; None if unknown."""
-    try:
-        found = re.search(r"^MemAvailable:\s+(\d+) kB$", Path("/proc/meminfo").read_text(encoding="ascii"), re.MULTILINE)
-        return None if found is None else int(found[1]) * 1024
-    except OSError:
-        pass
-    return total_memory()
-
-
-def total_memory(limit: Path = Path("/sys/fs/cgroup/memory.max")) -> int | None:
-    """Bytes of memory of this machine, or of this container if that is less; None if unknown."""
-    try:
-        installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return None
-    try:
-        return min(installed, int(limit.read_text(encoding="ascii")))
-    except (OSError, ValueError):
-        # No container, or one that may have it all.
-        return installed
 
 
 def free_disk(folder: Path) -> int:

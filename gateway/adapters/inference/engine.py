@@ -50,7 +50,8 @@ def default_threads() -> Threads:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What one run of the sidecar is given. Exactly one of `socket` and `port` is set; `folder` is private to it.
+    """What one run of the sidecar is given. Exactly one of `socket` and `port` is set; `folder` is private to it, and where it
+    starts. What is `confined` may write to nothing else, and knows that folder by no other name than `.`.
 
     Answers name the model by `alias`; without one it would be the path of the weights on this machine.
     """
@@ -65,11 +66,12 @@ class Launch:
     threads: Threads
     repack: bool
     origins: tuple[str, ...]
+    confined: bool = False
 
     @property
     def slots(self) -> Path:
-        """Where prompt prefixes are saved."""
-        return self.folder / "slots"
+        """Where prompt prefixes are saved. Beside the socket where it is confined: the one folder that it cannot replace."""
+        return self.folder if self.confined else self.folder / "slots"
 
     @property
     def home(self) -> Path:
@@ -84,7 +86,11 @@ class Launch:
     @property
     def address(self) -> str:
         """What to listen on."""
-        return str(self.socket) if self.socket is not None else "127.0.0.1"
+        return "127.0.0.1" if self.socket is None else self.named(self.socket)
+
+    def named(self, path: Path) -> str:
+        """What the server knows a path in its folder by."""
+        return os.path.join(".", path.relative_to(self.folder)) if self.confined else str(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +132,7 @@ class WheelEngine:
                 "cache_ram_mib": CACHE_RAM_MIB,
                 "sleep_idle_seconds": SLEEP_IDLE_SECONDS,
                 # It is joined with file names as it stands.
-                "slot_save_path": f"{launch.slots}/",
+                "slot_save_path": f"{launch.named(launch.slots)}/",
                 "endpoint_metrics": True,
                 "offline": True,
                 "ui": False,
@@ -157,14 +163,17 @@ class BinaryEngine:
 
     def order(self, launch: Launch) -> dict[str, Json]:
         """The launcher's order, without `parent`. Writes the key where the server reads it."""
-        launch.key_file.touch(mode=0o600)
-        launch.key_file.write_text(launch.key, encoding="ascii")
+        # An earlier run may have put a link there.
+        launch.key_file.unlink(missing_ok=True)
+        descriptor = os.open(launch.key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="ascii") as file:
+            file.write(launch.key)
         command = [str(self.path), "--model", str(launch.weights), "--host", launch.address]
         if launch.port is not None:
             command += ["--port", str(launch.port)]
         for flag, *value in (
             ("--alias", launch.alias),
-            ("--api-key-file", str(launch.key_file)),
+            ("--api-key-file", launch.named(launch.key_file)),
             ("--cors-origins", ",".join(launch.origins)),
             ("--no-cors-credentials",),
             ("--ctx-size", str(launch.context_tokens)),
@@ -176,7 +185,7 @@ class BinaryEngine:
             *(() if launch.repack else (("--no-repack",),)),
             ("--cache-ram", str(CACHE_RAM_MIB)),
             ("--sleep-idle-seconds", str(SLEEP_IDLE_SECONDS)),
-            ("--slot-save-path", str(launch.slots)),
+            ("--slot-save-path", launch.named(launch.slots)),
             ("--metrics",),
             ("--offline",),
             ("--no-ui",),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from gateway.adapters.inference.absent import AbsentModel
 from gateway.adapters.inference.engine import Threads
-from gateway.adapters.inference.local import LocalBackend
-from gateway.adapters.inference.openai_api import RemoteBackend
-from gateway.runtime.ports import Clock, InferenceBackend
+from gateway.core.canonical import Json
+from gateway.runtime.ports import Clock, InferenceBackend, ModelState
+from gateway.sandbox.job import SandboxPreference
+
+if TYPE_CHECKING:
+    from gateway.adapters.inference.warm_prefix import PrefixState
 
 NO_MODEL: Final = "none"
 
@@ -21,7 +25,7 @@ class ModelChoice:
 
     `model` is a catalogue name, `default`, the path of a file that ends in `.gguf`, or `none`. `origins` are our own, the only
     ones that a browser may read the sidecar from; `threads` None means what fits this machine. In `prompt_cache` a local model
-    keeps evaluated prompts for other state folders too.
+    keeps evaluated prompts for other state folders too. `sandbox` confines a local model's server; None does not.
     """
 
     model: str
@@ -35,18 +39,30 @@ class ModelChoice:
     url_model: str = ""
     url_key: str = field(default="", repr=False)
     prompt_cache: Path | None = None
+    sandbox: SandboxPreference | None = SandboxPreference.AUTO
 
 
 class ManagedBackend(InferenceBackend, Protocol):
-    """A backend with a life of its own. `start` returns before the model is ready; `state` tells."""
+    """A backend that is started and stopped. `start` returns before the model is ready; `state` reports when it is."""
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...
 
 
+@runtime_checkable
+class WarmingBackend(Protocol):
+    """A backend that can evaluate in advance what every conversation begins with: a local model."""
+
+    async def settle(self) -> ModelState: ...
+    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState: ...
+
+
 def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
     """The backend of a choice, not started yet. Raises Misconfigured for an unusable URL or prompt cache."""
+    # Imported when chosen: both bring an HTTP client, 7 MB for a gateway without a model.
     if choice.url:
+        from gateway.adapters.inference.openai_api import RemoteBackend
+
         return RemoteBackend(
             choice.url,
             model=choice.url_model,
@@ -56,6 +72,8 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
         )
     if choice.model == NO_MODEL:
         return AbsentModel()
+    from gateway.adapters.inference.local import LocalBackend
+
     return LocalBackend(
         choice.model,
         models=choice.models,
@@ -65,5 +83,6 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
         llama_server=choice.llama_server,
         origins=choice.origins,
         clock=clock,
+        sandbox=choice.sandbox,
         prompt_cache=choice.prompt_cache,
     )

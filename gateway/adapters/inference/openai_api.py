@@ -1,8 +1,8 @@
-"""Speaking to an OpenAI-compatible server: raw bytes through, and a closed connection as the way to say stop.
+"""Speaking to an OpenAI-compatible server: raw bytes through, and a closed connection stops the answer.
 
 llama.cpp's server stops generating within some 40 ms of losing a streaming client; without streaming it looks once a second.
-So whoever can, streams. Redirects are not followed: they would carry prompt and key to another host, or let a server ask in
-our name what only this machine may.
+So requests stream where they can. Redirects are not followed: they would send prompt and key to another host, or make this
+machine send requests that the server itself may not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LIST_AGAIN_SECONDS: Final = 10.0
 
 CHAT: Final = "/v1/chat/completions"
 PATHS: Final = frozenset({CHAT, "/v1/completions", "/v1/embeddings"})
-"""What may be asked. llama.cpp's server can do more (slots, adapters, loading files), which is nobody's business."""
+"""What may be asked. llama.cpp's server can do more (slots, adapters, loading files), which no caller needs."""
 
 REMOTE_OUTPUT_TOKENS: Final = 4096
 LARGEST_CONTEXT: Final = 10_000_000
@@ -45,7 +45,7 @@ DOCUMENT_BYTES: Final = 4 << 20
 """A list of models; the longest public ones have some 500 KB."""
 
 
-class Answer:
+class UpstreamResponse:
     """The InferenceStream port over an aiohttp response."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
@@ -146,7 +146,7 @@ class Upstream:
             raise _unreachable() from None
         try:
             _check(response)
-            yield Answer(response)
+            yield UpstreamResponse(response)
         finally:
             # Not `release`: that would read on to keep the connection, and the server would go on generating.
             response.close()
@@ -164,7 +164,7 @@ class Upstream:
 class RemoteBackend:
     """The InferenceBackend port over a server that an operator names. Its models count as remote, on this machine too.
 
-    What stands behind a URL, even one on loopback, is not known here; weights have no digest, so `id` names host and model.
+    Which server answers at a URL, even on loopback, is not known here; weights have no digest, so `id` names host and model.
     """
 
     def __init__(self, url: str, *, model: str, key: str, context_tokens: int, clock: Clock) -> None:

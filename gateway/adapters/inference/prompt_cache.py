@@ -1,6 +1,6 @@
-"""Evaluated prompts that outlive the state folder: a folder of files, each under the digest of all that decides whether it fits.
+"""Evaluated prompts, kept beyond the state folder: a folder of files, each under the digest of all that decides whether it fits.
 
-A file is believed only when it carries the key it is asked for and the digest of its own content, for what reads it next is
+A file is used only when it carries the key it is asked for and the digest of its own content, for what reads it next is
 native code that was not written for damaged input. The digest guards against damage and mix-ups, not against somebody who may
 write to the folder; so nobody else may.
 """
@@ -8,6 +8,7 @@ write to the folder; so nobody else may.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -15,6 +16,7 @@ import stat
 import tempfile
 import time
 from dataclasses import astuple, dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -62,7 +64,7 @@ class CacheKey:
         return hashlib.sha256(orjson.dumps(astuple(self))).hexdigest()
 
 
-class _Unfit(Exception):
+class _InvalidCacheFile(Exception):
     """The file is not what its name says."""
 
 
@@ -91,11 +93,16 @@ class PromptCache:
         try:
             # Not through a link, and never waiting at a pipe.
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(handle, "rb") as kept, part.open("wb") as copy:
-                _copy_checked(kept, copy, key.digest)
+            with os.fdopen(handle, "rb") as kept:
+                part.unlink(missing_ok=True)
+                # The server may write to that folder: no link of its own is followed, nor is there time to put one there.
+                made = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o640)
+                with os.fdopen(made, "wb") as copy:
+                    _copy_checked(kept, copy, key.digest)
             os.replace(part, into)
-        except (OSError, _Unfit):
-            part.unlink(missing_ok=True)
+        except (OSError, _InvalidCacheFile):
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
             return False
         with contextlib.suppress(OSError):
             os.utime(path)
@@ -103,12 +110,17 @@ class PromptCache:
 
     def store(self, key: CacheKey, saved: Path) -> None:
         """Keep the file that the server saved, in place of whatever is there under `key`. Raises OSError."""
-        content = _digest(saved)
-        head = orjson.dumps({"key": key.digest, "bytes": saved.stat().st_size, "sha256": content}) + b"\n"
+        with _opened_plain(saved) as source:
+            self._store(key, source)
+
+    def _store(self, key: CacheKey, source: BufferedReader) -> None:
+        content = hashlib.file_digest(source, "sha256").hexdigest()
+        head = orjson.dumps({"key": key.digest, "bytes": source.tell(), "sha256": content}) + b"\n"
+        source.seek(0)
         handle, name = tempfile.mkstemp(dir=self._folder, suffix=".part")
         part = Path(name)
         try:
-            with os.fdopen(handle, "wb") as file, saved.open("rb") as source:
+            with os.fdopen(handle, "wb") as file:
                 file.write(MAGIC + head)
                 while chunk := source.read(_CHUNK):
                     file.write(chunk)
@@ -146,29 +158,34 @@ class PromptCache:
 
 
 def _copy_checked(kept: BinaryIO, copy: BinaryIO, digest: str) -> None:
-    """Copy the content behind the head. Raises _Unfit when it is not what the head and the key say."""
+    """Copy the content behind the head. Raises _InvalidCacheFile when it is not what the head and the key say."""
     if not stat.S_ISREG(os.fstat(kept.fileno()).st_mode) or kept.read(len(MAGIC)) != MAGIC:
-        raise _Unfit
+        raise _InvalidCacheFile
     try:
-        told = orjson.loads(kept.readline(_HEAD_BYTES))
+        head = orjson.loads(kept.readline(_HEAD_BYTES))
     except orjson.JSONDecodeError:
-        raise _Unfit from None
-    match told:
+        raise _InvalidCacheFile from None
+    match head:
         case {"key": key, "bytes": int(size), "sha256": str(content)} if key == digest:
             pass
         case _:
-            raise _Unfit
+            raise _InvalidCacheFile
     seen = hashlib.sha256()
     while chunk := kept.read(_CHUNK):
         size -= len(chunk)
         if size < 0:
-            raise _Unfit
+            raise _InvalidCacheFile
         seen.update(chunk)
         copy.write(chunk)
     if size != 0 or seen.hexdigest() != content:
-        raise _Unfit
+        raise _InvalidCacheFile
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _opened_plain(path: Path) -> BufferedReader:
+    """A file that the server wrote: no link to what it may not read itself, and no pipe. Raises OSError."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    seen = os.fstat(file.fileno())
+    if not stat.S_ISREG(seen.st_mode) or seen.st_nlink > 1:
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a plain file")
+    return file

@@ -1,4 +1,4 @@
-"""Weights as their publisher serves them: one file over HTTP, taken up again where it broke off.
+"""Weights as their publisher serves them: one file over HTTP, resumed where it broke off.
 
 What arrives is only counted here; `fetch` checks the digest. Status codes and `Content-Range`: RFC 9110, sections 14 and 15.
 """
@@ -19,23 +19,23 @@ CONNECT_SECONDS: Final = 15.0
 SILENCE_SECONDS: Final = 60.0
 """Without one byte, a connection counts as broken; pip waits 15 s, browsers some minutes."""
 
-PATIENCE: Final = 4
+MAX_FRUITLESS: Final = 4
 """Attempts in a row that bring nothing new, then the next source has its turn."""
 
 CHUNK: Final = 1 << 18
 
-Tell = Callable[[int], None]
+ReportBytes = Callable[[int], None]
 Pause = Callable[[float], Awaitable[None]]
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
-class _BrokenOff(Exception):
+class _Interrupted(Exception):
     """The connection ended before the file did; what came is kept."""
 
 
-async def download(url: str, part: Path, size: int, tell: Tell, *, pause: Pause = asyncio.sleep) -> None:
-    """Complete `part` to `size` bytes, asking only for what is missing; `tell` hears how many bytes there are.
+async def download(url: str, part: Path, size: int, report: ReportBytes, *, pause: Pause = asyncio.sleep) -> None:
+    """Complete `part` to `size` bytes, asking only for what is missing; `report` is called with how many bytes there are.
 
     Raises ModelUnavailable when the server cannot be reached, offers another size, or breaks off again and again.
     """
@@ -44,18 +44,18 @@ async def download(url: str, part: Path, size: int, tell: Tell, *, pause: Pause 
     async with aiohttp.ClientSession(timeout=timeout, trust_env=True, auto_decompress=False) as session:
         fruitless = 0
         while (had := _length(part, size)) < size:
-            tell(had)
+            report(had)
             try:
-                await _take_up(session, url, part, had, size, tell)
-            except _BrokenOff:
+                await _take_up(session, url, part, had, size, report)
+            except _Interrupted:
                 fruitless = fruitless + 1 if _length(part, size) <= had else 0
-                if fruitless == PATIENCE:
+                if fruitless == MAX_FRUITLESS:
                     raise ModelUnavailable("the connection broke off again and again", "absent") from None
                 await pause(2.0**fruitless)
 
 
 def _length(part: Path, size: int) -> int:
-    """Bytes there are. More than there should be are somebody else's file: away with it."""
+    """Bytes there are. More than there should be belong to another file, which is deleted."""
     length = part.stat().st_size if part.exists() else 0
     if length > size:
         part.unlink()
@@ -63,7 +63,7 @@ def _length(part: Path, size: int) -> int:
     return length
 
 
-async def _take_up(session: aiohttp.ClientSession, url: str, part: Path, had: int, size: int, tell: Tell) -> None:
+async def _take_up(session: aiohttp.ClientSession, url: str, part: Path, had: int, size: int, report: ReportBytes) -> None:
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={had}-"} if had else {})
     try:
         async with session.get(url, headers=headers) as response:
@@ -79,18 +79,18 @@ async def _take_up(session: aiohttp.ClientSession, url: str, part: Path, had: in
                     if have > size:
                         raise ModelUnavailable(f"the server sends more than the {size} bytes that were expected", "absent")
                     sink.write(chunk)
-                    # What is on disk survives us.
+                    # What is on disk is still there after a crash.
                     sink.flush()
-                    tell(have)
+                    report(have)
     except aiohttp.ClientConnectorError as error:
         raise ModelUnavailable(f"{error.host} cannot be reached", "absent") from None
     except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, TimeoutError):
-        raise _BrokenOff from None
+        raise _Interrupted from None
     except (aiohttp.ClientError, ValueError) as error:
         raise ModelUnavailable(f"the download failed: {type(error).__name__}", "absent") from None
     if have < size:
         # A body without a length may end early and look whole.
-        raise _BrokenOff
+        raise _Interrupted
 
 
 def _start_of(response: aiohttp.ClientResponse, had: int, size: int) -> int | None:

@@ -11,12 +11,12 @@ from gateway.adapters.inference.catalog import ModelEntry
 from gateway.adapters.inference.fetch import SPARE_BYTES
 
 BESIDE_BYTES: Final = 1_000_000_000
-"""Room for a browser and the gateway, for models that do not say what machine they want."""
+"""Memory for a browser and the gateway, for models whose entry does not say what machine they need."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a model has to fit into: all memory, None where the system does not tell, and free disk for weights. Bytes."""
+    """What a model has to fit into: all memory, None where the system does not report it, and free disk for weights. Bytes."""
 
     memory: int | None
     disk: int
@@ -31,7 +31,7 @@ class Objection(StrEnum):
     """Nobody knows how well it calls tools."""
     MEMORY = "memory"
     DISK = "disk"
-    """It is not here, and there is no room to fetch it."""
+    """It is not here, and there is not enough disk to fetch it."""
     WORSE = "worse"
     """Another one fits and calls tools better, or as well with less memory."""
 

@@ -1,4 +1,4 @@
-"""A model that says what it was told to, for tests and demonstrations: same answers every time, no weights, no network.
+"""A model with scripted answers, for tests and demonstrations: same answers every time, no weights, no network.
 
 It speaks chat completions as llama.cpp's server and OpenAI do, streamed and whole, tool calls and usage included.
 """
@@ -38,7 +38,7 @@ SCRIPTED: Final = ModelInfo(
 class Reply:
     """One answer: text, calls of declared tools as (name, arguments), or both.
 
-    With `stalls_after`, a stream stops after that many pieces and waits to be given up, like a model that is thinking.
+    With `stalls_after`, a stream stops after that many pieces and waits until it is abandoned, like a model that is thinking.
     """
 
     text: str = ""

@@ -1,7 +1,7 @@
 """The supervisor of llama.cpp's server: starts it, watches it, starts it again, gives up, stops it.
 
-One task holds the whole life, `_supervise`; everything else reads the state it leaves behind. The sidecar is not trusted: it
-gets a scrubbed environment and a key of this run, and one that answers without the key is refused.
+One task, `_supervise`, runs it from start to stop; everything else reads the state that this task sets. The sidecar is not
+trusted: it gets a scrubbed environment and a key of this run, and one that answers without the key is refused.
 """
 
 from __future__ import annotations
@@ -9,28 +9,38 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import secrets
 import signal
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
-from gateway.adapters.inference.child import LAUNCHER, BoundedLog, Child
+from gateway.adapters.inference.confinement import ConfinedProcess, PinnedSocket, confined_job
 from gateway.adapters.inference.engine import SLEEP_IDLE_SECONDS, Engine, Launch, Threads, scrubbed_environment
 from gateway.adapters.inference.openai_api import Upstream
-from gateway.adapters.inference.warmth import Shelf, WarmPrefix, Warmth
+from gateway.adapters.inference.sidecar_process import LAUNCHER, BoundedLog, SidecarProcess
+from gateway.adapters.inference.warm_prefix import PrefixState, PrefixStore, WarmPrefix
 from gateway.core.canonical import Json
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import Clock, InferenceStream, ModelPhase, ModelState
+from gateway.sandbox.job import Sandbox
 
 LOG_FILE: Final = "sidecar.log"
+
+CONFINED_FOLDER: Final = "run"
+"""The only folder that a confined server writes to; log and digests of weights are beside it, out of its reach."""
+
+SOCKET_FILE: Final = "sidecar.sock"
 
 SOCKET_PATH_BYTES: Final = 100
 """`sun_path` holds 104 bytes on macOS, 108 on Linux; a longer path means loopback TCP instead."""
 
 FACTS_SECONDS: Final = 10.0
+
+_Process: TypeAlias = SidecarProcess | ConfinedProcess
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,7 +49,7 @@ _GUARDED: Final = "/props"
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class SupervisionTimeouts:
     """How long the supervisor waits for what. Seconds, but for counts."""
 
     start: float = 180.0
@@ -87,16 +97,19 @@ class Sidecar:
         engine: Engine,
         *,
         clock: Clock,
-        patience: Patience | None = None,
+        timeouts: SupervisionTimeouts | None = None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         launcher: Sequence[str] = LAUNCHER,
+        sandbox: Sandbox | None = None,
     ) -> None:
+        """With a `sandbox` it runs confined; otherwise `launcher` starts it as this process's user."""
         self._plan = plan
         self._engine = engine
         self._clock = clock
-        self._patience = patience or Patience()
+        self._timeouts = timeouts or SupervisionTimeouts()
         self._pause = pause
         self._launcher = launcher
+        self._sandbox = sandbox
         self._log = BoundedLog(plan.folder / LOG_FILE)
         self._state = ModelState(ModelPhase.STOPPED, "the model server has not been started")
         self._settled = asyncio.Event()
@@ -106,11 +119,11 @@ class Sidecar:
         self._used_at = 0.0
 
     def state(self) -> ModelState:
-        """Where it stands now."""
+        """The state now."""
         return self._state
 
     async def start(self) -> None:
-        """Begin; returns at once, `settle` waits for what comes of it."""
+        """Begin; returns at once, `settle` waits for the outcome."""
         if self._life is None:
             self._move(ModelPhase.STARTING, "the model is being loaded")
             self._life = asyncio.create_task(self._supervise(), name="sidecar")
@@ -129,14 +142,15 @@ class Sidecar:
             await asyncio.wait({life})
         self._move(ModelPhase.STOPPED, "the model server is stopped", final=True)
 
-    async def warm(self, messages: Sequence[Mapping[str, Json]], shelf: Shelf | None = None) -> Warmth:
+    async def warm(self, messages: Sequence[Mapping[str, Json]], store: PrefixStore | None = None) -> PrefixState:
         """Keep this beginning of a conversation evaluated: now, after a restart, and after the server's sleep.
 
         Raises ModelUnavailable when the server is not there; the beginning is then warmed as soon as it is.
         """
         plan = self._plan
         belongs_to = (plan.weights_id, self._engine.build, str(plan.context_tokens))
-        self._prefix = WarmPrefix(messages, slots=plan.folder / "slots", belongs_to=belongs_to, shelf=shelf)
+        slots = plan.folder / (CONFINED_FOLDER if self._sandbox is not None else "slots")
+        self._prefix = WarmPrefix(messages, slots=slots, belongs_to=belongs_to, store=store)
         return await self._prefix.warm(self._ready())
 
     async def facts(self) -> ServerFacts:
@@ -181,7 +195,7 @@ class Sidecar:
             case 200, {"tokens": [*ids]} if all(type(each) is int for each in cast("list[object]", ids)):
                 return tuple(cast("list[int]", ids))
             case _:
-                raise ModelUnavailable("the model server does not tell token ids", ModelPhase.READY)
+                raise ModelUnavailable("the model server does not report token ids", ModelPhase.READY)
 
     def _ready(self) -> Upstream:
         if self._upstream is None or self._state.phase is not ModelPhase.READY:
@@ -202,12 +216,12 @@ class Sidecar:
             self._move(ModelPhase.CRASHED, "the model server is no longer supervised; restart the gateway", final=True)
 
     async def _supervise(self) -> None:
-        patience, failures = self._patience, 0
+        timeouts, failures = self._timeouts, 0
         while True:
             began = self._clock.monotonic()
             cause = await self._run()
-            failures = 1 if self._clock.monotonic() - began > patience.steady else failures + 1
-            if failures >= patience.attempts:
+            failures = 1 if self._clock.monotonic() - began > timeouts.steady else failures + 1
+            if failures >= timeouts.attempts:
                 self._move(
                     ModelPhase.CRASHED,
                     f"the model server {cause}, {failures} times in a row; it is not started again. "
@@ -215,39 +229,50 @@ class Sidecar:
                     final=True,
                 )
                 return
-            wait = min(patience.longest_pause, patience.first_pause * 2 ** (failures - 1))
+            wait = min(timeouts.longest_pause, timeouts.first_pause * 2 ** (failures - 1))
             self._move(ModelPhase.CRASHED, f"the model server {cause}; it is started again in {wait:g} s")
             await self._pause(wait)
             self._move(ModelPhase.STARTING, "the model is being loaded again")
 
     async def _run(self) -> str:
         """One run from start to end; says how it ended, in words that follow `the model server`."""
-        try:
-            launch = self._prepare()
-            order = self._engine.order(launch)
-        except OSError as error:
-            return f"cannot be started: {error.strerror}"
-        base = "http://sidecar" if launch.port is None else f"http://127.0.0.1:{launch.port}"
-        upstream = Upstream(base, key=launch.key, socket=launch.socket)
-        child = Child(order, environment=scrubbed_environment(launch.home), folder=launch.folder, log=self._log)
-        await upstream.open()
-        try:
-            child.start(self._launcher)
-            return await self._come_up(child, upstream) or await self._serve(child, upstream)
-        finally:
-            self._upstream = None
-            # Shielded: a stop that arrives while this run ends must not leave the process behind.
-            await asyncio.shield(self._end(child, upstream, launch))
+        with contextlib.ExitStack() as held:
+            try:
+                launch = self._prepare()
+                child = self._make_child(launch)
+                pinned = None if self._sandbox is None else held.enter_context(PinnedSocket(launch.folder / SOCKET_FILE))
+            except OSError as error:
+                return f"cannot be started: {error.strerror}"
+            base = "http://sidecar" if launch.port is None else f"http://127.0.0.1:{launch.port}"
+            upstream = Upstream(base, key=launch.key, socket=launch.socket if pinned is None else pinned.path)
+            await upstream.open()
+            try:
+                child.start()
+                return await self._come_up(child, upstream, pinned) or await self._serve(child, upstream)
+            finally:
+                self._upstream = None
+                # Shielded: a stop that arrives while this run ends must not leave the process behind.
+                await asyncio.shield(self._end(child, upstream, launch))
+
+    def _make_child(self, launch: Launch) -> _Process:
+        order = self._engine.order(launch)
+        if self._sandbox is not None:
+            return ConfinedProcess(confined_job(order, launch, self._log), self._sandbox)
+        environment = scrubbed_environment(launch.home)
+        return SidecarProcess(order, environment=environment, folder=launch.folder, log=self._log, command=self._launcher)
 
     def _prepare(self) -> Launch:
-        plan = self._plan
-        folder = plan.folder.absolute()
+        plan, is_confined = self._plan, self._sandbox is not None
+        folder = Path(os.path.realpath(plan.folder))
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
-        path = folder / "sidecar.sock"
-        fits = len(str(path).encode()) <= SOCKET_PATH_BYTES
+        if is_confined:
+            folder /= CONFINED_FOLDER
+            folder.mkdir(exist_ok=True)
+        path = folder / SOCKET_FILE
+        fits = is_confined or len(str(path).encode()) <= SOCKET_PATH_BYTES
         launch = Launch(
-            weights=plan.weights.absolute(),
+            weights=Path(os.path.realpath(plan.weights)),
             alias=plan.weights_id,
             folder=folder,
             key=secrets.token_urlsafe(32),
@@ -257,18 +282,21 @@ class Sidecar:
             threads=plan.threads,
             repack=plan.repack,
             origins=plan.origins,
+            confined=is_confined,
         )
-        for inner in (launch.slots, launch.home):
+        for inner in () if is_confined else (launch.slots, launch.home):
             inner.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         return launch
 
-    async def _come_up(self, child: Child, upstream: Upstream) -> str | None:
+    async def _come_up(self, child: _Process, upstream: Upstream, pinned: PinnedSocket | None) -> str | None:
         """Wait for the weights to be loaded; None when all is well."""
         try:
-            async with asyncio.timeout(self._patience.start):
-                while await upstream.probe("/health", seconds=self._patience.probe) != 200:
-                    await asyncio.wait({child.exited}, timeout=self._patience.poll)
+            async with asyncio.timeout(self._timeouts.start):
+                while await upstream.probe("/health", seconds=self._timeouts.probe) != 200:
+                    await asyncio.wait({child.exited}, timeout=self._timeouts.poll)
+                    if pinned is not None:
+                        pinned.pin()
                     if child.exited.done():
                         return f"{_ending(child.exited.result())} while it was loading the model"
                 if await self._status_of_guarded(upstream, with_key=False) != 401:
@@ -276,18 +304,18 @@ class Sidecar:
                 if await self._status_of_guarded(upstream, with_key=True) != 200:
                     return "does not take its key"
         except TimeoutError:
-            return f"was not ready after {self._patience.start:g} s"
+            return f"was not ready after {self._timeouts.start:g} s"
         return None
 
     async def _status_of_guarded(self, upstream: Upstream, *, with_key: bool) -> int:
         """No answer proves nothing on a busy machine, so ask until there is one."""
         while True:
-            status = await upstream.probe(_GUARDED, seconds=self._patience.probe, with_key=with_key)
+            status = await upstream.probe(_GUARDED, seconds=self._timeouts.probe, with_key=with_key)
             if status is not None:
                 return status
-            await asyncio.sleep(self._patience.poll)
+            await asyncio.sleep(self._timeouts.poll)
 
-    async def _serve(self, child: Child, upstream: Upstream) -> str:
+    async def _serve(self, child: _Process, upstream: Upstream) -> str:
         """Be ready until the process ends or no longer answers."""
         self._upstream = upstream
         self._used_at = self._clock.monotonic()
@@ -295,17 +323,17 @@ class Sidecar:
         warming = asyncio.create_task(_rewarm(self._prefix, upstream))
         try:
             misses = 0
-            while misses < self._patience.misses:
-                await asyncio.wait({child.exited}, timeout=self._patience.watch)
+            while misses < self._timeouts.misses:
+                await asyncio.wait({child.exited}, timeout=self._timeouts.watch)
                 if child.exited.done():
                     return _ending(child.exited.result())
-                answered = await upstream.probe("/health", seconds=self._patience.probe) is not None
+                answered = await upstream.probe("/health", seconds=self._timeouts.probe) is not None
                 misses = 0 if answered else misses + 1
             return "does not answer any more"
         finally:
             warming.cancel()
 
-    async def _end(self, child: Child, upstream: Upstream, launch: Launch) -> None:
+    async def _end(self, child: _Process, upstream: Upstream, launch: Launch) -> None:
         await upstream.close()
         await child.stop()
         for leftover in (launch.key_file, launch.socket):
@@ -315,7 +343,7 @@ class Sidecar:
 
 
 async def _rewarm(prefix: WarmPrefix | None, upstream: Upstream) -> None:
-    # Only warmth: without it the next turn evaluates the prompt itself.
+    # Only a loss of time: without it the next turn evaluates the prompt itself.
     with contextlib.suppress(ModelUnavailable):
         if prefix is not None:
             await prefix.warm(upstream)

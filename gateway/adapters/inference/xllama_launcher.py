@@ -1,11 +1,12 @@
-"""Starts llama.cpp's server in this process and dies with the gateway. Run by file path with `python -I`, never imported.
+"""Starts llama.cpp's server in this process and ends with the gateway. Run by file path with `python -I`, never imported.
 
-One JSON line on standard input says what to do, so that nothing secret stands on the command line or in the environment:
+One JSON line on standard input says what to do, so that nothing secret is on the command line or in the environment:
 
     {"parent": PID, "settings": {NAME: VALUE}}    the `xllamacpp` wheel, settings by attribute path of its parameters
     {"parent": PID, "command": [PATH, ...]}       a llama-server binary
+    {"path": FOLDER, "settings": {NAME: VALUE}}   the wheel in a sandbox, which ends this process; FOLDER is where the wheel lies
 
-Standard input then stays open. Its end means that the gateway is gone.
+With a `parent`, standard input then stays open. Its end means that the gateway is gone.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ EXIT_UNSUITABLE = 78
 def main() -> None:
     """Read the order and become, or run, the server."""
     order: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    if "path" in order:
+        sys.path.append(order["path"])
+        _serve(order["settings"])
+        return
     _die_with(order["parent"])
     if "settings" in order:
         threading.Thread(target=_end_with_input, daemon=True).start()
@@ -44,7 +49,7 @@ def main() -> None:
 def _die_with(parent: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    # It may have died before the kernel was told.
+    # The parent may have ended before the signal was requested.
     if os.getppid() != parent:
         sys.exit("the gateway is gone")
 

@@ -25,7 +25,7 @@ SUFFIX: Final = ".slot"
 _log = logging.getLogger(__name__)
 
 
-class Shelf(Protocol):
+class PrefixStore(Protocol):
     """Where else an evaluated beginning is kept. Both block; `store` raises OSError."""
 
     def fetch(self, into: Path) -> bool: ...
@@ -33,8 +33,8 @@ class Shelf(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Warmth:
-    """How a beginning came to be evaluated, how many tokens it has (0 when the server did not say), and whether the shelf has
+class PrefixState:
+    """How a beginning came to be evaluated, how many tokens it has (0 when the server did not say), and whether the store has
     taken it for later."""
 
     restored: bool
@@ -46,33 +46,35 @@ class WarmPrefix:
     """The messages that every conversation begins with, and where the server saves what it made of them."""
 
     def __init__(
-        self, messages: Sequence[Mapping[str, Json]], *, slots: Path, belongs_to: Sequence[str], shelf: Shelf | None = None
+        self, messages: Sequence[Mapping[str, Json]], *, slots: Path, belongs_to: Sequence[str], store: PrefixStore | None = None
     ) -> None:
         """`belongs_to` is all that decides whether a saved state still fits: weights, server, size of the context.
 
-        With a `shelf`, what lies there decides, and what the server saves is put there too.
+        With a `store`, what lies there decides, and what the server saves is put there too.
         """
         self._request = orjson.dumps({"messages": closed(messages), "max_tokens": 1, "temperature": 0, "stream": True})
         self._slots = slots
         seal = hashlib.sha256(orjson.dumps([*belongs_to, messages]))
         self._file = seal.hexdigest() + SUFFIX
-        self._shelf = shelf
+        self._store = store
 
-    async def warm(self, upstream: Upstream) -> Warmth:
+    async def warm(self, upstream: Upstream) -> PrefixState:
         """Restore, or evaluate and save. Raises ModelUnavailable."""
         path = self._slots / self._file
-        if self._shelf is not None and not await asyncio.to_thread(self._shelf.fetch, path):
-            path.unlink(missing_ok=True)
+        if self._store is not None and not await asyncio.to_thread(self._store.fetch, path):
+            # What the server may have put there instead of a file is its own loss.
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
         restored = await self.restore(upstream)
         if restored is not None:
-            return Warmth(restored=True, tokens=restored)
+            return PrefixState(restored=True, tokens=restored)
         async with upstream.ask("/v1/chat/completions", self._request) as answer:
             async for _ in answer.chunks():
                 pass
         saved = await self._slot(upstream, "save")
         self._forget_others()
         kept = saved is not None and await self._keep(path)
-        return Warmth(restored=False, tokens=saved or 0, kept=kept)
+        return PrefixState(restored=False, tokens=saved or 0, kept=kept)
 
     async def restore(self, upstream: Upstream) -> int | None:
         """How many tokens of the saved state were put back; None when it could not be. Raises ModelUnavailable."""
@@ -88,10 +90,10 @@ class WarmPrefix:
                 return None
 
     async def _keep(self, path: Path) -> bool:
-        if self._shelf is None:
+        if self._store is None:
             return False
         try:
-            await asyncio.to_thread(self._shelf.store, path)
+            await asyncio.to_thread(self._store.store, path)
         except OSError as error:
             # The next launch evaluates again, which is all that is lost.
             _log.warning("the evaluated prompt could not be kept: %s", error.strerror)
@@ -108,5 +110,5 @@ class WarmPrefix:
 
 def closed(messages: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
     """The messages as they are evaluated: with a user's turn at the end, for a last one of the assistant's would be taken
-    for one to go on with."""
+    for one to continue."""
     return [*messages, {"role": "user", "content": ""}]

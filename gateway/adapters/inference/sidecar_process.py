@@ -1,7 +1,7 @@
 """One run of the sidecar's process, from its start to its last log line.
 
 A thread of its own starts it and waits for it. Not the event loop: uvloop forks, which copies the page tables of the whole
-gateway (performance.md 3f). And not a pool's thread: the kernel's parent-death signal is tied to the thread that started the
+gateway of a large process. And not a pool's thread: the kernel's parent-death signal is tied to the thread that started the
 process, so that thread has to live exactly as long.
 """
 
@@ -45,8 +45,12 @@ class BoundedLog:
     def take(self, pipe: IO[bytes]) -> None:
         """Write what comes out of a pipe until it ends. A full disk loses log lines, nothing else."""
         while chunk := os.read(pipe.fileno(), _PIPE_CHUNK):
-            with contextlib.suppress(OSError):
-                self._write(chunk)
+            self.append(chunk)
+
+    def append(self, chunk: bytes) -> None:
+        """Write what came next, if the disk takes it."""
+        with contextlib.suppress(OSError):
+            self._write(chunk)
 
     def _write(self, chunk: bytes) -> None:
         with self._path.open("ab") as file:
@@ -58,11 +62,20 @@ class BoundedLog:
             self._path.write_bytes(chunk)
 
 
-class Child:
+class SidecarProcess:
     """A running process and its group. `exited` gets the exit code, negative for a signal."""
 
-    def __init__(self, order: Mapping[str, Json], *, environment: Mapping[str, str], folder: Path, log: BoundedLog) -> None:
+    def __init__(
+        self,
+        order: Mapping[str, Json],
+        *,
+        environment: Mapping[str, str],
+        folder: Path,
+        log: BoundedLog,
+        command: Sequence[str] = LAUNCHER,
+    ) -> None:
         self._order = json.dumps({**order, "parent": os.getpid()}).encode() + b"\n"
+        self._command = command
         self._environment = environment
         self._folder = folder
         self._log = log
@@ -72,9 +85,9 @@ class Child:
         self._is_over = False
         self.exited: asyncio.Future[int] = self._loop.create_future()
 
-    def start(self, command: Sequence[str] = LAUNCHER) -> None:
+    def start(self) -> None:
         """Start it; a start that fails shows as exit code `NOT_STARTED`."""
-        threading.Thread(target=self._live, args=(command,), name="sidecar", daemon=True).start()
+        threading.Thread(target=self._live, name="sidecar", daemon=True).start()
 
     async def stop(self) -> None:
         """SIGTERM to the group, two seconds, SIGKILL. Returns when it is gone; one that was not started yet never will be."""
@@ -86,11 +99,11 @@ class Child:
             self._signal(signal.SIGKILL)
             await self.exited
 
-    def _live(self, command: Sequence[str]) -> None:
+    def _live(self) -> None:
         code = NOT_STARTED
         try:
             with self._guard:
-                process = None if self._is_over else self._spawn(command)
+                process = None if self._is_over else self._spawn()
                 self._pid = None if process is None else process.pid
             if process is not None:
                 code = self._attend(process)
@@ -99,9 +112,9 @@ class Child:
         finally:
             self._tell(lambda: None if self.exited.done() else self.exited.set_result(code))
 
-    def _spawn(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _spawn(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603 - our launcher; the order goes through its standard input
-            command,
+            self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -143,6 +156,6 @@ class Child:
                     os.killpg(self._pid, number)
 
     def _tell(self, what: Callable[[], None]) -> None:
-        # The loop may be closed already when the gateway ends in a hurry.
+        # The loop may be closed already when the gateway is killed.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(what)
