@@ -1,1 +1,1 @@
-"""Who is there: passkey ceremonies and signed cookie values. Stateless; challenges, rows and times come in as values."""
+"""Authentication: passkey ceremonies and signed cookie values. Stateless; challenges, rows and times come in as values."""

@@ -17,7 +17,7 @@ SIGNED_LIMIT = 1024
 
 
 class ItsdangerousSigner:
-    """The CookieSigner port. Each purpose has a key of its own, so that a value signed for one proves nothing for another."""
+    """The CookieSigner port. Each purpose has a key of its own, so that a value signed for one is not valid for another."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key

@@ -14,33 +14,26 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import cast
-
-import webauthn
-from webauthn.helpers import options_to_json_dict, parse_attestation_object
-from webauthn.helpers.structs import (
-    AttestationFormat,
-    AuthenticatorSelectionCriteria,
-    AuthenticatorTransport,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, cast
 
 from gateway.core.canonical import Json, parse
 from gateway.core.errors import MalformedJson, Refused
 from gateway.core.ledger import Passkey
 from gateway.runtime.ports import NewPasskey, VerifiedAssertion
 
-CEREMONY_MILLISECONDS = 120_000
-"""How long the browser may ask the person; no longer than a challenge lives."""
+if TYPE_CHECKING:
+    from gateway.adapters.identity.webauthn_library import WebAuthnLibrary
 
 CREDENTIAL_ID_LIMIT = 1023
 """Bytes; WebAuthn L3 section 7.1 step 25."""
 
 _AUTHENTICATOR_DATA_MINIMUM = 37
-_ATTESTATIONS = (AttestationFormat.NONE, AttestationFormat.PACKED)
+_ATTESTATIONS: Final = ("none", "packed")
 """We ask for none; WebAuthn section 5.1.3 lets a client pass self attestation through, which is packed."""
+
+_TRANSPORTS: Final = frozenset({"ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"})
+"""Those of WebAuthn section 5.8.4 that the library knows, and Chromium's old name of `hybrid`."""
 
 
 class _Flag(IntFlag):
@@ -77,38 +70,20 @@ class WebAuthnVerifier:
         self, *, challenge: bytes, user_handle: bytes, user_name: str, exclude: Sequence[Passkey]
     ) -> dict[str, Json]:
         """PublicKeyCredentialCreationOptionsJSON for a discoverable credential with user verification."""
-        options = webauthn.generate_registration_options(
-            rp_id=self._rp_id,
-            rp_name=self._rp_name,
-            user_id=user_handle,
-            user_name=user_name,
-            challenge=challenge,
-            timeout=CEREMONY_MILLISECONDS,
-            authenticator_selection=AuthenticatorSelectionCriteria(
-                resident_key=ResidentKeyRequirement.REQUIRED, user_verification=UserVerificationRequirement.REQUIRED
-            ),
-            exclude_credentials=[_descriptor(passkey) for passkey in exclude],
+        return self._library.registration_options(
+            challenge=challenge, user_handle=user_handle, user_name=user_name, exclude=exclude
         )
-        return options_to_json_dict(options)
 
     def assertion_options(self, *, challenge: bytes, allow: Sequence[Passkey], user_verification: bool = True) -> dict[str, Json]:
         """PublicKeyCredentialRequestOptionsJSON. With nobody in `allow`, any discoverable credential may answer."""
-        wanted = UserVerificationRequirement.REQUIRED if user_verification else UserVerificationRequirement.DISCOURAGED
-        options = webauthn.generate_authentication_options(
-            rp_id=self._rp_id,
-            challenge=challenge,
-            timeout=CEREMONY_MILLISECONDS,
-            allow_credentials=[_descriptor(passkey) for passkey in allow],
-            user_verification=wanted,
-        )
-        return options_to_json_dict(options)
+        return self._library.assertion_options(challenge=challenge, allow=allow, user_verification=user_verification)
 
     def verify_registration(self, credential: Mapping[str, Json], *, challenge: bytes) -> NewPasskey:
         """A new passkey, user verified. Raises Refused with the port's reasons."""
         response = _object(credential, "response")
         attested = _octets(response, "attestationObject")
         try:
-            attestation = parse_attestation_object(attested)
+            attestation = self._library.read_attestation(attested)
         except Exception as fault:
             # Hostile CBOR makes the library raise types of its own and others'; every one of them means the same.
             raise _malformed() from fault
@@ -124,13 +99,7 @@ class WebAuthnVerifier:
         self._judge(claims, "webauthn.create", challenge, user_verification=True)
         claimed_id = self.credential_id(credential)
         try:
-            verified = webauthn.verify_registration_response(
-                credential=dict(credential),
-                expected_challenge=challenge,
-                expected_rp_id=self._rp_id,
-                expected_origin=self._origin,
-                require_user_verification=True,
-            )
+            verified = self._library.verify_registration(credential, challenge=challenge)
         except Exception as fault:
             raise Refused("signature", "the passkey's registration does not verify", 400) from fault
         if verified.credential_id != claimed_id:
@@ -166,14 +135,8 @@ class WebAuthnVerifier:
         if (claims.sign_count or passkey.sign_count) and claims.sign_count <= passkey.sign_count:
             raise Refused("counter", "the passkey's counter went back; there may be a copy of it")
         try:
-            verified = webauthn.verify_authentication_response(
-                credential=dict(credential),
-                expected_challenge=challenge,
-                expected_rp_id=self._rp_id,
-                expected_origin=self._origin,
-                credential_public_key=passkey.public_key,
-                credential_current_sign_count=passkey.sign_count,
-                require_user_verification=user_verification,
+            verified = self._library.verify_assertion(
+                credential, challenge=challenge, passkey=passkey, user_verification=user_verification
             )
         except Exception as fault:
             raise Refused("signature", "the passkey's signature does not verify") from fault
@@ -190,6 +153,13 @@ class WebAuthnVerifier:
         if credential.get("id") != credential.get("rawId") or not 0 < len(raw_id) <= CREDENTIAL_ID_LIMIT:
             raise _malformed()
         return raw_id
+
+    @cached_property
+    def _library(self) -> WebAuthnLibrary:
+        # Imported by the first ceremony: formats of attestations that nobody is asked for, with their parsers, take 7 MB.
+        from gateway.adapters.identity.webauthn_library import WebAuthnLibrary
+
+        return WebAuthnLibrary(rp_id=self._rp_id, rp_name=self._rp_name, origin=self._origin)
 
     def _judge(self, claims: _Claims, ceremony: str, challenge: bytes, *, user_verification: bool) -> None:
         if claims.type != ceremony:
@@ -250,19 +220,11 @@ def _client_claims(response: Mapping[str, Json], rp_id_hash: bytes, flags: _Flag
     )
 
 
-def _descriptor(passkey: Passkey) -> PublicKeyCredentialDescriptor:
-    known = {transport.value: transport for transport in AuthenticatorTransport}
-    return PublicKeyCredentialDescriptor(
-        id=passkey.id, transports=[known[name] for name in passkey.transports if name in known] or None
-    )
-
-
 def _transports(response: Mapping[str, Json]) -> tuple[str, ...]:
     claimed = response.get("transports")
     if not isinstance(claimed, list):
         return ()
-    known = {transport.value for transport in AuthenticatorTransport}
-    return tuple(sorted({name for name in cast("list[Json]", claimed) if isinstance(name, str) and name in known}))
+    return tuple(sorted({name for name in cast("list[Json]", claimed) if isinstance(name, str) and name in _TRANSPORTS}))
 
 
 def _object(members: Mapping[str, Json], name: str) -> Mapping[str, Json]:

@@ -1,1 +1,1 @@
-"""What the gateway tells those who watch it. Lossy on purpose; the record is the audit log's business."""
+"""Metrics for monitoring. Lossy on purpose; the audit log is the record."""
