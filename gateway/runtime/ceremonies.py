@@ -50,7 +50,7 @@ class _Browser:
     failures: int = 0
 
 
-class Ceremonies:
+class OpenCeremonies:
     """The open questions of this process."""
 
     def __init__(self, *, clock: Clock, entropy: Entropy) -> None:

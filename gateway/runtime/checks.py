@@ -1,4 +1,4 @@
-"""The checks of protocol.md section 7 that need more than the pure gate: definitions, schemas, quotas, the policy.
+"""The checks of docs/PROTOCOL.md section 7 that need more than the pure gate: definitions, schemas, quotas, the policy.
 
 Each method gives a value to go on with or a `Refuse`. None of them waits for a person, and only the first call of a session
 or a day waits for anything at all.
@@ -7,20 +7,20 @@ or a day waits for anything at all.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-
-import orjson
+from dataclasses import dataclass, replace
 
 from gateway.core import gate
+from gateway.core.approval import Approval
 from gateway.core.budget import Tally, find_exhausted
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.gate import Refuse
 from gateway.core.model import CallFacts, PublishedTool, Session, Snapshot, ToolRequest, ToolSpec, apply_defaults
 from gateway.core.vocabulary import Outcome, PermissionMode, Reason
-from gateway.runtime.connections import Hub
-from gateway.runtime.conversations import Conversation
-from gateway.runtime.ports import Clock, PolicyEngine, PolicySubject, PolicyVerdict, ProfileLimits, Records, Toolbox
+from gateway.runtime.connections import ConnectionRegistry
+from gateway.runtime.conversation import Conversation
+from gateway.runtime.exposures import Exposures
+from gateway.runtime.ports import Clock, PolicyEngine, PolicyVerdict, ProfileLimits, QuotaRecords, Toolbox
 
 FAULTS_TOLD = 8
 """Faults of the arguments that are spelt out; a model mends no more than that in one go."""
@@ -29,13 +29,12 @@ DAY_MS = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedCall:
     """A call that passed rows 5 to 9: what is published under its name, and what the policy may know about it."""
 
     request: ToolRequest
     published: PublishedTool
     snapshot: Snapshot
-    arguments: Mapping[str, Json]
     facts: CallFacts
 
     @property
@@ -43,47 +42,59 @@ class Checked:
         """The tool's definition."""
         return self.published.spec
 
+    @property
+    def arguments(self) -> Mapping[str, Json]:
+        """What the tool is given."""
+        return self.request.parsed_arguments
 
-class Checks:
+
+class CallChecks:
     """Rows 5 to 11, and row 14."""
 
-    def __init__(self, *, policy: PolicyEngine, toolbox: Toolbox, records: Records, hub: Hub, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        policy: PolicyEngine,
+        toolbox: Toolbox,
+        records: QuotaRecords,
+        connections: ConnectionRegistry,
+        exposures: Exposures,
+        clock: Clock,
+    ) -> None:
         self._policy = policy
+        self._exposures = exposures
         self._toolbox = toolbox
         self._records = records
-        self._hub = hub
+        self._connections = connections
         self._clock = clock
         self._today: dict[str, tuple[int, int]] = {}
 
-    def examine(self, conversation: Conversation, request: ToolRequest) -> Checked | Refuse:
+    def examine(self, conversation: Conversation, request: ToolRequest) -> CheckedCall | Refuse:
         """Rows 5 to 9: turn, snapshot, tool, definition, arguments; defaults are applied here, before anybody sees them."""
-        published = gate.check_binding(request, conversation.standing(self._clock.now()))
+        published = gate.check_binding(request, conversation.turn_state(self._clock.now()))
         if isinstance(published, Refuse):
             return published
         snapshot = conversation.turn.snapshot if conversation.turn is not None else None
         assert snapshot is not None, "check_binding refuses a turn without a snapshot"
         spec = published.spec
-        changed = self._check_definition(snapshot.policy_version, spec)
+        changed = self._check_definition(conversation, snapshot, spec)
         if changed is not None:
             return changed
-        arguments: Mapping[str, Json] = orjson.loads(request.arguments)
-        faults = self._toolbox.find_faults(spec, arguments)
+        faults = self._toolbox.find_faults(spec, request.parsed_arguments)
         if faults:
             told = "; ".join(f"{fault.path or '/'}: {fault.message}" for fault in faults[:FAULTS_TOLD])
             return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, told)
-        completed = apply_defaults(request, arguments, spec.param_schema)
-        if completed is not request:
-            request, arguments = completed, orjson.loads(completed.arguments)
+        request = apply_defaults(request, spec.param_schema)
         try:
-            facts = self._toolbox.facts(spec, arguments)
+            facts = self._toolbox.facts(spec, request.parsed_arguments)
         except ToolFailed as error:
             return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, error.message)
-        return Checked(request, published, snapshot, arguments, facts)
+        return CheckedCall(request, published, snapshot, facts)
 
     async def count(self, conversation: Conversation, session: Session) -> Refuse | None:
         """Row 10. Every call that got this far counts, whatever becomes of it."""
         limits = self._policy.limits(session.principal.profile)
-        live = self._hub.live(session)
+        live = self._connections.live(session)
         if live.calls is None:
             before = await self._records.calls_in_session(session.id)
             live.calls = max(before, live.calls or 0)
@@ -96,42 +107,75 @@ class Checks:
         live.calls += 1
         self._today[session.principal.id] = (self._clock.now() // DAY_MS, day + 1)
         if turn is not None:
-            turn.calls += 1
+            turn.count_call()
         return None
 
-    def judge(self, conversation: Conversation, session: Session, checked: Checked) -> PolicyVerdict:
+    def judge(self, conversation: Conversation, session: Session, checked: CheckedCall) -> PolicyVerdict:
         """Row 11: the policy over this call's own facts."""
         return self._policy.judge(
-            PolicySubject(session.principal, session.label),
+            self._exposures.subject(session),
             checked.spec,
             checked.facts,
             taint=conversation.exposure.taint,
             label=conversation.exposure.label,
         )
 
-    def recheck(self, conversation: Conversation, checked: Checked) -> Refuse | None:
+    async def find_obstacle(self, checked: CheckedCall) -> Refuse | None:
+        """Between rows 11 and 12: what cannot work as things are now is not asked about."""
+        try:
+            await self._toolbox.preview(checked.spec, checked.request.parsed_arguments)
+        except ToolFailed as error:
+            return Refuse(Outcome.EXECUTION_ERROR, Reason.TOOL_ERROR, error.message)
+        return None
+
+    def recheck(self, conversation: Conversation, checked: CheckedCall) -> Refuse | None:
         """Row 14: session, turn, snapshot, policy and tool, once more."""
         now = self._clock.now()
         request = checked.request
-        if not self._hub.is_live(request.session_id, now):
+        if not self._connections.is_live(request.session_id, now):
             return Refuse(Outcome.CANCELLED, Reason.SESSION_ENDED, "the session has ended")
-        stale = gate.recheck(request, conversation.standing(now))
-        return stale or self._check_definition(checked.snapshot.policy_version, checked.spec)
+        stale = gate.recheck(request, conversation.turn_state(now))
+        return stale or self._check_definition(conversation, checked.snapshot, checked.spec)
 
-    def restore(self, request: ToolRequest, statement: Mapping[str, Json]) -> Checked | Refuse:
+    def rejudge(
+        self, conversation: Conversation, session: Session, checked: CheckedCall, approval: Approval
+    ) -> PolicyVerdict | Refuse:
+        """Row 14 for a call that a person is asked about: what `recheck` asks, and then row 11 over the call's own facts,
+        labels and taint as they are now. What became stricter than the approval is a refusal."""
+        changed = self.recheck(conversation, checked)
+        if changed is not None:
+            return changed
+        try:
+            facts = self._toolbox.facts(checked.spec, checked.arguments)
+        except ToolFailed as error:
+            return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, error.message)
+        judged = self.judge(conversation, session, replace(checked, facts=facts))
+        stricter = gate.check_approved(
+            checked.published,
+            approval.kind,
+            approval.needs,
+            mode=judged.mode,
+            because=judged.because,
+            needs=judged.needs,
+        )
+        return judged if stricter is None else stricter
+
+    def restore(self, conversation: Conversation, request: ToolRequest, statement: Mapping[str, Json]) -> CheckedCall | Refuse:
         """A call that was waiting when the process ended, from the statement that the person was shown."""
         turn = _statement_turn(request, statement)
         spec = self._toolbox.find(request.tool)
         if spec is None or spec.digest != statement["descriptorDigest"]:
             return gate.POLICY_CHANGED
-        changed = self._check_definition(turn.policy_version, spec)
+        changed = self._check_definition(conversation, turn, spec)
         if changed is not None:
             return changed
-        arguments: Mapping[str, Json] = orjson.loads(request.arguments)
         # The mode was settled when the question was asked; whether it may still run is the recheck's business.
-        return Checked(
-            request, PublishedTool(spec, PermissionMode.CONSENT), turn, arguments, self._toolbox.facts(spec, arguments)
-        )
+        published = PublishedTool(spec, PermissionMode.CONSENT)
+        try:
+            facts = self._toolbox.facts(spec, request.parsed_arguments)
+        except ToolFailed as error:
+            return Refuse(Outcome.INVALID_ARGUMENTS, Reason.SCHEMA, error.message)
+        return CheckedCall(request, published, turn, facts)
 
     async def _calls_today(self, principal_id: str) -> int:
         today = self._clock.now() // DAY_MS
@@ -143,13 +187,14 @@ class Checks:
             used = counted if day == today else used
         return used
 
-    def _check_definition(self, policy_version: str, spec: ToolSpec) -> Refuse | None:
+    def _check_definition(self, conversation: Conversation, snapshot: Snapshot, spec: ToolSpec) -> Refuse | None:
         current = self._toolbox.find(spec.name)
         return gate.check_definition(
-            policy_version,
+            snapshot.policy_version,
             spec.digest,
             policy_version=self._policy.version,
             current=None if current is None else current.digest,
+            revoked=conversation.turn is not None and snapshot.id in conversation.turn.revoked,
         )
 
 

@@ -10,28 +10,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from typing import assert_never
 
-from gateway.core.approval import RuleReason
 from gateway.core.errors import GatewayError, IllegalStep, LedgerUnavailable
 from gateway.core.gate import Refuse
-from gateway.core.labels import Exposure, expose
 from gateway.core.ledger import (
-    ApprovalResolved,
     CallClosed,
     CallFoundUnknown,
     CallRefusedUnrecorded,
-    ConversationTainted,
     Entry,
     ToolResult,
 )
 from gateway.core.lifecycle import CallEvent, Phase
 from gateway.core.model import ToolRequest
-from gateway.core.results import refused_result, unknown_result
-from gateway.core.vocabulary import ApprovalStatus, Decision, Outcome, Reason
-from gateway.runtime.checks import Checked
-from gateway.runtime.conversations import Conversation
-from gateway.runtime.flights import Answer, Flight, Settled
-from gateway.runtime.grants import Grants
+from gateway.core.results import refused_result
+from gateway.core.vocabulary import ApprovalStatus, Outcome, Reason
+from gateway.runtime.approvals import Approvals, resolve_without_answer
+from gateway.runtime.calls import CallAnswer, ClosedCall, InFlightCall
+from gateway.runtime.conversation import Conversation
+from gateway.runtime.endings import Broken, CallEnding, IdConflict, NotRecordable, NotRun, Ran, ResultLost
+from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Entropy, Ledger
 from gateway.runtime.tasks import Tasks
 
@@ -44,144 +42,132 @@ _log = logging.getLogger(__name__)
 class Closing:
     """Writes how calls ended."""
 
-    def __init__(self, *, ledger: Ledger, grants: Grants, clock: Clock, entropy: Entropy, tasks: Tasks) -> None:
+    def __init__(
+        self, *, ledger: Ledger, exposures: Exposures, approvals: Approvals, clock: Clock, entropy: Entropy, tasks: Tasks
+    ) -> None:
         self._ledger = ledger
-        self._grants = grants
+        self._exposures = exposures
+        self._approvals = approvals
         self._clock = clock
         self._entropy = entropy
         self._tasks = tasks
 
-    def receipt(self) -> str:
-        """A fresh receipt id."""
-        return self._entropy.identifier("rcp_")
+    async def close(self, ending: CallEnding) -> CallAnswer:
+        """Put the end of a call on record and give its answer. The one way a call ends.
 
-    async def refuse(
-        self,
-        flight: Flight,
-        refusal: Refuse,
-        checked: Checked | None = None,
-        *,
-        decision: Decision | None = None,
-        alongside: Sequence[Entry] = (),
-    ) -> Answer:
-        """Close a call that did not run, together with what led to it. Raises LedgerUnavailable: nothing was written yet."""
-        request = flight.request if checked is None else checked.request
+        Raises LedgerUnavailable for `NotRun`: nothing was written, and `NotRecordable` is the end of the call then.
+        """
+        match ending:
+            case NotRun():
+                return await self._close_not_run(ending)
+            case Ran():
+                return await self._close_ran(ending)
+            case IdConflict(request):
+                message = "this call id was used for another call; use a new id"
+                result = self._refused(request, Refuse(Outcome.REFUSED_BY_POLICY, Reason.REPLAY_CONFLICT, message))
+                try:
+                    (index,) = await self._ledger.append(CallRefusedUnrecorded(self._clock.now(), request, result))
+                except LedgerUnavailable as error:
+                    return await self.close(NotRecordable(request, error))
+                return CallAnswer(result, index, replayed=False)
+            case NotRecordable(request, error):
+                refusal = Refuse(Outcome.EXECUTION_ERROR, Reason.LEDGER_UNAVAILABLE, f"nothing ran: {error.message}")
+                return CallAnswer(self._refused(request, refusal), None, replayed=False)
+            case ResultLost(request):
+                return CallAnswer(self._find_unknown(request).result(), None, replayed=False)
+            case Broken(call):
+                return await self._close_broken(call)
+            case _:
+                assert_never(ending)
+
+    # ── each way ──
+
+    async def _close_not_run(self, ending: NotRun) -> CallAnswer:
+        """The refusal together with what led to it; whoever answered the question hears of it once it is durable."""
+        refusal, checked, resolution = ending.refusal, ending.checked, ending.resolution
+        request = ending.call.request if checked is None else checked.request
         result = self._refused(request, refusal)
-        entry = self._entry(request, checked, decision or refusal.decision, refusal.because, result, executed=False)
-        try:
-            indices = await self._ledger.append(*alongside, entry)
-        except LedgerUnavailable:
-            if alongside:
-                # Its question is on record, and would be asked again after a restart.
-                self._tasks.spawn(self._record_later(entry, alongside))
-            raise
-        flight.step(CallEvent.CLOSED)
-        return Answer(result, indices[-1], replayed=False)
-
-    async def close(
-        self,
-        conversation: Conversation,
-        flight: Flight,
-        checked: Checked,
-        decision: Decision,
-        because: tuple[RuleReason, ...],
-        result: ToolResult,
-        *,
-        executed: bool,
-    ) -> Answer:
-        """Close a call whose intent is on record, and let the conversation's exposure rise by what came back."""
-        entry = self._entry(checked.request, checked, decision, because, result, executed=executed)
-        exposed = expose(conversation.exposure, result.trust, result.labels) if executed else conversation.exposure
-        entries: tuple[Entry, ...] = (entry,)
-        if exposed != conversation.exposure:
-            # Before the await: a call that is decided while this one is being written must see what it let in.
-            rose, conversation.exposure = exposed.label > conversation.exposure.label, exposed
-            entries = (entry, _taint(conversation, entry, exposed))
-            if rose:
-                entries = (*entries, *await self._grants.lapse(conversation.id, conversation.principal_id))
-        try:
-            index, *_ = await self._ledger.append(*entries)
-        except LedgerUnavailable:
-            self._tasks.spawn(self._record_later(entry, after=entries[1:], conversation=conversation))
-            return self.unknown(checked.request)
-        flight.step(CallEvent.CLOSED)
-        return Answer(result, index, replayed=False)
-
-    async def give_up(self, flight: Flight) -> Answer:
-        """Close a call in whose course something broke that nobody foresaw. What was not intended did not run."""
-        request = flight.request
-        try:
-            if flight.phase is not Phase.RUNNING:
-                message = "nothing ran: the gateway could not carry this call through"
-                refusal = Refuse(Outcome.EXECUTION_ERROR, Reason.SOURCE_UNAVAILABLE, message)
-                withdrawn = () if flight.approval_id is None else (self._withdraw(request, flight.approval_id),)
-                return await self.refuse(flight, refusal, alongside=withdrawn)
-            found = self._found_unknown(request)
-            (index,) = await self._ledger.append(found)
-            return Answer(unknown_result(found), index, replayed=False)
-        except GatewayError:
-            return self.unknown(request)
-
-    async def conflict(self, request: ToolRequest) -> Answer:
-        """Row 4: refused and audited, while the call that owns the id stays as it is."""
-        refusal = Refuse(
-            Outcome.REFUSED_BY_POLICY, Reason.REPLAY_CONFLICT, "this call id was used for another call; use a new id"
-        )
-        result = self._refused(request, refusal)
-        try:
-            (index,) = await self._ledger.append(CallRefusedUnrecorded(self._clock.now(), request, result))
-        except LedgerUnavailable as error:
-            return self.unavailable(request, error)
-        return Answer(result, index, replayed=False)
-
-    def unknown(self, request: ToolRequest) -> Answer:
-        """The answer for a call of which nobody can say whether it took effect."""
-        return Answer(unknown_result(self._found_unknown(request)), None, replayed=False)
-
-    def unavailable(self, request: ToolRequest, error: LedgerUnavailable) -> Answer:
-        """The answer for a call that did not run and could not be recorded."""
-        refusal = Refuse(Outcome.EXECUTION_ERROR, Reason.LEDGER_UNAVAILABLE, f"nothing ran: {error.message}")
-        return Answer(self._refused(request, refusal), None, replayed=False)
-
-    def _found_unknown(self, request: ToolRequest) -> CallFoundUnknown:
-        return CallFoundUnknown(self._clock.now(), request.principal.id, request.conversation_id, request.call_id, self.receipt())
-
-    def _withdraw(self, request: ToolRequest, approval_id: str) -> ApprovalResolved:
-        return ApprovalResolved(
-            at=self._clock.now(),
-            approval_id=approval_id,
-            call_id=request.call_id,
-            conversation_id=request.conversation_id,
-            status=ApprovalStatus.CANCELLED,
-            approver_id=None,
-            console_session_id=None,
-            credential_id=None,
-            assertion=None,
-        )
-
-    def _refused(self, request: ToolRequest, refusal: Refuse) -> ToolResult:
-        return refused_result(request.call_id, refusal.outcome, refusal.reason, refusal.message, receipt_id=self.receipt())
-
-    def _entry(
-        self,
-        request: ToolRequest,
-        checked: Checked | None,
-        decision: Decision,
-        because: tuple[RuleReason, ...],
-        result: ToolResult,
-        *,
-        executed: bool,
-    ) -> CallClosed:
-        return CallClosed(
+        entry = CallClosed(
             at=self._clock.now(),
             request=request,
             snapshot=None if checked is None else checked.snapshot,
             descriptor_digest=None if checked is None else checked.spec.digest,
-            decision=decision,
-            because=because,
+            decision=ending.decision or refusal.decision,
+            because=refusal.because,
             result=result,
-            executed=executed,
+            executed=False,
         )
+        try:
+            indices = await self._ledger.append(*ending.alongside, entry)
+        except LedgerUnavailable as unavailable:
+            if ending.alongside:
+                # Its question is on record, and would be asked again after a restart.
+                self._tasks.spawn(self._record_later(entry, before=ending.alongside))
+            if resolution is not None:
+                self._approvals.settle(resolution.pending, resolution.status, unavailable)
+            raise
+        ending.call.step(CallEvent.CLOSED)
+        if resolution is not None:
+            unanswered = resolution.status in (ApprovalStatus.CANCELLED, ApprovalStatus.EXPIRED)
+            withdrawn = refusal.message if unanswered else None
+            self._approvals.settle(resolution.pending, resolution.status, resolution.told, withdrawn=withdrawn)
+        return CallAnswer(result, indices[-1], replayed=False)
+
+    async def _close_ran(self, ending: Ran) -> CallAnswer:
+        """The outcome, and what comes back with it: the exposure of conversation and session rises."""
+        conversation, checked, result = ending.conversation, ending.checked, ending.result
+        entry = CallClosed(
+            at=self._clock.now(),
+            request=checked.request,
+            snapshot=checked.snapshot,
+            descriptor_digest=checked.spec.digest,
+            decision=ending.clearance.decision,
+            because=ending.clearance.because,
+            result=result,
+            executed=ending.executed,
+        )
+        after: tuple[Entry, ...] = ()
+        if ending.executed:
+            request = checked.request
+            after = await self._exposures.let_in(conversation, request.session_id, result.trust, result.labels, request.call_id)
+        try:
+            index, *_ = await self._ledger.append(entry, *after)
+        except LedgerUnavailable:
+            self._tasks.spawn(self._record_later(entry, after=after, conversation=conversation))
+            return await self.close(ResultLost(checked.request))
+        ending.call.step(CallEvent.CLOSED)
+        return CallAnswer(result, index, replayed=False)
+
+    async def _close_broken(self, call: InFlightCall) -> CallAnswer:
+        """What was not intended did not run; of the rest nobody knows."""
+        try:
+            if call.phase is Phase.RUNNING:
+                found = self._find_unknown(call.request)
+                (index,) = await self._ledger.append(found)
+                return CallAnswer(found.result(), index, replayed=False)
+            message = "nothing ran: the gateway could not carry this call through"
+            refusal = Refuse(Outcome.EXECUTION_ERROR, Reason.SOURCE_UNAVAILABLE, message)
+            return await self.close(NotRun(call, refusal, alongside=self._cancel_question(call)))
+        except GatewayError:
+            return await self.close(ResultLost(call.request))
+        finally:
+            if call.approval_id is not None:
+                self._approvals.withdraw(call.approval_id)
+
+    # ── parts ──
+
+    def _cancel_question(self, call: InFlightCall) -> tuple[Entry, ...]:
+        if call.approval_id is None:
+            return ()
+        return (resolve_without_answer(call.request, call.approval_id, ApprovalStatus.CANCELLED, self._clock.now()),)
+
+    def _find_unknown(self, request: ToolRequest) -> CallFoundUnknown:
+        receipt_id = self._entropy.identifier("rcp_")
+        return CallFoundUnknown(self._clock.now(), request.principal.id, request.conversation_id, request.call_id, receipt_id)
+
+    def _refused(self, request: ToolRequest, refusal: Refuse) -> ToolResult:
+        receipt_id = self._entropy.identifier("rcp_")
+        return refused_result(request.call_id, refusal.outcome, refusal.reason, refusal.message, receipt_id=receipt_id)
 
     async def _record_later(
         self,
@@ -204,11 +190,6 @@ class Closing:
                 _log.warning("the outcome of call %s cannot be put on record: %s", entry.request.call_id, error.message)
                 return
             if conversation is not None:
-                settled = Settled(entry.request.digest, None, indices[len(before)])
-                conversation.settled[entry.request.call_id] = settled
+                closed = ClosedCall(entry.request.digest, None, indices[len(before)])
+                conversation.close_call(entry.request.call_id, closed)
             return
-
-
-def _taint(conversation: Conversation, entry: CallClosed, exposed: Exposure) -> ConversationTainted:
-    request = entry.request
-    return ConversationTainted(entry.at, conversation.id, request.principal.id, exposed.taint, exposed.label, request.call_id)

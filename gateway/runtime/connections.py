@@ -1,6 +1,6 @@
 """Who is here: live sessions, their connections, and what is queued for each.
 
-The hub is the one place that knows which sockets belong to which session, so it is also where authority ends: ending a
+The connections is the one place that knows which sockets belong to which session, so it is also where authority ends: ending a
 session closes its sockets, cancels its calls and voids its inference leases, in that order of urgency.
 """
 
@@ -8,40 +8,33 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum, auto
 
-import orjson
-
-from gateway.core.canonical import Json
-from gateway.core.model import Session
+from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import Reason, Runner
+from gateway.runtime.notices import Notice, SessionEndedNotice, Urgency, size_of, urgency_of
 
 OUTBOX_BYTES = 1024 * 1024
 """A peer this far behind has stopped reading: four of the largest frames it may send itself."""
 
-MISSED_EVENTS = 256
-"""Notifications kept for a session without a connection; `tools/list-calls` holds the truth beyond that."""
-
+MISSED_NOTICES = 256
+"""Notices kept for a session without a connection; `tools/list-calls` holds the truth beyond that."""
 
 ENDED_REMEMBERED = 100_000
 """Ended sessions that are still known to be ended here; the ledger knows all of them and is asked for every new request."""
 
 
-class Urgency(Enum):
-    """Results, approvals and cancels go ahead of progress."""
-
-    FIRST = auto()
-    LATER = auto()
+Outgoing = bytes | Notice
+"""An answer, encoded by whoever speaks the wire, or something said unasked."""
 
 
 class Outbox:
-    """What waits to be sent on one connection. Bounded; the pump takes from it, everybody else puts."""
+    """What waits to be sent on one connection. Bounded; the connection's writer takes from it, everybody else puts."""
 
     def __init__(self, limit: int = OUTBOX_BYTES) -> None:
-        self._first: deque[bytes] = deque()
-        self._later: deque[bytes] = deque()
+        self._first: deque[Outgoing] = deque()
+        self._later: deque[Outgoing] = deque()
         self._bytes = 0
         self._limit = limit
         self._ready = asyncio.Event()
@@ -52,34 +45,35 @@ class Outbox:
         """The close code and reason to send once the urgent messages are out."""
         return self._closing
 
-    def put(self, message: bytes, urgency: Urgency = Urgency.FIRST) -> None:
+    def put(self, message: Outgoing) -> None:
         """Queue a message. A full outbox drops progress and closes the connection for anything else.
 
         A peer that has read everything gets any one message, so that a long conversation can still be opened.
         """
         if self._closing is not None:
             return
-        if self._bytes and self._bytes + len(message) > self._limit:
+        urgency = Urgency.FIRST if isinstance(message, bytes) else urgency_of(message)
+        if self._bytes and self._bytes + _size(message) > self._limit:
             if urgency is Urgency.FIRST:
                 self.close(1013, "peer does not read")
             return
         (self._first if urgency is Urgency.FIRST else self._later).append(message)
-        self._bytes += len(message)
+        self._bytes += _size(message)
         self._ready.set()
 
     def close(self, code: int, reason: str) -> None:
-        """Ask the pump to close after what is urgent; the first reason wins."""
+        """Ask the writer to close after what is urgent; the first reason wins."""
         if self._closing is None:
             self._closing = (code, reason)
         self._ready.set()
 
-    def take(self) -> bytes | None:
+    def take(self) -> Outgoing | None:
         """The next message, or None when nothing waits."""
         queue = self._first or (self._later if self._closing is None else None)
         if not queue:
             return None
         message = queue.popleft()
-        self._bytes -= len(message)
+        self._bytes -= _size(message)
         return message
 
     async def wait(self) -> None:
@@ -88,9 +82,9 @@ class Outbox:
             self._ready.clear()
             await self._ready.wait()
 
-    def drain(self) -> list[bytes]:
-        """Urgent messages that never went out, for re-delivery."""
-        left = list(self._first)
+    def drain(self) -> list[Notice]:
+        """Urgent notices that never went out, for re-delivery. An answer belongs to the connection that asked."""
+        left = [message for message in self._first if not isinstance(message, bytes)]
         self._first.clear()
         self._later.clear()
         self._bytes = 0
@@ -106,9 +100,10 @@ class Connection:
     outbox: Outbox
     runner: Runner = Runner.BROWSER
 
-    def notify(self, method: str, params: Mapping[str, Json], urgency: Urgency = Urgency.FIRST) -> None:
-        """Queue a notification."""
-        self.outbox.put(encode_notification(method, params), urgency)
+    @property
+    def principal(self) -> Principal:
+        """The person for whom this session acts."""
+        return self.session.principal
 
 
 @dataclass(eq=False, slots=True)
@@ -121,7 +116,7 @@ class ConsoleConnection:
     outbox: Outbox
 
 
-Ending = Callable[[Reason], None]
+SessionEndHook = Callable[[Reason], None]
 """Closes one thing that lives on a session's authority: a turn, with its calls and inference leases."""
 
 
@@ -131,15 +126,21 @@ class LiveSession:
 
     session: Session
     connections: dict[str, Connection] = field(default_factory=dict[str, Connection])
-    endings: dict[str, Ending] = field(default_factory=dict[str, Ending])
-    missed: deque[bytes] = field(default_factory=lambda: deque[bytes](maxlen=MISSED_EVENTS))
+    end_hooks: dict[str, SessionEndHook] = field(default_factory=dict[str, SessionEndHook])
+    missed: deque[Notice] = field(default_factory=lambda: deque[Notice](maxlen=MISSED_NOTICES))
     calls: int | None = None
     stored: int = 0
     tokens: int = 0
     ended: bool = False
+    label: int = 0
+    recorded_label: int = 0
+    """The label that the ledger knows of, or will before anybody is told what raised it."""
+
+    def __post_init__(self) -> None:
+        self.label = self.recorded_label = int(self.session.label)
 
 
-class Hub:
+class ConnectionRegistry:
     """The registry of live sessions and connections."""
 
     def __init__(self) -> None:
@@ -161,19 +162,30 @@ class Hub:
             live = self._sessions[session.id] = LiveSession(session, ended=session.id in self._ended)
         return live
 
-    def tie(self, session_id: str, key: str, ending: Ending) -> None:
+    def on_session_end(self, session_id: str, key: str, ending: SessionEndHook) -> None:
         """Have `ending` called when the session ends; at once if it has ended already."""
         live = self._sessions.get(session_id)
         if live is not None and not live.ended:
-            live.endings[key] = ending
+            live.end_hooks[key] = ending
         elif session_id in self._ended:
             ending(Reason.SESSION_ENDED)
 
-    def untie(self, session_id: str, key: str) -> None:
+    def remove_session_end(self, session_id: str, key: str) -> None:
         """What was tied is over by itself."""
         live = self._sessions.get(session_id)
         if live is not None:
-            live.endings.pop(key, None)
+            live.end_hooks.pop(key, None)
+
+    def raise_label(self, session_id: str, label: int, *, recorded: bool) -> bool:
+        """Raise a session's label to at least this one. Gives whether that was a rise. `recorded`: the caller sees to it that
+        the ledger has it before anybody is told what raised it."""
+        live = self._sessions.get(session_id)
+        if live is None or live.label >= label:
+            return False
+        live.label = label
+        if recorded:
+            live.recorded_label = label
+        return True
 
     def is_live(self, session_id: str, now: int) -> bool:
         """Whether the session may act: known here, not ended, not expired."""
@@ -198,7 +210,7 @@ class Hub:
             del self._sessions[connection.session.id]
         if not live.ended:
             if not live.connections:
-                live.missed.extend(message for message in connection.outbox.drain() if _is_notification(message))
+                live.missed.extend(connection.outbox.drain())
             for react in self._lost:
                 react(connection)
 
@@ -207,26 +219,24 @@ class Hub:
         live = self._sessions.get(session_id)
         return None if live is None else live.connections.get(connection_id)
 
-    def notify(self, session_id: str, method: str, params: Mapping[str, Json], urgency: Urgency = Urgency.FIRST) -> None:
+    def notify(self, session_id: str, notice: Notice) -> None:
         """Tell every connection of a session, or keep it for the next one."""
         live = self._sessions.get(session_id)
         if live is None or live.ended:
             return
-        message = encode_notification(method, params)
-        if not live.connections and urgency is Urgency.FIRST:
-            live.missed.append(message)
+        if not live.connections and urgency_of(notice) is Urgency.FIRST:
+            live.missed.append(notice)
         for connection in live.connections.values():
-            connection.outbox.put(message, urgency)
+            connection.outbox.put(notice)
 
-    def broadcast(self, method: str, params: Mapping[str, Json]) -> None:
+    def broadcast(self, notice: Notice) -> None:
         """Tell every connection of every session and console."""
-        message = encode_notification(method, params)
         for live in self._sessions.values():
             for connection in live.connections.values():
-                connection.outbox.put(message)
+                connection.outbox.put(notice)
         for consoles in self._consoles.values():
             for console in consoles.values():
-                console.outbox.put(message)
+                console.outbox.put(notice)
 
     async def end_session(self, session_id: str, reason: str) -> None:
         """End an agent session here and now: nothing of it runs on, its sockets close with 4403."""
@@ -237,11 +247,11 @@ class Hub:
         if live is None or live.ended:
             return
         live.ended = True
-        for ending in tuple(live.endings.values()):
+        for ending in tuple(live.end_hooks.values()):
             ending(Reason.SESSION_ENDED)
-        farewell = encode_notification("session/ended", {"reason": reason})
+        closing_notice = SessionEndedNotice(reason)
         for connection in live.connections.values():
-            connection.outbox.put(farewell)
+            connection.outbox.put(closing_notice)
             connection.outbox.close(4401 if reason == "expired" else 4403, reason)
         live.missed.clear()
         if not live.connections:
@@ -270,26 +280,20 @@ class Hub:
         if not consoles:
             self._consoles.pop(console.principal_id, None)
 
-    def notify_console(self, principal_id: str, method: str, params: Mapping[str, Json]) -> None:
+    def notify_console(self, principal_id: str, notice: Notice) -> None:
         """Tell every console of a principal."""
-        message = encode_notification(method, params)
         for console in self._consoles.get(principal_id, {}).values():
-            console.outbox.put(message)
+            console.outbox.put(notice)
 
     async def end_console(self, console_session_id: str, reason: str) -> None:
         """Close the sockets of one console session."""
-        farewell = encode_notification("session/ended", {"reason": reason})
+        closing_notice = SessionEndedNotice(reason)
         for consoles in self._consoles.values():
             for console in consoles.values():
                 if console.console_session_id == console_session_id:
-                    console.outbox.put(farewell)
+                    console.outbox.put(closing_notice)
                     console.outbox.close(4401 if reason == "expired" else 4403, reason)
 
 
-def encode_notification(method: str, params: Mapping[str, Json]) -> bytes:
-    """A JSON-RPC 2.0 notification."""
-    return orjson.dumps({"jsonrpc": "2.0", "method": method, "params": params})
-
-
-def _is_notification(message: bytes) -> bool:
-    return b'"method":' in message[:40]
+def _size(message: Outgoing) -> int:
+    return len(message) if isinstance(message, bytes) else size_of(message)

@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import orjson
 
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams, NotFound
-from gateway.core.gate import Standing
 from gateway.core.labels import Exposure
 from gateway.core.ledger import (
     ConversationDeleted,
@@ -25,12 +23,13 @@ from gateway.core.ledger import (
     Message,
     MessageAppended,
 )
-from gateway.core.model import Session, Snapshot
+from gateway.core.model import Session
 from gateway.core.vocabulary import Role
-from gateway.runtime.allowances import Allowances
-from gateway.runtime.flights import Flight, Settled
-from gateway.runtime.inference import Lease
-from gateway.runtime.ports import CallRecord, Clock, ConversationRecord, Entropy, Ledger, Records
+from gateway.runtime.calls import ClosedCall
+from gateway.runtime.conversation import CLOSED_REMEMBERED, Conversation, Turn
+from gateway.runtime.exposures import Exposures
+from gateway.runtime.ports import CallRecord, Clock, ConversationRecord, ConversationRecords, Entropy, Ledger
+from gateway.runtime.quotas import Quotas
 
 IN_MEMORY = 2_000
 """Conversations kept in memory; idle ones beyond that are read again when needed."""
@@ -39,74 +38,39 @@ PAGE = 50
 UNTITLED = "New conversation"
 
 
-@dataclass(eq=False, slots=True)
-class Turn:
-    """The open turn of a conversation. `snapshot` is None after a restart until the turn is re-bound."""
-
-    id: str
-    index: int
-    session_id: str
-    model_id: str | None
-    snapshot: Snapshot | None
-    lineage: frozenset[str]
-    calls: int = 0
-    suspended: asyncio.TimerHandle | None = None
-    leases: set[Lease] = field(default_factory=set[Lease])
-
-    def resume(self) -> None:
-        """Stop counting down the grace period."""
-        if self.suspended is not None:
-            self.suspended.cancel()
-            self.suspended = None
-
-
-@dataclass(eq=False, slots=True)
-class Conversation:
-    """A conversation in use. `settled` and `flights` together hold every call id ever seen in it."""
-
-    id: str
-    principal_id: str
-    title: str
-    exposure: Exposure
-    turn: Turn | None
-    turn_count: int
-    message_count: int
-    beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
-    flights: dict[str, Flight] = field(default_factory=dict[str, Flight])
-    settled: dict[str, Settled] = field(default_factory=dict[str, Settled])
-
-    def standing(self, now: int) -> Standing:
-        """What the gate asks about this moment."""
-        turn = self.turn
-        if turn is None:
-            return Standing(None, None, frozenset(), now)
-        return Standing(turn.id, turn.snapshot, turn.lineage, now)
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing of it would be lost with the copy in memory."""
-        return self.turn is None and not self.flights and not self.beginning.locked()
-
-
 class Conversations:
     """The conversations of every principal; each method answers only to the owner."""
 
-    def __init__(self, *, ledger: Ledger, records: Records, allowances: Allowances, clock: Clock, entropy: Entropy) -> None:
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        records: ConversationRecords,
+        quotas: Quotas,
+        exposures: Exposures,
+        clock: Clock,
+        entropy: Entropy,
+    ) -> None:
         self._ledger = ledger
+        self._exposures = exposures
         self._records = records
-        self._allowances = allowances
+        self._quotas = quotas
         self._clock = clock
         self._entropy = entropy
         self._open: OrderedDict[str, Conversation] = OrderedDict()
         self._loading: dict[str, asyncio.Task[Conversation | None]] = {}
 
     async def enter(self, session: Session, conversation_id: str) -> Conversation:
-        """The session's own conversation. Raises NotFound for an unknown one and for somebody else's alike (row 2)."""
+        """The session's own conversation. Raises NotFound for an unknown one and for somebody else's alike (row 2).
+
+        Whoever enters may be told what is in it, so the session takes the conversation's label.
+        """
         conversation = self._open.get(conversation_id) or await self._load(conversation_id)
         if conversation is None or conversation.principal_id != session.principal.id:
             raise NotFound("unknown conversation")
         if conversation_id in self._open:
             self._open.move_to_end(conversation_id)
+        await self._exposures.read(session, conversation)
         return conversation
 
     async def restore(self, conversation_id: str) -> Conversation:
@@ -121,12 +85,16 @@ class Conversations:
         return tuple(self._open.values())
 
     async def create(self, session: Session, title: str | None) -> ConversationRecord:
-        """A new, empty conversation."""
-        self._allowances.take_room(session)
+        """A new, empty conversation. It starts at the session's label."""
+        self._quotas.charge_storage(session)
         conversation_id = self._entropy.identifier("cnv_")
         title = title or UNTITLED
-        await self._ledger.append(ConversationOpened(self._clock.now(), conversation_id, session.principal.id, title))
-        self._keep(Conversation(conversation_id, session.principal.id, title, Exposure(), None, 0, 0))
+        now, owner = self._clock.now(), session.principal.id
+        exposure = Exposure(label=self._exposures.subject(session).label)
+        await self._ledger.append(
+            ConversationOpened(now, conversation_id, owner, title), *_tainted(now, conversation_id, owner, exposure)
+        )
+        self._keep(Conversation(conversation_id, owner, title, exposure, None, 0, 0))
         return await self.describe(session, conversation_id)
 
     async def describe(self, session: Session, conversation_id: str) -> ConversationRecord:
@@ -138,7 +106,7 @@ class Conversations:
 
     async def messages(self, session: Session, conversation_id: str) -> Sequence[Message]:
         """What was said, in order: claimed messages and, between them, the results that the gateway recorded."""
-        await self.describe(session, conversation_id)
+        await self.enter(session, conversation_id)
         stored = await self._records.messages(conversation_id)
         calls = await self._records.calls(conversation_id)
         return interleave(stored, calls)
@@ -155,9 +123,9 @@ class Conversations:
     async def rename(self, session: Session, conversation_id: str, title: str) -> None:
         """Another title."""
         conversation = await self.enter(session, conversation_id)
-        self._allowances.take_room(session)
+        self._quotas.charge_storage(session)
         await self._ledger.append(ConversationRenamed(self._clock.now(), conversation_id, session.principal.id, title))
-        conversation.title = title
+        conversation.rename(title)
 
     async def delete(self, session: Session, conversation_id: str) -> None:
         """Its messages go; what it did stays in the audit log. A conversation with an open turn is not deleted."""
@@ -175,7 +143,7 @@ class Conversations:
             raise InvalidParams(f"`fromTurn` must lie between 0 and {head.turn_count}")
         turns = await self._records.turn_indices(conversation_id)
         kept = [message for message in await self.messages(session, conversation_id) if turns.get(message.turn_id, 0) < from_turn]
-        self._allowances.take_room(session, sum(len(message.content.encode()) for message in kept), records=1 + len(kept))
+        self._quotas.charge_storage(session, sum(len(message.content.encode()) for message in kept), records=1 + len(kept))
         now = self._clock.now()
         copy_id = self._entropy.identifier("cnv_")
         owner = session.principal.id
@@ -183,9 +151,8 @@ class Conversations:
         opened = ConversationOpened(now, copy_id, owner, head.title, parent_id=conversation_id, fork_at=from_turn)
         # What the original had read, the copy has read: exposure never falls by forking, not even for a moment. It is taken
         # after the messages were, because it rises before a result can be read.
-        exposure = original.exposure
-        tainted = ConversationTainted(now, copy_id, owner, exposure.taint, exposure.label, "")
-        await self._ledger.append(opened, *([] if exposure == Exposure() else [tainted]), *copies)
+        exposure = Exposure(original.exposure.taint, max(original.exposure.label, self._exposures.subject(session).label))
+        await self._ledger.append(opened, *_tainted(now, copy_id, owner, exposure), *copies)
         return await self.describe(session, copy_id)
 
     async def append_message(
@@ -203,7 +170,8 @@ class Conversations:
         conversation = await self.enter(session, conversation_id)
         if not await self._knows_turn(conversation, turn_id):
             raise NotFound("unknown turn")
-        self._allowances.take_room(session, len(content.encode()) + sum(len(orjson.dumps(call)) for call in tool_calls))
+        await self._exposures.write(session, conversation)
+        self._quotas.charge_storage(session, len(content.encode()) + sum(len(orjson.dumps(call)) for call in tool_calls))
         message = self.claim(conversation, turn_id, role, content, tool_calls)
         await self._ledger.append(MessageAppended(message.at, session.principal.id, message))
         return message.index
@@ -217,12 +185,10 @@ class Conversations:
         tool_calls: Sequence[Mapping[str, Json]] = (),
     ) -> Message:
         """The next message of a conversation, as the browser claims it; the caller records it."""
-        index = conversation.message_count
-        conversation.message_count += 1
         return Message(
             conversation_id=conversation.id,
             turn_id=turn_id,
-            index=index,
+            index=conversation.take_message_index(),
             role=role,
             content=content,
             provenance="claimed",
@@ -275,8 +241,9 @@ class Conversations:
             turn=turn,
             turn_count=record.turn_count,
             message_count=record.message_count,
-            # Those that are still open are no new calls either; one that waits for a person gets its flight back beside it.
-            settled={call.call_id: Settled(call.request_digest, None, None) for call in calls},
+            # Those that are still open are no new calls either; one that waits for a person gets its call back beside it.
+            closed={call.call_id: ClosedCall(call.request_digest, None, None) for call in calls[-CLOSED_REMEMBERED:]},
+            forgotten=max(0, len(calls) - CLOSED_REMEMBERED),
         )
 
     def _keep(self, conversation: Conversation) -> None:
@@ -285,6 +252,13 @@ class Conversations:
             for other in tuple(self._open.values())[: len(self._open) - IN_MEMORY]:
                 if other.idle:
                     del self._open[other.id]
+
+
+def _tainted(at: int, conversation_id: str, owner: str, exposure: Exposure) -> Sequence[ConversationTainted]:
+    """What records the exposure that a new conversation begins with, if it begins with any."""
+    if exposure == Exposure():
+        return ()
+    return (ConversationTainted(at, conversation_id, owner, exposure.taint, exposure.label, ""),)
 
 
 def interleave(stored: Sequence[Message], calls: Sequence[CallRecord]) -> Sequence[Message]:

@@ -1,79 +1,64 @@
-"""One tool call from proposal to answer, read top to bottom. Row numbers are those of protocol.md section 7.
+"""One tool call from proposal to answer, read top to bottom. Row numbers are those of docs/PROTOCOL.md section 7.
 
-The connection that asks does not drive the call: `invoke` starts a flight in a task of its own and waits for its answer,
-and so does everyone who sends the same call again. `_fly` is the straight line; everything it calls either gives a value
-to go on with or a refusal to close with.
+The connection that asks does not drive the call: `invoke` starts it in a task of its own and waits for its answer, and so
+does everyone who sends the same call again. `_drive` is the straight line: each step gives a value to go on with, or the
+way in which the call ends.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
-import orjson
-
 from gateway.core import gate
-from gateway.core.approval import Grant, RuleReason
-from gateway.core.canonical import Json
 from gateway.core.errors import IllegalStep, LedgerUnavailable, NotFound, NotSignedIn
 from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse
-from gateway.core.ledger import CallIntended, Entry, GrantIssued, ToolResult
 from gateway.core.lifecycle import CallEvent, Phase
-from gateway.core.model import ModelRef, Session, ToolCall, ToolOutput, ToolRequest, bind
-from gateway.core.redaction import cap_text, redact_text
-from gateway.core.results import present_output, refused_result
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, Outcome, Reason
-from gateway.runtime.allowances import Allowances
-from gateway.runtime.approvals import ApprovalDesk, Approved, Denied, Pending, StepUpFailed
-from gateway.runtime.checks import Checked, Checks
+from gateway.core.model import Session, ToolOutput
+from gateway.core.vocabulary import ApprovalStatus, Decision, Outcome, Reason
+from gateway.runtime.admission import Admission
+from gateway.runtime.approvals import Approvals, Approved, Denied, Pending, StepUpFailed
+from gateway.runtime.binding import Proposal, bind_proposal
+from gateway.runtime.calls import CallAnswer, ClosedCall, InFlightCall
+from gateway.runtime.checks import CallChecks, CheckedCall
+from gateway.runtime.clearance import Clearance, clear_allowed, clear_approved
 from gateway.runtime.closing import Closing
-from gateway.runtime.connections import Connection, Hub
-from gateway.runtime.conversations import Conversation, Conversations
-from gateway.runtime.execution import Execution
-from gateway.runtime.flights import Answer, Flight, Settled
+from gateway.runtime.connections import Connection, ConnectionRegistry
+from gateway.runtime.conversation import Conversation
+from gateway.runtime.conversations import Conversations
+from gateway.runtime.endings import (
+    Broken,
+    CallEnding,
+    NotRecordable,
+    NotRun,
+    Ran,
+    approval_not_recorded,
+    denied,
+    lapsed,
+    overtaken,
+)
+from gateway.runtime.execution import Execution, present
+from gateway.runtime.exposures import Exposures
 from gateway.runtime.grants import Grants
 from gateway.runtime.ports import (
     CallRecord,
     CallState,
     Clock,
+    DispatchRecords,
+    Entropy,
     Ledger,
     Observer,
     OpenApproval,
     PolicyVerdict,
-    Records,
     Step,
 )
-from gateway.runtime.questions import Questions
+from gateway.runtime.quotas import Quotas
+from gateway.runtime.replay import recall, replay
 from gateway.runtime.tasks import Tasks
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A `tools/invoke` as it came in. Untrusted."""
-
-    conversation_id: str
-    turn_id: str
-    snapshot_id: str
-    snapshot_digest: str
-    call: ToolCall
-    model_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Clearance:
-    """Leave to run, with what has to be recorded together with the intent."""
-
-    decision: Decision
-    because: tuple[RuleReason, ...]
-    approval_id: str | None = None
-    grant_id: str | None = None
-    issues: Grant | None = None
-    alongside: tuple[Entry, ...] = ()
 
 
 class Dispatcher:
@@ -82,76 +67,81 @@ class Dispatcher:
     def __init__(
         self,
         *,
+        admission: Admission,
         conversations: Conversations,
-        allowances: Allowances,
-        checks: Checks,
-        questions: Questions,
-        desk: ApprovalDesk,
+        exposures: Exposures,
+        quotas: Quotas,
+        checks: CallChecks,
+        approvals: Approvals,
         grants: Grants,
         execution: Execution,
         closing: Closing,
         ledger: Ledger,
-        records: Records,
-        hub: Hub,
+        records: DispatchRecords,
+        connections: ConnectionRegistry,
         clock: Clock,
+        entropy: Entropy,
         observer: Observer,
         tasks: Tasks,
     ) -> None:
+        self._admission = admission
         self._conversations = conversations
-        self._allowances = allowances
+        self._exposures = exposures
+        self._quotas = quotas
         self._checks = checks
-        self._questions = questions
-        self._desk = desk
+        self._approvals = approvals
         self._grants = grants
         self._execution = execution
         self._closing = closing
         self._ledger = ledger
         self._records = records
-        self._hub = hub
+        self._connections = connections
         self._clock = clock
+        self._entropy = entropy
         self._observer = observer
         self._tasks = tasks
 
     # ── what agents ask ──
 
-    async def invoke(self, connection: Connection, proposal: Proposal) -> Answer:
+    async def invoke(self, connection: Connection, proposal: Proposal) -> CallAnswer:
         """Run a proposal through every check and give its answer, however long a person takes.
 
-        Raises NotSignedIn (row 1) and NotFound (row 2), and TooManyRequests for a session that has filled its part of the
-        disk; everything else about a well-formed call is an answer.
+        Raises NotSignedIn (row 1) and NotFound (row 2), GatewayStopping before anything is on record, and TooManyRequests for
+        a session that has filled its part of the disk; everything else about a well-formed call is an answer.
         """
         session = connection.session
         self._observer.step(Step.RECEIVED, proposal.call.id)
-        if not self._hub.is_live(session.id, self._clock.now()):
+        if not self._connections.is_live(session.id, self._clock.now()):
             raise NotSignedIn("the session has ended")
         conversation = await self._conversations.enter(session, proposal.conversation_id)
-        request = self._bind(connection, conversation, proposal)
+        await self._exposures.write(session, conversation)
+        await recall(conversation, proposal.call.id, self._records)
+        request = bind_proposal(connection, conversation, proposal, self._clock.now())
         self._observer.step(Step.BOUND, request.call_id)
-        flight = conversation.flights.get(request.call_id)
-        settled = conversation.settled.get(request.call_id)
-        earlier = flight.request.digest if flight is not None else settled.request_digest if settled is not None else None
-        if earlier != request.digest:
+        earlier = conversation.find_call(request.call_id)
+        if earlier is None or earlier.request_digest != request.digest:
             # Asking for a known answer writes nothing. Anything else leaves a record, if only of its refusal.
-            self._allowances.take_room(session, len(request.arguments))
-        if flight is not None:
-            return await self._replay_flight(flight, request)
-        if settled is not None:
-            return await self._replay_settled(settled, request)
-        # From the look-ups above to here nothing else can run, so an id is never taken twice.
-        flight = Flight(request, self._clock.monotonic())
-        conversation.flights[request.call_id] = flight
-        self._tasks.spawn(self._land(conversation, flight, self._fly(conversation, flight, session)))
-        answer = await flight.landing()
+            self._quotas.charge_storage(session, len(request.arguments))
+        if earlier is not None:
+            replayed = await replay(earlier, request, self._records)
+            return replayed if isinstance(replayed, CallAnswer) else await self._closing.close(replayed)
+        self._admission.check()
+        # From the look-up above to here nothing else can run, so an id is never taken twice.
+        call = InFlightCall(request, self._clock.monotonic())
+        conversation.begin_call(call)
+        self._tasks.spawn(self._complete(conversation, call, self._drive(conversation, call, session)))
+        answer = await call.answer_future()
         self._observer.step(Step.REPLIED, request.call_id)
         return answer
 
     async def cancel(self, session: Session, conversation_id: str, call_id: str) -> None:
         """Stop one call. A closed one stays as it is. Raises NotFound for an id never seen."""
         conversation = await self._conversations.enter(session, conversation_id)
-        flight = conversation.flights.get(call_id)
-        if flight is not None:
-            flight.stop(None)
-        elif call_id not in conversation.settled:
+        await recall(conversation, call_id, self._records)
+        call = conversation.in_flight.get(call_id)
+        if call is not None:
+            call.stop(None)
+        elif call_id not in conversation.closed:
             raise NotFound("unknown call")
 
     async def list_calls(self, session: Session, conversation_id: str) -> Sequence[CallRecord]:
@@ -159,32 +149,44 @@ class Dispatcher:
         conversation = await self._conversations.enter(session, conversation_id)
         recorded = await self._records.calls(conversation_id)
         known = {call.call_id for call in recorded}
-        flights = conversation.flights.values()
-        return [*recorded, *(_undecided(flight) for flight in flights if flight.request.call_id not in known)]
+        in_flight = conversation.in_flight.values()
+        return [*recorded, *(_undecided(call) for call in in_flight if call.request.call_id not in known)]
 
     # ── what recovery asks ──
 
-    def resume(self, conversation: Conversation, waiting: OpenApproval) -> None:
-        """Go on waiting for an approval that was pending when the process ended."""
-        flight = Flight(waiting.request, self._clock.monotonic())
-        flight.step(CallEvent.APPROVAL_REQUESTED)
-        flight.approval_id = waiting.approval.id
-        conversation.flights[waiting.request.call_id] = flight
-        self._tasks.spawn(self._land(conversation, flight, self._fly_on(conversation, flight, waiting)))
+    async def resume(self, conversation: Conversation, waiting: OpenApproval) -> None:
+        """Go on waiting for an approval that was pending when the process ended. One that could let nothing run is withdrawn
+        before this returns, and nobody ever sees it."""
+        call = InFlightCall(waiting.request, self._clock.monotonic())
+        call.step(CallEvent.APPROVAL_REQUESTED)
+        call.approval_id = waiting.approval.id
+        conversation.begin_call(call)
+        pending = self._approvals.recall(waiting)
+        resumed = await self._restore(conversation, call, pending)
+        if isinstance(resumed, NotRun):
+            await self._complete(conversation, call, _at_once(resumed))
+            return
+        checked, session = resumed
+        self._approvals.put(pending)
+        course = self._run_approved(conversation, call, session, checked, pending)
+        self._tasks.spawn(self._complete(conversation, call, course))
 
     # ── the straight line ──
 
-    async def _fly(self, conversation: Conversation, flight: Flight, session: Session) -> Answer:
-        checked = self._checks.examine(conversation, flight.request)
+    async def _drive(self, conversation: Conversation, call: InFlightCall, session: Session) -> CallEnding:
+        checked = self._checks.examine(conversation, call.request)
         if isinstance(checked, Refuse):
-            return await self._closing.refuse(flight, checked)
+            return NotRun(call, checked)
         exhausted = await self._checks.count(conversation, session)
         if exhausted is not None:
-            return await self._closing.refuse(flight, exhausted, checked)
+            return NotRun(call, exhausted, checked)
         grants = await self._grants.of_session(session.id)
-        overtaken = self._checks.recheck(conversation, checked)
-        if overtaken is not None:
-            return await self._closing.refuse(flight, overtaken, checked)
+        if call.stopped.done():
+            # Before the recheck, which would find the turn closed that was cancelled with this call.
+            return NotRun(call, Refuse(Outcome.CANCELLED, call.stopped.result(), "the call was cancelled; nothing ran"), checked)
+        changed = self._checks.recheck(conversation, checked)
+        if changed is not None:
+            return NotRun(call, changed, checked)
         judged = self._checks.judge(conversation, session, checked)
         verdict = gate.decide(
             checked.request,
@@ -195,232 +197,158 @@ class Dispatcher:
             grants=grants,
             now=self._clock.now(),
         )
-        self._observer.step(Step.DECIDED, flight.request.call_id)
+        self._observer.step(Step.DECIDED, call.request.call_id)
         match verdict:
             case Refuse():
-                return await self._closing.refuse(flight, verdict, checked)
+                return NotRun(call, verdict, checked)
             case Allow():
-                flight.step(CallEvent.ALLOWED)
-                return await self._run_allowed(conversation, flight, checked, judged, verdict)
+                call.step(CallEvent.ALLOWED)
+                return await self._run_allowed(conversation, call, checked, judged, verdict)
             case NeedsConsent() | NeedsStepUp():
-                pending = await self._questions.ask(flight, checked, judged, verdict)
+                told = None if conversation.turn is None else conversation.turn.may_ask(checked.request)
+                if told is not None:
+                    return NotRun(call, told, checked, decision=Decision.DENIED)
+                hopeless = await self._checks.find_obstacle(checked)
+                if hopeless is not None:
+                    return NotRun(call, hopeless, checked)
+                pending = await self._approvals.ask(call, checked, judged, verdict)
                 if isinstance(pending, Refuse):
-                    return await self._closing.refuse(flight, pending, checked)
-                return await self._run_approved(conversation, flight, checked, judged, pending)
+                    return NotRun(call, pending, checked)
+                return await self._run_approved(conversation, call, session, checked, pending)
 
-    async def _fly_on(self, conversation: Conversation, flight: Flight, waiting: OpenApproval) -> Answer:
-        """The second half of `_fly`, from a question that was on record before this process started."""
-        statement: Mapping[str, Json] = orjson.loads(waiting.approval.statement)
-        pending = self._desk.open(waiting.approval, waiting.request, str(statement["descriptorDigest"]))
-        checked = self._checks.restore(waiting.request, statement)
-        session = await self._records.session(waiting.request.session_id)
+    async def _restore(
+        self, conversation: Conversation, call: InFlightCall, pending: Pending
+    ) -> tuple[CheckedCall, Session] | NotRun:
+        """The first half of `_drive` once more, for a question that was on record before this process started."""
+        now = self._clock.now()
+        session = await self._records.session(pending.request.session_id)
+        checked = self._checks.restore(conversation, pending.request, pending.approval.read_statement())
         if isinstance(checked, Refuse):
-            return await self._questions.close_lapsed(flight, None, pending, checked)
+            return lapsed(call, None, pending, checked, now)
         if session is None:
             ended = Refuse(Outcome.CANCELLED, Reason.SESSION_ENDED, "the session has ended")
-            return await self._questions.close_lapsed(flight, checked, pending, ended)
-        overtaken = self._checks.recheck(conversation, checked)
-        if overtaken is not None:
-            # Nobody should be asked about what could not run any more.
-            return await self._questions.close_lapsed(flight, checked, pending, overtaken)
-        judged = self._checks.judge(conversation, session, checked)
-        return await self._run_approved(conversation, flight, checked, judged, pending)
+            return lapsed(call, checked, pending, ended, now)
+        if now >= pending.approval.expires_at:
+            late = Refuse(Outcome.TIMED_OUT, Reason.APPROVAL_EXPIRED, "nobody answered in time; nothing ran")
+            return lapsed(call, checked, pending, late, now)
+        judged = self._checks.rejudge(conversation, session, checked, pending.approval)
+        return lapsed(call, checked, pending, judged, now) if isinstance(judged, Refuse) else (checked, session)
 
     async def _run_allowed(
-        self, conversation: Conversation, flight: Flight, checked: Checked, judged: PolicyVerdict, allowed: Allow
-    ) -> Answer:
-        grant = allowed.grant
+        self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, allowed: Allow
+    ) -> CallEnding:
+        clearance, grant = clear_allowed(allowed), allowed.grant
         if grant is None:
-            clearance = Clearance(allowed.decision, allowed.because)
-            return await self._run(conversation, flight, checked, judged, clearance)
+            return await self._run(conversation, call, checked, judged, clearance)
         # Counted before the record of it is awaited, so that two calls at once never share the last use.
         self._grants.use(grant)
-        clearance = Clearance(allowed.decision, allowed.because, grant_id=grant.id)
         try:
-            return await self._run(conversation, flight, checked, judged, clearance)
+            return await self._run(conversation, call, checked, judged, clearance)
         except LedgerUnavailable:
             self._grants.unuse(grant)
             raise
         except IllegalStep:
-            if flight.phase is not Phase.CLEARED:
+            if call.phase is not Phase.CLEARED:
                 raise
             # The ledger knows better: the grant ran out or was taken back while its use was on its way to the disk.
             self._grants.drop(grant)
-            gone = Refuse(Outcome.CANCELLED, None, "the yes that covered this call no longer holds; propose it again")
-            return await self._closing.refuse(flight, gone, checked)
+            gone = Refuse(Outcome.CANCELLED, None, "the grant that covered this call no longer holds; propose it again")
+            return NotRun(call, gone, checked)
 
     async def _run_approved(
-        self, conversation: Conversation, flight: Flight, checked: Checked, judged: PolicyVerdict, pending: Pending
-    ) -> Answer:
-        """Rows 12 to 14: the person's answer, then everything that could have changed meanwhile."""
-        answer = await self._questions.wait(flight, pending)
+        self, conversation: Conversation, call: InFlightCall, session: Session, checked: CheckedCall, pending: Pending
+    ) -> CallEnding:
+        """Rows 12 to 14: the person's answer, and everything that may change before it and after it."""
+
+        def judge() -> Refuse | None:
+            judged = self._checks.rejudge(conversation, session, checked, pending.approval)
+            return judged if isinstance(judged, Refuse) else None
+
+        answer = await self._approvals.wait(call, pending, judge)
         match answer:
             case Refuse():
-                return await self._questions.close_lapsed(flight, checked, pending, answer)
+                return lapsed(call, checked, pending, answer, self._clock.now())
             case Denied() | StepUpFailed():
-                return await self._questions.close_answered(flight, checked, pending, answer)
+                if conversation.turn is not None and conversation.turn.id == call.request.turn_id:
+                    conversation.turn.note_denial(checked.request)
+                return denied(call, checked, pending, answer)
             case Approved():
-                self._observer.step(Step.APPROVED, flight.request.call_id)
-        changed = self._checks.recheck(conversation, checked)
-        if changed is not None:
-            return await self._questions.close_overtaken(flight, checked, pending, answer, changed)
-        flight.step(CallEvent.APPROVAL_GIVEN)
-        clearance = _clear(pending, answer)
+                self._observer.step(Step.APPROVED, call.request.call_id)
+        judged = self._checks.rejudge(conversation, session, checked, pending.approval)
+        if isinstance(judged, Refuse):
+            return overtaken(call, checked, pending, answer, judged, self._clock.now())
+        call.step(CallEvent.APPROVAL_GIVEN)
         try:
-            return await self._run(conversation, flight, checked, judged, clearance, pending)
+            return await self._run(conversation, call, checked, judged, clear_approved(pending, answer))
         except (LedgerUnavailable, IllegalStep) as error:
-            if flight.phase is not Phase.CLEARED:
+            if call.phase is not Phase.CLEARED:
                 raise
-            return await self._questions.close_unrecorded(flight, checked, pending, answer, error)
+            return approval_not_recorded(call, checked, pending, answer, error, self._clock.now())
 
     async def _run(
-        self,
-        conversation: Conversation,
-        flight: Flight,
-        checked: Checked,
-        judged: PolicyVerdict,
-        clearance: Clearance,
-        pending: Pending | None = None,
-    ) -> Answer:
-        """Rows 15 and 17: intent on disk, then the tool, once; outcome on disk, then the answer."""
-        request = checked.request
-        await self._record_intent(checked, clearance, pending)
-        flight.step(CallEvent.INTENDED)
-        self._observer.step(Step.INTENT, request.call_id)
-        if flight.stopped.done():
-            ran: ToolOutput | Refuse = Refuse(Outcome.CANCELLED, flight.stopped.result(), "the call was cancelled before it ran")
-            executed, elapsed = False, 0
+        self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, clearance: Clearance
+    ) -> Ran:
+        """Row 15: intent on disk, then the tool, once."""
+        await self._record_intent(checked, clearance)
+        call.step(CallEvent.INTENDED)
+        self._observer.step(Step.INTENT, call.request.call_id)
+        executed, began = not call.stopped.done(), self._clock.monotonic()
+        if executed:
+            self._observer.step(Step.STARTED, call.request.call_id)
+            ran: ToolOutput | Refuse = await self._execution.run(conversation, call, checked, judged)
         else:
-            began = self._clock.monotonic()
-            self._observer.step(Step.STARTED, request.call_id)
-            ran = await self._execution.run(flight, checked)
-            executed, elapsed = True, int((self._clock.monotonic() - began) * 1000)
-        self._observer.step(Step.DONE, request.call_id)
-        result = self._present(ran, checked, judged, elapsed)
-        answer = await self._closing.close(
-            conversation, flight, checked, clearance.decision, clearance.because, result, executed=executed
-        )
-        self._observer.step(Step.RECORDED, request.call_id)
-        return answer
+            ran = Refuse(Outcome.CANCELLED, call.stopped.result(), "the call was cancelled before its tool ran; nothing ran")
+        elapsed = int((self._clock.monotonic() - began) * 1000) if executed else 0
+        self._observer.step(Step.DONE, call.request.call_id)
+        result = present(ran, checked, judged, elapsed=elapsed, receipt_id=self._entropy.identifier("rcp_"))
+        return Ran(conversation, call, checked, clearance, result, executed)
 
-    # ── the steps ──
+    async def _record_intent(self, checked: CheckedCall, clearance: Clearance) -> None:
+        await self._ledger.append(*clearance.intend(checked, self._clock.now()))
+        # Only now: an approval that is not on record covers nothing.
+        if clearance.issued is not None:
+            self._grants.hold(clearance.issued)
+        if clearance.pending is not None:
+            self._approvals.settle(clearance.pending, ApprovalStatus.APPROVED, grant=clearance.issued)
 
-    def _bind(self, connection: Connection, conversation: Conversation, proposal: Proposal) -> ToolRequest:
-        turn = conversation.turn
-        # The gateway's own knowledge of which model was asked beats what the browser says.
-        vouched = turn.model_id if turn is not None and turn.leases and turn.id == proposal.turn_id else None
-        model_id = vouched or proposal.model_id
-        return bind(
-            proposal.call,
-            session=connection.session,
-            connection_id=connection.id,
-            conversation_id=conversation.id,
-            turn_id=proposal.turn_id,
-            snapshot_id=proposal.snapshot_id,
-            snapshot_digest=proposal.snapshot_digest,
-            model=None if model_id is None else ModelRef(model_id, claimed=vouched is None),
-            received_at=self._clock.now(),
-            runner=connection.runner,
-        )
+    # ── the end ──
 
-    async def _record_intent(self, checked: Checked, clearance: Clearance, pending: Pending | None) -> None:
-        """The yes, what it grants and the intent it allows, in one transaction: no crash can part them."""
-        intent = CallIntended(
-            at=self._clock.now(),
-            request=checked.request,
-            snapshot=checked.snapshot,
-            descriptor_digest=checked.spec.digest,
-            decision=clearance.decision,
-            because=clearance.because,
-            approval_id=clearance.approval_id,
-            grant_id=clearance.grant_id,
-        )
-        await self._ledger.append(*clearance.alongside, intent)
-        # Only now: a yes that is not on record covers nothing.
-        if clearance.issues is not None:
-            self._grants.hold(clearance.issues)
-        if pending is not None:
-            self._desk.close(pending, ApprovalStatus.APPROVED, grant=clearance.issues)
-
-    def _present(self, ran: ToolOutput | Refuse, checked: Checked, judged: PolicyVerdict, elapsed: int) -> ToolResult:
-        call_id, receipt = checked.request.call_id, self._closing.receipt()
-        cap = min(checked.spec.result_cap, judged.result_cap or checked.spec.result_cap)
-        if isinstance(ran, Refuse):
-            # The words may be the tool's own, and a tool's words leave like its results do.
-            message, _ = cap_text(redact_text(ran.message, judged.redact).text, cap)
-            result = refused_result(call_id, ran.outcome, ran.reason, message, receipt_id=receipt, duration_ms=elapsed)
-            if ran.outcome is not Outcome.EXECUTION_ERROR:
-                return result
-            # What a tool says of its failure may come from where its results come from, and is believed no more than they.
-            return replace(result, trust=checked.spec.trust, labels=tuple(sorted(checked.spec.labels)))
-        return present_output(call_id, checked.spec, ran, receipt_id=receipt, duration_ms=elapsed, cap=cap, redact=judged.redact)
-
-    async def _replay_flight(self, flight: Flight, request: ToolRequest) -> Answer:
-        """Rows 3 and 4 for a call that is still under way."""
-        if flight.request.digest != request.digest:
-            return await self._closing.conflict(request)
-        answer = await flight.landing()
-        return Answer(answer.result, answer.closing_index, replayed=True)
-
-    async def _replay_settled(self, settled: Settled, request: ToolRequest) -> Answer:
-        """Rows 3 and 4 for a call that has closed."""
-        if settled.request_digest != request.digest:
-            return await self._closing.conflict(request)
-        if settled.result is not None:
-            return Answer(settled.result, settled.closing_index, replayed=True)
-        record = await self._records.call(request.conversation_id, request.call_id)
-        if record is None or record.result is None:
-            return self._closing.unknown(request)
-        return Answer(record.result, record.closing_index, replayed=True)
-
-    async def _land(self, conversation: Conversation, flight: Flight, course: Coroutine[Any, Any, Answer]) -> None:
-        """See a flight to its end: whatever happens on the way, whoever waits for it gets an answer."""
-        request = flight.request
+    async def _complete(self, conversation: Conversation, call: InFlightCall, course: Coroutine[Any, Any, CallEnding]) -> None:
+        """See a call to its end (row 17): whatever happens on the way, whoever waits for it gets an answer."""
+        request = call.request
         try:
-            answer = await course
+            ending = await course
+            answer = await self._closing.close(ending)
+            if isinstance(ending, Ran):
+                self._observer.step(Step.RECORDED, request.call_id)
         except LedgerUnavailable as error:
-            answer = self._closing.unavailable(request, error)
+            answer = await self._closing.close(NotRecordable(request, error))
         except asyncio.CancelledError:
             # The gateway stops. What waits stays pending on disk, what runs is found unknown at the next start.
-            flight.abandon()
+            call.abandon()
             raise
         except Exception:  # noqa: BLE001 - whatever broke, whoever waits is told, and the call is closed
             _log.exception("call %s failed inside the gateway", request.call_id)
-            answer = await self._closing.give_up(flight)
-            if flight.approval_id is not None:
-                self._desk.withdraw(flight.approval_id)
-        del conversation.flights[request.call_id]
+            answer = await self._closing.close(Broken(call))
         unrecorded = answer.result if answer.closing_index is None else None
-        conversation.settled[request.call_id] = Settled(request.digest, unrecorded, answer.closing_index)
-        seconds = self._clock.monotonic() - flight.started
+        conversation.close_call(request.call_id, ClosedCall(request.digest, unrecorded, answer.closing_index))
+        seconds = self._clock.monotonic() - call.started
         self._observer.closed(request.tool, answer.result.outcome, answer.result.reason, seconds)
-        flight.land(answer)
+        call.answer(answer)
 
 
-def _clear(pending: Pending, answer: Approved) -> Clearance:
-    """What a yes allows, with the entries that must become durable together with the intent."""
-    resolved, grant, used = answer.resolved, answer.grant, answer.used
-    return Clearance(
-        decision=Decision.STEP_UP_SUCCEEDED if pending.approval.kind is ApprovalKind.STEP_UP else Decision.CONSENTED,
-        because=pending.approval.because,
-        approval_id=pending.approval.id,
-        issues=grant,
-        alongside=(
-            *(() if used is None else (used,)),
-            resolved,
-            *(() if grant is None else (GrantIssued(resolved.at, grant),)),
-        ),
-    )
+async def _at_once(ending: CallEnding) -> CallEnding:
+    return ending
 
 
-def _undecided(flight: Flight) -> CallRecord:
-    request = flight.request
+def _undecided(call: InFlightCall) -> CallRecord:
+    request = call.request
     return CallRecord(
         conversation_id=request.conversation_id,
         turn_id=request.turn_id,
         call_id=request.call_id,
         tool=request.tool,
-        arguments=request.arguments,
+        arguments=request.parsed_arguments,
         request_digest=request.digest,
         state=CallState.RUNNING,
         approval_id=None,

@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from dataclasses import replace
 from typing import Any
 
-from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, ToolFailed
 from gateway.core.gate import Refuse
-from gateway.core.ledger import LateResultDiscarded
+from gateway.core.ledger import LateResultDiscarded, ToolResult
 from gateway.core.model import ToolOutput, ToolRequest
-from gateway.core.results import digest_of_output
+from gateway.core.redaction import cap_text, redact_text
+from gateway.core.results import digest_of_output, present_output, refused_result
 from gateway.core.vocabulary import Outcome, Reason
-from gateway.runtime.checks import Checked
-from gateway.runtime.connections import Hub, Urgency
-from gateway.runtime.flights import Flight
-from gateway.runtime.ports import Clock, Ledger, Toolbox, ToolContext
+from gateway.runtime.calls import InFlightCall
+from gateway.runtime.checks import CheckedCall
+from gateway.runtime.connections import ConnectionRegistry
+from gateway.runtime.conversation import Conversation
+from gateway.runtime.exposures import Exposures
+from gateway.runtime.ports import Clock, Ledger, PolicyVerdict, Toolbox, ToolContext
+from gateway.runtime.progress import Progress
 from gateway.runtime.tasks import Tasks
-
-PROGRESS_CHARACTERS = 500
 
 _log = logging.getLogger(__name__)
 
@@ -28,33 +30,63 @@ _log = logging.getLogger(__name__)
 class Execution:
     """Starts tools and lets go of them."""
 
-    def __init__(self, *, toolbox: Toolbox, ledger: Ledger, hub: Hub, clock: Clock, tasks: Tasks) -> None:
+    def __init__(
+        self,
+        *,
+        toolbox: Toolbox,
+        exposures: Exposures,
+        ledger: Ledger,
+        connections: ConnectionRegistry,
+        clock: Clock,
+        tasks: Tasks,
+    ) -> None:
         self._toolbox = toolbox
+        self._exposures = exposures
         self._ledger = ledger
-        self._hub = hub
+        self._connections = connections
         self._clock = clock
         self._tasks = tasks
 
-    async def run(self, flight: Flight, checked: Checked) -> ToolOutput | Refuse:
+    async def run(
+        self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict
+    ) -> ToolOutput | Refuse:
         """What the tool gave, or why it gave nothing. Returns within the tool's time box whatever the tool does."""
         spec = checked.spec
-        context = self._context(checked.request)
+        context = self._context(conversation, checked, judged)
         work = asyncio.get_running_loop().create_task(self._toolbox.execute(spec, checked.arguments, context))
-        await _first_of(work, flight.stopped, seconds=spec.timeout)
+        try:
+            await _first_of(work, call.stopped, seconds=spec.timeout)
+        finally:
+            if not work.done():
+                # Time is up, the call was cancelled, or the gateway stops: whatever still comes of it is told to nobody.
+                context.cancelled.set()
+                work.cancel()
+                work.add_done_callback(lambda late: self._discard(checked.request, late))
         if work.done() and not work.cancelled():
             return _outcome_of(work)
-        context.cancelled.set()
-        work.cancel()
-        work.add_done_callback(lambda late: self._discard(checked.request, late))
-        if flight.stopped.done():
-            return Refuse(Outcome.CANCELLED, flight.stopped.result(), "the call was cancelled while it ran")
+        if call.stopped.done():
+            return Refuse(
+                Outcome.CANCELLED, call.stopped.result(), "the call was cancelled while its tool ran; it may have taken effect"
+            )
         return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, f"the tool did not finish within {spec.timeout:g} seconds")
 
-    def _context(self, request: ToolRequest) -> ToolContext:
-        loop = asyncio.get_running_loop()
+    def _context(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> ToolContext:
+        loop, request, cancelled = asyncio.get_running_loop(), checked.request, threading.Event()
+        lines = Progress(
+            request,
+            checked.spec,
+            conversation,
+            judged.redact,
+            exposures=self._exposures,
+            ledger=self._ledger,
+            connections=self._connections,
+            tasks=self._tasks,
+        )
 
         def progress(message: str, fraction: float | None) -> None:
-            loop.call_soon_threadsafe(self._tell_progress, request, message, fraction)
+            # Nobody waits for a call that was cancelled, and its late result is told to nobody either.
+            if not cancelled.is_set():
+                loop.call_soon_threadsafe(lines.report, message, fraction)
 
         return ToolContext(
             principal=request.principal,
@@ -63,15 +95,9 @@ class Execution:
             turn_id=request.turn_id,
             call_id=request.call_id,
             idempotency_key=request.digest,
-            cancelled=threading.Event(),
+            cancelled=cancelled,
             progress=progress,
         )
-
-    def _tell_progress(self, request: ToolRequest, message: str, fraction: float | None) -> None:
-        params: dict[str, Json] = {"callId": request.call_id, "message": message[:PROGRESS_CHARACTERS]}
-        if fraction is not None:
-            params["fraction"] = min(1.0, max(0.0, fraction))
-        self._hub.notify(request.session_id, "tools/progress", params, Urgency.LATER)
 
     def _discard(self, request: ToolRequest, late: asyncio.Task[ToolOutput]) -> None:
         """A result that nobody waits for any more goes on record, by its digest, and nowhere else."""
@@ -92,6 +118,25 @@ class Execution:
             await self._ledger.append(entry)
         except GatewayError:
             _log.warning("a late result of call %s was discarded and could not be recorded", entry.call_id)
+
+
+def present(
+    ran: ToolOutput | Refuse, checked: CheckedCall, judged: PolicyVerdict, *, elapsed: int, receipt_id: str
+) -> ToolResult:
+    """What a tool gave, or why it gave nothing, as it may leave: redacted, capped, labelled. `elapsed` in milliseconds."""
+    call_id = checked.request.call_id
+    cap = min(checked.spec.result_cap, judged.result_cap or checked.spec.result_cap)
+    if not isinstance(ran, Refuse):
+        return present_output(
+            call_id, checked.spec, ran, receipt_id=receipt_id, duration_ms=elapsed, cap=cap, redact=judged.redact
+        )
+    # The words may be the tool's own, and a tool's words leave like its results do.
+    message, _ = cap_text(redact_text(ran.message, judged.redact).text, cap)
+    result = refused_result(call_id, ran.outcome, ran.reason, message, receipt_id=receipt_id, duration_ms=elapsed)
+    if ran.outcome is not Outcome.EXECUTION_ERROR:
+        return result
+    # What a tool says of its failure may come from where its results come from, and is believed no more than they.
+    return replace(result, trust=checked.spec.trust, labels=tuple(sorted(checked.spec.labels)))
 
 
 async def _first_of(*futures: asyncio.Future[Any], seconds: float) -> None:

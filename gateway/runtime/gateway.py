@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from gateway.core.ledger import PolicyLoaded
-from gateway.runtime.allowances import Allowances
-from gateway.runtime.approvals import ApprovalDesk
-from gateway.runtime.checks import Checks
+from gateway.core.lifecycle import Phase
+from gateway.core.vocabulary import Reason
+from gateway.runtime.admission import Admission
+from gateway.runtime.approvals import APPROVAL_SECONDS, Approvals
+from gateway.runtime.calls import InFlightCall
+from gateway.runtime.checks import CallChecks
 from gateway.runtime.closing import Closing
-from gateway.runtime.connections import Hub
+from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.dispatch import Dispatcher
 from gateway.runtime.execution import Execution
+from gateway.runtime.exposures import Exposures
+from gateway.runtime.grant_review import GrantReview
 from gateway.runtime.grants import Grants
-from gateway.runtime.inference import InferenceDesk
+from gateway.runtime.inference import InferenceBroker
+from gateway.runtime.notices import PolicyChangedNotice
 from gateway.runtime.ports import (
     Clock,
     Entropy,
@@ -26,7 +34,7 @@ from gateway.runtime.ports import (
     Records,
     Toolbox,
 )
-from gateway.runtime.questions import APPROVAL_SECONDS, Questions
+from gateway.runtime.quotas import Quotas
 from gateway.runtime.recovery import recover
 from gateway.runtime.tasks import Tasks
 from gateway.runtime.turns import GRACE_SECONDS, SNAPSHOT_SECONDS, Turns
@@ -61,14 +69,18 @@ class Gateway:
     """The running gateway. Servers call its rooms; nothing calls back."""
 
     ports: Ports
-    hub: Hub
+    admission: Admission
+    connections: ConnectionRegistry
+    exposures: Exposures
     conversations: Conversations
     turns: Turns
     dispatcher: Dispatcher
-    approvals: ApprovalDesk
+    approvals: Approvals
     grants: Grants
-    inference: InferenceDesk
+    grant_review: GrantReview
+    inference: InferenceBroker
     tasks: Tasks
+    reloading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self, version: str) -> int:
         """Recover what the last process left behind. Gives how many calls were found unknown."""
@@ -80,22 +92,50 @@ class Gateway:
             records=ports.records,
             clock=ports.clock,
             entropy=ports.entropy,
-            hub=self.hub,
+            toolbox=ports.toolbox,
+            review=self.grant_review,
+            connections=self.connections,
             conversations=self.conversations,
             turns=self.turns,
             dispatcher=self.dispatcher,
         )
 
     async def reload_policy(self) -> str:
-        """Read the policy again; open snapshots are void if it changed. Raises PolicyUnusable and keeps the last good one."""
-        before = self.ports.policy.version
-        self.ports.policy.reload()
-        version = self.ports.policy.version
-        if version != before:
-            self.turns.revoke_snapshots("policyChanged")
-            self.hub.broadcast("policy/changed", {"policyVersion": version})
-            await self.ports.ledger.append(PolicyLoaded(self.ports.clock.now(), version))
-        return version
+        """Read the policy again. If it changed, open snapshots are void, and so is what it would not allow: questions that
+        wait, inference tokens, grants. Raises PolicyUnusable and keeps the last good one."""
+        # One after another: what one policy ended, the next one must find ended.
+        async with self.reloading:
+            before = self.ports.policy.version
+            self.ports.policy.reload()
+            version = self.ports.policy.version
+            if version != before:
+                self.turns.revoke_snapshots("policyChanged")
+                self.approvals.judge_again()
+                self.inference.judge_again()
+                self.connections.broadcast(PolicyChangedNotice(version))
+                ended = await self.grant_review.end_refused()
+                await self.ports.ledger.append(PolicyLoaded(self.ports.clock.now(), version), *ended)
+            return version
+
+    async def withdraw_waiting_calls(self) -> None:
+        """Cancel every call that has not begun to run, its question to a person too, and wait until that is on record."""
+        waiting = [call for call in self._calls_in_flight() if call.phase is not Phase.RUNNING]
+        for call in waiting:
+            call.stop(None)
+        await _answered(waiting)
+
+    async def finish_running_calls(self) -> None:
+        """Wait until every call has ended, for as long as that takes."""
+        await _answered(self._calls_in_flight())
+
+    def revoke_leases(self) -> None:
+        """End what models are still saying."""
+        for conversation in self.conversations.in_use():
+            for lent in () if conversation.turn is None else conversation.turn.lent:
+                lent.revoke(Reason.SESSION_ENDED)
+
+    def _calls_in_flight(self) -> Sequence[InFlightCall]:
+        return [call for conversation in self.conversations.in_use() for call in conversation.in_flight.values()]
 
     async def stop(self) -> None:
         """Let go of everything under way; the ledger is closed by whoever opened it."""
@@ -103,66 +143,98 @@ class Gateway:
         await self.tasks.stop()
 
 
+async def _answered(calls: Sequence[InFlightCall]) -> None:
+    await asyncio.gather(*(call.answer_future() for call in calls), return_exceptions=True)
+
+
 def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
     """Build the runtime. Starts nothing."""
     times = timing or Timing()
-    hub = Hub()
+    admission = Admission()
+    connections = ConnectionRegistry()
     tasks = Tasks()
     ledger, records, clock, entropy = ports.ledger, ports.records, ports.clock, ports.entropy
-    allowances = Allowances(hub=hub, policy=ports.policy)
-    conversations = Conversations(ledger=ledger, records=records, allowances=allowances, clock=clock, entropy=entropy)
+    quotas = Quotas(connections=connections, policy=ports.policy)
+    grants = Grants(ledger=ledger, records=records, connections=connections, clock=clock)
+    exposures = Exposures(ledger=ledger, grants=grants, connections=connections, clock=clock)
+    conversations = Conversations(
+        ledger=ledger, records=records, quotas=quotas, exposures=exposures, clock=clock, entropy=entropy
+    )
     turns = Turns(
         conversations=conversations,
-        allowances=allowances,
+        quotas=quotas,
         policy=ports.policy,
         toolbox=ports.toolbox,
+        exposures=exposures,
         ledger=ledger,
-        hub=hub,
+        connections=connections,
         clock=clock,
         entropy=entropy,
         tasks=tasks,
         snapshot_seconds=times.snapshot,
         grace_seconds=times.grace,
     )
-    desk = ApprovalDesk(ledger=ledger, records=records, passkeys=ports.passkeys, hub=hub, clock=clock, entropy=entropy)
-    grants = Grants(ledger=ledger, records=records, hub=hub, clock=clock)
-    closing = Closing(ledger=ledger, grants=grants, clock=clock, entropy=entropy, tasks=tasks)
-    dispatcher = Dispatcher(
-        conversations=conversations,
-        allowances=allowances,
-        checks=Checks(policy=ports.policy, toolbox=ports.toolbox, records=records, hub=hub, clock=clock),
-        questions=Questions(
-            desk=desk,
-            closing=closing,
-            policy=ports.policy,
-            ledger=ledger,
-            records=records,
-            clock=clock,
-            entropy=entropy,
-            approval_seconds=times.approval,
-        ),
-        desk=desk,
-        grants=grants,
-        execution=Execution(toolbox=ports.toolbox, ledger=ledger, hub=hub, clock=clock, tasks=tasks),
-        closing=closing,
+    approvals = Approvals(
         ledger=ledger,
         records=records,
-        hub=hub,
+        policy=ports.policy,
+        passkeys=ports.passkeys,
+        connections=connections,
         clock=clock,
+        entropy=entropy,
+        approval_seconds=times.approval,
+    )
+    dispatcher = Dispatcher(
+        admission=admission,
+        conversations=conversations,
+        exposures=exposures,
+        quotas=quotas,
+        checks=CallChecks(
+            policy=ports.policy,
+            toolbox=ports.toolbox,
+            records=records,
+            connections=connections,
+            exposures=exposures,
+            clock=clock,
+        ),
+        approvals=approvals,
+        grants=grants,
+        execution=Execution(
+            toolbox=ports.toolbox, exposures=exposures, ledger=ledger, connections=connections, clock=clock, tasks=tasks
+        ),
+        closing=Closing(ledger=ledger, exposures=exposures, approvals=approvals, clock=clock, entropy=entropy, tasks=tasks),
+        ledger=ledger,
+        records=records,
+        connections=connections,
+        clock=clock,
+        entropy=entropy,
         observer=ports.observer,
         tasks=tasks,
     )
-    inference = InferenceDesk(
-        backend=ports.inference, allowances=allowances, policy=ports.policy, ledger=ledger, hub=hub, clock=clock, entropy=entropy
+    inference = InferenceBroker(
+        backend=ports.inference,
+        quotas=quotas,
+        exposures=exposures,
+        policy=ports.policy,
+        ledger=ledger,
+        connections=connections,
+        clock=clock,
+        entropy=entropy,
     )
+    exposures.on_rise(approvals.judge_again)
+    exposures.on_rise(inference.judge_again)
+    turns.on_replaced(approvals.judge_again)
     return Gateway(
         ports=ports,
-        hub=hub,
+        admission=admission,
+        connections=connections,
+        exposures=exposures,
         conversations=conversations,
         turns=turns,
         dispatcher=dispatcher,
-        approvals=desk,
+        approvals=approvals,
         grants=grants,
+        grant_review=GrantReview(grants=grants, records=records, policy=ports.policy, toolbox=ports.toolbox, clock=clock),
         inference=inference,
         tasks=tasks,
     )

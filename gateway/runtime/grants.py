@@ -1,25 +1,25 @@
-"""Standing yeses, per session. They narrow by use, time and revocation; nothing here can widen one."""
+"""The grants of a session. Uses, time and revocation narrow them; nothing here can widen one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gateway.core.approval import Grant
 from gateway.core.errors import NotFound
 from gateway.core.ledger import GrantRevoked
 from gateway.core.model import Session
-from gateway.runtime.connections import Hub
-from gateway.runtime.ports import Clock, Ledger, Records
+from gateway.runtime.connections import ConnectionRegistry
+from gateway.runtime.ports import Clock, GrantRecords, Ledger
 
 
 class Grants:
     """The grants of every live session, kept in step with the ledger."""
 
-    def __init__(self, *, ledger: Ledger, records: Records, hub: Hub, clock: Clock) -> None:
+    def __init__(self, *, ledger: Ledger, records: GrantRecords, connections: ConnectionRegistry, clock: Clock) -> None:
         self._ledger = ledger
         self._records = records
-        self._hub = hub
+        self._connections = connections
         self._clock = clock
         self._by_session: dict[str, dict[str, Grant]] = {}
         self._changes = 0
@@ -27,13 +27,13 @@ class Grants:
     async def of_session(self, session_id: str) -> Sequence[Grant]:
         """Every grant of the session that still covers something."""
         now = self._clock.now()
-        return [grant for grant in (await self._load(session_id)).values() if _stands(grant, now)]
+        return [grant for grant in (await self._load(session_id)).values() if grant.stands(now)]
 
     async def of_principal(self, principal_id: str) -> Sequence[Grant]:
         """Every grant a person has given that still covers something, over all their sessions."""
         now = self._clock.now()
         grants = await self._records.grants_of(principal_id)
-        return [grant for grant in grants if _stands(grant, now)]
+        return [grant for grant in grants if grant.stands(now)]
 
     def hold(self, grant: Grant) -> None:
         """Remember a grant that the ledger has just recorded."""
@@ -53,7 +53,8 @@ class Grants:
             held[grant.id] = replace(held[grant.id], uses=held[grant.id].uses - 1)
 
     def drop(self, grant: Grant) -> None:
-        """The ledger does not take it any more."""
+        """The ledger does not take it any more, or will not from now on."""
+        self._changes += 1
         self._by_session.get(grant.session_id, {}).pop(grant.id, None)
 
     async def revoke_own(self, session: Session, grant_id: str) -> None:
@@ -70,24 +71,22 @@ class Grants:
             raise NotFound("unknown grant")
         await self._revoke(grant, "revoked by the person")
 
-    async def lapse(self, conversation_id: str, principal_id: str) -> Sequence[GrantRevoked]:
-        """A conversation's label has risen: what was granted before nobody knew what it would hold covers nothing now.
+    async def lapse(self, principal_id: str, covers_nothing: Callable[[Grant], bool], reason: str) -> tuple[GrantRevoked, ...]:
+        """Some of a person's grants cover nothing any more: they are out of memory at once, before anything is awaited.
 
-        Gives what the caller records together with the rise. Whatever is read back in between, the ledger refuses the use of
-        a grant that it knows to be revoked.
+        Gives what the caller records together with what ended them. Whatever is read back in between, the ledger refuses the
+        use of a grant that it knows to be revoked.
         """
         for held in self._by_session.values():
             for grant in [*held.values()]:
-                if grant.conversation_id == conversation_id:
+                if grant.principal_id == principal_id and covers_nothing(grant):
                     del held[grant.id]
         self._changes += 1
         now = self._clock.now()
         given = await self._records.grants_of(principal_id)
-        return [
-            GrantRevoked(now, grant.id, principal_id, "the conversation's label rose")
-            for grant in given
-            if grant.conversation_id == conversation_id and _stands(grant, now)
-        ]
+        return tuple(
+            GrantRevoked(now, grant.id, principal_id, reason) for grant in given if covers_nothing(grant) and grant.stands(now)
+        )
 
     def forget(self, session_id: str) -> None:
         """The session has ended; its grants cover nothing any more because no request can come from it."""
@@ -106,10 +105,6 @@ class Grants:
             # What was given or taken back while this was being read may be missing in it, or still there: read again.
             if changes == self._changes:
                 held = self._by_session.setdefault(session_id, read)
-                self._hub.tie(session_id, "grants", lambda _: self.forget(session_id))
+                self._connections.on_session_end(session_id, "grants", lambda _: self.forget(session_id))
                 break
         return held
-
-
-def _stands(grant: Grant, now: int) -> bool:
-    return grant.revoked_at is None and now < grant.expires_at and grant.uses < grant.max_uses

@@ -1,7 +1,8 @@
 """Inference leases: short-lived tokens for `/v1`, each bound to session, conversation, turn and model.
 
-A lease lives in memory only. It dies with its turn, its session, its expiry or this process, whichever comes first, and
-takes every stream opened with it along: whoever reads a stream watches `Lease.revoked`.
+A lease lives in memory only. It dies with its turn, its session, its expiry or this process, and when the policy no longer lets
+its model be asked, by a rise of a label or another policy; whichever comes first takes every stream opened with it along:
+whoever reads a stream watches `Lease.revoked`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,19 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from gateway.core.errors import NotFound, Refused
-from gateway.core.ledger import InferenceFinished, InferenceTokenMinted
-from gateway.core.model import Session
-from gateway.core.vocabulary import PermissionMode
-from gateway.runtime.allowances import Allowances
-from gateway.runtime.connections import Hub
-from gateway.runtime.ports import Clock, Entropy, InferenceBackend, Ledger, ModelInfo, PolicyEngine, PolicySubject
-
-if TYPE_CHECKING:
-    from gateway.core.vocabulary import Reason
-    from gateway.runtime.conversations import Conversation, Turn
+from gateway.core.errors import NotFound, Refused, TooManyRequests
+from gateway.core.ledger import InferenceFinished, InferenceRefused, InferenceTokenMinted
+from gateway.core.model import ModelRef, Session
+from gateway.core.vocabulary import InferenceRefusal, PermissionMode, Reason
+from gateway.runtime.connections import ConnectionRegistry
+from gateway.runtime.conversation import Conversation, Turn
+from gateway.runtime.exposures import Exposures
+from gateway.runtime.ports import Clock, Entropy, InferenceBackend, Ledger, ModelInfo, PolicyEngine
+from gateway.runtime.quotas import Quotas
 
 LEASE_SECONDS = 300.0
-"""Backend.md section A: a five-minute token; the client asks again when a turn runs longer."""
+"""A token of five minutes: the client asks again when a turn runs longer."""
 
 LEASES_PER_TURN = 64
 """A loop of 8 rounds with 2 requests each needs 16; a flood gets no further."""
@@ -43,59 +41,65 @@ class Lease:
     deadline: float
     revoked: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def revoke(self, _reason: Reason) -> None:
+    def reference(self, nonce: str = "") -> ModelRef:
+        """The model as a call's record names it: the gateway's own knowledge."""
+        return ModelRef(self.model.id, self.model.backend, nonce, claimed=False)
+
+    def revoke(self, reason: Reason) -> None:
         """Void the token and abort what runs on it."""
         self.revoked.set()
 
 
-class InferenceDesk:
+class InferenceBroker:
     """Mints and checks leases."""
 
     def __init__(
         self,
         *,
         backend: InferenceBackend,
-        allowances: Allowances,
+        quotas: Quotas,
+        exposures: Exposures,
         policy: PolicyEngine,
         ledger: Ledger,
-        hub: Hub,
+        connections: ConnectionRegistry,
         clock: Clock,
         entropy: Entropy,
     ) -> None:
         self._backend = backend
-        self._allowances = allowances
+        self._quotas = quotas
+        self._exposures = exposures
         self._policy = policy
         self._ledger = ledger
-        self._hub = hub
+        self._connections = connections
         self._clock = clock
         self._entropy = entropy
         self._leases: dict[str, Lease] = {}
 
     @property
     def backend(self) -> InferenceBackend:
-        """The models behind the desk."""
+        """The models that the backend offers."""
         return self._backend
 
     async def models(self, session: Session) -> Sequence[ModelInfo]:
         """The models this session may use at its label."""
-        subject = PolicySubject(session.principal, session.label)
+        subject = self._exposures.subject(session)
         return [
             model
             for model in await self._backend.models()
-            if self._policy.may_infer(subject, local=model.local, label=session.label).mode is PermissionMode.AUTO
+            if self._policy.may_infer(subject, local=model.local, label=subject.label).mode is PermissionMode.AUTO
         ]
 
     async def mint(self, session: Session, conversation: Conversation, turn: Turn, model_id: str) -> tuple[str, Lease]:
         """A token for one turn and model. Raises NotFound for a model that this session may not use."""
-        subject = PolicySubject(session.principal, session.label)
         model = next((model for model in await self._backend.models() if model.id == model_id), None)
-        label = max(session.label, conversation.exposure.label)
-        if model is None or self._policy.may_infer(subject, local=model.local, label=label).mode is not PermissionMode.AUTO:
+        if model is None or not self._may_ask(session, conversation, model):
+            await self._record_refusal(session, conversation, turn, model, InferenceRefusal.MODEL)
             raise NotFound("unknown model")
-        if len(turn.leases) >= LEASES_PER_TURN:
+        if len(turn.lent) >= LEASES_PER_TURN:
+            await self._record_refusal(session, conversation, turn, model, InferenceRefusal.QUOTA)
             raise Refused("quotaExceeded", "too many inference tokens in this turn", 429)
-        self._allowances.demand_tokens(session)
-        self._allowances.take_room(session)
+        self._quotas.require_tokens(session)
+        self._quotas.charge_storage(session)
         secret = self._entropy.secret()
         now = self._clock.now()
         lease = Lease(
@@ -114,8 +118,9 @@ class InferenceDesk:
         )
         self._sweep()
         self._leases[token_hash] = lease
-        turn.model_id = model.id
-        turn.leases.add(lease)
+        turn.lend(lease, lease.reference())
+        # The label may have risen while the record was on its way.
+        self.judge_again()
         return secret, lease
 
     def check(self, secret: str) -> Lease | None:
@@ -125,18 +130,44 @@ class InferenceDesk:
             return None
         return lease
 
+    async def admit(self, secret: str) -> Lease | None:
+        """The lease of a token that still stands. That one no longer does is put on record."""
+        lease = self._leases.get(_hash(secret))
+        if lease is None or self.stands(lease):
+            return lease
+        await self.refuse(lease, InferenceRefusal.TOKEN)
+        return None
+
+    async def refuse(self, lease: Lease, reason: InferenceRefusal) -> None:
+        """Put on record that a request under a token was refused."""
+        await self._record_refusal(lease.session, lease.conversation, lease.turn, lease.model, reason)
+
     def stands(self, lease: Lease) -> bool:
-        """Whether a lease may still be used."""
+        """Whether a lease may still be used: its turn and its session are live, and the policy in force lets its model be asked
+        at the labels that session and conversation have now."""
         return (
             not lease.revoked.is_set()
             and self._clock.monotonic() < lease.deadline
             and lease.conversation.turn is lease.turn
-            and self._hub.is_live(lease.session.id, self._clock.now())
+            and self._connections.is_live(lease.session.id, self._clock.now())
+            and self._may_ask(lease.session, lease.conversation, lease.model)
         )
 
-    def demand_tokens(self, lease: Lease) -> None:
+    def judge_again(self) -> None:
+        """A label rose or the policy changed: void for good what no longer stands, and abort what streams under it."""
+        for lease in self._leases.values():
+            if not lease.revoked.is_set() and not self.stands(lease):
+                lease.revoke(Reason.FORBIDDEN)
+
+    def require_tokens(self, lease: Lease) -> None:
         """Raises TooManyRequests when the lease's session has used its tokens up."""
-        self._allowances.demand_tokens(lease.session)
+        self._quotas.require_tokens(lease.session)
+
+    def begin(self, lease: Lease) -> str:
+        """One chat request begins. Gives its nonce, which a call that comes of it may name."""
+        nonce = self._entropy.identifier("inf_")
+        lease.turn.begin_inference(lease.reference(nonce))
+        return nonce
 
     async def finish(
         self,
@@ -146,11 +177,12 @@ class InferenceDesk:
         completion_tokens: int | None,
         *,
         estimated_tokens: int = 0,
+        nonce: str = "",
     ) -> None:
         """Record that one request ended: `completed`, `aborted` or `failed`. What the model did not live to count is
         taken from the session's tokens as estimated: breaking off just before the count must not make answers free."""
         counted = (prompt_tokens or 0) + (completion_tokens or 0)
-        self._allowances.take_tokens(lease.session, counted or estimated_tokens)
+        self._quotas.charge_tokens(lease.session, counted or estimated_tokens)
         await self._ledger.append(
             InferenceFinished(
                 self._clock.now(),
@@ -161,11 +193,34 @@ class InferenceDesk:
                 outcome,
                 prompt_tokens,
                 completion_tokens,
+                nonce,
             )
         )
 
+    def _may_ask(self, session: Session, conversation: Conversation, model: ModelInfo) -> bool:
+        subject = self._exposures.subject(session)
+        label = max(subject.label, conversation.exposure.label)
+        return self._policy.may_infer(subject, local=model.local, label=label).mode is PermissionMode.AUTO
+
+    async def _record_refusal(
+        self, session: Session, conversation: Conversation, turn: Turn, model: ModelInfo | None, reason: InferenceRefusal
+    ) -> None:
+        try:
+            self._quotas.charge_storage(session)
+        except TooManyRequests:
+            # No room is left for what this session is refused.
+            return
+        model_id = None if model is None else model.id
+        await self._ledger.append(
+            InferenceRefused(self._clock.now(), session.principal.id, session.id, conversation.id, turn.id, model_id, reason)
+        )
+
     def _sweep(self) -> None:
-        self._leases = {key: lease for key, lease in self._leases.items() if self.stands(lease)}
+        # One whose turn is still open is kept though it was revoked: a request under it is put on record as refused.
+        now = self._clock.monotonic()
+        self._leases = {
+            key: lease for key, lease in self._leases.items() if now < lease.deadline and lease.conversation.turn is lease.turn
+        }
 
 
 def _hash(secret: str) -> str:

@@ -24,7 +24,7 @@ from gateway.core.ledger import (
 )
 from gateway.core.model import Principal
 from gateway.core.vocabulary import Profile
-from gateway.runtime.ceremonies import Ceremonies, Purpose
+from gateway.runtime.ceremonies import OpenCeremonies, Purpose
 from gateway.runtime.ports import (
     Clock,
     ConsoleSession,
@@ -33,9 +33,9 @@ from gateway.runtime.ports import (
     Ledger,
     NewPasskey,
     PasskeyVerifier,
-    Records,
+    PeopleRecords,
 )
-from gateway.runtime.sessions import SessionDesk, SignedIn, hash_secret
+from gateway.runtime.sessions import Sessions, SignedIn, hash_secret
 
 ENROLMENT_SECONDS = 900.0
 """A link that is printed on a terminal and typed or clicked at once."""
@@ -50,16 +50,16 @@ NAME_LIMIT = 100
 ANONYMOUS_REFUSALS_PER_MINUTE = 60
 
 
-class PasskeyDesk:
+class PasskeyCeremonies:
     """Runs the ceremonies."""
 
     def __init__(
         self,
         *,
-        sessions: SessionDesk,
+        sessions: Sessions,
         verifier: PasskeyVerifier,
         ledger: Ledger,
-        records: Records,
+        records: PeopleRecords,
         clock: Clock,
         entropy: Entropy,
     ) -> None:
@@ -69,7 +69,7 @@ class PasskeyDesk:
         self._records = records
         self._clock = clock
         self._entropy = entropy
-        self._ceremonies = Ceremonies(clock=clock, entropy=entropy)
+        self._ceremonies = OpenCeremonies(clock=clock, entropy=entropy)
         self._anonymous: deque[float] = deque(maxlen=ANONYMOUS_REFUSALS_PER_MINUTE)
         # "Never the last one" and "at most twenty" hold only if one change is looked at after the other.
         self._changing = asyncio.Lock()

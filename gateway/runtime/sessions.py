@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import hmac
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -26,11 +26,11 @@ from gateway.core.ledger import (
 )
 from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import Label
-from gateway.runtime.connections import Hub
-from gateway.runtime.ports import Clock, ConsoleSession, Entropy, Ledger, PolicyEngine, Records
+from gateway.runtime.connections import ConnectionRegistry
+from gateway.runtime.ports import Clock, ConsoleSession, Entropy, Ledger, PolicyEngine, SessionRecords
 
 CODE_SECONDS = 60.0
-"""protocol.md section 1."""
+"""docs/PROTOCOL.md section 1."""
 
 CODES_PER_CONSOLE = 8
 """Open codes of one console session; a person opens few shells within a minute."""
@@ -54,7 +54,7 @@ class SignedIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Lent:
+class LentSession:
     """An agent session just made, with the only copy of its cookie's secret, good for that many seconds."""
 
     session: Session
@@ -67,6 +67,7 @@ class _Code:
     console: ConsoleSession
     state_hash: str
     deadline: float
+    label: Label
 
 
 class _Kept(Generic[_AnySession]):
@@ -85,7 +86,8 @@ class _Kept(Generic[_AnySession]):
         while (kept := self._by_hash.get(secret_hash)) is None:
             endings = self._endings
             session = await read(secret_hash)
-            if session is None:
+            # One that begins later than now is of before the clock was set back, and would live longer by that much.
+            if session is None or session.created_at > self._clock.now():
                 return None
             # A session that ended while it was being read must not be kept as live: read again.
             if endings == self._endings:
@@ -120,15 +122,22 @@ class _Kept(Generic[_AnySession]):
         return [session for session, _ in self._by_hash.values() if self.has_expired(session)]
 
 
-class SessionDesk:
+class Sessions:
     """Starts, finds, lends and ends sessions."""
 
     def __init__(
-        self, *, ledger: Ledger, records: Records, hub: Hub, policy: PolicyEngine, clock: Clock, entropy: Entropy
+        self,
+        *,
+        ledger: Ledger,
+        records: SessionRecords,
+        connections: ConnectionRegistry,
+        policy: PolicyEngine,
+        clock: Clock,
+        entropy: Entropy,
     ) -> None:
         self._ledger = ledger
         self._records = records
-        self._hub = hub
+        self._connections = connections
         self._policy = policy
         self._clock = clock
         self._entropy = entropy
@@ -187,7 +196,8 @@ class SessionDesk:
         return session
 
     async def renew_console(self, session: ConsoleSession, *because: Entry) -> SignedIn:
-        """The same person answered again: a new secret, a new expiry, and what the session lent goes on."""
+        """The same person answered again: a new secret, a new expiry, and what the session lent goes on. Sockets that were
+        opened with the old secret close."""
         secret = self._entropy.secret()
         now = self._clock.now()
         renewed = replace(session, expires_at=self._console_expiry(session.principal, now))
@@ -198,6 +208,8 @@ class SessionDesk:
         self._consoles.drop(session.id)
         self._consoles.keep(secret_hash, renewed)
         self._fresh[session.id] = self._clock.monotonic()
+        # After the old secret is forgotten, so that no handshake that still carries it is left with a socket.
+        await self._connections.end_console(session.id, "renewed")
         return SignedIn(renewed, secret, (renewed.expires_at - now) // 1000)
 
     def require_fresh(self, session: ConsoleSession) -> None:
@@ -209,17 +221,21 @@ class SessionDesk:
 
     # ── lending ──
 
-    def authorize(self, console: ConsoleSession, state: str) -> str:
-        """A one-time code for the browser that holds `state` in its login cookie. Raises Refused `tooManyCodes`."""
+    def authorize(self, console: ConsoleSession, state: str, label: Label = Label.PUBLIC) -> str:
+        """A one-time code for the browser that holds `state` in its login cookie. Raises Refused `tooManyCodes`.
+
+        `label` is what the session starts at: a person who is going to work with confidential material need not wait until
+        the first result says so.
+        """
         now = self._clock.monotonic()
         self._codes = {key: code for key, code in self._codes.items() if now < code.deadline}
         if sum(code.console.id == console.id for code in self._codes.values()) >= CODES_PER_CONSOLE:
             raise Refused("tooManyCodes", "too many sign-ins of the shell at once; wait a minute", 429)
         code = self._entropy.secret()
-        self._codes[hash_secret(code)] = _Code(console, hash_secret(state), now + CODE_SECONDS)
+        self._codes[hash_secret(code)] = _Code(console, hash_secret(state), now + CODE_SECONDS, label)
         return code
 
-    async def redeem(self, code: str, state: str) -> Lent:
+    async def redeem(self, code: str, state: str) -> LentSession:
         """An agent session for a code. The code is gone whatever comes of it. Raises Refused `code`."""
         async with self._lending:
             # Ending a session drops its codes under the same lock, so a code that is still here is backed by a live one.
@@ -228,17 +244,22 @@ class SessionDesk:
                 raise Refused("code", "this sign-in was used already or has run out; start again")
             if not hmac.compare_digest(offered.state_hash, hash_secret(state)):
                 raise Refused("code", "this sign-in was started in another browser; start again")
-            return await self._lend(offered.console)
+            return await self._lend(offered.console, offered.label)
 
-    async def _lend(self, console: ConsoleSession) -> Lent:
+    async def burn(self, codes: Sequence[str]) -> None:
+        """Void codes that a callback showed which came to nothing: whoever has seen one must not be able to use it."""
+        async with self._lending:
+            for code in codes:
+                self._codes.pop(hash_secret(code), None)
+
+    async def _lend(self, console: ConsoleSession, label: Label) -> LentSession:
         now = self._clock.now()
         principal = console.principal
-        label = Label.PUBLIC
         session = Session(
             id=self._entropy.identifier("ses_"),
             principal=principal,
             console_session_id=console.id,
-            labels=(f"label:{label.name.lower()}",),
+            labels=(label.mark,),
             label=label,
             created_at=now,
             expires_at=min(console.expires_at, now + self._session_milliseconds(principal)),
@@ -247,7 +268,7 @@ class SessionDesk:
         secret_hash = hash_secret(secret)
         await self._ledger.append(AgentSessionStarted(now, session, secret_hash))
         self._agents.keep(secret_hash, session)
-        return Lent(session, secret, (session.expires_at - now) // 1000)
+        return LentSession(session, secret, (session.expires_at - now) // 1000)
 
     # ── ending ──
 
@@ -269,14 +290,19 @@ class SessionDesk:
             self._fresh.pop(session.id, None)
             for each in lent:
                 self._agents.drop(each.id)
-                await self._hub.end_session(each.id, reason)
-            await self._hub.end_console(session.id, reason)
+                await self._connections.end_session(each.id, reason)
+            await self._connections.end_console(session.id, reason)
+
+    async def end_all(self, principal_id: str, reason: str) -> None:
+        """End every session of a person, and what each one lent."""
+        for session in await self._records.console_sessions_of(principal_id):
+            await self.end_console(session, reason)
 
     async def end_agent(self, session: Session, reason: str) -> None:
         """End one agent session; the console session that lent it goes on."""
         await self._ledger.append(AgentSessionEnded(self._clock.now(), session.id, session.principal.id, reason))
         self._agents.drop(session.id)
-        await self._hub.end_session(session.id, reason)
+        await self._connections.end_session(session.id, reason)
 
     async def end_expired(self) -> None:
         """End what has run out while its sockets were open. To be called every few seconds."""

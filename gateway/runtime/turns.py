@@ -8,26 +8,29 @@ final: its calls are stopped and its inference leases void.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, NotFound
-from gateway.core.ledger import MessageAppended, SnapshotIssued, TurnBegun, TurnEnded
+from gateway.core.ledger import MessageAppended, QuestionsAllowed, SnapshotIssued, TurnBegun, TurnEnded
 from gateway.core.local_tools import with_local_tools
 from gateway.core.model import PublishedTool, Session, Snapshot
 from gateway.core.vocabulary import PermissionMode, Reason, Role
-from gateway.runtime.allowances import Allowances
-from gateway.runtime.connections import Connection, Hub
-from gateway.runtime.conversations import Conversation, Conversations, Turn
-from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, PolicySubject, Toolbox
+from gateway.runtime.connections import Connection, ConnectionRegistry
+from gateway.runtime.conversation import Conversation, Turn
+from gateway.runtime.conversations import Conversations
+from gateway.runtime.exposures import Exposures
+from gateway.runtime.notices import SnapshotRevokedNotice
+from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, Toolbox
+from gateway.runtime.quotas import Quotas
 from gateway.runtime.tasks import Tasks
 
 SNAPSHOT_SECONDS = 900.0
 """A turn of eight rounds with a person's two-minute approval in several of them fits; a forgotten tab does not."""
 
 GRACE_SECONDS = 30.0
-"""protocol.md section 7: how long a lost connection's turn waits to be re-bound."""
+"""docs/PROTOCOL.md section 7: how long a lost connection's turn waits to be re-bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,12 @@ class Turns:
         self,
         *,
         conversations: Conversations,
-        allowances: Allowances,
+        quotas: Quotas,
         policy: PolicyEngine,
         toolbox: Toolbox,
+        exposures: Exposures,
         ledger: Ledger,
-        hub: Hub,
+        connections: ConnectionRegistry,
         clock: Clock,
         entropy: Entropy,
         tasks: Tasks,
@@ -59,17 +63,23 @@ class Turns:
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._conversations = conversations
-        self._allowances = allowances
+        self._quotas = quotas
         self._policy = policy
         self._toolbox = toolbox
+        self._exposures = exposures
         self._ledger = ledger
-        self._hub = hub
+        self._connections = connections
         self._clock = clock
         self._entropy = entropy
         self._snapshot_seconds = snapshot_seconds
         self._grace_seconds = grace_seconds
         self._tasks = tasks
-        hub.on_lost(self._suspend_turns_of)
+        self._replaced: list[Callable[[], None]] = []
+        connections.on_lost(self._suspend_turns_of)
+
+    def on_replaced(self, judge_again: Callable[[], None]) -> None:
+        """Register what is judged again when calls may have gone stale with a snapshot; wired once, at composition."""
+        self._replaced.append(judge_again)
 
     # ── what agents ask ──
 
@@ -84,7 +94,7 @@ class Turns:
         """Open a turn, ending the one before, and give its first snapshot."""
         session = connection.session
         conversation = await self._conversations.enter(session, conversation_id)
-        self._allowances.take_room(session, len((message or "").encode()), records=3)
+        self._quotas.charge_storage(session, len((message or "").encode()), records=3)
         # Of tabs that begin at once the last one wins, and each of the others is ended, in memory and on record.
         async with conversation.beginning:
             return await self._begin(connection, conversation, message, model_id)
@@ -94,30 +104,32 @@ class Turns:
     ) -> Snapshot:
         session = connection.session
         await self._close(conversation, "superseded")
+        await self._exposures.write(session, conversation)
         turn_id = self._entropy.identifier("trn_")
-        index = conversation.turn_count
-        conversation.turn_count += 1
+        index = conversation.take_turn_index()
         snapshot = self._issue(connection, conversation, turn_id, index)
         turn = Turn(turn_id, index, session.id, model_id, snapshot, frozenset({snapshot.id}))
         entries = [TurnBegun(self._clock.now(), session.principal.id, snapshot, model_id)]
         messages = [self._conversations.claim(conversation, turn_id, Role.USER, message)] if message is not None else []
         await self._ledger.append(*entries, *(MessageAppended(each.at, session.principal.id, each) for each in messages))
-        conversation.turn = turn
-        self._tie_to_session(conversation, turn)
+        conversation.open_turn(turn)
+        self._end_with_session(conversation, turn)
         self._suspend_unheld(conversation, turn)
         return snapshot
 
     async def refresh(self, connection: Connection, conversation_id: str, turn_id: str) -> Snapshot:
         """A new snapshot for the same open turn; the old one, and calls that wait under it, go stale."""
         conversation, turn = await self._own_turn(connection.session, conversation_id, turn_id)
-        self._allowances.take_room(connection.session)
+        self._quotas.charge_storage(connection.session)
         snapshot = self._issue(connection, conversation, turn.id, turn.index)
         await self._ledger.append(SnapshotIssued(self._clock.now(), connection.session.principal.id, snapshot, "refresh"))
         self._replace(turn, snapshot, frozenset({snapshot.id}), connection)
+        for judge_again in self._replaced:
+            judge_again()
         self._suspend_unheld(conversation, turn)
         return snapshot
 
-    async def look_in(self, connection: Connection, conversation_id: str, *, take_over: bool = False) -> OpenTurn | None:
+    async def rebind(self, connection: Connection, conversation_id: str, *, take_over: bool = False) -> OpenTurn | None:
         """The open turn, if there is one. Re-binds it to this connection when its own is lost, or when asked to take over."""
         session = connection.session
         conversation = await self._conversations.enter(session, conversation_id)
@@ -125,19 +137,19 @@ class Turns:
         if turn is None:
             return None
         if turn.session_id == session.id and (take_over or self._holder(turn) is None):
-            self._allowances.take_room(session)
+            self._quotas.charge_storage(session)
             snapshot = self._issue(connection, conversation, turn.id, turn.index)
             await self._ledger.append(SnapshotIssued(self._clock.now(), session.principal.id, snapshot, "rebind"))
             if conversation.turn is not turn:
-                return await self.look_in(connection, conversation_id)
+                return await self.rebind(connection, conversation_id)
             self._replace(turn, snapshot, turn.lineage | {snapshot.id}, connection)
-            self._tie_to_session(conversation, turn)
+            self._end_with_session(conversation, turn)
             self._suspend_unheld(conversation, turn)
         mine = turn.snapshot if turn.snapshot is not None and turn.snapshot.connection_id == connection.id else None
         return OpenTurn(turn.id, turn.index, turn.model_id, mine)
 
     async def end(self, session: Session, conversation_id: str, turn_id: str, usage: Mapping[str, Json] | None) -> None:
-        """The loop says that it is done. Ending a turn that is not open any more changes nothing."""
+        """The loop says that it is done. SessionEndHook a turn that is not open any more changes nothing."""
         conversation = await self._conversations.enter(session, conversation_id)
         if conversation.turn is not None and conversation.turn.id == turn_id:
             await self._close(conversation, "ended", usage)
@@ -153,20 +165,34 @@ class Turns:
         """The session's own open turn. Raises NotFound."""
         return await self._own_turn(session, conversation_id, turn_id)
 
-    # ── what the gateway does by itself ──
-
-    def revoke_snapshots(self, reason: str) -> None:
-        """The policy or the tools changed: every open snapshot is void, and its connection is told."""
+    async def allow_questions(self, principal_id: str, turn_id: str) -> None:
+        """A person lets an open turn of theirs ask again. Raises NotFound."""
         for conversation in self._conversations.in_use():
             turn = conversation.turn
-            if turn is not None and turn.snapshot is not None:
-                self._hub.notify(turn.session_id, "snapshot/revoked", {"snapshotId": turn.snapshot.id, "reason": reason})
+            if turn is not None and turn.id == turn_id and conversation.principal_id == principal_id:
+                await self._ledger.append(QuestionsAllowed(self._clock.now(), principal_id, conversation.id, turn_id))
+                turn.allow_questions()
+                return
+        raise NotFound("that turn is not open")
+
+    # ── what the gateway does by itself ──
+
+    def revoke_snapshots(self, reason: str, session_id: str | None = None) -> None:
+        """The policy or the tools changed: every open snapshot, or those of one session, is void for good, and its connection
+        is told."""
+        for conversation in self._conversations.in_use():
+            turn = conversation.turn
+            if turn is None or session_id not in (None, turn.session_id):
+                continue
+            turn.revoke_snapshots()
+            if turn.snapshot is not None:
+                self._connections.notify(turn.session_id, SnapshotRevokedNotice(turn.snapshot.id, reason))
 
     def resume_suspended(self, conversation: Conversation) -> None:
         """After a restart: an open turn starts its grace period now, for its connection is gone."""
         turn = conversation.turn
         if turn is not None:
-            self._tie_to_session(conversation, turn)
+            self._end_with_session(conversation, turn)
             self._suspend(conversation, turn)
 
     def stop(self) -> None:
@@ -179,7 +205,7 @@ class Turns:
 
     def _publish(self, session: Session, conversation: Conversation) -> tuple[PublishedTool, ...]:
         limits = self._policy.limits(session.principal.profile)
-        subject = PolicySubject(session.principal, session.label)
+        subject = self._exposures.subject(session)
         exposure = conversation.exposure
         published: list[PublishedTool] = []
         for spec in self._toolbox.specs():
@@ -210,16 +236,14 @@ class Turns:
     def _replace(self, turn: Turn, snapshot: Snapshot, lineage: frozenset[str], connection: Connection) -> None:
         before = turn.snapshot
         holder = self._holder(turn)
-        turn.snapshot = snapshot
-        turn.lineage = lineage
-        turn.resume()
+        turn.publish(snapshot, lineage)
         if before is not None and holder is not None and holder.id != connection.id:
-            holder.notify("snapshot/revoked", {"snapshotId": before.id, "reason": "rebound"})
+            holder.outbox.put(SnapshotRevokedNotice(before.id, "rebound"))
 
     def _holder(self, turn: Turn) -> Connection | None:
         if turn.snapshot is None:
             return None
-        return self._hub.connection(turn.session_id, turn.snapshot.connection_id)
+        return self._connections.connection(turn.session_id, turn.snapshot.connection_id)
 
     async def _own_turn(self, session: Session, conversation_id: str, turn_id: str) -> tuple[Conversation, Turn]:
         conversation = await self._conversations.enter(session, conversation_id)
@@ -232,40 +256,29 @@ class Turns:
         turn = conversation.turn
         if turn is None:
             return ()
-        stopped = self._cut(conversation, turn)
-        self._hub.untie(turn.session_id, turn.id)
+        stopped = conversation.close_turn(Reason.SESSION_ENDED)
+        self._connections.remove_session_end(turn.session_id, turn.id)
         await self._ledger.append(
             TurnEnded(self._clock.now(), conversation.principal_id, conversation.id, turn.id, reason, usage)
         )
         return stopped
 
-    def _cut(self, conversation: Conversation, turn: Turn) -> Sequence[str]:
-        """Everything of closing that must hold at once, before anything is awaited."""
-        conversation.turn = None
-        turn.resume()
-        for lease in turn.leases:
-            lease.revoke(Reason.SESSION_ENDED)
-        stopped = [flight for flight in conversation.flights.values() if flight.request.turn_id == turn.id]
-        for flight in stopped:
-            flight.stop(Reason.SESSION_ENDED)
-        return [flight.request.call_id for flight in stopped]
-
-    def _tie_to_session(self, conversation: Conversation, turn: Turn) -> None:
+    def _end_with_session(self, conversation: Conversation, turn: Turn) -> None:
         session_id = turn.session_id
 
         def ending(_reason: Reason) -> None:
             if conversation.turn is turn:
                 self._close_later(conversation, "sessionEnded")
 
-        self._hub.tie(session_id, turn.id, ending)
+        self._connections.on_session_end(session_id, turn.id, ending)
 
     def _close_later(self, conversation: Conversation, reason: str) -> None:
         turn = conversation.turn
         if turn is None:
             return
-        self._cut(conversation, turn)
+        conversation.close_turn(Reason.SESSION_ENDED)
         entry = TurnEnded(self._clock.now(), conversation.principal_id, conversation.id, turn.id, reason)
-        self._hub.untie(turn.session_id, turn.id)
+        self._connections.remove_session_end(turn.session_id, turn.id)
         self._tasks.spawn(self._record(entry))
 
     async def _record(self, entry: TurnEnded) -> None:
@@ -287,8 +300,7 @@ class Turns:
             self._suspend(conversation, turn)
 
     def _suspend(self, conversation: Conversation, turn: Turn) -> None:
-        turn.resume()
-        turn.suspended = asyncio.get_running_loop().call_later(self._grace_seconds, self._give_up, conversation, turn)
+        turn.suspend(asyncio.get_running_loop().call_later(self._grace_seconds, self._give_up, conversation, turn))
 
     def _give_up(self, conversation: Conversation, turn: Turn) -> None:
         if conversation.turn is turn:

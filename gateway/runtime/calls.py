@@ -1,6 +1,6 @@
 """A call under way, and one that has closed: the runtime's memory of call ids.
 
-A flight is driven by its own task, never by the connection that asked: losing a socket loses no call. Whoever wants the
+A call is driven by its own task, never by the connection that asked: losing a socket loses no call. Whoever wants the
 answer waits for it; whoever wants it stopped calls `stop`, and the first reason wins.
 """
 
@@ -16,7 +16,7 @@ from gateway.core.vocabulary import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ClosedCall:
     """A closed call. `result` is kept only where no record has it; replays are rare, and results are large."""
 
     request_digest: str
@@ -25,7 +25,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallAnswer:
     """What goes back for an invocation."""
 
     result: ToolResult
@@ -34,27 +34,32 @@ class Answer:
 
 
 @dataclass(eq=False, slots=True)
-class Flight:
+class InFlightCall:
     """A call between proposal and close."""
 
     request: ToolRequest
     started: float
     phase: Phase = Phase.PROPOSED
     approval_id: str | None = None
-    waiting: list[asyncio.Future[Answer]] = field(default_factory=list[asyncio.Future[Answer]])
+    waiting: list[asyncio.Future[CallAnswer]] = field(default_factory=list[asyncio.Future[CallAnswer]])
     stopped: asyncio.Future[Reason | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    @property
+    def request_digest(self) -> str:
+        """What tells the same call sent again from another one under the same id."""
+        return self.request.digest
 
     def step(self, event: CallEvent) -> None:
         """Take one step of the lifecycle. Raises IllegalStep."""
         self.phase = advance(self.phase, event)
 
-    def landing(self) -> asyncio.Future[Answer]:
+    def answer_future(self) -> asyncio.Future[CallAnswer]:
         """The answer, once there is one. Everybody who waits has a future of their own: giving it up stops nobody else."""
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[CallAnswer] = asyncio.get_running_loop().create_future()
         self.waiting.append(future)
         return future
 
-    def land(self, answer: Answer) -> None:
+    def answer(self, answer: CallAnswer) -> None:
         """Give the answer to everybody who still waits."""
         for future in self.waiting:
             if not future.done():

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from gateway.core.errors import TooManyRequests
 from gateway.core.model import Session
-from gateway.runtime.connections import Hub
+from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.ports import PolicyEngine
 
 RECORD_BYTES = 4_096
 """What any record costs beside its text: rows, indices, leaf, checkpoint and the write-ahead log. Twice what was measured."""
 
 
-class Allowances:
+class Quotas:
     """Counts what sessions use, and says when it is enough."""
 
-    def __init__(self, *, hub: Hub, policy: PolicyEngine) -> None:
-        self._hub = hub
+    def __init__(self, *, connections: ConnectionRegistry, policy: PolicyEngine) -> None:
+        self._connections = connections
         self._policy = policy
 
-    def take_room(self, session: Session, size: int = 0, records: int = 1) -> None:
+    def charge_storage(self, session: Session, size: int = 0, records: int = 1) -> None:
         """Count something about to be recorded, `size` bytes of text in so many records. Raises TooManyRequests: there is
         no record of what is refused here, for a record is what there is no room for."""
-        live = self._hub.live(session)
+        live = self._connections.live(session)
         allowed = self._policy.limits(session.principal.profile).stored_bytes_per_session
         live.stored += size + records * RECORD_BYTES
         if live.stored > allowed:
@@ -34,12 +34,12 @@ class Allowances:
                 f"this session has had {allowed // 1_000_000} MB recorded, all that it may; open the shell from the console again"
             )
 
-    def take_tokens(self, session: Session, count: int) -> None:
+    def charge_tokens(self, session: Session, count: int) -> None:
         """Count what a model read and wrote for a session."""
-        self._hub.live(session).tokens += count
+        self._connections.live(session).tokens += count
 
-    def demand_tokens(self, session: Session) -> None:
+    def require_tokens(self, session: Session) -> None:
         """Raises TooManyRequests once a session has used its tokens up; the answer that used the last one is finished."""
         allowed = self._policy.limits(session.principal.profile).tokens_per_session
-        if self._hub.live(session).tokens >= allowed:
+        if self._connections.live(session).tokens >= allowed:
             raise TooManyRequests(f"this session has used up its {allowed} model tokens; open the shell from the console again")

@@ -1,0 +1,30 @@
+"""Approvals: asked, waited for, answered once, or withdrawn.
+
+Nothing here writes an answer. The driver of the call that waits records it together with what follows from it, in one
+transaction, so that no crash can part an approval from the intent it allowed.
+"""
+
+from __future__ import annotations
+
+from gateway.runtime.approvals.approvals import APPROVAL_SECONDS, Approvals
+from gateway.runtime.approvals.pending import (
+    Approved,
+    Decided,
+    Denied,
+    Pending,
+    PersonalAnswer,
+    StepUpFailed,
+    resolve_without_answer,
+)
+
+__all__ = [
+    "APPROVAL_SECONDS",
+    "Approvals",
+    "Approved",
+    "Decided",
+    "Denied",
+    "Pending",
+    "PersonalAnswer",
+    "StepUpFailed",
+    "resolve_without_answer",
+]

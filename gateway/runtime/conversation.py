@@ -1,0 +1,217 @@
+"""One conversation in use and the turn that may be open in it. They change only by the methods here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gateway.core.gate import Refuse, TurnState
+from gateway.core.labels import Exposure
+from gateway.core.model import ModelRef, Snapshot, ToolRequest
+from gateway.core.vocabulary import Outcome, Reason
+from gateway.runtime.calls import ClosedCall, InFlightCall
+
+DENIALS_PER_TURN = 3
+"""After so many a turn asks its person nothing more; asking on and on is how people are worn down."""
+
+INFERENCES_REMEMBERED = 256
+"""Inference requests of a turn whose nonce a call may name; a loop of 8 rounds makes some 16."""
+
+
+CLOSED_REMEMBERED = 128
+"""Closed calls of a conversation that are known without asking the database: several turns of a loop with 8 rounds."""
+
+
+class Revocable(Protocol):
+    """Authority that a turn lent and takes back when it ends."""
+
+    def revoke(self, reason: Reason) -> None:
+        """Void it."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class Turn:
+    """The open turn of a conversation. `snapshot` is None after a restart until the turn is re-bound.
+
+    `revoked` are ids of snapshots that were announced as void. `model` is what the gateway knows of the model that was asked
+    last; None while nothing was asked through the gateway.
+    """
+
+    id: str
+    index: int
+    session_id: str
+    model_id: str | None
+    snapshot: Snapshot | None
+    lineage: frozenset[str]
+    revoked: frozenset[str] = frozenset()
+    denied: set[tuple[str, bytes]] = field(default_factory=set[tuple[str, bytes]])
+    denials: int = 0
+    calls: int = 0
+    suspended: asyncio.TimerHandle | None = None
+    lent: list[Revocable] = field(default_factory=list[Revocable])
+    model: ModelRef | None = None
+    inferences: dict[str, ModelRef] = field(default_factory=dict[str, ModelRef])
+
+    def publish(self, snapshot: Snapshot, lineage: frozenset[str]) -> None:
+        """Put another snapshot in force; a grace period that was running is over."""
+        self.snapshot = snapshot
+        self.lineage = lineage
+        self.resume()
+
+    def revoke_snapshots(self) -> None:
+        """Everything that was published in this turn so far allows nothing any more, whatever comes back later."""
+        self.revoked |= self.lineage
+
+    def suspend(self, timer: asyncio.TimerHandle) -> None:
+        """Start counting down the grace period, anew if it was running."""
+        self.resume()
+        self.suspended = timer
+
+    def resume(self) -> None:
+        """Stop counting down the grace period."""
+        if self.suspended is not None:
+            self.suspended.cancel()
+            self.suspended = None
+
+    def note_denial(self, request: ToolRequest) -> None:
+        """A person said no to this call."""
+        self.denied.add((request.tool, request.arguments))
+        self.denials += 1
+
+    def allow_questions(self) -> None:
+        """A person lets the turn ask again, also for what they turned down."""
+        self.denied.clear()
+        self.denials = 0
+
+    def may_ask(self, request: ToolRequest) -> Refuse | None:
+        """Why a person is not asked about this call, if they are not: a no is an answer, and repeating the question is none."""
+        if (request.tool, request.arguments) in self.denied:
+            return Refuse(Outcome.DENIED_BY_USER, Reason.DENIED, "the person said no to exactly this call in this turn")
+        if self.denials >= DENIALS_PER_TURN:
+            message = f"the person said no {self.denials} times in this turn and is asked nothing more until they allow it"
+            return Refuse(Outcome.DENIED_BY_USER, Reason.DENIED, message)
+        return None
+
+    def count_call(self) -> None:
+        """One more call was proposed in this turn."""
+        self.calls += 1
+
+    def lend(self, lent: Revocable, model: ModelRef) -> None:
+        """Keep what has to be revoked with the turn, and which model it is for."""
+        self.lent.append(lent)
+        self.model_id = model.id
+        self.model = model
+
+    def begin_inference(self, model: ModelRef) -> None:
+        """A model is asked, under a nonce that a call of this turn may name."""
+        self.model = self.inferences[model.nonce] = model
+        while len(self.inferences) > INFERENCES_REMEMBERED:
+            del self.inferences[next(iter(self.inferences))]
+
+    def vouch(self, nonce: str | None) -> ModelRef | None:
+        """The model that the gateway itself asked: under that nonce, or last where none is named. A nonce that is none of
+        this turn's is worth nothing, and what the gateway knows without it still counts. None if nothing was asked."""
+        if nonce is None or self.model is None:
+            return self.model
+        known = self.inferences.get(nonce)
+        return known if known is not None else ModelRef(self.model.id, self.model.backend, claimed=False)
+
+
+@dataclass(eq=False, slots=True)
+class Conversation:
+    """A conversation in use. `in_flight` and `closed` know its call ids, the database those that it has `forgotten`."""
+
+    id: str
+    principal_id: str
+    title: str
+    exposure: Exposure
+    turn: Turn | None
+    turn_count: int
+    message_count: int
+    beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    in_flight: dict[str, InFlightCall] = field(default_factory=dict[str, InFlightCall])
+    closed: dict[str, ClosedCall] = field(default_factory=dict[str, ClosedCall])
+    forgotten: int = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing of it would be lost with the copy in memory."""
+        return self.turn is None and not self.in_flight and not self.beginning.locked()
+
+    def turn_state(self, now: int) -> TurnState:
+        """What the gate asks about this moment."""
+        turn = self.turn
+        if turn is None:
+            return TurnState(None, None, frozenset(), now)
+        return TurnState(turn.id, turn.snapshot, turn.lineage, now)
+
+    def rename(self, title: str) -> None:
+        """Another title."""
+        self.title = title
+
+    def raise_exposure(self, exposure: Exposure) -> None:
+        """It has seen more."""
+        self.exposure = exposure
+
+    # ── counters ──
+
+    def take_message_index(self) -> int:
+        """The index of the next message."""
+        self.message_count += 1
+        return self.message_count - 1
+
+    def take_turn_index(self) -> int:
+        """The index of the next turn."""
+        self.turn_count += 1
+        return self.turn_count - 1
+
+    # ── the turn ──
+
+    def open_turn(self, turn: Turn) -> None:
+        """The turn that is open from here on."""
+        self.turn = turn
+
+    def close_turn(self, reason: Reason) -> Sequence[str]:
+        """Everything of closing that must hold at once: what the turn lent is void, its calls are stopped. Gives their ids."""
+        turn = self.turn
+        if turn is None:
+            return ()
+        self.turn = None
+        turn.resume()
+        for lent in turn.lent:
+            lent.revoke(reason)
+        stopped = [call for call in self.in_flight.values() if call.request.turn_id == turn.id]
+        for call in stopped:
+            call.stop(reason)
+        return [call.request.call_id for call in stopped]
+
+    # ── calls ──
+
+    def may_have_forgotten(self, call_id: str) -> bool:
+        """Whether only the database can say if the id was ever seen here."""
+        return self.forgotten > 0 and self.find_call(call_id) is None
+
+    def find_call(self, call_id: str) -> InFlightCall | ClosedCall | None:
+        """The call of that id, under way or closed; None for one that was never seen here, or was forgotten."""
+        return self.in_flight.get(call_id) or self.closed.get(call_id)
+
+    def begin_call(self, call: InFlightCall) -> None:
+        """A call is under way."""
+        self.in_flight[call.request.call_id] = call
+
+    def close_call(self, call_id: str, closed: ClosedCall) -> None:
+        """It is under way no longer, or its record came later than its answer."""
+        self.in_flight.pop(call_id, None)
+        self.remember(call_id, closed)
+
+    def remember(self, call_id: str, closed: ClosedCall) -> None:
+        """Know a closed call by heart, and forget the one that closed longest ago."""
+        self.closed.pop(call_id, None)
+        self.closed[call_id] = closed
+        while len(self.closed) > CLOSED_REMEMBERED:
+            # It is on record. If the ledger would not take it, nothing ran, or the intent is there and its outcome unknown.
+            del self.closed[next(iter(self.closed))]
+            self.forgotten += 1

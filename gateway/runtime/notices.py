@@ -1,0 +1,100 @@
+"""What the runtime tells a client unasked, as values. The server puts them into notifications of the wire.
+
+A result, an approval or a cancel goes ahead of progress; only progress may be dropped for a client that is slow or away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from gateway.core.approval import Approval
+from gateway.core.vocabulary import ApprovalStatus
+
+_ENVELOPE_BYTES = 256
+"""What a notification without long text takes on the wire, at most."""
+
+
+class Urgency(Enum):
+    """Results, approvals and cancels go ahead of progress."""
+
+    FIRST = auto()
+    LATER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRevokedNotice:
+    """A snapshot no longer allows anything. `reason` is a stable word."""
+
+    snapshot_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequestedNotice:
+    """A call waits for a person."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResolvedNotice:
+    """It waits no longer. `status` is final; `withdrawn` says why it ended without anybody's answer, if it did."""
+
+    approval_id: str
+    call_id: str
+    status: ApprovalStatus
+    withdrawn: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgressNotice:
+    """A line from a running tool; `fraction` goes from 0 to 1."""
+
+    call_id: str
+    message: str
+    fraction: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEndedNotice:
+    """Nothing of this session runs any more; the connection closes next."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChangedNotice:
+    """Another policy is in force; snapshots taken under the one before are revoked."""
+
+    policy_version: str
+
+
+Notice = (
+    SnapshotRevokedNotice
+    | ApprovalRequestedNotice
+    | ApprovalResolvedNotice
+    | ToolProgressNotice
+    | SessionEndedNotice
+    | PolicyChangedNotice
+)
+
+
+def urgency_of(notice: Notice) -> Urgency:
+    """Whether it may wait, and be dropped."""
+    return Urgency.LATER if isinstance(notice, ToolProgressNotice) else Urgency.FIRST
+
+
+def size_of(notice: Notice) -> int:
+    """About how many bytes it takes on the wire, for what may be queued on a connection."""
+    match notice:
+        case ApprovalRequestedNotice(approval):
+            told = (approval.summary, *approval.effects, *(rule.why for rule in approval.because))
+            # Twice: JSON spells a character out in up to six bytes, most of them in one.
+            return _ENVELOPE_BYTES * 4 + len(approval.arguments) + 2 * sum(len(text.encode()) for text in told)
+        case (
+            ToolProgressNotice(_, text, _) | SnapshotRevokedNotice(_, text) | SessionEndedNotice(text) | PolicyChangedNotice(text)
+        ):
+            return _ENVELOPE_BYTES + len(text.encode())
+        case ApprovalResolvedNotice():
+            return _ENVELOPE_BYTES + len((notice.withdrawn or "").encode())

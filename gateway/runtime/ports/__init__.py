@@ -1,0 +1,93 @@
+"""What the runtime needs from the world, in one module for each kind of thing.
+
+Each port has one contract suite in `tests/adapters`, run over the fake and the real one. Times are epoch milliseconds unless
+a name says otherwise. Ports raise only errors of `gateway.core.errors`.
+"""
+
+from __future__ import annotations
+
+from gateway.runtime.ports.identity import CookieSigner, NewPasskey, PasskeyVerifier, VerifiedAssertion
+from gateway.runtime.ports.inference import InferenceBackend, InferenceStream, ModelInfo, ModelPhase, ModelState
+from gateway.runtime.ports.ledger import Ledger
+from gateway.runtime.ports.observing import Observer, Step
+from gateway.runtime.ports.policy import PolicyEngine, PolicySubject, PolicyVerdict, ProfileLimits
+from gateway.runtime.ports.recorded import (
+    AuditQuery,
+    AuditRow,
+    CallRecord,
+    CallState,
+    ConsoleSession,
+    ConversationRecord,
+    EnrolmentOffer,
+    OpenApproval,
+    UnfinishedCall,
+)
+from gateway.runtime.ports.records import (
+    ApprovalRecords,
+    AuditRecords,
+    CallRecords,
+    ConversationRecords,
+    DispatchRecords,
+    GrantRecords,
+    GrantReviewRecords,
+    LiveSessionRecords,
+    OpenApprovalRecords,
+    PasskeyRecords,
+    PeopleRecords,
+    QuotaRecords,
+    ReadinessRecords,
+    Records,
+    RecoveryRecords,
+    SessionRecords,
+)
+from gateway.runtime.ports.system import Clock, Entropy
+from gateway.runtime.ports.tools import ArgumentFault, Toolbox, ToolContext
+
+__all__ = [
+    "ApprovalRecords",
+    "ArgumentFault",
+    "AuditQuery",
+    "AuditRecords",
+    "AuditRow",
+    "CallRecord",
+    "CallRecords",
+    "CallState",
+    "Clock",
+    "ConsoleSession",
+    "ConversationRecord",
+    "ConversationRecords",
+    "CookieSigner",
+    "DispatchRecords",
+    "EnrolmentOffer",
+    "Entropy",
+    "GrantRecords",
+    "GrantReviewRecords",
+    "InferenceBackend",
+    "InferenceStream",
+    "Ledger",
+    "LiveSessionRecords",
+    "ModelInfo",
+    "ModelPhase",
+    "ModelState",
+    "NewPasskey",
+    "Observer",
+    "OpenApproval",
+    "OpenApprovalRecords",
+    "PasskeyRecords",
+    "PasskeyVerifier",
+    "PeopleRecords",
+    "PolicyEngine",
+    "PolicySubject",
+    "PolicyVerdict",
+    "ProfileLimits",
+    "QuotaRecords",
+    "ReadinessRecords",
+    "Records",
+    "RecoveryRecords",
+    "SessionRecords",
+    "Step",
+    "ToolContext",
+    "Toolbox",
+    "UnfinishedCall",
+    "VerifiedAssertion",
+]

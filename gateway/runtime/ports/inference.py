@@ -1,0 +1,69 @@
+"""The models that can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model that can be asked, in the words of docs/PROTOCOL.md section 4."""
+
+    id: str
+    display_name: str
+    arch: str
+    context_tokens: int
+    output_tokens: int
+    backend: str
+    quantisation: str
+    supports_tools: bool
+    licence: str
+    local: bool
+    tool_call_rank: int | None = None
+    approx_peak_ram_bytes: int | None = None
+    more: bool = False
+    """Whether it can be asked to say beside a call that further ones follow; others are asked about that apart."""
+
+
+class ModelPhase(StrEnum):
+    """The state of the sidecar, for people and for `/readyz`."""
+
+    ABSENT = "absent"
+    STARTING = "starting"
+    READY = "ready"
+    CRASHED = "crashed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """The phase and one sentence that says what to do about it."""
+
+    phase: ModelPhase
+    detail: str
+
+
+class InferenceStream(Protocol):
+    """An upstream answer under way."""
+
+    @property
+    def status(self) -> int: ...
+    @property
+    def content_type(self) -> str: ...
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it arrives. Closing the surrounding context aborts generation upstream."""
+        ...
+
+
+class InferenceBackend(Protocol):
+    """The models that can be asked."""
+
+    async def models(self) -> Sequence[ModelInfo]: ...
+    def state(self) -> ModelState: ...
+    def ask(self, path: str, body: bytes) -> AbstractAsyncContextManager[InferenceStream]:
+        """POST an OpenAI-shaped body to `/v1/…`. Raises ModelUnavailable."""
+        ...

@@ -1,0 +1,120 @@
+"""What is read back from the ledger, as values. Times are epoch milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gateway.core.approval import Approval
+from gateway.core.canonical import Json
+from gateway.core.ledger import ToolResult
+from gateway.core.model import Principal, ToolRequest
+from gateway.core.vocabulary import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolmentOffer:
+    """An unused enrolment link."""
+
+    name: str
+    profile: Profile
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSession:
+    """A live console session."""
+
+    id: str
+    principal: Principal
+    created_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRecord:
+    """A conversation's head. `open_turn_*` describe the turn that is open, if one is."""
+
+    id: str
+    principal_id: str
+    title: str
+    created_at: int
+    updated_at: int
+    parent_id: str | None
+    taint: int
+    label: int
+    turn_count: int
+    message_count: int
+    open_turn_id: str | None
+    open_turn_index: int | None
+    open_turn_model_id: str | None = None
+    open_turn_session_id: str | None = None
+
+
+class CallState(StrEnum):
+    """Where a recorded call stands."""
+
+    AWAITING_APPROVAL = "awaitingApproval"
+    RUNNING = "running"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A recorded call. `result` and `closing_index` are set once it is closed."""
+
+    conversation_id: str
+    turn_id: str
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Json]
+    request_digest: str
+    state: CallState
+    approval_id: str | None
+    received_at: int
+    result: ToolResult | None
+    closing_index: int | None
+    closed_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenApproval:
+    """A pending approval with the request it is about, enough to go on waiting after a restart."""
+
+    approval: Approval
+    request: ToolRequest
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedCall:
+    """An intent without an outcome."""
+
+    principal_id: str
+    conversation_id: str
+    turn_id: str
+    call_id: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One leaf, with its payload if that still exists. `index` is its place in the tree, `hash` the leaf hash in hex."""
+
+    index: int
+    hash: str
+    body: Mapping[str, Json]
+    payload: Mapping[str, Json] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditQuery:
+    """A filter over the audit log; newest first from `before` (exclusive index). None means any."""
+
+    principal_id: str | None = None
+    conversation_id: str | None = None
+    event: str | None = None
+    tool: str | None = None
+    outcome: str | None = None
+    before: int | None = None
+    limit: int = 100

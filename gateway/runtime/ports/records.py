@@ -1,0 +1,179 @@
+"""Reading back, one protocol for each room that reads. `Records` is all of them, for whoever holds the whole store.
+
+Every method is safe to call while writes go on, and sees all that `Ledger.append` has returned for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from gateway.core.approval import Approval, Grant
+from gateway.core.ledger import Message, Passkey
+from gateway.core.model import Principal, Session
+from gateway.runtime.ports.recorded import (
+    AuditQuery,
+    AuditRow,
+    CallRecord,
+    ConsoleSession,
+    ConversationRecord,
+    EnrolmentOffer,
+    OpenApproval,
+    UnfinishedCall,
+)
+
+# ── what several rooms read ──
+
+
+class OpenApprovalRecords(Protocol):
+    """The questions that wait for a person."""
+
+    async def open_approvals(self) -> Sequence[OpenApproval]:
+        """Every pending approval with its request, oldest first."""
+        ...
+
+
+class CallRecords(Protocol):
+    """The recorded calls of a conversation."""
+
+    async def call(self, conversation_id: str, call_id: str) -> CallRecord | None: ...
+    async def calls(self, conversation_id: str) -> Sequence[CallRecord]:
+        """Every recorded call of a conversation, oldest first, results included."""
+        ...
+
+
+class LiveSessionRecords(Protocol):
+    """Agent sessions by their public id."""
+
+    async def session(self, session_id: str) -> Session | None:
+        """The agent session, if it has not ended; the caller checks expiry."""
+        ...
+
+
+class PasskeyRecords(Protocol):
+    """Registered passkeys."""
+
+    async def passkey(self, credential_id: bytes) -> Passkey | None: ...
+    async def passkeys(self, principal_id: str) -> Sequence[Passkey]: ...
+
+
+# ── one for each reader ──
+
+
+class PeopleRecords(PasskeyRecords, Protocol):
+    """For enrolment and sign-in."""
+
+    async def principals(self) -> Sequence[Principal]: ...
+    async def principal(self, principal_id: str) -> Principal | None: ...
+    async def enrolment(self, token_hash: str) -> EnrolmentOffer | None:
+        """The unused offer of that token, expired or not."""
+        ...
+
+
+class SessionRecords(Protocol):
+    """For sessions: those that have not ended, by the hash of their secret. The caller checks expiry."""
+
+    async def console_session(self, secret_hash: str) -> ConsoleSession | None: ...
+    async def agent_session(self, secret_hash: str) -> Session | None: ...
+    async def console_sessions_of(self, principal_id: str) -> Sequence[ConsoleSession]:
+        """Every console session of a person."""
+        ...
+
+    async def live_sessions(self, console_session_id: str) -> Sequence[Session]:
+        """The agent sessions that a console session lent."""
+        ...
+
+
+class ConversationRecords(CallRecords, OpenApprovalRecords, Protocol):
+    """For conversations and what was said in them."""
+
+    async def conversations(
+        self, principal_id: str, *, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[ConversationRecord]:
+        """Most recently used first; `before` is the (updated_at, id) of the last row already seen."""
+        ...
+
+    async def conversation(self, conversation_id: str) -> ConversationRecord | None: ...
+    async def messages(self, conversation_id: str) -> Sequence[Message]: ...
+    async def turn_indices(self, conversation_id: str) -> Mapping[str, int]:
+        """Every turn of a conversation, id to index."""
+        ...
+
+
+class DispatchRecords(CallRecords, LiveSessionRecords, Protocol):
+    """For the driver of calls: replays, lists, and the session of a call that waited through a restart."""
+
+
+class QuotaRecords(Protocol):
+    """For quotas: how many calls were made."""
+
+    async def calls_in_session(self, session_id: str) -> int: ...
+    async def calls_since(self, principal_id: str, since: int) -> int: ...
+
+
+class ApprovalRecords(PasskeyRecords, Protocol):
+    """For approvals: what was asked, and the passkeys that may answer."""
+
+    async def approvals(self, principal_id: str, *, limit: int) -> Sequence[Approval]:
+        """Pending and decided, newest first."""
+        ...
+
+
+class GrantRecords(Protocol):
+    """For grants: those that were not revoked. The caller checks expiry and uses."""
+
+    async def grant(self, grant_id: str) -> Grant | None: ...
+    async def grants(self, session_id: str) -> Sequence[Grant]: ...
+    async def grants_of(self, principal_id: str) -> Sequence[Grant]: ...
+
+
+class GrantReviewRecords(LiveSessionRecords, Protocol):
+    """For reviewing grants under another policy: all that stand, and what they were given in."""
+
+    async def live_grants(self, now: int) -> Sequence[Grant]:
+        """Everybody's grants that were not revoked and have not expired, oldest first."""
+        ...
+
+    async def conversation(self, conversation_id: str) -> ConversationRecord | None: ...
+
+
+class RecoveryRecords(OpenApprovalRecords, LiveSessionRecords, Protocol):
+    """For recovery: what the last process left under way."""
+
+    async def unfinished_calls(self) -> Sequence[UnfinishedCall]: ...
+    async def conversations_with_open_turns(self) -> Sequence[str]: ...
+
+
+class AuditRecords(Protocol):
+    """For the audit pages and the verifiers."""
+
+    async def audit(self, query: AuditQuery) -> Sequence[AuditRow]: ...
+    async def audit_size(self) -> int: ...
+    async def checkpoint(self) -> str | None:
+        """The newest signed checkpoint, as a note; None before the first."""
+        ...
+
+
+class ReadinessRecords(Protocol):
+    """For `/readyz`."""
+
+    async def ready(self) -> bool:
+        """Whether the database answers a read."""
+        ...
+
+
+class Records(
+    PeopleRecords,
+    SessionRecords,
+    ConversationRecords,
+    DispatchRecords,
+    QuotaRecords,
+    ApprovalRecords,
+    GrantRecords,
+    GrantReviewRecords,
+    RecoveryRecords,
+    AuditRecords,
+    ReadinessRecords,
+    Protocol,
+):
+    """Everything that can be read back."""

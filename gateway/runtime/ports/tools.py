@@ -1,0 +1,63 @@
+"""The published tools and how one is run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.core.canonical import Json
+from gateway.core.model import CallFacts, Principal, ToolOutput, ToolSpec
+from gateway.core.preview import Preview
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentFault:
+    """One way in which arguments miss their schema. `path` is a JSON pointer into the arguments."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a running tool may know and use. `cancelled` is set when nobody waits for it any more."""
+
+    principal: Principal
+    session_id: str
+    conversation_id: str
+    turn_id: str
+    call_id: str
+    idempotency_key: str
+    cancelled: threading.Event
+    progress: Callable[[str, float | None], None]
+    """Report a line and a fraction from 0 to 1; callable from any thread."""
+
+
+class Toolbox(Protocol):
+    """The published tools and how they run."""
+
+    def specs(self) -> Sequence[ToolSpec]:
+        """All tools, in a stable order. A spec with `unavailable` set is shown to operators with that reason."""
+        ...
+
+    def find(self, name: str) -> ToolSpec | None:
+        """The tool of that name as it is now."""
+        ...
+
+    def find_faults(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Sequence[ArgumentFault]:
+        """Every fault of the arguments against the spec's schema; empty when they fit."""
+        ...
+
+    def facts(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> CallFacts:
+        """What the policy may know about this call. Raises ToolFailed when the arguments cannot be understood."""
+        ...
+
+    async def preview(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Preview | None:
+        """What the call would change as things are now, where the tool can tell. Raises ToolFailed when it cannot work."""
+        ...
+
+    async def execute(self, spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
+        """Run it, once. Raises ToolFailed. Cancelling the awaiting task sets `context.cancelled`."""
+        ...
