@@ -1,6 +1,6 @@
-"""HTTP and WebSocket: two origins on one port, told apart by Host, with nothing shared but the process.
+"""HTTP and WebSocket: two origins on one port, distinguished by Host, which share only the process.
 
-`routes.py` is the table of everything that can be asked for; a request without a row does not exist. `access.py` decides
-who asks and whether they may before a handler runs. Handlers are thin: they read a body that was checked already, call
-the runtime and word its answer.
+`routes.py` is the table of all endpoints; a request that has no row is not found. `access.py` identifies and authorizes the
+caller before a handler runs. Handlers are thin: they read a body that was validated already, call the runtime and write its
+result as a response.
 """

@@ -1,7 +1,7 @@
-"""Who asks, from where, and whether they may: the checks that run before any handler, in one order for every row.
+"""Authentication, origin checks and authorization: they run before any handler, in the same order for every row.
 
-A cookie alone proves little: ports and sibling hosts can make a browser send it. So whatever changes state must also come
-from a page of the very origin it is sent to, and say so in `Origin`; browsers do not let scripts forge that header.
+A cookie alone proves little: pages on other ports and sibling hosts can make a browser send it. So a request that changes
+state must also have an `Origin` equal to the origin it is sent to; browsers do not let scripts forge that header.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from gateway.core.errors import InvalidParams, Misconfigured
 from gateway.core.model import Session
 from gateway.protocol.codec import admit
 from gateway.protocol.wire import Wire
-from gateway.runtime.inference import InferenceDesk, Lease
+from gateway.runtime.inference import InferenceBroker, Lease
 from gateway.runtime.ports import ConsoleSession, CookieSigner
-from gateway.runtime.sessions import SessionDesk
+from gateway.runtime.sessions import Sessions
 from gateway.server.cookies import AGENT, CONSOLE, CookieJar
 from gateway.server.responses import (
     FOREIGN_ORIGIN,
@@ -34,11 +34,11 @@ from gateway.server.responses import (
     NOT_SIGNED_IN,
     TOO_LARGE,
     TOO_SLOW,
-    Fault,
+    HttpError,
 )
 
 BODY_SECONDS = 10.0
-"""For a body to arrive once its headers have; nginx's default client_body_timeout is 60 between two reads."""
+"""Seconds for a body to arrive after its headers; nginx's default client_body_timeout is 60 between two reads."""
 
 
 class Site(StrEnum):
@@ -49,7 +49,7 @@ class Site(StrEnum):
 
 
 class Permission(Enum):
-    """What a row asks of whoever comes."""
+    """What a row requires of the caller."""
 
     PUBLIC = auto()
     CONSOLE_SESSION = auto()
@@ -70,7 +70,7 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BodyRule:
-    """What a body may be: bytes at most, media types, and the shape of its JSON; without a shape, the handler looks."""
+    """The limits of a body: bytes, media types, and the shape of its JSON; without a shape, the handler validates it."""
 
     limit: int
     media_types: tuple[str, ...]
@@ -104,7 +104,7 @@ class Origins:
         return self.agent if site is Site.AGENT else self.console
 
     def host(self, site: Site) -> str:
-        """`host[:port]`, what the Host header must say."""
+        """`host[:port]`, the required Host header."""
         return urlsplit(self.of(site)).netloc
 
     def is_secure(self, site: Site) -> bool:
@@ -119,8 +119,8 @@ class Access:
         self,
         *,
         origins: Origins,
-        sessions: SessionDesk,
-        inference: InferenceDesk,
+        sessions: Sessions,
+        inference: InferenceBroker,
         signer: CookieSigner,
         metrics_token: str | None = None,
     ) -> None:
@@ -144,8 +144,8 @@ class Access:
         secret = self.jar(Site.AGENT).read(connection, AGENT)
         return None if secret is None else await self.sessions.agent(secret)
 
-    def judge_source(self, request: Request, site: Site, source: Source) -> Fault | None:
-        """Whether the page that sends this may send it."""
+    def judge_source(self, request: Request, site: Site, source: Source) -> HttpError | None:
+        """Whether the page that sends this request may send it."""
         if source is Source.ANYWHERE:
             return None
         sent = request.headers.getlist("origin")
@@ -155,8 +155,8 @@ class Access:
             return FOREIGN_ORIGIN
         return None
 
-    async def authorize(self, request: Request, permission: Permission) -> Identity | Fault:
-        """The identity that the permission asks for, or why not."""
+    async def authorize(self, request: Request, permission: Permission) -> Identity | HttpError:
+        """The identity that the permission requires, or the error."""
         match permission:
             case Permission.PUBLIC:
                 return None
@@ -166,7 +166,7 @@ class Access:
                 return await self.agent(request) or NOT_SIGNED_IN
             case Permission.INFERENCE_LEASE:
                 token = _bearer(request)
-                return (None if token is None else self._inference.check(token)) or INVALID_TOKEN
+                return (None if token is None else await self._inference.admit(token)) or INVALID_TOKEN
             case Permission.PROBE:
                 return None if self._is_probe(request) else NO_PROBE
 
@@ -174,7 +174,7 @@ class Access:
         token = _bearer(request)
         if token is not None and self._metrics_token is not None:
             return hmac.compare_digest(token.encode(), self._metrics_token.encode())
-        # A proxy on this machine makes everybody look local, and so does a page in a browser on it.
+        # Every request through a proxy on this machine has a local address, and so has a page in a browser on it.
         if any(header in request.headers for header in ("forwarded", "x-forwarded-for")):
             return False
         if request.headers.get("sec-fetch-site", "none") != "none" or request.client is None:
@@ -185,13 +185,13 @@ class Access:
             return False
 
 
-async def read_body(request: Request, rule: BodyRule) -> Json | Wire | Fault:
+async def read_body(request: Request, rule: BodyRule) -> Json | Wire | HttpError:
     """The body as JSON, or as its shape. Raises MalformedJson and InvalidParams.
 
-    An empty body with no media type stands for `{}`, so that a request without parameters needs neither.
+    An empty body with no media type is read as `{}`, so that a request without parameters needs neither.
     """
     raw = await _read_octets(request, rule.limit)
-    if isinstance(raw, Fault):
+    if isinstance(raw, HttpError):
         return raw
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type not in rule.media_types and (raw or media_type):
@@ -204,7 +204,7 @@ async def read_body(request: Request, rule: BodyRule) -> Json | Wire | Fault:
     return admit(rule.shape, cast("dict[str, Json]", value))
 
 
-async def _read_octets(request: Request, limit: int) -> bytes | Fault:
+async def _read_octets(request: Request, limit: int) -> bytes | HttpError:
     announced = request.headers.get("content-length", "0")
     if not announced.isdecimal() or int(announced[:20]) > limit:
         return TOO_LARGE

@@ -1,10 +1,12 @@
-"""The two web apps, each read once into memory: what was not there at the start does not exist.
+"""The two web apps, each read into memory once, at the start; files that are added later are not served.
 
-A lookup is by exact name in a mapping, so no path can climb out of its folder and neither app can serve the other's files.
+A lookup is by exact name in a mapping, so no path can leave the app's folder, and neither app can serve the other's files.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway.server.responses import NOT_FOUND, Fault, refuse
+from gateway.server.responses import NOT_FOUND, HttpError, refuse
 
 _MEDIA_TYPES: Mapping[str, str] = {
     ".css": "text/css; charset=utf-8",
@@ -28,12 +30,12 @@ _MEDIA_TYPES: Mapping[str, str] = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
-"""Named here and not guessed: `mimetypes` reads the machine's own tables, and browsers are told not to guess either."""
+"""Listed here, because `mimetypes` reads the machine's own tables, and the answers forbid browsers to guess (nosniff)."""
 
 FOREVER = "public, max-age=31536000, immutable"
-"""For names that carry a hash of their content."""
+"""For names that contain a hash of the file's content."""
 
-NOT_BUILT = Fault(503, "web_app_missing", "the web app is not built; run `make web/dist/ready` and start again")
+NOT_BUILT = HttpError(503, "web_app_missing", "the web app is not built; run `make web/dist/ready` and start again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +45,23 @@ class _File:
     media_type: str
 
 
-class WebApp:
-    """One built app: its page, its hashed assets, and the few files beside them."""
+PAGES_FILE = "pages.json"
+"""The paths of an app's pages, as the build writes them from the app's route table: `["/", "/approvals/:id"]`."""
 
-    def __init__(self, files: Mapping[str, _File]) -> None:
+
+class WebApp:
+    """One built app: its page, its hashed assets, and the few files beside them.
+
+    `paths` are the addresses that show the page, as route patterns.
+    """
+
+    def __init__(self, files: Mapping[str, _File], paths: tuple[str, ...]) -> None:
         self._files = files
+        self.paths = paths
 
     @classmethod
     def load(cls, folder: Path) -> WebApp:
-        """Read a build; an absent folder is an app that says it is not built."""
+        """Read a build; for an absent folder, an app that answers that it is not built."""
         found = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
         names = {path.relative_to(folder).as_posix(): path for path in found}
         return cls(
@@ -62,8 +72,9 @@ class WebApp:
                     _MEDIA_TYPES.get(path.suffix, "application/octet-stream"),
                 )
                 for name, path in names.items()
-                if path.suffix != ".gz" and not any(part.startswith(".") for part in name.split("/"))
-            }
+                if path.suffix != ".gz" and name != PAGES_FILE and not any(part.startswith(".") for part in name.split("/"))
+            },
+            _read_paths(folder / PAGES_FILE),
         )
 
     def page(self, request: Request) -> Response:
@@ -80,6 +91,14 @@ class WebApp:
         """A file next to the page, such as its icon."""
         file = None if name == "index.html" or "/" in name else self._files.get(name)
         return refuse(NOT_FOUND) if file is None else _respond(request, file, {})
+
+
+def _read_paths(file: Path) -> tuple[str, ...]:
+    """Without a build there is one address, which answers that the app is not built."""
+    if not file.is_file():
+        return ("/",)
+    paths: list[str] = json.loads(file.read_text(encoding="utf-8"))
+    return tuple(re.sub(r":(\w+)", r"{\1}", path) for path in paths)
 
 
 def _respond(request: Request, file: _File, headers: Mapping[str, str]) -> Response:

@@ -1,12 +1,13 @@
-"""The local control socket: what the operator's command line asks of a gateway that is running.
+"""The local control socket: commands of the operator's command line to a running gateway.
 
-A unix socket in the state folder, readable by its owner alone: whoever can open it could as well read the database and the
+A unix socket in the state folder, readable by its owner only: a process that can open it can also read the database and the
 signing key, so it needs no other credential. One JSON line in, one JSON line out.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,6 +19,9 @@ import orjson
 from gateway.core.canonical import Json, parse
 from gateway.core.errors import GatewayError
 
+SOCKET_NAME = "control.sock"
+"""In the state folder."""
+
 LINE_LIMIT = 64 * 1024
 SECONDS = 10.0
 
@@ -27,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class ControlSocket:
-    """Listens for commands. `answers` maps a command to what does it; errors of ours travel as code and message."""
+    """Listens for commands. `answers` maps each command to its function; errors of the tree are sent as code and message."""
 
     def __init__(self, path: Path, answers: Mapping[str, Answerer]) -> None:
         self._path = path
@@ -35,9 +39,9 @@ class ControlSocket:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Listen. A socket file left behind by a killed process is replaced; the database lock keeps live ones apart."""
+        """Listen. The socket file of a killed process is replaced; the database lock prevents two running gateways."""
         self._path.unlink(missing_ok=True)
-        # The folder is 0700; the umask closes the moment between bind and chmod for folders that are not.
+        # The folder is 0700. Where it is not, the umask protects the socket between bind and chmod.
         before = os.umask(0o177)
         try:
             self._server = await asyncio.start_unix_server(self._serve, path=self._path, limit=LINE_LIMIT)
@@ -76,11 +80,16 @@ class ControlSocket:
 
 
 async def ask_gateway(path: Path, command: Mapping[str, Json]) -> Json | None:
-    """The running gateway's result, None when none is running there. Raises GatewayError with its message."""
+    """The running gateway's result; None when no gateway is running there. Raises GatewayError with its message."""
     try:
         reader, writer = await asyncio.open_unix_connection(path, limit=LINE_LIMIT)
-    except (FileNotFoundError, ConnectionRefusedError):
+    except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
         return None
+    except OSError as error:
+        if error.errno is None or error.errno == errno.ENAMETOOLONG:
+            # No gateway can listen at a path that is too long for a socket.
+            return None
+        raise GatewayError(f"the running gateway cannot be reached: {error.strerror}") from None
     try:
         async with asyncio.timeout(SECONDS):
             writer.write(orjson.dumps(command) + b"\n")

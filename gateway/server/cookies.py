@@ -1,4 +1,4 @@
-"""The four cookies. A value is an opaque secret signed for one purpose; what it stands for is in the ledger or in memory."""
+"""The four cookies. A value is an opaque secret signed for one purpose; its state is in the ledger or in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BROWSER = Cookie("countersign_browser")
 """Which browser asked for a challenge, before anybody has signed in."""
 
 LOGIN = Cookie("countersign_login", same_site="lax", seconds=LOGIN_SECONDS)
-"""The state of a shell's sign-in. Lax, because it must come along on the way back from the console."""
+"""The state of a shell's sign-in. Lax, because the browser must send it with the redirect from the console."""
 
 
 class CookieJar:
@@ -45,14 +45,14 @@ class CookieJar:
         return f"__Host-{cookie.name}" if self._secure else cookie.name
 
     def read(self, connection: HTTPConnection, cookie: Cookie) -> str | None:
-        """The signed value. None without one, and for two: then somebody else has set one of them."""
+        """The signed value. None without one, and None for two of one name: another host has set one of them."""
         values = _values(connection, self.name(cookie))
         if len(values) != 1:
             return None
         return self._signer.unsign(values[0], purpose=cookie.name, max_age=cookie.seconds)
 
     def write(self, response: Response, cookie: Cookie, value: str, *, seconds: int | None = None) -> None:
-        """Set it, host-only, out of reach of scripts."""
+        """Set it, host-only, HttpOnly."""
         response.set_cookie(
             self.name(cookie),
             self._signer.sign(value, purpose=cookie.name),
@@ -64,11 +64,11 @@ class CookieJar:
         )
 
     def clear(self, response: Response, cookie: Cookie) -> None:
-        """Have the browser forget it."""
+        """Delete it in the browser."""
         response.delete_cookie(self.name(cookie), path="/", secure=self._secure, httponly=True, samesite=cookie.same_site)
 
 
 def _values(connection: HTTPConnection, name: str) -> list[str]:
-    # Read by hand: a mapping would silently pick one of several cookies of the same name.
+    # Parsed here: a mapping would silently pick one of several cookies of the same name.
     pairs = [pair.strip().partition("=") for header in connection.headers.getlist("cookie") for pair in header.split(";")]
     return [value for key, _, value in pairs if key == name]

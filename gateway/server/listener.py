@@ -1,4 +1,4 @@
-"""The listening side: uvicorn as measured in security.md section 6, with the two limits that it lacks."""
+"""The listening side: uvicorn, with the two limits that it lacks (docs/SECURITY.md case 26)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from gateway.server.transport import SocketProtocol
 
 HEADER_SECONDS = 10.0
-"""From the first byte of a request, or the connection's beginning, to the end of its headers. uvicorn alone waits forever."""
+"""Seconds from the first byte of a request, or the connection's start, to the end of its headers. uvicorn has no such limit."""
 
 HEADER_OCTETS = 32 * 1024
-"""Of target and headers together; nginx takes 4 times 8 KiB. httptools alone takes any amount."""
+"""Bytes of target and headers together; nginx allows 4 times 8 KiB. httptools has no such limit."""
 
 CONNECTIONS = 4096
 MESSAGE_OCTETS = 256 * 1024
-"""Of one WebSocket message; protocol.md section 2."""
+"""Bytes of one WebSocket message; docs/PROTOCOL.md section 2."""
 
 PING_SECONDS = 20.0
 KEEP_ALIVE_SECONDS = 5
 
 
-class PunctualHttp(HttpToolsProtocol):
-    """HTTP/1.1 whose headers must come in time and within a size. What is no HTTP at all gets our error shape too."""
+class LimitedHttp(HttpToolsProtocol):
+    """HTTP/1.1 with a limit of time and size for the headers. Input that is not HTTP gets the usual error shape too."""
 
     _deadline: asyncio.TimerHandle | None = None
     _header_octets = 0
@@ -58,12 +58,12 @@ class PunctualHttp(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """httptools: the headers are here."""
+        """httptools: the end of the headers."""
         self._stop_waiting()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Called by uvicorn for whatever httptools, or one of the callbacks above, does not take."""
+        """Called by uvicorn when httptools, or one of the callbacks above, refuses the input."""
         body = b'{"error":{"code":"bad_request","message":"this is not an HTTP request that can be read"}}'
         head = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
         self.transport.write(head % len(body) + body)
@@ -93,13 +93,13 @@ class _HeadersTooLarge(Exception):
 
 
 def listener(app: ASGIApp, *, host: str, port: int, connections: int = CONNECTIONS) -> uvicorn.Config:
-    """How to serve the app. Port 0 takes a free one.
+    """The configuration of uvicorn. Port 0 takes a free one.
 
-    No proxy headers are believed: nothing here depends on the peer's address but `/metrics`, which refuses requests that
-    carry such headers.
+    Proxy headers are not trusted: only `/metrics` depends on the peer's address, and it refuses requests that have such
+    headers.
     """
     options: dict[str, Any] = {
-        "http": PunctualHttp,
+        "http": LimitedHttp,
         "ws": SocketProtocol,
         "ws_max_size": MESSAGE_OCTETS,
         "ws_per_message_deflate": False,

@@ -1,27 +1,47 @@
-"""What the server is made of, handed over whole by the composition root, and what a handler is handed of a request."""
+"""The parts of the server, which the composition root builds, and the request that a handler gets."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import Receive, Scope, Send
 
 from gateway.core.model import Session
 from gateway.protocol.wire import Wire
-from gateway.runtime.inference import InferenceDesk, Lease
-from gateway.runtime.passkeys import PasskeyDesk
-from gateway.runtime.ports import ConsoleSession, Entropy, Records, Toolbox
+from gateway.runtime.admission import Admission
+from gateway.runtime.inference import InferenceBroker, Lease
+from gateway.runtime.passkeys import PasskeyCeremonies
+from gateway.runtime.ports import ConsoleSession, Entropy, ReadinessRecords, Toolbox
 from gateway.server.access import Access, Identity, Site
 from gateway.server.assets import WebApp
 from gateway.server.cookies import CookieJar
 from gateway.server.relay import Streams
 
+
+class Socket(Protocol):
+    """The `/ws` of one site. `drain` closes each connection when its requests are answered, and takes no new one."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+    async def drain(self) -> None: ...
+
+
 _Shape = TypeVar("_Shape", bound=Wire)
+
+
+class MetricsPage(Protocol):
+    """What `/metrics` shows."""
+
+    def count_request(self, tag: str, status: int) -> None:
+        """Count one request by the tag of its route and the status of its answer."""
+        ...
+
+    def render(self) -> tuple[bytes, str]:
+        """The text, and its content type."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +50,30 @@ class ServerParts:
     reached only with the right Host."""
 
     access: Access
-    passkeys: PasskeyDesk
-    inference: InferenceDesk
-    records: Records
+    passkeys: PasskeyCeremonies
+    inference: InferenceBroker
+    records: ReadinessRecords
     toolbox: Toolbox
     entropy: Entropy
-    metrics: CollectorRegistry
+    metrics: MetricsPage
     shell: WebApp
     console: WebApp
-    agent_socket: ASGIApp
-    console_socket: ASGIApp
+    agent_socket: Socket
+    console_socket: Socket
+    admission: Admission
     streams: Streams = field(default_factory=Streams)
 
     def web_app(self, site: Site) -> WebApp:
-        """The app of a site; the other one's files are out of its reach."""
+        """The app of a site; it cannot serve files of the other app."""
         return self.shell if site is Site.AGENT else self.console
 
-    def socket(self, site: Site) -> ASGIApp:
+    def socket(self, site: Site) -> Socket:
         """The `/ws` of a site."""
         return self.agent_socket if site is Site.AGENT else self.console_socket
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class RequestContext:
     """A request that passed every check of its row."""
 
     request: Request
@@ -68,26 +89,26 @@ class Visit:
 
     @property
     def console(self) -> ConsoleSession:
-        """Who is signed in; only for rows with that permission."""
+        """The console session; only for rows with that permission."""
         assert isinstance(self.identity, ConsoleSession)
         return self.identity
 
     @property
     def agent(self) -> Session:
-        """Whose shell this is; only for rows with that permission."""
+        """The agent session; only for rows with that permission."""
         assert isinstance(self.identity, Session)
         return self.identity
 
     @property
     def lease(self) -> Lease:
-        """What the bearer token stands for; only for rows with that permission."""
+        """The lease of the bearer token; only for rows with that permission."""
         assert isinstance(self.identity, Lease)
         return self.identity
 
     def read(self, shape: type[_Shape]) -> _Shape:
-        """The body, as the shape that its row names."""
+        """The body, as the shape of its row."""
         assert isinstance(self.body, shape)
         return self.body
 
 
-Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
+Handler: TypeAlias = Callable[[RequestContext], Awaitable[Response]]

@@ -1,7 +1,7 @@
-"""A model's answer on its way to the browser: bytes as they come, until they end, or nobody may have them any more.
+"""Relays a model's answer to the browser: bytes as they come, until the answer ends or the lease is revoked.
 
-Three things race: the answer, the peer going away, and the lease being revoked (sign-out, cancel, end of the turn). Whoever
-wins, the upstream request is closed before this one is over, which is what makes the sidecar stop generating.
+Three events race: the end of the answer, a disconnect of the peer, and a revocation of the lease (sign-out, cancel, end of
+the turn). In each case the upstream request is closed before this one ends, which makes the sidecar stop generating.
 """
 
 from __future__ import annotations
@@ -18,43 +18,50 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from gateway.core.errors import GatewayError
-from gateway.runtime.inference import InferenceDesk, Lease
-from gateway.server.responses import Fault, describe, openai_error, refuse_as_openai
+from gateway.runtime.inference import InferenceBroker, Lease
+from gateway.server.responses import HttpError, describe, openai_error, refuse_as_openai
 
 STREAMS_PER_SESSION = 4
-"""Answers under way at once. A turn needs one; a sidecar with one slot queues the rest."""
+"""Concurrent answers of one session. A turn needs one; a sidecar with one slot queues the others."""
 
-FAREWELL_SECONDS = 1.0
-"""For a last event to a peer that may have stopped reading."""
+CLOSING_SECONDS = 1.0
+"""Seconds for a last event to a peer that may have stopped reading."""
 
 EVENT_STREAM = "text/event-stream"
 
+NONCE_HEADER = b"x-countersign-nonce"
+"""What a call that comes of the answer may name in `model.nonce`."""
+
 BYTES_PER_TOKEN = 4
-"""Of a prompt; the usual estimate for English and code."""
+"""Bytes per token of a prompt; the usual estimate for English and code."""
 
 BYTES_PER_EVENT = 200
-"""One streamed token with its envelope, as llama.cpp and OpenAI write it."""
+"""Bytes of one streamed token with its envelope, as llama.cpp and OpenAI write it."""
 
 ANSWER_BYTES = 32 << 20
-"""Of one answer, however it is asked for: far more than any model writes at once, and little enough for whoever reads it."""
+"""Bytes of one answer: far more than any model writes at once, and little enough for a client to hold."""
 
 _TAIL = 2048
-"""Bytes at the end of an answer that hold its counts."""
+"""Bytes at the end of an answer that contain its token counts."""
 
 _PASSED_ON = (200, 400, 404, 413, 422, 429)
-"""Upstream statuses that are about the request. Any other is about the upstream, and nothing that a browser could mend."""
+"""Upstream statuses that concern the request. Any other concerns the upstream, and the browser cannot correct it."""
 
 _PROMPT_TOKENS = re.compile(rb'"(?:prompt_tokens|prompt_n)":\s*(\d{1,9})')
 _COMPLETION_TOKENS = re.compile(rb'"(?:completion_tokens|predicted_n)":\s*(\d{1,9})')
 
-_REVOKED = Fault(403, "token_revoked", "the turn or the session that this token belongs to has ended")
-_BROKEN = Fault(502, "model_error", "the model broke off")
+REVOKED = HttpError(
+    403,
+    "token_revoked",
+    "this token no longer holds: its turn or its session has ended, or the model may not read what the conversation holds now",
+)
+_BROKEN = HttpError(502, "model_error", "the model broke off")
 
 _log = logging.getLogger(__name__)
 
 
 class Streams:
-    """How many answers each session has under way."""
+    """The number of concurrent answers of each session."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
@@ -64,8 +71,8 @@ class Streams:
         return self._open[session_id] >= STREAMS_PER_SESSION
 
     @contextlib.contextmanager
-    def one_more(self, session_id: str) -> Generator[None]:
-        """Count one while it lasts."""
+    def counted(self, session_id: str) -> Generator[None]:
+        """Count one answer while the context lasts."""
         self._open[session_id] += 1
         try:
             yield
@@ -76,19 +83,22 @@ class Streams:
 
 
 class _UpstreamFault(Exception):
-    """The upstream answered with a status that is its own problem, or without end."""
+    """The upstream answered with a status that concerns the upstream itself, or its answer had no end."""
 
 
 class Relay(Response):
     """The answer to one request through `/v1`, as an ASGI app. Records how it ended."""
 
-    def __init__(self, *, desk: InferenceDesk, streams: Streams, lease: Lease, path: str, body: bytes) -> None:
+    def __init__(
+        self, *, broker: InferenceBroker, streams: Streams, lease: Lease, path: str, body: bytes, nonce: str = ""
+    ) -> None:
         super().__init__()
-        self._desk = desk
+        self._broker = broker
         self._streams = streams
         self._lease = lease
         self._path = path
         self._asked = body
+        self._nonce = nonce
         self._begun_as: str | None = None
         self._tail = b""
         self._passed_on = 0
@@ -97,7 +107,7 @@ class Relay(Response):
         """ASGI."""
         outcome = "aborted"
         try:
-            with self._streams.one_more(self._lease.session.id):
+            with self._streams.counted(self._lease.session.id):
                 outcome = await self._race(scope, receive, send)
         finally:
             await self._record(outcome)
@@ -112,27 +122,29 @@ class Relay(Response):
         finally:
             for racer in racers:
                 racer.cancel()
-            # Only now is the upstream closed: `pump` holds it, and a cancelled task has yet to unwind.
+            # `pump` holds the upstream, and a cancelled task closes it only when it is awaited.
             await asyncio.gather(*racers, return_exceptions=True)
         if not pump.cancelled():
             error = pump.exception()
             if error is None:
                 return "completed"
-            await self._part(self._fault_of(error), scope, receive, send)
+            await self._send_error(self._fault_of(error), scope, receive, send)
             return "failed"
         if self._lease.revoked.is_set():
-            await self._part(_REVOKED, scope, receive, send)
+            await self._send_error(REVOKED, scope, receive, send)
         return "aborted"
 
     async def _pump(self, send: Send) -> None:
-        async with self._desk.backend.ask(self._path, self._asked) as stream:
+        async with self._broker.backend.ask(self._path, self._asked) as stream:
             if stream.status not in _PASSED_ON:
                 _log.warning("the model answered %d to %s", stream.status, self._path)
                 raise _UpstreamFault
             is_events = stream.content_type.startswith(EVENT_STREAM)
             self._begun_as = EVENT_STREAM if is_events else "application/json"
-            # nginx and others would hold an event stream back to fill a buffer.
+            # nginx and other proxies would otherwise buffer an event stream.
             headers = [(b"content-type", self._begun_as.encode()), (b"x-accel-buffering", b"no")]
+            if self._nonce:
+                headers.append((NONCE_HEADER, self._nonce.encode()))
             await send({"type": "http.response.start", "status": stream.status, "headers": headers})
             async for chunk in stream.chunks():
                 self._tail = (self._tail + chunk)[-_TAIL:]
@@ -143,16 +155,16 @@ class Relay(Response):
                 await send(_body(chunk, more=True))
         await send(_body(b"", more=False))
 
-    async def _part(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say why there is no more. A JSON answer that had begun is left unfinished: cut short, it must not look whole."""
+    async def _send_error(self, fault: HttpError, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the reason. A JSON answer that had begun stays incomplete, so that the client does not take it for a whole one."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(FAREWELL_SECONDS):
+            async with asyncio.timeout(CLOSING_SECONDS):
                 if self._begun_as is None:
                     await refuse_as_openai(fault)(scope, receive, send)
                 elif self._begun_as == EVENT_STREAM:
                     await send(_body(b"\n\ndata: %b\n\n" % orjson.dumps(openai_error(fault)), more=False))
 
-    def _fault_of(self, error: BaseException) -> Fault:
+    def _fault_of(self, error: BaseException) -> HttpError:
         if isinstance(error, GatewayError):
             return describe(error)
         if not isinstance(error, _UpstreamFault):
@@ -161,15 +173,16 @@ class Relay(Response):
 
     async def _record(self, outcome: str) -> None:
         try:
-            await self._desk.finish(
+            await self._broker.finish(
                 self._lease,
                 outcome,
                 _count(_PROMPT_TOKENS, self._tail),
                 _count(_COMPLETION_TOKENS, self._tail),
+                nonce=self._nonce,
                 estimated_tokens=len(self._asked) // BYTES_PER_TOKEN + self._passed_on // BYTES_PER_EVENT,
             )
         except GatewayError:
-            # The answer is out already. That the token was minted is on record, and with it who could ask for what.
+            # The answer is sent already. The ledger has the token's issue, with its session and model.
             _log.exception("the end of an inference request could not be recorded")
 
 
@@ -184,6 +197,6 @@ def _body(chunk: bytes, *, more: bool) -> Message:
 
 
 def _count(pattern: re.Pattern[bytes], tail: bytes) -> int | None:
-    # A model cannot forge these: inside its text, a JSON string, every quote is escaped.
+    # A model cannot forge these: its text is a JSON string, in which every quote is escaped.
     found = pattern.findall(tail)
     return int(found[-1]) if found else None

@@ -1,6 +1,6 @@
 """Answers: JSON, and the one shape of an error, `{"error": {"code", "reason"?, "message"}}`.
 
-Nothing internal leaves: an exception that is not of our own tree is `internal_error` and no more.
+No internal detail is sent: an exception outside the error tree becomes `internal_error` and nothing more.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from starlette.responses import Response
 from gateway.core.canonical import Json
 from gateway.core.errors import (
     GatewayError,
+    GatewayStopping,
     LedgerUnavailable,
     ModelUnavailable,
     NotFound,
@@ -28,8 +29,8 @@ JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Why a request gets no other answer: an HTTP status, a stable code, a reason where the code alone is not enough."""
+class HttpError:
+    """A refused request: an HTTP status, a stable code, and a reason where the code alone is not enough."""
 
     status: int
     code: str
@@ -38,42 +39,45 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-NOT_FOUND = Fault(404, "not_found", "there is nothing here")
-NOT_SIGNED_IN = Fault(401, "not_signed_in", "sign in first")
-INVALID_TOKEN = Fault(
+NOT_FOUND = HttpError(404, "not_found", "there is nothing here")
+NOT_SIGNED_IN = HttpError(401, "not_signed_in", "sign in first")
+INVALID_TOKEN = HttpError(
     401,
     "invalid_token",
     "this token is unknown, used up or revoked",
     headers={"www-authenticate": 'Bearer error="invalid_token"'},
 )
-FOREIGN_ORIGIN = Fault(403, "refused", "this is answered only to pages of its own origin", "origin")
-NO_PROBE = Fault(403, "refused", "this is for the machine itself, or for who holds the metrics token", "probe")
-TOO_SLOW = Fault(408, "request_timeout", "the body did not arrive in time")
-TOO_LARGE = Fault(413, "body_too_large", "the body is larger than this endpoint takes")
-NOT_JSON = Fault(415, "unsupported_media_type", "send application/json")
-WRONG_HOST = Fault(421, "misdirected_request", "this gateway does not answer to that host")
-NOT_A_SOCKET = Fault(426, "upgrade_required", "this is a WebSocket", headers={"upgrade": "websocket", "connection": "Upgrade"})
-INTERNAL = Fault(500, "internal_error", "internal error")
+FOREIGN_ORIGIN = HttpError(403, "refused", "this is answered only to pages of its own origin", "origin")
+NO_PROBE = HttpError(403, "refused", "this is for the machine itself, or for who holds the metrics token", "probe")
+TOO_SLOW = HttpError(408, "request_timeout", "the body did not arrive in time")
+TOO_LARGE = HttpError(413, "body_too_large", "the body is larger than this endpoint takes")
+NOT_JSON = HttpError(415, "unsupported_media_type", "send application/json")
+STOPPING = HttpError(503, "gateway_stopping", "the gateway is stopping; try again when it is back")
+WRONG_HOST = HttpError(421, "misdirected_request", "this gateway does not answer to that host")
+NOT_A_SOCKET = HttpError(
+    426, "upgrade_required", "this is a WebSocket", headers={"upgrade": "websocket", "connection": "Upgrade"}
+)
+INTERNAL = HttpError(500, "internal_error", "internal error")
 
 _STATUSES: Mapping[type[ProtocolError], int] = {NotSignedIn: 401, NotFound: 404, UnknownMethod: 404, TooManyRequests: 429}
 
 
-def wrong_method(allowed: str) -> Fault:
+def wrong_method(allowed: str) -> HttpError:
     """`allowed` as an Allow header lists methods."""
-    return Fault(405, "method_not_allowed", f"this takes {allowed}", headers={"allow": allowed})
+    return HttpError(405, "method_not_allowed", f"this takes {allowed}", headers={"allow": allowed})
 
 
-def describe(error: Exception) -> Fault:
-    """The fault that an error of the tree is over HTTP; anything else is an internal error."""
+def describe(error: Exception) -> HttpError:
+    """The HTTP error for an error of the tree; for any other exception, an internal error."""
     match error:
         case Refused():
-            return Fault(error.status, error.code, error.message, error.reason)
+            return HttpError(error.status, error.code, error.message, error.reason)
         case ProtocolError():
-            return Fault(_STATUSES.get(type(error), 400), error.code, error.message)
+            return HttpError(_STATUSES.get(type(error), 400), error.code, error.message)
         case ModelUnavailable():
-            return Fault(503, error.code, error.message, error.state, headers={"retry-after": "2"})
-        case LedgerUnavailable():
-            return Fault(503, error.code, error.message)
+            return HttpError(503, error.code, error.message, error.state, headers={"retry-after": "2"})
+        case LedgerUnavailable() | GatewayStopping():
+            return HttpError(503, error.code, error.message)
         case _:
             return INTERNAL
 
@@ -88,7 +92,7 @@ def no_content() -> Response:
     return Response(status_code=204)
 
 
-def refuse(fault: Fault) -> Response:
+def refuse(fault: HttpError) -> Response:
     """The error shape."""
     body = {"code": fault.code, "message": fault.message}
     if fault.reason is not None:
@@ -96,12 +100,12 @@ def refuse(fault: Fault) -> Response:
     return answer({"error": body}, fault.status, fault.headers)
 
 
-def refuse_as_openai(fault: Fault) -> Response:
+def refuse_as_openai(fault: HttpError) -> Response:
     """The same with the two members that OpenAI's clients look for as well."""
     return answer(openai_error(fault), fault.status, fault.headers)
 
 
-def openai_error(fault: Fault) -> dict[str, Json]:
+def openai_error(fault: HttpError) -> dict[str, Json]:
     """The body of `refuse_as_openai`, and of an error inside a stream."""
     kind = "invalid_request_error" if fault.status < 500 else "server_error"
     body: dict[str, Json] = {"code": fault.code, "message": fault.message, "type": kind, "param": None}
@@ -111,5 +115,5 @@ def openai_error(fault: Fault) -> dict[str, Json]:
 
 
 def is_expected(error: Exception) -> bool:
-    """Whether an error was raised on purpose, so that its traceback tells an operator nothing."""
+    """Whether an error is one of the expected kinds, whose traceback is of no use to an operator."""
     return isinstance(error, GatewayError) and describe(error) is not INTERNAL

@@ -1,11 +1,12 @@
-"""The route table: everything that can be asked for over HTTP, one row each.
+"""The route table: every HTTP endpoint, one row each.
 
-A row says who may ask, from which pages, with what body, and which audit tag the act belongs to. What has no row does not
-exist. `/ws` is in the table as well; its rows are the handshake, whose own checks stand in `gateway.protocol.handshake`.
+A row states who may call it, from which pages, with what body, and under which tag it is counted. A path without a row is
+not found. `/ws` is in the table as well; its rows are the handshake, whose checks are in `gateway.protocol.handshake`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,8 +23,8 @@ INFERENCE_LIMIT = 1024 * 1024
 
 
 class Tag(StrEnum):
-    """What kind of act a row is: `subject:past-tense`. Acts that change anything have ledger entries of their own; the tag
-    also counts requests in `/metrics`."""
+    """The kind of action of a row, as `subject:past-tense`, which counts its requests in `/metrics`. Actions that change state
+    have ledger entries of their own."""
 
     PAGE_SHOWN = "page:shown"
     CEREMONY_OPENED = "ceremony:opened"
@@ -56,10 +57,6 @@ def _json(shape: type[Wire]) -> BodyRule:
     return BodyRule(JSON_LIMIT, (JSON,), shape)
 
 
-def _page(site: Site, path: str) -> Row:
-    return Row("GET", site, path, Permission.PUBLIC, Tag.PAGE_SHOWN, pages.show_page)
-
-
 def _post(site: Site, path: str, permission: Permission, tag: Tag, handler: Handler, shape: type[Wire] = Nothing) -> Row:
     return Row("POST", site, path, permission, tag, handler, Source.OWN_PAGES, _json(shape))
 
@@ -71,7 +68,7 @@ def _infer(method: str, path: str, handler: Handler) -> Row:
 
 
 def _shared(site: Site) -> tuple[Row, ...]:
-    """What both origins have. Files come last: their paths are patterns."""
+    """The rows of both origins. Files come last, because their paths are patterns."""
     report = BodyRule(health.REPORT_LIMIT, ("application/csp-report", "application/reports+json"))
     return (
         Row("GET", site, "/healthz", Permission.PUBLIC, Tag.HEALTH_READ, health.live),
@@ -95,15 +92,6 @@ CONSOLE_ROWS: tuple[Row, ...] = (
     _post(Site.CONSOLE, "/signout", _SIGNED_IN, Tag.SESSION_ENDED, console.sign_out),
     _post(Site.CONSOLE, "/authorize", _SIGNED_IN, Tag.SESSION_LENT, console.authorize_shell, console.ShellState),
     Row("GET", Site.CONSOLE, "/ws", _SIGNED_IN, Tag.SOCKET_OPENED, None),
-    _page(Site.CONSOLE, "/"),
-    _page(Site.CONSOLE, "/enrol"),
-    _page(Site.CONSOLE, "/signin"),
-    _page(Site.CONSOLE, "/authorize"),
-    _page(Site.CONSOLE, "/approvals"),
-    _page(Site.CONSOLE, "/approvals/{id}"),
-    _page(Site.CONSOLE, "/grants"),
-    _page(Site.CONSOLE, "/passkeys"),
-    _page(Site.CONSOLE, "/audit"),
     *_shared(Site.CONSOLE),
 )
 
@@ -115,9 +103,13 @@ AGENT_ROWS: tuple[Row, ...] = (
     _infer("POST", "/v1/embeddings", inference.embed),
     _infer("GET", "/v1/models", inference.list_models),
     Row("GET", Site.AGENT, "/ws", _SHELL, Tag.SOCKET_OPENED, None),
-    _page(Site.AGENT, "/"),
-    _page(Site.AGENT, "/c/{id}"),
     *_shared(Site.AGENT),
 )
 
 ROWS: tuple[Row, ...] = (*CONSOLE_ROWS, *AGENT_ROWS)
+"""All rows but those of the pages, whose paths each web app defines."""
+
+
+def page_rows(site: Site, paths: Iterable[str]) -> tuple[Row, ...]:
+    """The rows of an app's pages. Anyone may load a page: it contains no person's data."""
+    return tuple(Row("GET", site, path, Permission.PUBLIC, Tag.PAGE_SHOWN, pages.show_page) for path in paths)

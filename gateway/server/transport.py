@@ -1,9 +1,9 @@
-"""uvicorn's WebSocket with what it lacks: a way to hang up on a peer that does not read, an end to fragments, quiet refusals.
+"""uvicorn's WebSocket with three additions: it can drop a peer that does not read, limits fragments, and logs no refusals.
 
 An ASGI `websocket.close` waits like any other message until the peer has read what came before, and so does closing the
-transport; a peer that reads nothing would keep both for as long as it likes. Empty fragments count nothing towards the size
-of a message, so their number needs a bound of its own. And what a stranger sends wrong is no error of ours: uvicorn alone
-logs one for every handshake that is refused, and a traceback for text that is not UTF-8.
+transport; a peer that reads nothing would keep both open without limit. Empty fragments do not count towards the size of a
+message, so their number needs its own limit. And a client's invalid input is no error of the gateway: uvicorn alone logs
+one for every refused handshake, and a traceback for text that is not UTF-8.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 EXTENSION = "countersign.hang_up"
-"""Where the ASGI scope carries it."""
+"""Its key in the extensions of the ASGI scope."""
 
-FAREWELL_SECONDS = 2.0
-"""For a peer that has begun to read again to see the close frame."""
+CLOSING_SECONDS = 2.0
+"""Seconds for a peer that reads again to receive the close frame."""
 
 FRAGMENTS = 1024
-"""Of one message. 256 KiB in pieces of 256 bytes; browsers send a message in one."""
+"""Fragments of one message: 256 KiB in fragments of 256 bytes. Browsers send a message in one."""
 
 HangUp = Callable[[int, str], None]
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """To be given to uvicorn as its `ws`."""
+    """The `ws` setting of uvicorn."""
 
     async def run_asgi(self) -> None:
-        """Offer `hang_up` to the application."""
+        """Add `hang_up` to the scope of the application."""
         self.scope.setdefault("extensions", {})[EXTENSION] = {"call": self.hang_up}
         await super().run_asgi()
 
     async def send(self, message: Any) -> None:
-        """A refusal ends the handshake as well as a welcome does."""
+        """A refusal completes the handshake, as acceptance does."""
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
             self.handshake_complete = True
 
     def hang_up(self, code: int, reason: str) -> None:
-        """Put a close frame behind what waits, and drop the connection soon, read or not."""
+        """Append a close frame to the send buffer, and drop the connection soon, whether it was read or not."""
         if not self.close_sent and not self.transport.is_closing():
             self.conn.send_close(code, reason)
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.close_sent = True
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
-        self.loop.call_later(FAREWELL_SECONDS, self.transport.abort)
+        self.loop.call_later(CLOSING_SECONDS, self.transport.abort)
 
     def handle_cont(self, event: Frame) -> None:
         """One more fragment of a message."""
@@ -70,7 +70,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
 
 def find_hang_up(scope: Scope) -> HangUp | None:
-    """The way to hang up, where the server offers one."""
+    """The function that drops the connection, if the server has one."""
     offered = scope.get("extensions", {}).get(EXTENSION)
     return None if offered is None else cast("HangUp", offered["call"])
 

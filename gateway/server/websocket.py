@@ -1,8 +1,8 @@
-"""`/ws`: the handshake, and the pump between one socket and the methods of its origin.
+"""`/ws`: the handshake, and the exchange of messages between one socket and the methods of its origin.
 
-One reader and one writer per connection. The reader never waits for an answer: each request runs beside it, so that a
-cancel gets through while a call waits for a person. Everything that goes out passes the connection's outbox, which is
-bounded and puts results, approvals and cancels ahead of progress.
+One reader and one writer per connection. The reader never waits for an answer: each request has its own task, so that a
+cancel is read while a call waits for a person. All output passes through the connection's outbox, which is bounded and
+sends results, approvals and cancels before progress.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gateway.core.errors import NotSignedIn, TooManyRequests, UnknownMethod
 from gateway.core.model import Session
-from gateway.protocol.closing import MALFORMED_FRAMES_ALLOWED, Closing
-from gateway.protocol.codec import Call, Fault, admit, decode, encode_error, encode_notification, encode_result
+from gateway.protocol.closing import MALFORMED_FRAMES_ALLOWED, CloseCause
+from gateway.protocol.codec import Call, RejectedMessage, admit, decode, encode_error, encode_result
 from gateway.protocol.frames import MAX_MESSAGE_BYTES, SUBPROTOCOL
-from gateway.protocol.handshake import HandshakeVerdict, Offer, judge_handshake
-from gateway.protocol.notifications import SessionEnded
+from gateway.protocol.handshake import HandshakeRequest, HandshakeVerdict, judge_handshake
 from gateway.runtime.connections import Connection, Outbox
 from gateway.runtime.gateway import Gateway
+from gateway.runtime.notices import SessionEndedNotice
 from gateway.runtime.ports import Clock, ConsoleSession
 from gateway.server import responses
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
-from gateway.server.methods.table import Method, Pace
+from gateway.server.methods.table import Caller, Concurrency, Method
+from gateway.server.notifications import encode_notice
 from gateway.server.transport import find_hang_up
 
 MESSAGES_PER_SECOND = 2_000.0
-"""One connection's messages in the long run. A busy loop makes some ten a second, a benchmark with one caller a thousand;
-above this a client is flooding, and refusing costs less than answering."""
+"""Messages of one connection per second, on average. A busy loop sends about ten, a benchmark with one caller a thousand;
+above this limit a client floods the gateway, and a refusal costs less than an answer."""
 
 MESSAGES_AT_ONCE = 4_000.0
 
 STALL_SECONDS = 10.0
-"""How long one message may wait for the peer to read. Half a ping interval: whoever answers pings reads faster."""
+"""Seconds that one message may wait for the peer to read. Half a ping interval: a peer that answers pings reads faster."""
 
 _log = logging.getLogger(__name__)
 
 Who = TypeVar("Who", Session, ConsoleSession)
-Caller = TypeVar("Caller")
 
 
 @dataclass(frozen=True, slots=True)
 class Peer(Generic[Caller]):
-    """Somebody who is connected. `is_live` says whether their session may still act."""
+    """A connected client. `is_live` is whether its session may still act."""
 
     caller: Caller
     outbox: Outbox
@@ -60,8 +60,8 @@ class Peer(Generic[Caller]):
 
 
 @dataclass(frozen=True, slots=True)
-class Door(Generic[Who, Caller]):
-    """What makes a socket the agent's or the console's. `host` is `host[:port]`; `recognise` reads the session's cookie."""
+class SocketConfig(Generic[Who, Caller]):
+    """How the agent's and the console's socket differ. `host` is `host[:port]`; `recognise` reads the session's cookie."""
 
     host: str
     origin: str
@@ -74,66 +74,88 @@ class Door(Generic[Who, Caller]):
 class SocketEndpoint(Generic[Who, Caller]):
     """An ASGI app for one `/ws`."""
 
-    def __init__(self, door: Door[Who, Caller]) -> None:
-        self._door = door
+    def __init__(self, config: SocketConfig[Who, Caller]) -> None:
+        self._config = config
         # asyncio keeps only weak references to tasks, and a request may outlive its connection.
         self._running: set[asyncio.Task[None]] = set()
+        self._open: set[_Pump[Who, Caller]] = set()
+        self._one_closed = asyncio.Event()
+        self._leaving = False
+
+    async def drain(self) -> None:
+        """Take no new connection, close each one as soon as its requests are answered, and return when all are closed."""
+        self._leaving = True
+        for pump in tuple(self._open):
+            pump.leave()
+        while self._open:
+            self._one_closed.clear()
+            await self._one_closed.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Judge the handshake, then serve the connection until it ends."""
+        """Check the handshake, then serve the connection until it ends."""
         websocket: WebSocket = WebSocket(scope, receive, send)
+        if self._leaving:
+            await websocket.send_denial_response(responses.refuse(responses.STOPPING))
+            return
         verdict = self._judge(websocket)
-        if verdict is HandshakeVerdict.WELCOME and await self._door.recognise(websocket) is None:
+        if verdict is HandshakeVerdict.WELCOME and await self._config.recognise(websocket) is None:
             verdict = HandshakeVerdict.NO_SESSION
         if verdict is not HandshakeVerdict.WELCOME:
-            fault = responses.Fault(verdict.value, verdict.name.lower(), verdict.message)
+            fault = responses.HttpError(verdict.value, verdict.name.lower(), verdict.message)
             await websocket.send_denial_response(responses.refuse(fault))
             return
         try:
             await websocket.accept(subprotocol=SUBPROTOCOL)
         except OSError:
             return
-        # Looked up once more: the session may have ended while the handshake was on its way, and from here to the
-        # registration nothing else runs.
-        session = await self._door.recognise(websocket)
+        # Looked up again: the session may have ended during the handshake. From here to the registration no other
+        # task runs.
+        session = await self._config.recognise(websocket)
         if session is None:
-            await _close(websocket, Closing.SESSION_ENDED)
+            await _close(websocket, CloseCause.SESSION_ENDED)
             return
-        peer = self._door.attach(session)
+        peer = self._config.attach(session)
+        pump = _Pump(websocket, peer, self._config, self._running)
+        self._open.add(pump)
+        if self._leaving:
+            pump.leave()
         try:
-            await _Pump(websocket, peer, self._door, self._running).run()
+            await pump.run()
         finally:
+            self._open.discard(pump)
+            self._one_closed.set()
             peer.detach()
 
     def _judge(self, websocket: WebSocket) -> HandshakeVerdict:
         headers = websocket.headers
-        offer = Offer(headers.getlist("host"), headers.getlist("origin"), websocket.scope["subprotocols"])
-        return judge_handshake(offer, host=self._door.host, origin=self._door.origin)
+        offer = HandshakeRequest(headers.getlist("host"), headers.getlist("origin"), websocket.scope["subprotocols"])
+        return judge_handshake(offer, host=self._config.host, origin=self._config.origin)
 
 
 class _Pump(Generic[Who, Caller]):
     """One open connection."""
 
     def __init__(
-        self, websocket: WebSocket, peer: Peer[Caller], door: Door[Who, Caller], running: set[asyncio.Task[None]]
+        self, websocket: WebSocket, peer: Peer[Caller], config: SocketConfig[Who, Caller], running: set[asyncio.Task[None]]
     ) -> None:
         self._websocket = websocket
         self._peer = peer
         self._outbox = peer.outbox
-        self._methods = door.methods
-        self._budget = _Budget(door.clock)
+        self._methods = config.methods
+        self._budget = _Budget(config.clock)
         self._running = running
         self._in_flight = 0
         self._waiting: set[asyncio.Task[None]] = set()
         self._turnstile = asyncio.Lock()
         self._malformed = 0
+        self._leaving = False
         self._reading = asyncio.timeout(None)
 
     async def run(self) -> None:
-        """Read and write until either side hangs up."""
+        """Read and write until either side closes."""
         writer = asyncio.get_running_loop().create_task(self._write())
         try:
-            # The writer ends the reading through this timeout, for a peer that it cannot even say goodbye to.
+            # The writer ends the reading through this timeout, when the peer does not even take a close frame.
             with contextlib.suppress(TimeoutError):
                 async with self._reading:
                     await self._read()
@@ -143,31 +165,40 @@ class _Pump(Generic[Who, Caller]):
                 task.cancel()
             await asyncio.gather(writer, return_exceptions=True)
 
-    # ── in ──
+    def leave(self) -> None:
+        """Close as soon as every request has its answer."""
+        self._leaving = True
+        self._close_if_answered()
+
+    def _close_if_answered(self) -> None:
+        if self._leaving and not self._in_flight:
+            self._close(CloseCause.STOPPING)
+
+    # ── input ──
 
     async def _read(self) -> None:
         while True:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            # What arrives after we decided to close is read, so that the peer's own close gets through, and ignored.
+            # After the decision to close, messages are read and ignored, so that the peer's close frame is received.
             if self._outbox.closing is None:
                 self._take(message)
 
     def _take(self, message: Message) -> None:
         text: str | None = message.get("text")
         if text is None:
-            self._close(Closing.BINARY_FRAME)
+            self._close(CloseCause.BINARY_FRAME)
             return
         raw = text.encode()
         if len(raw) > MAX_MESSAGE_BYTES:
-            self._close(Closing.OVERSIZED_MESSAGE)
+            self._close(CloseCause.OVERSIZED_MESSAGE)
             return
         if not self._peer.is_live():
-            self._say_ended(Closing.SESSION_EXPIRED)
+            self._end_session(CloseCause.SESSION_EXPIRED)
             return
         read = decode(raw)
-        if isinstance(read, Fault):
+        if isinstance(read, RejectedMessage):
             self._refuse(read)
         elif not self._budget.spend():
             self._outbox.put(encode_error(read.id, TooManyRequests("too many messages at once; slow down")))
@@ -176,63 +207,65 @@ class _Pump(Generic[Who, Caller]):
         else:
             self._start(read)
 
-    def _refuse(self, fault: Fault) -> None:
+    def _refuse(self, fault: RejectedMessage) -> None:
         self._outbox.put(encode_error(fault.id, fault.error))
         if fault.malformed:
             self._malformed += 1
             if self._malformed >= MALFORMED_FRAMES_ALLOWED:
-                self._close(Closing.MALFORMED_FRAMES)
+                self._close(CloseCause.MALFORMED_FRAMES)
 
     def _start(self, call: Call) -> None:
         method = self._methods.get(call.method)
         if method is None:
-            # The client's own text, so cut: an error must not be a way to have a message echoed.
+            # The client's text is cut, so that an error cannot be used to echo a message.
             self._outbox.put(encode_error(call.id, UnknownMethod(f"there is no method `{call.method[:64]}` here")))
             return
         self._in_flight += 1
         task = asyncio.get_running_loop().create_task(self._answer(call, method))
-        group = self._waiting if method.pace is Pace.WAITING else self._running
+        group = self._waiting if method.row.concurrency is Concurrency.WAITING else self._running
         group.add(task)
         task.add_done_callback(group.discard)
 
     async def _answer(self, call: Call, method: Method[Caller]) -> None:
         try:
             params = admit(method.params, call.params)
-            if method.pace is Pace.IN_ORDER:
+            if method.row.concurrency is Concurrency.IN_ORDER:
                 async with self._turnstile:
                     result = await method.answer(self._peer.caller, params)
             else:
                 result = await method.answer(self._peer.caller, params)
             reply = encode_result(call.id, result)
         except NotSignedIn:
-            # A session that was ended has closed this socket already, so this one ran out.
-            self._say_ended(Closing.SESSION_EXPIRED)
+            # A session that was ended has closed this socket already, so this one has expired.
+            self._end_session(CloseCause.SESSION_EXPIRED)
             return
-        except Exception as error:  # noqa: BLE001 - whatever a handler does wrong, it answers and the connection stays
+        except Exception as error:  # noqa: BLE001 - after any error in a handler there is an answer and the connection stays
             if not responses.is_expected(error):
                 _log.exception("`%s` failed", call.method)
             reply = encode_error(call.id, error)
         finally:
             self._in_flight -= 1
         self._outbox.put(reply)
+        self._close_if_answered()
 
-    # ── out ──
+    # ── output ──
 
     async def _write(self) -> None:
         try:
             while True:
                 await self._outbox.wait()
                 while (message := self._outbox.take()) is not None:
-                    await self._within_patience(self._websocket.send({"type": "websocket.send", "text": message.decode()}))
+                    text = (message if isinstance(message, bytes) else encode_notice(message)).decode()
+                    await self._within_stall_limit(self._websocket.send({"type": "websocket.send", "text": text}))
                 if self._outbox.closing is not None:
                     code, reason = self._outbox.closing
-                    await self._within_patience(self._websocket.close(code, reason))
+                    await self._within_stall_limit(self._websocket.close(code, reason))
                     return
         except WebSocketDisconnect:
             return
 
-    async def _within_patience(self, sending: Coroutine[Any, Any, None]) -> None:
-        """Send, for as long as a peer may take to read. A bare timer: every message pays for this, and hardly any waits."""
+    async def _within_stall_limit(self, sending: Coroutine[Any, Any, None]) -> None:
+        """Send; hang up when the peer does not read in time. A plain timer, because it is set for every message."""
         alarm = asyncio.get_running_loop().call_later(STALL_SECONDS, self._hang_up)
         try:
             await sending
@@ -240,17 +273,17 @@ class _Pump(Generic[Who, Caller]):
             alarm.cancel()
 
     def _hang_up(self) -> None:
-        """The peer does not read, and would not read a close frame either. Ending the reading ends the writing too."""
+        """Drop a peer that does not read, which would not read a close frame either. Ending the reading ends the writing too."""
         hang_up = find_hang_up(self._websocket.scope)
         if hang_up is not None:
-            hang_up(Closing.SLOW_READER.code, Closing.SLOW_READER.reason)
+            hang_up(CloseCause.SLOW_READER.code, CloseCause.SLOW_READER.reason)
         self._reading.reschedule(asyncio.get_running_loop().time())
 
-    def _close(self, closing: Closing) -> None:
+    def _close(self, closing: CloseCause) -> None:
         self._outbox.close(closing.code, closing.reason)
 
-    def _say_ended(self, closing: Closing) -> None:
-        self._outbox.put(encode_notification("session/ended", SessionEnded(reason=closing.reason)))
+    def _end_session(self, closing: CloseCause) -> None:
+        self._outbox.put(SessionEndedNotice(closing.reason))
         self._close(closing)
 
 
@@ -263,7 +296,7 @@ class _Budget:
         self._filled_at = clock.monotonic()
 
     def spend(self) -> bool:
-        """Take one message's worth; False when there is none left."""
+        """Take one token; False when none is left."""
         now = self._clock.monotonic()
         self._left = min(MESSAGES_AT_ONCE, self._left + (now - self._filled_at) * MESSAGES_PER_SECOND)
         self._filled_at = now
@@ -273,7 +306,7 @@ class _Budget:
         return True
 
 
-async def _close(websocket: WebSocket, closing: Closing) -> None:
+async def _close(websocket: WebSocket, closing: CloseCause) -> None:
     with contextlib.suppress(WebSocketDisconnect):
         await websocket.close(closing.code, closing.reason)
 
@@ -287,18 +320,18 @@ def agent_socket(
     recognise: Callable[[HTTPConnection], Awaitable[Session | None]],
 ) -> SocketEndpoint[Session, Connection]:
     """`/ws` of the agent origin."""
-    hub, clock, entropy = gateway.hub, gateway.ports.clock, gateway.ports.entropy
+    connections, clock, entropy = gateway.connections, gateway.ports.clock, gateway.ports.entropy
 
     def attach(session: Session) -> Peer[Connection]:
-        connection = hub.attach(session, entropy.identifier("con_"))
+        connection = connections.attach(session, entropy.identifier("con_"))
         return Peer(
             caller=connection,
             outbox=connection.outbox,
-            is_live=lambda: hub.is_live(session.id, clock.now()),
-            detach=lambda: hub.detach(connection),
+            is_live=lambda: connections.is_live(session.id, clock.now()),
+            detach=lambda: connections.detach(connection),
         )
 
-    return SocketEndpoint(Door(host, origin, recognise, attach, methods.table(), clock))
+    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock))
 
 
 def console_socket(
@@ -310,16 +343,16 @@ def console_socket(
     recognise: Callable[[HTTPConnection], Awaitable[ConsoleSession | None]],
 ) -> SocketEndpoint[ConsoleSession, ConsoleCaller]:
     """`/ws` of the console origin."""
-    hub, clock, entropy = gateway.hub, gateway.ports.clock, gateway.ports.entropy
+    connections, clock, entropy = gateway.connections, gateway.ports.clock, gateway.ports.entropy
 
     def attach(session: ConsoleSession) -> Peer[ConsoleCaller]:
-        console = hub.attach_console(session.principal.id, session.id, entropy.identifier("con_"))
+        console = connections.attach_console(session.principal.id, session.id, entropy.identifier("con_"))
         return Peer(
             caller=ConsoleCaller(console, session),
             outbox=console.outbox,
-            # A renewed session lives longer than the one that opened this socket; its end closes the outbox.
+            # A renewed session expires later than the one that opened this socket; its end closes the outbox.
             is_live=lambda: console.outbox.closing is None,
-            detach=lambda: hub.detach_console(console),
+            detach=lambda: connections.detach_console(console),
         )
 
-    return SocketEndpoint(Door(host, origin, recognise, attach, methods.table(), clock))
+    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock))

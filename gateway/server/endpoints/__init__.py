@@ -1,1 +1,1 @@
-"""The handlers behind the route table, one file per subject. Each gets a `Visit` whose checks are done."""
+"""The handlers of the route table, one file per subject. Each gets a `RequestContext`, whose checks have passed."""

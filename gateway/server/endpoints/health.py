@@ -1,4 +1,4 @@
-"""How the process is, for people and machines; and what browsers report of the content policy."""
+"""Liveness, readiness and metrics; and the browsers' reports of content policy violations."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import asyncio
 import json
 import logging
 
-from prometheus_client import generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from gateway.core.errors import GatewayError
 from gateway.runtime.ports import ModelPhase
-from gateway.server.parts import Visit
+from gateway.server.parts import RequestContext
 from gateway.server.responses import answer, no_content
 
 DATABASE_SECONDS = 2.0
@@ -24,40 +22,43 @@ REPORT_LOGGED = 1_000
 _log = logging.getLogger(__name__)
 
 
-async def live(visit: Visit) -> Response:
+async def live(context: RequestContext) -> Response:
     """The process answers."""
     return answer({"status": "ok"})
 
 
-async def ready(visit: Visit) -> Response:
-    """Whether a session could do its work: 200, or 503 with what is missing."""
+async def ready(context: RequestContext) -> Response:
+    """Whether the gateway can serve a session: 200, or 503 with the reasons."""
     reasons: list[dict[str, str]] = []
-    if not await _database_answers(visit):
+    if not context.parts.admission.is_open:
+        reasons.append({"part": "gateway", "message": "the gateway is stopping"})
+    if not await _database_answers(context):
         reasons.append({"part": "database", "message": "the database does not answer"})
-    model = visit.parts.inference.backend.state()
+    model = context.parts.inference.backend.state()
     if model.phase is not ModelPhase.READY:
         reasons.append({"part": "model", "state": model.phase.value, "message": model.detail})
-    # Tools that were set up and cannot run: a source that is away, programs without a cage to run them in. Each reason once.
-    missing = dict.fromkeys(spec.unavailable for spec in visit.parts.toolbox.specs() if spec.unavailable)
+    # Configured tools that cannot run: a source that is not connected, programs without a sandbox. Each reason once.
+    missing = dict.fromkeys(spec.unavailable for spec in context.parts.toolbox.specs() if spec.unavailable)
     reasons += [{"part": "tools", "message": message} for message in missing]
     return answer({"status": "unready" if reasons else "ok", "reasons": reasons}, 503 if reasons else 200)
 
 
-async def measure(visit: Visit) -> Response:
+async def measure(context: RequestContext) -> Response:
     """Prometheus text."""
-    return Response(generate_latest(visit.parts.metrics), headers={"content-type": CONTENT_TYPE_LATEST})
+    text, content_type = context.parts.metrics.render()
+    return Response(text, headers={"content-type": content_type})
 
 
-async def take_report(visit: Visit) -> Response:
-    """A browser reports that the policy stopped something: counted by the route's tag, and logged as data."""
-    # JSON again, so that nothing in it can start a line of its own in the log.
-    _log.warning("content policy report on the %s origin: %s", visit.site.value, json.dumps(visit.body)[:REPORT_LOGGED])
+async def take_report(context: RequestContext) -> Response:
+    """A browser's report of a violation: counted by the route's tag, and logged as data."""
+    # Encoded as JSON again, so that nothing in it can start a new line in the log.
+    _log.warning("content policy report on the %s origin: %s", context.site.value, json.dumps(context.body)[:REPORT_LOGGED])
     return no_content()
 
 
-async def _database_answers(visit: Visit) -> bool:
+async def _database_answers(context: RequestContext) -> bool:
     try:
         async with asyncio.timeout(DATABASE_SECONDS):
-            return await visit.parts.records.ready()
+            return await context.parts.records.ready()
     except (TimeoutError, GatewayError):
         return False

@@ -1,7 +1,7 @@
 """`/v1`: OpenAI-shaped requests of a turn, under the token of `inference/token`.
 
 The token decides the model and the tools. A request may declare fewer tools than the turn's snapshot, never others, and
-never with another schema: what the model is told it may call is what the gate will know.
+never with another schema: the tools that the model gets are the tools that the gate accepts.
 """
 
 from __future__ import annotations
@@ -16,65 +16,75 @@ from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.errors import TooManyRequests
 from gateway.core.local_tools import RESPOND
 from gateway.core.model import Snapshot
-from gateway.core.vocabulary import PermissionMode
+from gateway.core.vocabulary import InferenceRefusal, PermissionMode
 from gateway.runtime.inference import Lease
-from gateway.server.parts import Visit
-from gateway.server.relay import Relay
-from gateway.server.responses import Fault, answer, refuse_as_openai
+from gateway.server.parts import RequestContext
+from gateway.server.relay import REVOKED, Relay
+from gateway.server.responses import HttpError, answer, refuse_as_openai
 
 _CHAT = frozenset(
     {
-        # OpenAI's chat completions, without what would bring tools in by another door (`functions`, `web_search_options`).
+        # OpenAI's chat completions, without the parameters that declare tools in another way (`functions`, `web_search_options`).
         *("model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "n", "stop", "seed"),
         *("max_tokens", "max_completion_tokens", "temperature", "top_p", "frequency_penalty", "presence_penalty"),
         *("response_format", "logit_bias", "logprobs", "top_logprobs", "user", "reasoning_effort"),
-        # llama.cpp's server, without what reaches other requests' slots, adapters or files.
+        # llama.cpp's server, without the parameters that affect other requests' slots, adapters or files.
         *("top_k", "min_p", "repeat_penalty", "cache_prompt", "grammar", "json_schema", "chat_template_kwargs"),
     }
 )
+CHAT = "/v1/chat/completions"
 _EMBEDDINGS = frozenset({"model", "input", "encoding_format", "dimensions", "user"})
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
-_SPENT = Fault(429, "quota_exceeded", "this session has used up its model tokens; open the shell from the console again")
-_BUSY = Fault(429, "too_many_requests", "this session has enough answers under way", headers={"retry-after": "1"})
+_SPENT = HttpError(429, "quota_exceeded", "this session has used up its model tokens; open the shell from the console again")
+_BUSY = HttpError(429, "too_many_requests", "this session has enough answers under way", headers={"retry-after": "1"})
 
 
-def _bad(code: str, message: str) -> Fault:
-    return Fault(400, code, message)
+def _bad(code: str, message: str) -> HttpError:
+    return HttpError(400, code, message)
 
 
-async def complete_chat(visit: Visit) -> Response:
+async def complete_chat(context: RequestContext) -> Response:
     """`POST /v1/chat/completions`, streamed or whole."""
-    return _relay(visit, "/v1/chat/completions", _judge_chat(visit.body, visit.lease))
+    return await _relay(context, CHAT, _judge_chat(context.body, context.lease))
 
 
-async def embed(visit: Visit) -> Response:
+async def embed(context: RequestContext) -> Response:
     """`POST /v1/embeddings`."""
-    return _relay(visit, "/v1/embeddings", _judge_members(visit.body, visit.lease, _EMBEDDINGS))
+    return await _relay(context, "/v1/embeddings", _judge_members(context.body, context.lease, _EMBEDDINGS))
 
 
-async def list_models(visit: Visit) -> Response:
+async def list_models(context: RequestContext) -> Response:
     """`GET /v1/models`: the one model that the token is for."""
-    model = visit.lease.model
+    model = context.lease.model
     entry = {"id": model.id, "object": "model", "owned_by": model.backend, "created": 0}
     return answer({"object": "list", "data": [entry]})
 
 
-def _relay(visit: Visit, path: str, judged: dict[str, Json] | Fault) -> Response:
-    lease, streams = visit.lease, visit.parts.streams
-    if isinstance(judged, Fault):
-        return refuse_as_openai(judged)
+async def _relay(context: RequestContext, path: str, judged: dict[str, Json] | HttpError) -> Response:
+    lease, broker, streams = context.lease, context.parts.inference, context.parts.streams
+    if isinstance(judged, HttpError):
+        return await _refuse(context, judged, InferenceRefusal.REQUEST)
+    # Once more: the body took its time to arrive.
+    if not broker.stands(lease):
+        return await _refuse(context, REVOKED, InferenceRefusal.TOKEN)
     try:
-        visit.parts.inference.demand_tokens(lease)
+        broker.require_tokens(lease)
     except TooManyRequests:
-        return refuse_as_openai(_SPENT)
+        return await _refuse(context, _SPENT, InferenceRefusal.QUOTA)
     if streams.is_full(lease.session.id):
-        return refuse_as_openai(_BUSY)
-    # Written anew from what was checked, so that nothing reaches the model that a second reader could read differently.
-    return Relay(desk=visit.parts.inference, streams=streams, lease=lease, path=path, body=orjson.dumps(judged))
+        return await _refuse(context, _BUSY, InferenceRefusal.QUOTA)
+    # Encoded again from the checked values, so that another parser cannot read the body differently.
+    nonce = broker.begin(lease) if path == CHAT else ""
+    return Relay(broker=broker, streams=streams, lease=lease, path=path, body=orjson.dumps(judged), nonce=nonce)
 
 
-def _judge_members(body: Json, lease: Lease, known: frozenset[str]) -> dict[str, Json] | Fault:
+async def _refuse(context: RequestContext, fault: HttpError, reason: InferenceRefusal) -> Response:
+    await context.parts.inference.refuse(context.lease, reason)
+    return refuse_as_openai(fault)
+
+
+def _judge_members(body: Json, lease: Lease, known: frozenset[str]) -> dict[str, Json] | HttpError:
     if not isinstance(body, dict):
         return _bad("invalid_params", "the body is not an object")
     asked = cast("dict[str, Json]", body)
@@ -86,9 +96,9 @@ def _judge_members(body: Json, lease: Lease, known: frozenset[str]) -> dict[str,
     return {**asked, "model": lease.model.id}
 
 
-def _judge_chat(body: Json, lease: Lease) -> dict[str, Json] | Fault:
+def _judge_chat(body: Json, lease: Lease) -> dict[str, Json] | HttpError:
     asked = _judge_members(body, lease, _CHAT)
-    if isinstance(asked, Fault):
+    if isinstance(asked, HttpError):
         return asked
     if asked.get("n", 1) != 1:
         return _bad("invalid_params", "`n` must be 1")
@@ -106,7 +116,7 @@ def _judge_chat(body: Json, lease: Lease) -> dict[str, Json] | Fault:
     return _bounded(asked, lease.model.output_tokens)
 
 
-def _judge_tool(tool: Json, snapshot: Snapshot | None) -> Fault | None:
+def _judge_tool(tool: Json, snapshot: Snapshot | None) -> HttpError | None:
     match tool:
         case {"type": "function", "function": {"name": str(name), **rest}}:
             declared = cast("Mapping[str, Json]", rest)
@@ -114,7 +124,7 @@ def _judge_tool(tool: Json, snapshot: Snapshot | None) -> Fault | None:
             return _bad("invalid_params", "each of `tools` must be a function with a name")
     published = None if snapshot is None else snapshot.by_name.get(name)
     if published is None:
-        # The loop may tell its model of the pseudo-tool wherever it is not published; it can never be called.
+        # The loop may declare its pseudo-tool to the model where it is not published; the gateway never runs it.
         is_local = name == RESPOND.name and canonical_bytes(declared.get("parameters")) == canonical_bytes(RESPOND.param_schema)
         return None if is_local else _not_in_snapshot(name, "is not in this turn's snapshot")
     if published.permission is PermissionMode.FORBIDDEN:
@@ -124,12 +134,12 @@ def _judge_tool(tool: Json, snapshot: Snapshot | None) -> Fault | None:
     return None
 
 
-def _not_in_snapshot(name: str, why: str) -> Fault:
+def _not_in_snapshot(name: str, why: str) -> HttpError:
     return _bad("tool_not_in_snapshot", f"`{name[:64]}` {why}")
 
 
 def _bounded(asked: dict[str, Json], output_tokens: int) -> dict[str, Json]:
-    """With an upper limit on what is generated: without one, llama.cpp goes on until its context is full."""
+    """The body with an upper limit of generated tokens: without one, llama.cpp generates until its context is full."""
     if output_tokens < 1:
         return asked
     limits = {name: min(asked[name], output_tokens) for name in _LIMITS if name in asked}

@@ -1,22 +1,22 @@
-"""The two web apps: the same page for every address of an app, its assets, and nothing of the other."""
+"""The two web apps: each serves one page for all its addresses, its own assets, and no file of the other app."""
 
 from __future__ import annotations
 
 from starlette.responses import Response
 
-from gateway.server.parts import Visit
+from gateway.server.parts import RequestContext
 
 
-async def show_page(visit: Visit) -> Response:
+async def show_page(context: RequestContext) -> Response:
     """The app's page."""
-    return visit.parts.web_app(visit.site).page(visit.request)
+    return context.parts.web_app(context.site).page(context.request)
 
 
-async def fetch_asset(visit: Visit) -> Response:
+async def fetch_asset(context: RequestContext) -> Response:
     """A hashed file."""
-    return visit.parts.web_app(visit.site).asset(visit.request, visit.request.path_params["name"])
+    return context.parts.web_app(context.site).asset(context.request, context.request.path_params["name"])
 
 
-async def fetch_beside(visit: Visit) -> Response:
+async def fetch_beside(context: RequestContext) -> Response:
     """An icon or manifest."""
-    return visit.parts.web_app(visit.site).beside(visit.request, visit.request.path_params["name"])
+    return context.parts.web_app(context.site).beside(context.request, context.request.path_params["name"])

@@ -1,5 +1,5 @@
-"""What can be asked over a socket: one table of methods per origin, one handler per row.
+"""The methods of a socket: one table per origin, one handler per row.
 
-Handlers are thin: parameters are checked already, the runtime decides, and `views` puts its answer into wire types. The
-agent's table holds nothing that could approve anything.
+Handlers are thin: parameters are validated already, the runtime decides, and `views` converts its result to wire types. No
+method of the agent's table can approve a call.
 """

@@ -1,27 +1,29 @@
-"""The agent origin's methods (protocol.md section 5).
+"""The agent origin's methods (docs/PROTOCOL.md section 5).
 
-Whoever calls is a browser that may be hostile: every method answers only for the session of its connection, and none can
-approve, widen or record anything that a person or the gateway did not.
+The caller is a browser that may be hostile: every method acts only for the session of its connection, and none can approve
+a call, widen a permission, or record a decision that a person or the gateway did not make.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gateway.core import model as core
 from gateway.core.approval import Approval
 from gateway.core.canonical import MAX_DEPTH
 from gateway.core.model import ToolCall
 from gateway.core.times import rfc3339
-from gateway.core.vocabulary import ApprovalStatus
+from gateway.core.vocabulary import ApprovalStatus, Label
 from gateway.protocol import agent_methods as wire
+from gateway.protocol import shapes
 from gateway.protocol.frames import AGENT, MAX_MESSAGE_BYTES
-from gateway.protocol.shapes import ToolResult
+from gateway.protocol.shapes import WireToolResult
 from gateway.protocol.wire import Nothing
+from gateway.runtime.binding import Proposal
 from gateway.runtime.connections import Connection
-from gateway.runtime.dispatch import Proposal
 from gateway.runtime.gateway import Gateway
 from gateway.server.methods.encoding import read_cursor, write_cursor
-from gateway.server.methods.table import Method, Pace, tabulate
+from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
 from gateway.server.methods.views import (
     view_answer,
     view_call,
@@ -35,7 +37,14 @@ from gateway.server.methods.views import (
 )
 
 REQUESTS_IN_FLIGHT = 32
-"""protocol.md section 2, per connection."""
+"""docs/PROTOCOL.md section 2, per connection."""
+
+
+CALL_EVENTS = (
+    *("approval:requested", "approval:resolved", "assertion:refused", "passkey:used", "grant:issued", "grant:revoked"),
+    *("call:intended", "call:closed", "call:refused", "call:found-unknown", "call:result-discarded", "conversation:tainted"),
+)
+"""What the driver of one call may leave in the log. A person's answer is recorded by the call that waits for it."""
 
 
 class AgentMethods:
@@ -47,36 +56,75 @@ class AgentMethods:
         self._console_origin = console_origin
 
     def table(self) -> Mapping[str, Method[Connection]]:
-        """Every method of protocol.md section 5."""
+        """Every method of docs/PROTOCOL.md section 5."""
         return tabulate(
             AGENT,
             {
-                "session/describe": (self.describe_session, Pace.AT_ONCE),
-                "conversations/open": (self.open_conversation, Pace.IN_ORDER),
-                "conversations/list": (self.list_conversations, Pace.AT_ONCE),
-                "conversations/rename": (self.rename_conversation, Pace.IN_ORDER),
-                "conversations/delete": (self.delete_conversation, Pace.IN_ORDER),
-                "conversations/export": (self.export_conversation, Pace.AT_ONCE),
-                "conversations/fork": (self.fork_conversation, Pace.IN_ORDER),
-                "messages/append": (self.append_message, Pace.IN_ORDER),
-                "tools/describe": (self.describe_tools, Pace.AT_ONCE),
-                "turns/begin": (self.begin_turn, Pace.IN_ORDER),
-                "turns/refresh": (self.refresh_turn, Pace.IN_ORDER),
-                "turns/end": (self.end_turn, Pace.IN_ORDER),
-                "turns/cancel": (self.cancel_turn, Pace.AT_ONCE),
-                "tools/invoke": (self.invoke_tool, Pace.WAITING),
-                "tools/cancel": (self.cancel_call, Pace.AT_ONCE),
-                "tools/list-calls": (self.list_calls, Pace.AT_ONCE),
-                "inference/token": (self.mint_token, Pace.AT_ONCE),
-                "grants/list": (self.list_grants, Pace.AT_ONCE),
-                "grants/revoke": (self.revoke_grant, Pace.AT_ONCE),
+                "session/describe": MethodRow(self.describe_session, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "conversations/open": MethodRow(
+                    self.open_conversation,
+                    Concurrency.IN_ORDER,
+                    MethodPermission.ANY_SESSION,
+                    (
+                        "conversation:opened",
+                        "snapshot:issued",
+                    ),
+                ),
+                "conversations/list": MethodRow(self.list_conversations, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "conversations/rename": MethodRow(self.rename_conversation, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION),
+                "conversations/delete": MethodRow(
+                    self.delete_conversation, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("conversation:deleted",)
+                ),
+                "conversations/export": MethodRow(self.export_conversation, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "conversations/fork": MethodRow(
+                    self.fork_conversation,
+                    Concurrency.IN_ORDER,
+                    MethodPermission.ANY_SESSION,
+                    (
+                        "conversation:opened",
+                        "conversation:tainted",
+                        "message:appended",
+                    ),
+                ),
+                "messages/append": MethodRow(
+                    self.append_message, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("message:appended",)
+                ),
+                "tools/describe": MethodRow(self.describe_tools, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "turns/begin": MethodRow(
+                    self.begin_turn,
+                    Concurrency.IN_ORDER,
+                    MethodPermission.ANY_SESSION,
+                    (
+                        "turn:ended",
+                        "turn:begun",
+                        "message:appended",
+                    ),
+                ),
+                "turns/refresh": MethodRow(
+                    self.refresh_turn, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("snapshot:issued",)
+                ),
+                "turns/end": MethodRow(self.end_turn, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("turn:ended",)),
+                "turns/cancel": MethodRow(self.cancel_turn, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION, ("turn:ended",)),
+                "tools/invoke": MethodRow(self.invoke_tool, Concurrency.WAITING, MethodPermission.ANY_SESSION, CALL_EVENTS),
+                "tools/cancel": MethodRow(self.cancel_call, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "tools/list-calls": MethodRow(self.list_calls, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "inference/token": MethodRow(
+                    self.mint_token,
+                    Concurrency.AT_ONCE,
+                    MethodPermission.ANY_SESSION,
+                    ("inference-token:minted", "inference:refused"),
+                ),
+                "grants/list": MethodRow(self.list_grants, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "grants/revoke": MethodRow(
+                    self.revoke_grant, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION, ("grant:revoked",)
+                ),
             },
         )
 
     # ── session ──
 
     async def describe_session(self, caller: Connection, _params: Nothing) -> wire.SessionDescription:
-        """Who this is, on which connection, and what it may ask."""
+        """The session, its connection, its limits, and the models it may use."""
         session = caller.session
         limits = self._gateway.ports.policy.limits(session.principal.profile)
         return wire.SessionDescription(
@@ -85,7 +133,7 @@ class AgentMethods:
                 principal=session.principal.id,
                 principal_name=session.principal.name,
                 profile=session.principal.profile,
-                labels=session.labels,
+                labels=(Label(self._gateway.exposures.subject(session).label).mark,),
                 expires_at=rfc3339(session.expires_at),
             ),
             connection_id=caller.id,
@@ -104,21 +152,21 @@ class AgentMethods:
 
     # ── conversations ──
 
-    async def open_conversation(self, caller: Connection, params: wire.ConversationOpening) -> wire.ConversationOpened:
-        """A new conversation, or one's own again, with its open turn re-bound to this connection where nobody holds it."""
+    async def open_conversation(self, caller: Connection, params: wire.ConversationOpening) -> wire.WireConversationOpened:
+        """A new conversation, or one of the person's own, with its open turn re-bound to this connection if no other holds it."""
         conversations, session = self._gateway.conversations, caller.session
         if params.conversation_id is None:
             created = await conversations.create(session, params.title)
-            return wire.ConversationOpened(conversation=view_conversation(created), messages=())
-        open_turn = await self._gateway.turns.look_in(caller, params.conversation_id, take_over=params.take_over)
-        return wire.ConversationOpened(
+            return wire.WireConversationOpened(conversation=view_conversation(created), messages=())
+        open_turn = await self._gateway.turns.rebind(caller, params.conversation_id, take_over=params.take_over)
+        return wire.WireConversationOpened(
             conversation=view_conversation(await conversations.describe(session, params.conversation_id)),
             messages=tuple(map(view_message, await conversations.messages(session, params.conversation_id))),
             open_turn=None if open_turn is None else view_open_turn(open_turn),
         )
 
     async def list_conversations(self, caller: Connection, params: wire.ConversationPage) -> wire.ConversationList:
-        """One's own, most recently used first."""
+        """The person's conversations, most recently used first."""
         page, following = await self._gateway.conversations.list(caller.session, read_cursor(params.cursor))
         return wire.ConversationList(
             conversations=tuple(map(view_conversation, page)),
@@ -126,19 +174,19 @@ class AgentMethods:
         )
 
     async def rename_conversation(self, caller: Connection, params: wire.ConversationTitle) -> wire.ConversationHead:
-        """Another title."""
+        """Change the title."""
         conversations = self._gateway.conversations
         await conversations.rename(caller.session, params.conversation_id, params.title)
         record = await conversations.describe(caller.session, params.conversation_id)
         return wire.ConversationHead(conversation=view_conversation(record))
 
     async def delete_conversation(self, caller: Connection, params: wire.ConversationRef) -> Nothing:
-        """Its messages go; the audit log stays."""
+        """Delete its messages; the audit log keeps its entries."""
         await self._gateway.conversations.delete(caller.session, params.conversation_id)
         return Nothing()
 
     async def export_conversation(self, caller: Connection, params: wire.ConversationRef) -> wire.ConversationExport:
-        """Everything its owner may see, as one value."""
+        """All that its owner may see, as one value."""
         conversations, session = self._gateway.conversations, caller.session
         calls = await self._gateway.dispatcher.list_calls(session, params.conversation_id)
         return wire.ConversationExport(
@@ -150,7 +198,7 @@ class AgentMethods:
         )
 
     async def fork_conversation(self, caller: Connection, params: wire.ConversationFork) -> wire.ConversationForked:
-        """A copy of everything before a turn."""
+        """A copy of a conversation up to a turn."""
         conversations, session = self._gateway.conversations, caller.session
         copy = await conversations.fork(session, params.conversation_id, params.from_turn)
         return wire.ConversationForked(
@@ -158,8 +206,8 @@ class AgentMethods:
             messages=tuple(map(view_message, await conversations.messages(session, copy.id))),
         )
 
-    async def append_message(self, caller: Connection, params: wire.MessageAppending) -> wire.MessageAppended:
-        """Store a claim about what was said."""
+    async def append_message(self, caller: Connection, params: wire.MessageAppending) -> wire.WireMessageAppended:
+        """Store a message that the browser claims."""
         message = params.message
         index = await self._gateway.conversations.append_message(
             caller.session,
@@ -169,27 +217,28 @@ class AgentMethods:
             message.content,
             [call.to_members() for call in message.tool_calls or ()],
         )
-        return wire.MessageAppended(index=index)
+        return wire.WireMessageAppended(index=index)
 
     # ── turns ──
 
-    async def begin_turn(self, caller: Connection, params: wire.TurnBeginning) -> wire.SnapshotIssued:
+    async def begin_turn(self, caller: Connection, params: wire.TurnBeginning) -> wire.WireSnapshotIssued:
         """Open a turn on this connection."""
+        self._gateway.admission.check()
         snapshot = await self._gateway.turns.begin(
             caller,
             params.conversation_id,
             message=None if params.message is None else params.message.content,
             model_id=params.model_id,
         )
-        return wire.SnapshotIssued(snapshot=view_snapshot(snapshot))
+        return wire.WireSnapshotIssued(snapshot=view_snapshot(snapshot))
 
-    async def refresh_turn(self, caller: Connection, params: wire.TurnRef) -> wire.SnapshotIssued:
+    async def refresh_turn(self, caller: Connection, params: wire.TurnRef) -> wire.WireSnapshotIssued:
         """A new snapshot for the open turn."""
         snapshot = await self._gateway.turns.refresh(caller, params.conversation_id, params.turn_id)
-        return wire.SnapshotIssued(snapshot=view_snapshot(snapshot))
+        return wire.WireSnapshotIssued(snapshot=view_snapshot(snapshot))
 
-    async def end_turn(self, caller: Connection, params: wire.TurnEnding) -> Nothing:
-        """The loop is done."""
+    async def end_turn(self, caller: Connection, params: wire.WireTurnEnding) -> Nothing:
+        """End the turn when the loop is done."""
         await self._gateway.turns.end(caller.session, params.conversation_id, params.turn_id, params.usage)
         return Nothing()
 
@@ -201,12 +250,12 @@ class AgentMethods:
     # ── tools ──
 
     async def describe_tools(self, caller: Connection, params: wire.ConversationRef) -> wire.ToolList:
-        """What a turn would publish now."""
+        """The tools that a turn would publish now."""
         tools = await self._gateway.turns.describe_tools(caller.session, params.conversation_id)
         return wire.ToolList(tools=tuple(map(view_tool, tools)))
 
-    async def invoke_tool(self, caller: Connection, params: wire.ToolRequest) -> ToolResult:
-        """Propose a call; answered when it is closed."""
+    async def invoke_tool(self, caller: Connection, params: wire.WireToolRequest) -> WireToolResult:
+        """Propose a call; the answer comes when it is closed."""
         call = params.call
         answer = await self._gateway.dispatcher.invoke(
             caller,
@@ -216,7 +265,7 @@ class AgentMethods:
                 snapshot_id=params.snapshot_id,
                 snapshot_digest=params.snapshot_digest,
                 call=ToolCall(call.id, call.name, call.arguments),
-                model_id=None if params.model is None else params.model.id,
+                model=None if params.model is None else _claimed_model(params.model),
             ),
         )
         return view_answer(answer)
@@ -245,6 +294,7 @@ class AgentMethods:
     async def mint_token(self, caller: Connection, params: wire.InferenceTokenRequest) -> wire.InferenceToken:
         """A token for `/v1`, for this turn and model only."""
         session = caller.session
+        self._gateway.admission.check()
         conversation, turn = await self._gateway.turns.open_turn(session, params.conversation_id, params.turn_id)
         token, lease = await self._gateway.inference.mint(session, conversation, turn, params.model_id)
         return wire.InferenceToken(
@@ -257,11 +307,15 @@ class AgentMethods:
         )
 
     async def list_grants(self, caller: Connection, _params: Nothing) -> wire.GrantList:
-        """The grants this session acts under."""
+        """The grants of this session."""
         grants = await self._gateway.grants.of_session(caller.session.id)
         return wire.GrantList(grants=tuple(map(view_grant, grants)))
 
     async def revoke_grant(self, caller: Connection, params: wire.GrantRef) -> Nothing:
-        """Give one up: that only narrows what this session may do."""
+        """Revoke one; this only narrows what the session may do."""
         await self._gateway.grants.revoke_own(caller.session, params.grant_id)
         return Nothing()
+
+
+def _claimed_model(model: shapes.WireModelRef) -> core.ModelRef:
+    return core.ModelRef(model.id, model.backend or "", model.nonce or "", claimed=True)

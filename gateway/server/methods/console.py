@@ -1,6 +1,6 @@
-"""The console origin's methods (protocol.md section 6, and what its pages show).
+"""The console origin's methods (docs/PROTOCOL.md section 6, and the other methods of its pages).
 
-Whoever calls is a person who signed in with a passkey. People decide over their own approvals, grants and passkeys only;
+The caller is a person who signed in with a passkey. People decide on their own approvals, grants and passkeys only;
 the whole log, the policy and the list of people are for operators.
 """
 
@@ -9,24 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import orjson
-
 from gateway.core.approval import Approval
 from gateway.core.canonical import Json
-from gateway.core.errors import Refused
+from gateway.core.errors import Refused, ToolFailed
 from gateway.core.model import Principal, PublishedTool, ToolSpec
 from gateway.core.times import rfc3339
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, PermissionMode, Profile
+from gateway.core.vocabulary import ApprovalStatus, PermissionMode, Profile
 from gateway.protocol import console_methods as wire
 from gateway.protocol.agent_methods import GrantList, GrantRef
 from gateway.protocol.frames import CONSOLE
 from gateway.protocol.wire import Nothing
 from gateway.runtime.connections import ConsoleConnection
 from gateway.runtime.gateway import Gateway
-from gateway.runtime.passkeys import PasskeyDesk
+from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import AuditQuery, ConsoleSession, PolicySubject
 from gateway.server.methods.encoding import decode_credential_id, read_index
-from gateway.server.methods.table import Method, Pace, tabulate
+from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.methods.views import (
     view_approval,
@@ -34,17 +32,16 @@ from gateway.server.methods.views import (
     view_grant,
     view_limits,
     view_passkey,
-    view_principal,
     view_tool,
 )
 
 AUDIT_PAGE = 100
-"""Rows of the log when the page does not say."""
+"""Rows of one page of the log when the request names no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleCaller:
-    """Who asks on a console socket."""
+    """The caller on a console socket."""
 
     connection: ConsoleConnection
     session: ConsoleSession
@@ -58,7 +55,7 @@ class ConsoleCaller:
 class ConsoleMethods:
     """The handlers."""
 
-    def __init__(self, gateway: Gateway, passkeys: PasskeyDesk, verifier: AuditVerifier, *, agent_origin: str) -> None:
+    def __init__(self, gateway: Gateway, passkeys: PasskeyCeremonies, verifier: AuditVerifier, *, agent_origin: str) -> None:
         self._gateway = gateway
         self._passkeys = passkeys
         self._verifier = verifier
@@ -69,24 +66,30 @@ class ConsoleMethods:
         return tabulate(
             CONSOLE,
             {
-                "session/describe": (self.describe_session, Pace.AT_ONCE),
-                "approvals/list": (self.list_approvals, Pace.AT_ONCE),
-                "approvals/get": (self.get_approval, Pace.AT_ONCE),
-                "approvals/decide": (self.decide_approval, Pace.AT_ONCE),
-                "grants/list": (self.list_grants, Pace.AT_ONCE),
-                "grants/revoke": (self.revoke_grant, Pace.AT_ONCE),
-                "passkeys/list": (self.list_passkeys, Pace.AT_ONCE),
-                "passkeys/rename": (self.rename_passkey, Pace.IN_ORDER),
-                "passkeys/remove": (self.remove_passkey, Pace.IN_ORDER),
-                "audit/list": (self.list_audit, Pace.AT_ONCE),
-                "audit/verify": (self.verify_audit, Pace.IN_ORDER),
-                "principals/list": (self.list_principals, Pace.AT_ONCE),
-                "policy/describe": (self.describe_policy, Pace.AT_ONCE),
+                "session/describe": MethodRow(self.describe_session, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "approvals/list": MethodRow(self.list_approvals, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "approvals/get": MethodRow(self.get_approval, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "approvals/decide": MethodRow(self.decide_approval, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "turns/allow-questions": MethodRow(
+                    self.allow_questions, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION, ("turn:questions-allowed",)
+                ),
+                "grants/list": MethodRow(self.list_grants, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "grants/revoke": MethodRow(
+                    self.revoke_grant, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION, ("grant:revoked",)
+                ),
+                "passkeys/list": MethodRow(self.list_passkeys, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "passkeys/rename": MethodRow(self.rename_passkey, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION),
+                "passkeys/remove": MethodRow(
+                    self.remove_passkey, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("passkey:removed",)
+                ),
+                "audit/list": MethodRow(self.list_audit, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "audit/verify": MethodRow(self.verify_audit, Concurrency.IN_ORDER, MethodPermission.OPERATOR),
+                "policy/describe": MethodRow(self.describe_policy, Concurrency.AT_ONCE, MethodPermission.OPERATOR),
             },
         )
 
     async def describe_session(self, caller: ConsoleCaller, _params: Nothing) -> wire.ConsoleDescription:
-        """Who is signed in."""
+        """The console session."""
         session = caller.session
         return wire.ConsoleDescription(
             session=wire.ConsoleSessionView(
@@ -103,30 +106,32 @@ class ConsoleMethods:
     # ── approvals and grants ──
 
     async def list_approvals(self, caller: ConsoleCaller, params: wire.ApprovalPage) -> wire.ApprovalList:
-        """One's own, newest first."""
+        """The person's own, newest first."""
         approvals = await self._gateway.approvals.list(caller.principal.id)
         wanted = [each for each in approvals if params.status == "all" or each.status is ApprovalStatus.PENDING]
         return wire.ApprovalList(approvals=tuple(map(view_approval, wanted)))
 
     async def get_approval(self, caller: ConsoleCaller, params: wire.ApprovalRef) -> wire.ApprovalQuestion:
-        """What is asked, exactly, and a challenge for one answer."""
+        """The exact statement, and a challenge for one decision."""
         approval, statement, challenge = await self._gateway.approvals.get(caller.session, params.approval_id)
         return wire.ApprovalQuestion(
             approval=view_approval(approval),
             statement=dict(statement),
             challenge=challenge,
             passkey_options=None if challenge is None else await self._passkey_options(caller, approval),
+            order=self._order_of(approval),
+            preview=None if challenge is None else await self._preview_of(approval),
         )
 
     async def decide_approval(self, caller: ConsoleCaller, params: wire.ApprovalAnswer) -> wire.ApprovalDecided:
-        """Take the person's answer; returns once it is durable."""
+        """Record the person's decision; returns when it is durable."""
         decided = await self._gateway.approvals.decide(
             caller.session,
             params.approval_id,
             challenge=params.challenge,
             approve=params.decision == "approve",
             scope=params.scope,
-            freed=await self._freed(caller, params),
+            pins=params.pins,
             assertion=params.assertion,
         )
         return wire.ApprovalDecided(
@@ -134,37 +139,42 @@ class ConsoleMethods:
             grant=None if decided.grant is None else view_grant(decided.grant),
         )
 
+    async def allow_questions(self, caller: ConsoleCaller, params: wire.OpenTurnRef) -> Nothing:
+        """Let a turn ask again that the person has turned down so often that it asks nothing more."""
+        await self._gateway.turns.allow_questions(caller.principal.id, params.turn_id)
+        return Nothing()
+
     async def list_grants(self, caller: ConsoleCaller, _params: Nothing) -> GrantList:
-        """Every yes of this person that still stands, over all their sessions."""
+        """The valid grants of this person, over all their sessions."""
         grants = await self._gateway.grants.of_principal(caller.principal.id)
         return GrantList(grants=tuple(map(view_grant, grants)))
 
     async def revoke_grant(self, caller: ConsoleCaller, params: GrantRef) -> Nothing:
-        """Take a yes back."""
+        """Revoke a grant."""
         await self._gateway.grants.revoke(caller.principal.id, params.grant_id)
         return Nothing()
 
     # ── passkeys ──
 
     async def list_passkeys(self, caller: ConsoleCaller, _params: Nothing) -> wire.PasskeyList:
-        """One's own."""
+        """The person's own."""
         passkeys = await self._passkeys.passkeys(caller.session)
         return wire.PasskeyList(passkeys=tuple(map(view_passkey, passkeys)))
 
     async def rename_passkey(self, caller: ConsoleCaller, params: wire.PasskeyName) -> Nothing:
-        """Another name."""
+        """Rename one."""
         await self._passkeys.rename(caller.session, decode_credential_id(params.passkey_id), params.name)
         return Nothing()
 
     async def remove_passkey(self, caller: ConsoleCaller, params: wire.PasskeyRef) -> Nothing:
-        """Take one away, after a fresh answer with a passkey."""
+        """Remove one, after a recent assertion with a passkey."""
         await self._passkeys.remove(caller.session, decode_credential_id(params.passkey_id))
         return Nothing()
 
     # ── the log, people, the policy ──
 
     async def list_audit(self, caller: ConsoleCaller, params: wire.AuditPage) -> wire.AuditList:
-        """The log, newest first: all of it for operators, one's own entries for everybody else."""
+        """The log, newest first: all of it for operators, only their own entries for others."""
         wanted = params.filter or wire.AuditFilter()
         limit = params.limit or AUDIT_PAGE
         records = self._gateway.ports.records
@@ -188,50 +198,47 @@ class ConsoleMethods:
 
     async def verify_audit(self, caller: ConsoleCaller, _params: Nothing) -> wire.AuditVerification:
         """Hash the whole log again."""
-        _require_operator(caller)
         return await self._verifier.verify()
-
-    async def list_principals(self, caller: ConsoleCaller, _params: Nothing) -> wire.PrincipalList:
-        """Everybody who is enrolled."""
-        _require_operator(caller)
-        principals = await self._gateway.ports.records.principals()
-        return wire.PrincipalList(principals=tuple(map(view_principal, principals)))
 
     async def describe_policy(self, caller: ConsoleCaller, _params: Nothing) -> wire.PolicyDescription:
         """The policy in force and what it makes of every tool."""
-        _require_operator(caller)
         policy = self._gateway.ports.policy
         return wire.PolicyDescription(
             version=policy.version,
-            rules=tuple(wire.RuleReason(id=rule.id, why=rule.why) for rule in policy.rules()),
+            rules=tuple(wire.WireRuleReason(id=rule.id, why=rule.why) for rule in policy.rules()),
             profiles=tuple(view_limits(profile, policy.limits(profile)) for profile in Profile),
             tools=tuple(self._describe_tool(caller.principal, spec) for spec in self._gateway.ports.toolbox.specs()),
         )
 
-    # ── inside ──
+    # ── private ──
 
     async def _passkey_options(self, caller: ConsoleCaller, approval: Approval) -> dict[str, Json] | None:
-        if approval.kind is not ApprovalKind.STEP_UP and not approval.needs.presence:
+        if not approval.needs_passkey:
             return None
         try:
             return dict(await self._gateway.approvals.assertion_options(caller.session, approval.id))
         except Refused:
-            # Without a passkey there is no way to say yes, and the page says so; no is still an answer.
+            # Without a passkey the person cannot approve, and the page shows that; they can still deny.
             return None
 
-    async def _freed(self, caller: ConsoleCaller, answer: wire.ApprovalAnswer) -> tuple[str, ...]:
-        """The arguments that the person left open: those that were shown and are not pinned."""
-        if answer.pins is None or answer.decision == "deny" or answer.scope is GrantScope.ONCE:
-            return ()
-        approvals = await self._gateway.approvals.list(caller.principal.id)
-        approval = next((each for each in approvals if each.id == answer.approval_id), None)
-        if approval is None:
-            return ()
-        shown: dict[str, Json] = orjson.loads(approval.arguments)
-        unknown = [name for name in answer.pins if name not in shown]
-        if unknown:
-            raise Refused("pins", "only arguments that were shown can be pinned", 409)
-        return tuple(name for name in shown if name not in answer.pins)
+    def _order_of(self, approval: Approval) -> tuple[str, ...]:
+        """The arguments' names as the tool's author wrote them; the statement has them in the order of the alphabet."""
+        spec = self._gateway.ports.toolbox.find(approval.tool)
+        written = () if spec is None else spec.param_schema.get("properties", {})
+        return tuple(
+            dict.fromkeys((*(name for name in written if name in approval.parsed_arguments), *approval.parsed_arguments))
+        )
+
+    async def _preview_of(self, approval: Approval) -> wire.WirePreview | None:
+        toolbox = self._gateway.ports.toolbox
+        spec = toolbox.find(approval.tool)
+        if spec is None or spec.digest != approval.read_statement()["descriptorDigest"]:
+            return None
+        try:
+            preview = await toolbox.preview(spec, approval.parsed_arguments)
+        except ToolFailed as failure:
+            return wire.WirePreview(change="impossible", target="", digest="", lines=(), complete=True, obstacle=failure.message)
+        return None if preview is None else wire.WirePreview.model_validate(preview.wire())
 
     def _describe_tool(self, asker: Principal, spec: ToolSpec) -> wire.PolicyTool:
         def mode(principal: Principal) -> PermissionMode:
@@ -244,14 +251,10 @@ class ConsoleMethods:
             modes=wire.ToolModes(
                 operator=modes[Profile.OPERATOR], guest=modes[Profile.GUEST], anonymous=modes[Profile.ANONYMOUS]
             ),
+            recovery=spec.recovery,
             unavailable=spec.unavailable,
         )
 
 
 def _is_operator(caller: ConsoleCaller) -> bool:
     return caller.principal.profile is Profile.OPERATOR
-
-
-def _require_operator(caller: ConsoleCaller) -> None:
-    if not _is_operator(caller):
-        raise Refused("operatorOnly", "this is for operators")

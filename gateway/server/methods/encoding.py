@@ -1,4 +1,4 @@
-"""Ids and places as short strings: base64url for credential ids, cursors for listings."""
+"""Ids and positions as short strings: base64url for credential ids, cursors for listings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def encode_base64url(raw: bytes) -> str:
 
 
 def decode_credential_id(text: str) -> bytes:
-    """Raises NotFound for what cannot be an id: it names no passkey."""
+    """Raises NotFound for a string that is no valid id."""
     try:
         return urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
@@ -26,12 +26,12 @@ def decode_credential_id(text: str) -> bytes:
 
 
 def write_cursor(place: tuple[int, str] | None) -> str | None:
-    """Where a listing by time and id goes on."""
+    """The cursor of a listing by time and id."""
     return None if place is None else f"{place[0]}.{place[1]}"
 
 
 def read_cursor(cursor: str | None) -> tuple[int, str] | None:
-    """The place of a cursor. Raises InvalidParams for one that was not made here."""
+    """The position of a cursor. Raises InvalidParams for one that was not made here."""
     if cursor is None:
         return None
     match = _TIME_AND_ID.fullmatch(cursor)

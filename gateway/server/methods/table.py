@@ -1,4 +1,4 @@
-"""The shape of a method table, and the check that none has a row too few or too many."""
+"""The shape of a method table: who may call what, what it leaves in the log, and that no row is missing or too many."""
 
 from __future__ import annotations
 
@@ -6,42 +6,84 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from gateway.core.errors import Refused
+from gateway.core.model import Principal
+from gateway.core.vocabulary import Profile
 from gateway.protocol.frames import Dialect
 from gateway.protocol.wire import Wire
 
-Caller = TypeVar("Caller")
 
-
-class Pace(Enum):
+class Concurrency(Enum):
     """How a method's requests on one connection relate to each other."""
 
     AT_ONCE = auto()
-    """Each by itself: it reads, or it stops something and must not wait behind what it stops."""
+    """Concurrent: it only reads, or it stops something and must not wait for what it stops."""
 
     IN_ORDER = auto()
-    """One after the other, as they came: it changes what the next one finds."""
+    """In order of arrival: it changes state that the next one reads."""
 
     WAITING = auto()
-    """Each by itself, for as long as a person takes; nobody waits for it any more once the connection is gone."""
+    """Concurrent, for as long as a person takes; the wait for it ends when the connection closes."""
+
+
+class MethodPermission(Enum):
+    """Who may call a method, among those who hold a session of its origin."""
+
+    ANY_SESSION = auto()
+    """Everybody, over what is their own."""
+
+    OPERATOR = auto()
+    """Operators only: it shows or does what concerns everybody."""
+
+    def require(self, principal: Principal) -> None:
+        """Raises Refused `operatorOnly`."""
+        match self:
+            case MethodPermission.ANY_SESSION:
+                return
+            case MethodPermission.OPERATOR:
+                if principal.profile is not Profile.OPERATOR:
+                    raise Refused("operatorOnly", "this is for operators")
+
+
+class HasPrincipal(Protocol):
+    """Somebody whose person is known."""
+
+    @property
+    def principal(self) -> Principal: ...
+
+
+Caller = TypeVar("Caller", bound=HasPrincipal)
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRow(Generic[Caller]):
+    """What the table says of one method beside its shape.
+
+    `audit` names the events that it may leave in the log by itself; a method that only reads has none.
+    """
+
+    answer: Callable[[Caller, Any], Awaitable[Wire]]
+    concurrency: Concurrency
+    permission: MethodPermission
+    audit: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Method(Generic[Caller]):
-    """One row. `answer` takes who asks and parameters of type `params`, and raises only errors of the tree."""
+    """One method of a socket: the type of its parameters, and its row."""
 
     params: type[Wire]
-    answer: Callable[[Caller, Any], Awaitable[Wire]]
-    pace: Pace = Pace.AT_ONCE
+    row: MethodRow[Caller]
+
+    async def answer(self, caller: Caller, params: Wire) -> Wire:
+        """Ask the handler, once it is known that this caller may. Raises only errors of the tree."""
+        self.row.permission.require(caller.principal)
+        return await self.row.answer(caller, params)
 
 
-def tabulate(
-    dialect: Dialect,
-    handlers: Mapping[str, tuple[Callable[[Caller, Any], Awaitable[Wire]], Pace]],
-) -> Mapping[str, Method[Caller]]:
-    """The table of a dialect. Every method of the contract has its handler, and there is no other."""
-    assert handlers.keys() == dialect.methods.keys(), f"not in both: {handlers.keys() ^ dialect.methods.keys()}"
-    return MappingProxyType(
-        {name: Method(shape.params, *handlers[name]) for name, shape in dialect.methods.items()},
-    )
+def tabulate(dialect: Dialect, rows: Mapping[str, MethodRow[Caller]]) -> Mapping[str, Method[Caller]]:
+    """The table of a dialect. Every method of the contract has its row, and there is no other."""
+    assert rows.keys() == dialect.methods.keys(), f"not in both: {rows.keys() ^ dialect.methods.keys()}"
+    return MappingProxyType({name: Method(shape.params, rows[name]) for name, shape in dialect.methods.items()})

@@ -1,22 +1,19 @@
-"""The runtime's values as wire types: what a client gets to see of each, and nothing else of it."""
+"""The runtime's values as wire types: only the parts that a client may see."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-import orjson
-
-from gateway.core import model
 from gateway.core.approval import Approval, Grant
 from gateway.core.ledger import Message, Passkey, ToolResult
 from gateway.core.model import PublishedTool, Snapshot
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Label, Profile
 from gateway.protocol import shapes
-from gateway.protocol.agent_methods import OpenTurn
+from gateway.protocol.agent_methods import WireOpenTurn
 from gateway.protocol.console_methods import AuditEntry, PasskeyView, ProfilePolicy
 from gateway.runtime import ports, turns
-from gateway.runtime.flights import Answer
+from gateway.runtime.calls import CallAnswer
 from gateway.server.methods.encoding import encode_base64url
 
 _LABELS: dict[int, Literal["public", "internal", "confidential", "high"]] = {
@@ -27,12 +24,12 @@ _LABELS: dict[int, Literal["public", "internal", "confidential", "high"]] = {
 }
 
 _GATEWAY = "gateway:"
-"""How the provenance of a recorded result starts; the tool's name follows."""
+"""The prefix of a recorded result's provenance; the tool's name follows."""
 
 
-def view_conversation(record: ports.ConversationRecord) -> shapes.Conversation:
-    """A conversation's head."""
-    return shapes.Conversation(
+def view_conversation(record: ports.ConversationRecord) -> shapes.WireConversation:
+    """A conversation without its messages."""
+    return shapes.WireConversation(
         id=record.id,
         title=record.title,
         created_at=rfc3339(record.created_at),
@@ -47,13 +44,13 @@ def view_conversation(record: ports.ConversationRecord) -> shapes.Conversation:
 
 
 def view_message(message: Message) -> shapes.StoredMessage:
-    """A message, with who vouches for it."""
+    """A message, with its source."""
     vouched = message.provenance.startswith(_GATEWAY)
     return shapes.StoredMessage(
         role=message.role,
         content=message.content,
         tool_call_id=message.call_id,
-        tool_calls=tuple(shapes.ToolCall.admit(call) for call in message.tool_calls) or None,
+        tool_calls=tuple(shapes.WireToolCall.admit(call) for call in message.tool_calls) or None,
         index=message.index if message.index >= 0 else None,
         turn_id=message.turn_id,
         provenance="gateway" if vouched else "claimed",
@@ -63,12 +60,12 @@ def view_message(message: Message) -> shapes.StoredMessage:
 
 
 def view_call(record: ports.CallRecord, approval: Approval | None = None) -> shapes.CallView:
-    """A call and where it stands, with the question it waits for. A closed one shows its result as a replay would."""
+    """A call and its state, with the approval it waits for. A closed one has its result, marked as replayed."""
     result = None
     if record.result is not None:
         result = _view_result(record.result, record.closing_index, replayed=True)
     return shapes.CallView(
-        call=shapes.ToolCall(id=record.call_id, name=record.tool, arguments=orjson.loads(record.arguments)),
+        call=shapes.WireToolCall(id=record.call_id, name=record.tool, arguments=dict(record.arguments)),
         turn_id=record.turn_id,
         state=record.state.value,
         approval_id=record.approval_id,
@@ -78,19 +75,19 @@ def view_call(record: ports.CallRecord, approval: Approval | None = None) -> sha
     )
 
 
-def view_answer(answer: Answer) -> shapes.ToolResult:
-    """What goes back for an invocation."""
+def view_answer(answer: CallAnswer) -> shapes.WireToolResult:
+    """The result of an invocation."""
     return _view_result(answer.result, answer.closing_index, replayed=answer.replayed)
 
 
 def view_snapshot(snapshot: Snapshot) -> shapes.TurnSnapshot:
-    """A snapshot, byte for byte what its digest covers."""
+    """A snapshot, exactly as its digest covers it."""
     return shapes.TurnSnapshot.admit(snapshot.wire())
 
 
-def view_open_turn(turn: turns.OpenTurn) -> OpenTurn:
-    """An open turn as `conversations/open` tells of it."""
-    return OpenTurn(
+def view_open_turn(turn: turns.OpenTurn) -> WireOpenTurn:
+    """An open turn, for `conversations/open`."""
+    return WireOpenTurn(
         turn_id=turn.id,
         turn_index=turn.index,
         model_id=turn.model_id,
@@ -99,13 +96,13 @@ def view_open_turn(turn: turns.OpenTurn) -> OpenTurn:
 
 
 def view_tool(tool: PublishedTool) -> shapes.ToolDescriptor:
-    """A tool as browsers and models see it."""
+    """A tool's descriptor."""
     return shapes.ToolDescriptor.admit(tool.descriptor())
 
 
-def view_model(info: ports.ModelInfo) -> shapes.ModelInfo:
-    """A model that can be asked."""
-    return shapes.ModelInfo(
+def view_model(info: ports.ModelInfo) -> shapes.WireModelInfo:
+    """A model that can be used."""
+    return shapes.WireModelInfo(
         id=info.id,
         display_name=info.display_name,
         arch=info.arch,
@@ -122,23 +119,18 @@ def view_model(info: ports.ModelInfo) -> shapes.ModelInfo:
     )
 
 
-def view_approval(approval: Approval) -> shapes.Approval:
-    """A question to a person."""
-    return shapes.Approval.admit(approval.wire())
+def view_approval(approval: Approval) -> shapes.WireApproval:
+    """A request for a person's decision."""
+    return shapes.WireApproval.admit(approval.wire())
 
 
-def view_grant(grant: Grant) -> shapes.Grant:
-    """A yes that lasts."""
-    return shapes.Grant.admit(grant.wire())
-
-
-def view_principal(principal: model.Principal) -> shapes.Principal:
-    """A person."""
-    return shapes.Principal(id=principal.id, name=principal.name, profile=principal.profile)
+def view_grant(grant: Grant) -> shapes.WireGrant:
+    """A grant."""
+    return shapes.WireGrant.admit(grant.wire())
 
 
 def view_passkey(passkey: Passkey) -> PasskeyView:
-    """A passkey, without its key."""
+    """A passkey, without its public key."""
     return PasskeyView(
         id=encode_base64url(passkey.id),
         name=passkey.name,
@@ -160,7 +152,7 @@ def view_audit_row(row: ports.AuditRow) -> AuditEntry:
 
 
 def view_limits(profile: Profile, limits: ports.ProfileLimits) -> ProfilePolicy:
-    """What a profile may use up."""
+    """The limits of a profile."""
     return ProfilePolicy(
         profile=profile,
         calls_per_turn=limits.calls_per_turn,
@@ -173,8 +165,8 @@ def view_limits(profile: Profile, limits: ports.ProfileLimits) -> ProfilePolicy:
     )
 
 
-def _view_result(result: ToolResult, closing_index: int | None, *, replayed: bool) -> shapes.ToolResult:
-    return shapes.ToolResult(
+def _view_result(result: ToolResult, closing_index: int | None, *, replayed: bool) -> shapes.WireToolResult:
+    return shapes.WireToolResult(
         call_id=result.call_id,
         outcome=result.outcome,
         reason=result.reason,

@@ -1,1 +1,1 @@
-"""What wraps every request: the Host gate, the headers that every answer carries, and the barrier no fault gets past."""
+"""What wraps every request: the Host gate, the headers of every answer, and the error boundary."""

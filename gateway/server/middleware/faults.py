@@ -1,4 +1,4 @@
-"""The last barrier: whatever goes wrong behind it, the peer gets a typed error and never a traceback."""
+"""The error boundary: for every exception of the app, the peer gets a typed error and never a traceback."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _log = logging.getLogger(__name__)
 _BEGINNINGS = ("http.response.start", "websocket.accept", "websocket.close", "websocket.http.response.start")
 
 
-class FaultBarrier:
-    """Answers for an app that raised. An answer that had begun is broken off by the server instead."""
+class ErrorBoundary:
+    """Answers when the app raised. If the answer had begun already, the server closes the connection instead."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""The headers that every answer carries, errors included.
+"""The headers of every answer, errors included.
 
 The policy is the one that frontend.md measured clean on every route: no inline script or style, no frame, no foreign
 connection, and Trusted Types with no policy at all, so that a string can never become markup.
@@ -41,7 +41,7 @@ _PASSKEYS = ("publickey-credentials-create", "publickey-credentials-get")
 
 
 def headers_of(site: Site | None, *, secure: bool) -> dict[str, str]:
-    """The headers of one site's answers; None for answers to a Host that is neither. Ceremonies run on the console only."""
+    """The headers of one site's answers; None for answers to a Host that is neither. OpenCeremonies run on the console only."""
     passkeys = "(self)" if site is Site.CONSOLE else "()"
     headers = {
         "content-security-policy": CONTENT_SECURITY_POLICY,
@@ -50,8 +50,8 @@ def headers_of(site: Site | None, *, secure: bool) -> dict[str, str]:
         "permissions-policy": ", ".join(
             [f"{feature}=()" for feature in _DENIED] + [f"{feature}={passkeys}" for feature in _PASSKEYS]
         ),
-        # Fetch leaves Origin alone under this policy for requests in `cors` mode, which script fetches are by default;
-        # a form's POST would say `null`, and is refused.
+        # Under this policy, fetch keeps Origin for requests in `cors` mode, which script fetches are by default;
+        # the POST of a form sends `null`, and is refused.
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
         "x-frame-options": "DENY",
@@ -63,7 +63,7 @@ def headers_of(site: Site | None, *, secure: bool) -> dict[str, str]:
 
 
 class SecurityHeaders:
-    """Adds headers to every answer that does not say otherwise itself, as hashed assets do about caching."""
+    """Adds headers to every answer, except those that the answer has set itself, such as the caching of hashed assets."""
 
     def __init__(self, app: ASGIApp, headers: MutableMapping[str, str]) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""One port, two origins: the Host header decides which one a request belongs to, or that it belongs to none."""
+"""One port, two origins: the Host header selects the origin of a request, or none."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from gateway.server.responses import WRONG_HOST, refuse
 
 
 class HostGate:
-    """Passes a request on by its Host, compared whole and without regard to case (RFC 9110 section 4.2.3).
+    """Routes a request by its Host, compared whole and without regard to case (RFC 9110 section 4.2.3).
 
-    The allow-list is what stops DNS rebinding: a page of another site whose name was pointed at this machine still sends
-    its own name. Two Host headers are two answers to one question, and so none.
+    The allow-list prevents DNS rebinding: a page of another site, whose name resolves to this machine, still sends its own
+    name. A request with two Host headers is ambiguous and belongs to no origin.
     """
 
     def __init__(self, sites: Mapping[str, ASGIApp], elsewhere: ASGIApp) -> None:

@@ -1,0 +1,39 @@
+"""Notices of the runtime as notifications of the wire (docs/PROTOCOL.md section 5)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from gateway.protocol import notifications as told
+from gateway.protocol.codec import encode_notification
+from gateway.runtime.notices import (
+    ApprovalRequestedNotice,
+    ApprovalResolvedNotice,
+    Notice,
+    PolicyChangedNotice,
+    SessionEndedNotice,
+    SnapshotRevokedNotice,
+    ToolProgressNotice,
+)
+from gateway.server.methods.views import view_approval
+
+
+def encode_notice(notice: Notice) -> bytes:
+    """One frame."""
+    match notice:
+        case SnapshotRevokedNotice(snapshot_id, reason):
+            return encode_notification("snapshot/revoked", told.SnapshotRevokedParams(snapshot_id=snapshot_id, reason=reason))
+        case ApprovalRequestedNotice(approval):
+            return encode_notification("approvals/requested", told.ApprovalRequestedParams(approval=view_approval(approval)))
+        case ApprovalResolvedNotice(approval_id, call_id, status, withdrawn):
+            params = told.ApprovalResolvedParams(approval_id=approval_id, call_id=call_id, status=status, withdrawn=withdrawn)
+            return encode_notification("approvals/resolved", params)
+        case ToolProgressNotice(call_id, message, fraction):
+            progress = told.ToolProgressParams(call_id=call_id, message=message, fraction=fraction)
+            return encode_notification("tools/progress", progress)
+        case SessionEndedNotice(reason):
+            return encode_notification("session/ended", told.SessionEndedParams(reason=reason))
+        case PolicyChangedNotice(policy_version):
+            return encode_notification("policy/changed", told.PolicyChangedParams(policy_version=policy_version))
+        case _:
+            assert_never(notice)
