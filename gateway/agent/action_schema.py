@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from gateway.agent.browser import ordered
-from gateway.agent.copied import Quotable, choices_for
-from gateway.agent.examples import required_of
+from gateway.agent.copied import CopyableStrings, choices_for
 from gateway.agent.messages import Tool
 from gateway.agent.ports import JsonSchema
+from gateway.agent.render import required_of
+from gateway.agent.vocabulary import VOCABULARY
 
-_SHAPING: Final = ("type", "const", "enum", "required", "additionalProperties", "minItems", "maxItems")
+_SHAPING: Final = VOCABULARY.schema_keywords
 """Keywords that a grammar is made from. The rest is for people, or for the gateway, which checks the whole schema."""
 
 
-def action_schema(tools: Sequence[Tool], source: Quotable, words: Mapping[str, Any], more: bool = False) -> JsonSchema:
+def action_schema(tools: Sequence[Tool], source: CopyableStrings, words: Mapping[str, Any], more: bool = False) -> JsonSchema:
     """A call of one of these tools with arguments that fit it, or an answer. With `more` a call says whether others follow.
 
     The order of members is the order in which a constrained model writes them.
@@ -28,7 +29,7 @@ def action_schema(tools: Sequence[Tool], source: Quotable, words: Mapping[str, A
     return {"oneOf": [*calls, _object({"answer": {"type": "string", "maxLength": words["action"]["answerLength"]}})]}
 
 
-def _arguments_schema(tool: Tool, source: Quotable, words: Mapping[str, Any]) -> JsonSchema | None:
+def _arguments_schema(tool: Tool, source: CopyableStrings, words: Mapping[str, Any]) -> JsonSchema | None:
     """The needed arguments of a tool, or None when one of them would have to be something that nobody said."""
     properties = tool["paramSchema"].get("properties")
     known: Mapping[str, Any] = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else dict[str, Any]()

@@ -12,8 +12,11 @@ from enum import Enum, StrEnum, auto
 from typing import Any, Final
 
 from gateway.agent.action_schema import constrain
-from gateway.agent.parse import ARGUMENTS, Fault, arguments_of, tool_of
+from gateway.agent.limits import LIMITS
+from gateway.agent.mistakes import MISTAKES
+from gateway.agent.parse import ARGUMENTS, ParseFailure, arguments_of, tool_of
 from gateway.agent.provenance import neutralise
+from gateway.agent.render import fill
 from gateway.core.canonical import Json
 
 
@@ -43,7 +46,7 @@ DEFAULT_ACTIONS: Final = (
 """Requirement 001-06."""
 
 
-class Form(Enum):
+class FieldForm(Enum):
     """What a field holds."""
 
     TEXT = auto()
@@ -51,26 +54,26 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ActionField:
     """One member of an action beside `id`, `type` and `createdAt`."""
 
     name: str
-    form: Form = Form.TEXT
+    form: FieldForm = FieldForm.TEXT
     required: bool = True
 
 
-FIELDS: Final[Mapping[ActionKind, Sequence[Field]]] = {
-    ActionKind.TOOL_CALL: (Field("toolName"), Field("arguments", Form.OBJECT)),
-    ActionKind.FINAL_ANSWER: (Field("content"),),
-    ActionKind.ASK_USER: (Field("question"),),
-    ActionKind.STOP: (Field("reason", required=False),),
-    ActionKind.THOUGHT: (Field("content"),),
-    ActionKind.SPAWN_SUBAGENT: (Field("task"), Field("role", required=False)),
-    ActionKind.JOIN_SUBAGENT: (Field("subagentId"),),
-    ActionKind.CANCEL_SUBAGENT: (Field("subagentId"), Field("reason", required=False)),
-    ActionKind.PUSH_GOAL: (Field("goal"),),
-    ActionKind.COMPLETE_GOAL: (Field("result", required=False),),
-    ActionKind.SCHEDULE: (Field("task"), Field("at")),
+FIELDS: Final[Mapping[ActionKind, Sequence[ActionField]]] = {
+    ActionKind.TOOL_CALL: (ActionField("toolName"), ActionField("arguments", FieldForm.OBJECT)),
+    ActionKind.FINAL_ANSWER: (ActionField("content"),),
+    ActionKind.ASK_USER: (ActionField("question"),),
+    ActionKind.STOP: (ActionField("reason", required=False),),
+    ActionKind.THOUGHT: (ActionField("content"),),
+    ActionKind.SPAWN_SUBAGENT: (ActionField("task"), ActionField("role", required=False)),
+    ActionKind.JOIN_SUBAGENT: (ActionField("subagentId"),),
+    ActionKind.CANCEL_SUBAGENT: (ActionField("subagentId"), ActionField("reason", required=False)),
+    ActionKind.PUSH_GOAL: (ActionField("goal"),),
+    ActionKind.COMPLETE_GOAL: (ActionField("result", required=False),),
+    ActionKind.SCHEDULE: (ActionField("task"), ActionField("at")),
 }
 
 
@@ -99,29 +102,31 @@ class PlannerTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Stamps:
+class ActionDefaults:
     """What an action gets that comes without: an id, and the time if there is a clock."""
 
     new_id: Callable[[], str]
     now: Callable[[], str | None]
 
 
-def read_action(value: dict[str, Json], kinds: Sequence[ActionKind], tools: Collection[str], stamps: Stamps) -> Action | Fault:
+def read_action(
+    value: dict[str, Json], kinds: Sequence[ActionKind], tools: Collection[str], stamps: ActionDefaults
+) -> Action | ParseFailure:
     """A model's object as an action of this vocabulary, or the reason why it is none. Other members are left behind."""
     value = _translate(value, tools)
     kind = value.get("type")
     if kind not in kinds:
-        return Fault(f"`type` must be one of {', '.join(kinds)}")
+        return ParseFailure(fill(MISTAKES.other_kind, {"kinds": ", ".join(kinds)}.get))
     fields: dict[str, Json] = {}
     for field in FIELDS[ActionKind(kind)]:
         given = _read_field(field, value)
-        if isinstance(given, Fault):
+        if isinstance(given, ParseFailure):
             return given
         if given is not None:
             fields[field.name] = given
     if kind == ActionKind.TOOL_CALL and fields["toolName"] not in tools:
         known = ", ".join(list(tools)[:_MOST_NAMED])
-        return Fault(f"there is no tool `{_inline(fields['toolName'])}`, the tools are {known}")
+        return ParseFailure(fill(MISTAKES.unknown_tool, {"tool": _inline(fields["toolName"]), "tools": known}.get))
     own_id, own_time = value.get("id"), value.get("createdAt")
     return Action(
         own_id if isinstance(own_id, str) and _ID.fullmatch(own_id) else stamps.new_id(),
@@ -135,7 +140,7 @@ def shape_of(kind: ActionKind) -> str:
     """An action as an example of its form, on one line."""
     members = [f'"type":"{kind.value}"']
     for field in FIELDS[kind]:
-        blank = "{…}" if field.form is Form.OBJECT else '"…"'
+        blank = "{…}" if field.form is FieldForm.OBJECT else '"…"'
         members.append(f'"{field.name}":{blank}')
     return f"{{{','.join(members)}}}"
 
@@ -151,8 +156,8 @@ def planner_schema(kinds: Sequence[ActionKind], tools: Sequence[PlannerTool]) ->
     return {"oneOf": options}
 
 
-_MOST_NAMED = 20
-_INLINE_LENGTH = 60
+_MOST_NAMED: Final = LIMITS.planner_named_tools
+_INLINE_LENGTH: Final = LIMITS.planner_name_characters
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})")
 _UNPRINTED = re.compile(r"[\x00-\x20\x7f`]+")
@@ -175,18 +180,22 @@ def _translate(value: dict[str, Json], tools: Collection[str]) -> dict[str, Json
     return value
 
 
-def _read_field(field: Field, value: dict[str, Json]) -> Json | Fault:
+def _read_field(field: ActionField, value: dict[str, Json]) -> Json | ParseFailure:
     """A field's value; None for one that may be missing and is."""
-    if field.form is Form.OBJECT:
-        return arguments_of(value) if any(value.get(key) is not None for key in ARGUMENTS) else Fault("`arguments` is missing")
+    if field.form is FieldForm.OBJECT:
+        return (
+            arguments_of(value)
+            if any(value.get(key) is not None for key in ARGUMENTS)
+            else ParseFailure(fill(MISTAKES.missing_field, {"field": field.name}.get))
+        )
     given = tool_of(value) if field.name == "toolName" else value.get(field.name)
     if given is None:
-        return Fault(f"`{field.name}` is missing") if field.required else None
+        return ParseFailure(fill(MISTAKES.missing_field, {"field": field.name}.get)) if field.required else None
     if not isinstance(given, str):
-        return Fault(f"`{field.name}` is not text")
+        return ParseFailure(fill(MISTAKES.other_field, {"field": field.name}.get))
     if given.strip(" \t\r\n"):
         return given
-    return Fault(f"`{field.name}` is empty") if field.required else None
+    return ParseFailure(fill(MISTAKES.empty_field, {"field": field.name}.get)) if field.required else None
 
 
 def _call_schema(tool: PlannerTool) -> dict[str, Any]:

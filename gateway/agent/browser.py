@@ -56,9 +56,19 @@ def joined(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
+def has_half(text: str) -> bool:
+    """Whether a text holds half of a character."""
+    return _SURROGATE.search(text) is not None
+
+
+def without_halves(text: str) -> str:
+    """The text without halves of characters, which no tokeniser takes."""
+    return _SURROGATE.sub("\ufffd", joined(text))
+
+
 def _quote(text: str) -> str:
     quoted = json.dumps(text, ensure_ascii=False)
-    if not _SURROGATE.search(quoted):
+    if not has_half(quoted):
         return quoted
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", joined(quoted))
 

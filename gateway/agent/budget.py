@@ -6,19 +6,22 @@ Lengths are UTF-16 code units, which is what `length` means in the browser: both
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from gateway.agent.browser import as_json
-from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from gateway.agent.limits import LIMITS
+from gateway.agent.messages import Message, ToolMessage
+from gateway.agent.render import text_of
 
-_PER_MESSAGE = 8
+PER_MESSAGE: Final = LIMITS.message_tokens
 """Tokens that a message takes beside its text: role and separators of the chat template."""
 
-_TURNS_AT_ONCE = 4
+_TURNS_AT_ONCE: Final = LIMITS.turns_dropped_together
 """Dropping several turns at once keeps the prompt's beginning the same for a while, and with it the server's cache."""
 
-_OMISSION = 64
+_OMISSION: Final = LIMITS.omission_note_characters
 """Characters left for the sentence that says how much was left out."""
 
 
@@ -38,7 +41,7 @@ def length_of(text: str) -> int:
 
 def estimate_tokens(text: str) -> int:
     """Tokens of a text, roughly: four characters each. Measured counts replace it as soon as the model reports them."""
-    return math.ceil(length_of(text) / 4)
+    return math.ceil(length_of(text) / LIMITS.characters_per_token)
 
 
 def fit_messages(messages: Sequence[Message], max_tokens: int) -> Fitted:
@@ -48,13 +51,22 @@ def fit_messages(messages: Sequence[Message], max_tokens: int) -> Fitted:
     results are cut, the latest last.
     """
     turns = split_turns(messages)
-    dropped = 0
-    while dropped < len(turns) - 1 and tokens_of(_joined(turns[dropped:])) > max_tokens:
-        dropped = min(dropped + _TURNS_AT_ONCE, len(turns) - 1)
+    dropped = fewest_left_out(
+        max(0, len(turns) - 1), lambda count: tokens_of(_joined(turns[count:])) <= max_tokens, at_once=_TURNS_AT_ONCE
+    )
     kept = _joined(turns[dropped:])
     if tokens_of(kept) <= max_tokens:
         return Fitted(kept, dropped, shortened=False)
     return Fitted(_shorten_results(kept, max_tokens), dropped, shortened=True)
+
+
+def fewest_left_out(most: int, fits: Callable[[int], bool], at_once: int = 1) -> int:
+    """How many of at most so many entries to leave out, the oldest first and so many at once, until the rest fits; all of them
+    where not even that does. Once something fits, it fits with more left out too."""
+    if fits(0):
+        return 0
+    steps = range(1, math.ceil(most / at_once))
+    return min(most, at_once * (1 + bisect_left(steps, True, key=lambda step: fits(step * at_once))))
 
 
 def split_turns(messages: Sequence[Message]) -> list[list[Message]]:
@@ -70,7 +82,12 @@ def split_turns(messages: Sequence[Message]) -> list[list[Message]]:
 
 def tokens_of(messages: Iterable[Message]) -> int:
     """Tokens of messages, roughly, with what the chat template puts around each."""
-    return sum(_PER_MESSAGE + estimate_tokens(text_of(message)) for message in messages)
+    return sum(PER_MESSAGE + estimate_tokens(text_of(message)) for message in messages)
+
+
+def tokens_of_prompt(prompt: Iterable[Mapping[str, Any]], count: Callable[[str], int] = estimate_tokens) -> int:
+    """Tokens of a prompt as it is sent, by `count`, with what the chat template puts around each message."""
+    return sum(PER_MESSAGE + count(message["content"]) for message in prompt)
 
 
 def beginning(text: str, length: int) -> str:
@@ -99,17 +116,6 @@ def _joined(turns: Iterable[Iterable[Message]]) -> list[Message]:
     return [message for turn in turns for message in turn]
 
 
-def text_of(message: Message) -> str:
-    """What a message adds to a prompt."""
-    match message:
-        case ToolMessage(result=result):
-            return result["content"]
-        case UserMessage(content=content):
-            return content
-        case AssistantMessage(content=content, tool_calls=calls):
-            return content + "".join(call["name"] + as_json(call["arguments"]) for call in calls)
-
-
 def _shorten_results(messages: Sequence[Message], max_tokens: int) -> list[Message]:
     shortened = list(messages)
     for place, message in enumerate(messages):
@@ -117,6 +123,6 @@ def _shorten_results(messages: Sequence[Message], max_tokens: int) -> list[Messa
         if excess <= 0 or not isinstance(message, ToolMessage):
             continue
         content = message.result["content"]
-        keep = max(0, length_of(content) - excess * 4 - _OMISSION)
+        keep = max(0, length_of(content) - excess * LIMITS.characters_per_token - _OMISSION)
         shortened[place] = replace(message, result={**message.result, "content": cut(content, keep)})
     return shortened

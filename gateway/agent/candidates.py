@@ -13,21 +13,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool
 from gateway.agent.names import parts_of
+from gateway.agent.vocabulary import VOCABULARY
 
-MANY: Final = 16
+MANY: Final = LIMITS.shown_tools
 
-_NAME_WEIGHT: Final = 3
-_SATURATION: Final = 1.2
-_LENGTH_SHARE: Final = 0.75
+_NAME_WEIGHT: Final = LIMITS.name_weight
+_SATURATION: Final = LIMITS.term_saturation
+_LENGTH_SHARE: Final = LIMITS.length_share
 
 _TERM: Final = re.compile(r"[^\W_]+")
 _STEM: Final = re.compile(r"(.{3,}?)(?:ing|ed|es|s|e)", re.DOTALL)
-_COMMON: Final = frozenset({
-    "a", "an", "and", "are", "at", "by", "can", "do", "for", "from", "how", "i", "in", "is", "it", "me", "my", "of", "on", "or",
-    "please", "the", "this", "that", "to", "was", "what", "where", "with", "you",
-})  # fmt: skip
+_COMMON: Final = frozenset(VOCABULARY.common_terms)
 
 
 def select(message: str, tools: Sequence[Tool], examples: Mapping[str, Sequence[str]], most: int = MANY) -> list[Tool]:

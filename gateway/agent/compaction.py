@@ -13,27 +13,29 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.agent.browser import trim
-from gateway.agent.budget import cut, split_turns, text_of, tokens_of
+from gateway.agent.budget import cut, split_turns, tokens_of
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
-from gateway.agent.provenance import describe_observation, neutralise
+from gateway.agent.provenance import neutralise
+from gateway.agent.render import as_entry, told
 
 SUMMARY_TURN: Final = "summary"
 """Stands for a turn's id where a summary stands for turns."""
 
-MAX_SUMMARY: Final = 1200
+MAX_SUMMARY: Final = LIMITS.summary_characters
 """Characters of a summary."""
 
-_GAIN: Final = 400
+_GAIN: Final = LIMITS.compaction_gain_tokens
 """Tokens that have to be taken out: what the longest summary puts in, with what stands around it."""
 
-_NEAR: Final = 0.75
-_GOAL: Final = 0.5
+_NEAR: Final = LIMITS.compaction_start
+_GOAL: Final = LIMITS.compaction_goal
 """Shares of the limit: from where on room is made, and how much is to be left used."""
 
-_CHARACTERS_PER_TOKEN: Final = 3
+_CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
 """Fewer than the usual four, so that a transcript of figures and code fits too."""
 
-_SHORTEST: Final = 80
+_SHORTEST: Final = LIMITS.transcript_line_characters
 """Characters that each message of a transcript keeps at least."""
 
 _UNSEEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -84,7 +86,7 @@ def summary_prompt(
 ) -> list[dict[str, str]]:
     """The prompt that asks for a summary, with a transcript of at most about `max_tokens`. `words` is prompts.json."""
     share = max(_SHORTEST, max_tokens * _CHARACTERS_PER_TOKEN // len(compaction.replaced))
-    lines = (neutralise(cut(_told(messages[at]), share)).replace("\n", "\n  ") for at in compaction.replaced)
+    lines = (as_entry(cut(told(messages[at], words), share)) for at in compaction.replaced)
     return [{"role": "system", "content": words["compaction"]["system"]}, {"role": "user", "content": "\n".join(lines)}]
 
 
@@ -165,13 +167,3 @@ def _steps(turn: Sequence[Message], begin: int) -> list[list[int]]:
 def is_refusal(message: Message) -> bool:
     """Whether a message says that a call was refused, by the person or for them."""
     return isinstance(message, ToolMessage) and message.result["outcome"] in _REFUSALS
-
-
-def _told(message: Message) -> str:
-    match message:
-        case UserMessage(content=content):
-            return f"Person: {content}"
-        case AssistantMessage():
-            return f"Assistant: {text_of(message)}"
-        case ToolMessage(call=call, result=result):
-            return f"Result of {call['name']} ({result['outcome']}): {describe_observation(result)}"

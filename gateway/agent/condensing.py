@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.agent.compaction import Compaction, ContextFull, accept, compacted, plan_compaction, summary_prompt, widen
-from gateway.agent.lane import Condensed, LaneInput, collect
+from gateway.agent.lane import CondensedStep, LaneInput, collect
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message
 from gateway.agent.ports import ChatRequest
 
-MAX_SUMMARY_TOKENS: Final = 300
+MAX_SUMMARY_TOKENS: Final = LIMITS.summary_tokens
 """As many as the longest summary takes."""
 
-PROMPT_MARGIN: Final = 128
+PROMPT_MARGIN: Final = LIMITS.summary_margin
 
 
-async def condense(lane: LaneInput, view: Sequence[Message], limit: int) -> Condensed | None:
+async def condense(lane: LaneInput, view: Sequence[Message], limit: int) -> CondensedStep | None:
     """What to show from now on; None when the lane can go on. `view` is what the lane makes its prompt from."""
     plan = plan_compaction(view, limit)
     if isinstance(plan, ContextFull):
@@ -27,8 +28,8 @@ async def condense(lane: LaneInput, view: Sequence[Message], limit: int) -> Cond
         return None
     room = lane.model["contextTokens"] - MAX_SUMMARY_TOKENS - PROMPT_MARGIN
     prompt = summary_prompt(view, plan, room, lane.words)
-    heard = await collect(lane, ChatRequest(prompt, MAX_SUMMARY_TOKENS, lane.stop), lambda _text: False)
+    heard = await collect(lane, ChatRequest(prompt, MAX_SUMMARY_TOKENS, lane.stop))
     summary = accept(heard.text, plan, lane.words)
     if summary is None:
-        return Condensed(None)
-    return Condensed(compacted(lane.shown, widen(plan, view, lane.shown), summary, lane.words))
+        return CondensedStep(None)
+    return CondensedStep(compacted(lane.shown, widen(plan, view, lane.shown), summary, lane.words))

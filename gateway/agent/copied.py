@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.agent.browser import SPACE
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, UserMessage
+from gateway.agent.vocabulary import VOCABULARY, any_of
 
-_MOST_STRINGS: Final = 200
+_MOST_STRINGS: Final = LIMITS.copied_strings
 """More than this is a pasted document, and a grammar of it would take longer than the answer."""
 
 _SPACES = re.compile(f"[{SPACE}]+")
@@ -18,7 +20,7 @@ _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`")
 _URL = re.compile(r"https?://")
 _ENDED = re.compile(r"\.[A-Za-z][A-Za-z0-9]*\Z")
 _AMOUNT = re.compile(r"[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?")
-_BACK = re.compile(r"\b(?:it|its|this|that|these|those|them|they|same|one|ones|again|other|both|all)\b", re.ASCII | re.IGNORECASE)
+_BACK = re.compile(rf"\b(?:{any_of(VOCABULARY.file_references)})\b", re.ASCII | re.IGNORECASE)
 """Words by which a wish may be about files that it does not name."""
 
 _BEFORE = "\"'`()[]<>,;:!?"
@@ -26,7 +28,7 @@ _AFTER = _BEFORE + "."
 
 
 @dataclass(frozen=True, slots=True)
-class Quotable:
+class CopyableStrings:
     """The strings that a person wrote and that an argument may repeat."""
 
     names: Sequence[str]
@@ -34,7 +36,7 @@ class Quotable:
     urls: Sequence[str]
 
 
-def quotable(messages: Sequence[Message], wish: str = "") -> Quotable:
+def copyable_strings(messages: Sequence[Message], wish: str = "") -> CopyableStrings:
     """What can be copied out of everything the person wrote in this conversation.
 
     A path, file or address that a small model uses has to be one of these: it cannot make one up, nor take one out of what a
@@ -43,7 +45,7 @@ def quotable(messages: Sequence[Message], wish: str = "") -> Quotable:
     names, urls = _strings_in([message.content for message in reversed(messages) if isinstance(message, UserMessage)])
     named = _files_in(_strings_in([wish])[0])
     is_plain = any(map(_ENDED.search, named)) and not _BACK.search(wish)
-    return Quotable(names, named if is_plain else _files_in(names), urls)
+    return CopyableStrings(names, named if is_plain else _files_in(names), urls)
 
 
 def _strings_in(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -60,7 +62,7 @@ def _files_in(names: Sequence[str]) -> Sequence[str]:
     return [name for name in names if ("/" in name or "." in name) and not name.endswith("/") and not _AMOUNT.fullmatch(name)]
 
 
-def choices_for(tool: str, argument: str, source: Quotable, words: Mapping[str, Any]) -> Sequence[str] | None:
+def choices_for(tool: str, argument: str, source: CopyableStrings, words: Mapping[str, Any]) -> Sequence[str] | None:
     """What an argument of a built-in tool may be, or None when it is free. `words` is prompts.json."""
     match words["action"]["copied"].get(tool, {}).get(argument):
         case "names":

@@ -1,18 +1,18 @@
-"""Every sentence the loop says by itself: calm, and true whatever the model did. The words stand in web/src/agent/copy.json."""
+"""Every sentence the loop says by itself: calm, and true whatever the model did. The words stand in loop/copy.json."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from gateway.agent.browser import trim
 from gateway.agent.messages import Result
-from gateway.agent.ports import ChatFailure, ChatFault
-from gateway.agent.standing import Stuck
+from gateway.agent.ports import ChatFailure, ChatFailureKind
+from gateway.agent.render import fill
+from gateway.agent.turn_progress import StuckReason
 from gateway.core.errors import GatewayError, NotFound, NotSignedIn
 
-_BLANK = re.compile(r"\{(\w+)\}")
 _ENDS_A_SENTENCE = re.compile(r"[.!?]$")
 
 
@@ -25,27 +25,29 @@ class Copy:
 
     def say(self, name: str, **values: str) -> str:
         """A sentence by its name."""
-        return _fill(self._says[name], values)
+        return fill(self._says[name], values.get)
 
     def explain_outcome(self, tool: str, result: Result) -> str:
         """What became of a call that gave no result, as a sentence about the tool. Unknown reasons fall back to the outcome."""
         sentences = self._outcomes[result["outcome"]]
         sentence = sentences.get(result.get("reason") or "otherwise") or sentences["otherwise"]
-        return _fill(sentence, {"tool": f"`{tool}`", "why": _why(result)})
+        return fill(sentence, {"tool": f"`{tool}`", "why": _why(result)}.get)
 
-    def explain_stuck(self, why: Stuck, *, has_work: bool) -> str:
+    def explain_stuck(self, why: StuckReason, *, has_work: bool) -> str:
         """Why a turn ends without an answer, depending on whether anything of it is done."""
         match why:
-            case Stuck.UNREADABLE:
+            case StuckReason.UNREADABLE:
                 return self.say("keptWork" if has_work else "rephrase")
-            case Stuck.PLANNING:
+            case StuckReason.PLANNING:
                 return self.say("keptWork" if has_work else "planned")
-            case Stuck.REPEATED:
+            case StuckReason.REPEATED:
                 return self.say("keptWork")
-            case Stuck.LOOPING:
+            case StuckReason.LOOPING:
                 return self.say("looped")
-            case Stuck.CAPPED:
+            case StuckReason.CAPPED:
                 return self.say("capped")
+            case _:
+                assert_never(why)
 
     def name_the_rest(self, actions: Sequence[str]) -> str:
         """What was asked for and is left undone, said at the end of a turn."""
@@ -61,19 +63,14 @@ class Copy:
                 return self.say("notThere")
             case GatewayError():
                 return f"{self.say('gatewayFailed')} ({error.message})"
-            case ChatFailure(fault=ChatFault.MODEL_UNAVAILABLE):
+            case ChatFailure(fault=ChatFailureKind.MODEL_UNAVAILABLE):
                 return self.say("noModel")
-            case ChatFailure(fault=ChatFault.REFUSED):
+            case ChatFailure(fault=ChatFailureKind.REFUSED):
                 return f"{self.say('modelRefused')} ({error.message})"
             case ChatFailure():
                 return self.say("modelSilent")
             case _:
                 return self.say("gatewayFailed")
-
-
-def _fill(sentence: str, values: Mapping[str, str]) -> str:
-    # In one pass: what a tool is called or says may look like a placeholder too.
-    return _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), sentence)
 
 
 def _why(result: Result) -> str:

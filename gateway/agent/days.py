@@ -11,24 +11,15 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NUMBERS: Final = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
-    "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-}  # fmt: skip
-_NEAR: Final = {
-    "day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2,
-}  # fmt: skip
+from gateway.agent.vocabulary import VOCABULARY, any_of
+
+_MONTHS: Final = {name: number for number, names in enumerate(VOCABULARY.months, 1) for name in names}
 _LEAP_CYCLE: Final = 8
 """Years within which every day of the year comes round, 29 February at the turn of a century included."""
 
-_COUNT: Final = rf"(\d{{1,4}}|{'|'.join(_NUMBERS)}) (day|week)s?"
-_MONTH: Final = (
-    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?"
-)
-_MONEY: Final = r"(?! ?(?:[$€£¥₹]|(?:usd|eur|gbp|jpy|inr|chf|dollar|euro|pound|buck)))"
+_COUNT: Final = rf"(\d{{1,4}}|{any_of(VOCABULARY.number_words)}) (day|week)s?"
+_MONTH: Final = rf"({any_of(_MONTHS)})\.?"
+_MONEY: Final = rf"(?! ?(?:{any_of(VOCABULARY.currency_signs)}|{any_of(VOCABULARY.currency_stems)}))"
 _YEAR: Final = rf"(?:,? ((?:19|20)\d\d)\b{_MONEY})?"
 
 
@@ -68,7 +59,7 @@ def find_days(text: str, today: date, *, ahead: bool) -> list[NamedDay]:
 
 
 def _near(match: re.Match[str], today: date, _ahead: bool) -> date | None:
-    return _shifted(today, _NEAR[match[1]])
+    return _shifted(today, VOCABULARY.near_days[match[1]])
 
 
 def _ago(match: re.Match[str], today: date, _ahead: bool) -> date | None:
@@ -80,7 +71,7 @@ def _in(match: re.Match[str], today: date, _ahead: bool) -> date | None:
 
 
 def _days_in(match: re.Match[str]) -> int:
-    count = int(match[1]) if match[1].isdigit() else _NUMBERS[match[1]]
+    count = int(match[1]) if match[1].isdigit() else VOCABULARY.number_words[match[1]]
     return count * (7 if match[2] == "week" else 1)
 
 
@@ -89,7 +80,7 @@ def _shifted(day: date, days: int) -> date:
 
 
 def _weekday(match: re.Match[str], today: date, ahead: bool) -> date | None:
-    away = _WEEKDAYS.index(match[2]) - today.weekday()
+    away = VOCABULARY.weekdays.index(match[2]) - today.weekday()
     match match[1]:
         case "last":
             return _shifted(today, away if away < 0 else away - 7)
@@ -113,7 +104,7 @@ def _month_day(match: re.Match[str], today: date, ahead: bool) -> date | None:
 
 
 def _in_year(year: str | None, month: str, day: str, today: date, ahead: bool) -> date | None:
-    number = _MONTHS.index(month[:3]) + 1
+    number = _MONTHS[month]
     if year is not None:
         return _valid(int(year), number, int(day))
     for away in range(_LEAP_CYCLE + 1):
@@ -151,8 +142,8 @@ def _forms() -> Iterator[tuple[re.Pattern[str], _Read]]:
         (rf"{_COUNT} ago", _ago),
         (rf"{_COUNT} from (?:now|today)", _in),
         (rf"in {_COUNT}", _in),
-        (rf"({'|'.join(sorted(_NEAR, key=len, reverse=True))})", _near),
-        (rf"(?:(last|next|this|on) )?({'|'.join(_WEEKDAYS)})", _weekday),
+        (rf"({any_of(VOCABULARY.near_days)})", _near),
+        (rf"(?:(last|next|this|on) )?({any_of(VOCABULARY.weekdays)})", _weekday),
     )
     for form, read in forms:
         yield re.compile(rf"(?<![\w./:@-]){form}(?![\w/@-]|\.\w)", re.ASCII), read

@@ -16,6 +16,7 @@ from gateway.agent.days import find_days, iso_day, plain
 from gateway.agent.focus import Focus
 from gateway.agent.money import Money, find_money
 from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.core.canonical import Json
 
 
@@ -25,23 +26,21 @@ class _Kind(Enum):
     CURRENCY = auto()
 
 
-_DAYS: Final = frozenset({"date", "day"})
-_TIMES: Final = frozenset({"time", "hour"})
-_AMOUNTS: Final = frozenset({"amount", "price", "cost", "total", "sum", "fee"})
-_AHEAD: Final = frozenset({"due", "deadline", "until", "remind", "reminder", "schedule", "scheduled", "start", "begin"})
+_DAYS: Final = frozenset(VOCABULARY.day_arguments)
+_TIMES: Final = frozenset(VOCABULARY.time_arguments)
+_AMOUNTS: Final = frozenset(VOCABULARY.amount_arguments)
+_AHEAD: Final = frozenset(VOCABULARY.ahead_arguments)
 """Words of an argument's name by which its day is one to come."""
 
-_END: Final = r"(?= ?$| ?[.,;!?)]| (?:and|then|also|plus|again|please|now|to|into|for|from|in|with)\b)"
+_END: Final = rf"(?= ?$| ?[.,;!?)]| (?:{any_of(VOCABULARY.words_after_it)})\b)"
 _IT: Final = re.compile(rf"\bit\b|\b(?:this|that)\b{_END}", re.ASCII)
 _SAID: Final = {
-    Slot.PATH: re.compile(r"\b(?:this|that|the same) (?:file|folder|directory|document)\b", re.ASCII),
-    Slot.URL: re.compile(r"\b(?:this|that|the same) (?:page|link|url|site|website|address)\b", re.ASCII),
-    # The first verb alone is looked for, and then "again": not every verb with every "again".
-    Slot.QUERY: re.compile(
-        r"^(?=(.*?\b(?:search|find|look)\b))\1.*\bagain\b|\b(?:this|that|the same) (?:search|query)\b", re.ASCII | re.DOTALL
-    ),
-    Slot.ID: re.compile(r"\b(?:this|that|the same) (?:one|item|entry|ticket|order|task|event)\b", re.ASCII),
+    slot: re.compile(rf"\b(?:{any_of(VOCABULARY.pointers)}) (?:{any_of(VOCABULARY.slot_nouns[slot.value])})\b", re.ASCII)
+    for slot in Slot
 }
+_SEARCH_AGAIN: Final = re.compile(rf"^(?=(.*?\b(?:{any_of(VOCABULARY.search_verbs)})\b))\1.*\bagain\b", re.ASCII | re.DOTALL)
+"""The first verb alone is looked for, and then "again": not every verb with every "again"."""
+
 _POINTED: Final = (Slot.PATH, Slot.URL, Slot.ID)
 """What a bare "it" can be. A search is never "it"."""
 
@@ -91,12 +90,17 @@ def _pointed_at(
         thing = getattr(focus, slot.value)
         if name is not None and thing is not None and _is_empty(arguments.get(name)):
             open_slots[slot] = (name, thing)
-    said: list[tuple[str, Json | Money]] = [open_slots[slot] for slot in open_slots if _SAID[slot].search(text)]
+    said: list[tuple[str, Json | Money]] = [open_slots[slot] for slot in open_slots if _is_named(slot, text)]
     candidates = [open_slots[slot] for slot in _POINTED if slot in open_slots]
     # One "it" is one thing.
     if not said and len(candidates) == 1 and _IT.search(text):
         said += candidates
     return said
+
+
+def _is_named(slot: Slot, text: str) -> bool:
+    """Whether the message speaks of the thing of this kind, and not only of "it"."""
+    return bool(_SAID[slot].search(text) or (slot is Slot.QUERY and _SEARCH_AGAIN.search(text)))
 
 
 def _single(properties: Mapping[str, Mapping[str, Any]], kind: _Kind | Slot) -> str | None:

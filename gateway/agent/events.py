@@ -10,7 +10,7 @@ from typing import TypeAlias
 from gateway.agent.messages import Call, Result, Tool
 
 
-class Ending(StrEnum):
+class TurnOutcome(StrEnum):
     """How a turn came to its end."""
 
     ANSWERED = "answered"
@@ -24,7 +24,7 @@ class Ending(StrEnum):
     """Something outside the loop failed; a notice says what."""
 
 
-class Tone(StrEnum):
+class NoticeTone(StrEnum):
     """How a notice is meant."""
 
     INFO = "info"
@@ -32,7 +32,7 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnBegun:
+class TurnBegunEvent:
     """The gateway has opened a turn."""
 
     turn_id: str
@@ -41,53 +41,53 @@ class TurnBegun:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEndedEvent:
     """It is over. `label` names the tools that were used, in order: `tool:write_file+list_directory`, or `words`."""
 
-    ending: Ending
+    ending: TurnOutcome
     label: str
 
 
 @dataclass(frozen=True, slots=True)
-class ActionsSplit:
+class ActionsSplitEvent:
     """The message asks for several actions, which are taken one after the other."""
 
     actions: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class ActionBegun:
+class ActionBegunEvent:
     """The one with that index is under way."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAsked:
+class ModelAskedEvent:
     """The model is about to be asked for the next step."""
 
 
 @dataclass(frozen=True, slots=True)
-class ModelWaitedFor:
+class ModelWaitedForEvent:
     """No model can answer yet and the loop waits for it; `state` is the gateway's word."""
 
     state: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class TextStreamed:
+class TextStreamedEvent:
     """A piece of an answer."""
 
     delta: str
 
 
 @dataclass(frozen=True, slots=True)
-class TextDiscarded:
+class TextDiscardedEvent:
     """What streamed so far turned out to be no answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class AssistantSaid:
+class AssistantSaidEvent:
     """What the person reads. `stopped`: only a beginning."""
 
     content: str
@@ -95,7 +95,7 @@ class AssistantSaid:
 
 
 @dataclass(frozen=True, slots=True)
-class CallProposed:
+class CallProposedEvent:
     """The model wants a call. `tool` is absent for one that is not on offer."""
 
     call: Call
@@ -103,14 +103,14 @@ class CallProposed:
 
 
 @dataclass(frozen=True, slots=True)
-class CallSent:
+class CallSentEvent:
     """It went to the gateway."""
 
     call_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class CallClosed:
+class CallClosedEvent:
     """The gateway answered."""
 
     call_id: str
@@ -118,7 +118,7 @@ class CallClosed:
 
 
 @dataclass(frozen=True, slots=True)
-class TokensCounted:
+class TokensCountedEvent:
     """How full the model's context is; `exact` when the server counted."""
 
     used: int
@@ -127,12 +127,12 @@ class TokensCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextCondensed:
+class ContextCondensedEvent:
     """The model sees a summary in the place of older messages from now on."""
 
 
 @dataclass(frozen=True, slots=True)
-class ContextFilled:
+class ContextFilledEvent:
     """What has to stay takes more than the model can hold, both in tokens: something will be missing."""
 
     used: int
@@ -140,36 +140,36 @@ class ContextFilled:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextTrimmed:
+class ContextTrimmedEvent:
     """Earlier turns were left out to make the rest fit, or results were cut (0)."""
 
     dropped_turns: int
 
 
 @dataclass(frozen=True, slots=True)
-class NoticeRaised:
+class NoticeRaisedEvent:
     """Something the person should know, in our words."""
 
-    tone: Tone
+    tone: NoticeTone
     text: str
 
 
 AgentEvent: TypeAlias = (
-    TurnBegun
-    | TurnEnded
-    | ActionsSplit
-    | ActionBegun
-    | ModelAsked
-    | ModelWaitedFor
-    | TextStreamed
-    | TextDiscarded
-    | AssistantSaid
-    | CallProposed
-    | CallSent
-    | CallClosed
-    | TokensCounted
-    | ContextCondensed
-    | ContextFilled
-    | ContextTrimmed
-    | NoticeRaised
+    TurnBegunEvent
+    | TurnEndedEvent
+    | ActionsSplitEvent
+    | ActionBegunEvent
+    | ModelAskedEvent
+    | ModelWaitedForEvent
+    | TextStreamedEvent
+    | TextDiscardedEvent
+    | AssistantSaidEvent
+    | CallProposedEvent
+    | CallSentEvent
+    | CallClosedEvent
+    | TokensCountedEvent
+    | ContextCondensedEvent
+    | ContextFilledEvent
+    | ContextTrimmedEvent
+    | NoticeRaisedEvent
 )

@@ -13,8 +13,8 @@ from typing import Any, Final, cast
 from gateway.agent.browser import SPACE, ordered
 from gateway.agent.messages import Tool
 from gateway.agent.provenance import neutralise
+from gateway.agent.render import first_sentence, required_of
 
-_FIRST_SENTENCE = re.compile(rf"^[^\n]*?\.(?=[{SPACE}]|\Z)")
 _CAPITAL = re.compile(r"^[A-Z]")
 _GIVEN = re.compile(f"for example ([^{SPACE},;]+)")
 
@@ -46,18 +46,6 @@ def make_example(tool: Tool) -> dict[str, Any]:
     values = ", ".join(value if isinstance(value, str) else _plain(value) for value in given.values())
     asked = _CAPITAL.sub(lambda letter: letter[0].lower(), first_sentence(tool["description"]).removesuffix("."))
     return {"user": f"{asked} ({values})" if values else asked, "reply": {"tool": tool["name"], "arguments": given}}
-
-
-def required_of(schema: Mapping[str, Any]) -> list[str]:
-    """The arguments that a schema asks for, in its order."""
-    required = schema.get("required")
-    return [name for name in cast("list[Any]", required) if isinstance(name, str)] if isinstance(required, list) else []
-
-
-def first_sentence(text: str) -> str:
-    """Of a description; its first line, where none ends."""
-    found = _FIRST_SENTENCE.search(text)
-    return neutralise(found[0] if found else text.split("\n", 1)[0])
 
 
 def _member(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:

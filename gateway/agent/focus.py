@@ -12,20 +12,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from gateway.agent.budget import length_of
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Result
 from gateway.agent.names import Slot, parts_of, slot_of
-from gateway.agent.parse import Fault, read_object
+from gateway.agent.parse import ParseFailure, read_object
+from gateway.agent.vocabulary import VOCABULARY
 from gateway.core.canonical import MAX_INTEGER, Json
 
-_MAX_LENGTH: Final = 1024
+_MAX_LENGTH: Final = LIMITS.focus_characters
 """Characters of a focused value. Longer ones are texts, not names of things."""
 
-_MAX_RESULT: Final = 8192
+_MAX_RESULT: Final = LIMITS.focus_result_characters
 """Characters of a result that is read for the thing it made."""
 
 _UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-_ENDING: Final = frozenset({"delete", "remove", "erase", "trash", "move", "rename"})
+_ENDING: Final = frozenset(VOCABULARY.removing_verbs)
 """Verbs after which a thing is no longer where it was."""
 
 
@@ -42,7 +44,7 @@ class Focus:
 NOTHING: Final = Focus()
 
 
-def after(call: Call, result: Result, focus: Focus) -> Focus:
+def update_focus(call: Call, result: Result, focus: Focus) -> Focus:
     """The focus once a call has closed. What did not succeed changes nothing."""
     if result["outcome"] != "ok":
         return focus
@@ -74,4 +76,4 @@ def _read(result: Result) -> Mapping[str, Any]:
     if length_of(content) > _MAX_RESULT:
         return {}
     value = read_object(content)
-    return {} if isinstance(value, Fault) else value
+    return {} if isinstance(value, ParseFailure) else value

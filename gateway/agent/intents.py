@@ -13,34 +13,32 @@ from typing import Any, Final, cast
 
 from gateway.agent.browser import as_json, ordered, trim
 from gateway.agent.budget import beginning, length_of
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Result
-from gateway.agent.parse import Fault, read_reply
+from gateway.agent.parse import ParseFailure, read_reply
 from gateway.agent.provenance import neutralise
+from gateway.agent.vocabulary import VOCABULARY
 from gateway.core.canonical import Json
 
-MAX_ACTIONS: Final = 8
-MAX_ACTION_LENGTH: Final = 200
+MAX_ACTIONS: Final = LIMITS.actions
+MAX_ACTION_LENGTH: Final = LIMITS.action_characters
 MAX_MESSAGE: Final = MAX_ACTIONS * MAX_ACTION_LENGTH
 """Characters of a message that is taken apart. A longer one holds a text to work on."""
 
-MAX_LINE: Final = 120
+MAX_LINE: Final = LIMITS.progress_line_characters
 """Characters of a line of the progress block, its dash included."""
 
-_MAX_FILLERS: Final = 12
+_MAX_FILLERS: Final = LIMITS.filler_words
 """Words between two wishes. More are a text, not a manner of speaking."""
 
-_CUES: Final = frozenset({"and", "then", "also", "plus"})
-_FILLERS: Final = _CUES | {
-    "please", "kindly", "just", "now", "so", "too", "as", "well", "after", "afterwards", "that", "finally", "next", "first",
-    "firstly", "second", "secondly", "lastly", "can", "could", "would", "you", "i", "we", "want", "need", "like", "to", "hi",
-    "hello", "hey", "thanks", "thank",
-}  # fmt: skip
+_CUES: Final = frozenset(VOCABULARY.cues)
+_FILLERS: Final = _CUES.union(VOCABULARY.fillers)
 """Words that may stand between two wishes, or around them, without being a part of either."""
 
-_CONDITIONS: Final = frozenset({"if", "unless", "otherwise", "else", "instead", "except", "whenever", "until"})
+_CONDITIONS: Final = frozenset(VOCABULARY.conditions)
 """A wish that depends on another is none without it."""
 
-_REFERENCES: Final = frozenset({"these", "those", "them", "following", "numbers", "figures", "amounts", "values"})
+_REFERENCES: Final = frozenset(VOCABULARY.figure_references)
 """Words by which a wish means figures that stand beside it."""
 
 _WORDED: Final = re.compile(r"[^\t 0-9.,:;/+*%()€$£¥#•-]")
@@ -52,12 +50,14 @@ _WORD: Final = re.compile("[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+")
 _CUT: Final = re.compile(r"[,;.!?\n]")
 _END: Final = re.compile(r"[,;.:!?]+$")
 _AND_THEN: Final = re.compile(r",? and (?:then|also) ", re.IGNORECASE | re.ASCII)
+"""No list: these two, after "and", are what was measured."""
+
 _PAUSE: Final = re.compile(r"[,;.:]+$")
 _BLANK: Final = re.compile("[\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class CompletedCall:
     """A call that has closed, as the model is reminded of it."""
 
     tool: str
@@ -125,19 +125,19 @@ def read_actions(text: str, message: str) -> list[str]:
     return [f"{each}\n{figures}" if figures and at == meaning else each for at, each in enumerate(actions)]
 
 
-def summarise(call: Call, result: Result) -> Completed:
+def summarise(call: Call, result: Result) -> CompletedCall:
     """One closed call in a few words. A result's content stays out: it is for reading, not for steering what comes next."""
     how = "done" if result["outcome"] == "ok" else f"not done, {result['outcome']}"
     given = ", ".join(f"{name}: {_told(value)}" for name, value in ordered(cast("dict[str, Json]", call["arguments"])).items())
-    return Completed(call["name"], f"{how} ({given})" if given else how)
+    return CompletedCall(call["name"], f"{how} ({given})" if given else how)
 
 
-def progress(completed: Sequence[Completed]) -> str:
-    """What a model is told of the steps behind it; nothing when there are none."""
+def progress(completed: Sequence[CompletedCall], words: Mapping[str, Any]) -> str:
+    """What a model is told of the steps behind it; nothing when there are none. `words` is prompts.json."""
     if not completed:
         return ""
     lines = [_line(f"- {each.tool}: {each.summary}") for each in completed]
-    return "\n".join(["Actions ALREADY COMPLETED for this user message (do not repeat them):", *lines])
+    return "\n".join([words["action"]["more"]["completed"], *lines])
 
 
 def _simplified(message: str) -> str:
@@ -175,7 +175,7 @@ def _cut_up(wishes: str, proposed: Sequence[str]) -> list[str]:
 
 def _proposed(text: str) -> list[str]:
     reply = read_reply(text)
-    given: Json = None if isinstance(reply, Fault) else reply.get("requestedActions")
+    given: Json = None if isinstance(reply, ParseFailure) else reply.get("requestedActions")
     actions = cast("list[Json]", given) if isinstance(given, list) else []
     return actions if all(isinstance(each, str) and length_of(each) <= MAX_ACTION_LENGTH for each in actions) else []
 

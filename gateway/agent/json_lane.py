@@ -7,71 +7,72 @@ repeats the call, so it is asked to report instead, and each further action that
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.browser import trim
-from gateway.agent.budget import cut, fit_messages, length_of
-from gateway.agent.budget import tokens_of as tokens_of_messages
+from gateway.agent.budget import cut, fit_messages, length_of, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.condensing import condense
-from gateway.agent.copied import quotable
+from gateway.agent.copied import copyable_strings
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, progress, read_actions, summarise
 from gateway.agent.lane import (
-    Calls,
+    AnswerStep,
+    CallsStep,
     LaneInput,
-    Proposal,
-    Reply,
-    Report,
-    Split,
-    Step,
+    LaneStep,
+    ProposedCall,
+    ReportStep,
+    SplitStep,
     StuckStep,
     collect,
     complete,
-    tokens_of,
 )
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool, ToolMessage
-from gateway.agent.nudges import MAX_NUDGES, looks_like_planning, nudge
-from gateway.agent.parse import Answer, AnswerReader, Fault, ObjectScanner, ToolChoice, parse_envelope
+from gateway.agent.nudges import looks_like_planning
+from gateway.agent.parse import AnswerChoice, AnswerReader, ParseFailure, ToolChoice, parse_envelope
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import action_prefix, describe_mistake, fixed_report, report_prompt
 from gateway.agent.provenance import neutralise
-from gateway.agent.repair import MAX_REPAIRS, correction, quote, repair_turns
+from gateway.agent.repair import MAX_REPAIRS, RepairDialogue, correction
+from gateway.agent.reply import ReplyEnd
 from gateway.agent.respond import is_respond, message_of
 from gateway.agent.routing import Spoken, as_chat, past_of, present_of, restated
-from gateway.agent.standing import Standing, Stuck, is_mistake, is_repeat, standing_of
+from gateway.agent.turn_progress import StuckReason, TurnProgress, is_mistake, is_repeat, progress_of
 
-MAX_STEP_TOKENS = 256
+MAX_STEP_TOKENS: Final = LIMITS.json_lane_tokens
 """Requirement 000-07: tokens of one step, unless told otherwise."""
 
-PROMPT_MARGIN = 64
-CHARACTERS_PER_TOKEN = 3
+PROMPT_MARGIN: Final = LIMITS.json_lane_margin
+CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
 """Fewer than the usual four: results are paths, figures and code, which take more tokens than prose."""
 
-MISTAKE_LENGTH = 400
+MISTAKE_LENGTH: Final = LIMITS.mistake_characters
 """What a model is told of its mistake, in characters: enough for the schema's complaint."""
 
 
-async def json_lane(lane: LaneInput) -> Step:
+async def json_lane(lane: LaneInput) -> LaneStep:
     """The next step of a turn."""
-    standing = standing_of(lane.messages, lane.turn_id)
-    result = standing.result
-    if _may_split(lane) and has_cue(standing.message):
-        return await _split(lane, standing.message)
-    if result is not None and not (is_mistake(result) and standing.mistakes <= MAX_REPAIRS):
-        return await _conclude(lane, standing, result)
+    state = progress_of(lane.messages, lane.turn_id)
+    result = state.result
+    if _may_split(lane) and has_cue(state.message):
+        return await _split(lane, state.message)
+    if result is not None and not (is_mistake(result) and state.mistakes <= MAX_REPAIRS):
+        return await _conclude(lane, state, result)
     if not lane.may_call:
-        return StuckStep(Stuck.CAPPED)
+        return StuckStep(StuckReason.CAPPED)
     if result is None:
-        return await _pick(lane, standing, [])
+        return await _pick(lane, state, [])
     told = correction(neutralise(cut(describe_mistake(result), MISTAKE_LENGTH)))
-    return await _pick(lane, standing, [{"role": "user", "content": told}])
+    return await _pick(lane, state, [{"role": "user", "content": told}])
 
 
-async def _split(lane: LaneInput, message: str) -> Step:
+async def _split(lane: LaneInput, message: str) -> LaneStep:
     """Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt."""
     request = ChatRequest(probe_prompt(lane.words, message), _tokens_for(lane), lane.stop, schema=probe_schema())
-    heard = await collect(lane, request, _Overrun().hear)
-    return Split(read_actions(heard.text, message))
+    heard = await collect(lane, request, ReplyEnd.AFTER_OBJECT)
+    return SplitStep(read_actions(heard.text, message))
 
 
 def _tokens_for(lane: LaneInput) -> int:
@@ -94,13 +95,13 @@ def _offered(tools: Sequence[Tool]) -> list[Tool]:
     return [tool for tool in tools if tool["permission"] != "forbidden" and tool.get("local") is not True]
 
 
-async def _pick(lane: LaneInput, standing: Standing, closing: Sequence[ChatMessage]) -> Step:
-    wish = _asked_for(lane, standing)
+async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMessage]) -> LaneStep:
+    wish = _asked_for(lane, state)
     tools = select(wish, _offered(lane.tools), examples_in(lane.words))
     prefix = action_prefix(tools, lane.words, more=_may_add_more(lane))
-    past, present = past_of(lane.shown, lane.turn_id), _present_for(lane, standing)
+    past, present = past_of(lane.shown, lane.turn_id), _present_for(lane, state)
     limit = _room_for(lane, prefix, closing)
-    condensed = await condense(lane, [*past, *present[:1]], limit - tokens_of_messages(present[1:]))
+    condensed = await condense(lane, [*past, *present[:1]], limit - tokens_of(present[1:]))
     if condensed is not None:
         return condensed
     fitted = fit_messages([*past, *present], limit)
@@ -108,91 +109,90 @@ async def _pick(lane: LaneInput, standing: Standing, closing: Sequence[ChatMessa
         lane.listener.trimmed(fitted.dropped)
     spoken = (each for each in fitted.messages if not isinstance(each, ToolMessage))
     prompt: list[ChatMessage] = [*prefix, *map(as_chat, spoken), *closing]
-    schema = action_schema(tools, quotable(lane.messages, wish), lane.words, more=_may_add_more(lane))
-    repairs = nudges = 0
+    schema = action_schema(tools, copyable_strings(lane.messages, wish), lane.words, more=_may_add_more(lane))
+    dialogue = RepairDialogue()
     while True:
         showing = _Showing(lane)
-        request = ChatRequest(tuple(prompt), _tokens_for(lane), lane.stop, schema=schema)
-        heard = await collect(lane, request, showing.hear)
+        request = ChatRequest((*prompt, *dialogue.turns), _tokens_for(lane), lane.stop, schema=schema)
+        heard = await collect(lane, request, ReplyEnd.AFTER_OBJECT, showing.hear)
         said = ""
-        match parse_envelope(heard.text):
+        match step := parse_envelope(heard.text):
             case ToolChoice(tool, arguments, more) if not is_respond(tool, lane.tools):
-                return _propose(lane, standing, Proposal(tool, arguments), more=more)
-            case Fault(reason):
-                lane.witness.faulted(reason)
+                return _propose(lane, state, ProposedCall(tool, arguments), more=more)
+            case ParseFailure(reason):
+                lane.observer.faulted(reason)
                 showing.discard()
-                if repairs == MAX_REPAIRS:
-                    return StuckStep(Stuck.UNREADABLE)
-                repairs += 1
-                prompt += repair_turns(heard.text, reason)
+                if not dialogue.repair(heard.text, correction(reason)):
+                    return StuckStep(StuckReason.UNREADABLE)
                 continue
             case ToolChoice(_, arguments):
                 said = message_of(arguments)
-            case Answer(text):
+            case AnswerChoice(text):
                 said = text
+            case _:
+                assert_never(step)
         if not (tools and looks_like_planning(said, lane.words)):
-            return _answer(lane, standing, said)
-        lane.witness.faulted("it only announces a step")
+            return _answer(lane, state, said)
+        lane.observer.faulted("it only announces a step")
         showing.discard()
-        if nudges == MAX_NUDGES:
-            return StuckStep(Stuck.PLANNING)
-        nudges += 1
-        prompt += [quote(heard.text), nudge(nudges, lane.words)]
+        if not dialogue.nudge(heard.text, lane.words):
+            return StuckStep(StuckReason.PLANNING)
 
 
 def _room_for(lane: LaneInput, prefix: Sequence[ChatMessage], closing: Sequence[ChatMessage]) -> int:
     """Tokens for the conversation, beside the beginning that never changes, what closes the prompt, and the reply."""
-    taken = _tokens_for(lane) + PROMPT_MARGIN + tokens_of(prefix) + tokens_of(closing)
+    taken = _tokens_for(lane) + PROMPT_MARGIN + tokens_of_prompt(prefix) + tokens_of_prompt(closing)
     return max(lane.model["contextTokens"] - taken, PROMPT_MARGIN)
 
 
-def _present_for(lane: LaneInput, standing: Standing) -> list[Spoken]:
+def _present_for(lane: LaneInput, state: TurnProgress) -> list[Spoken]:
     """What the message asks for, and what of it was chosen so far."""
-    message = standing.message
+    message = state.message
     if not _may_add_more(lane):
         return present_of(lane.messages, lane.turn_id, [message] if lane.actions is None else lane.actions)
     # Done steps are told, never replayed: a result could say anything, and a transcript would fill the context.
-    reminder = progress([summarise(each.call, each.result) for each in standing.closed]) if standing.finished else ""
+    closed = [summarise(each.call, each.result) for each in state.closed] if state.finished else []
+    reminder = progress(closed, lane.words)
     return restated(lane.messages, lane.turn_id, f"{message}\n\n{reminder}" if reminder else message)
 
 
-def _propose(lane: LaneInput, standing: Standing, picked: Proposal, *, more: bool) -> Step:
-    proposal = complete(picked, _asked_for(lane, standing), lane)
-    if not is_repeat(proposal.name, proposal.arguments, standing.closed, lane.tools):
-        return Calls([proposal], more=more and _may_add_more(lane))
+def _propose(lane: LaneInput, state: TurnProgress, picked: ProposedCall, *, more: bool) -> LaneStep:
+    proposal = complete(picked, _asked_for(lane, state), lane)
+    if not is_repeat(proposal.name, proposal.arguments, state.closed, lane.tools):
+        return CallsStep([proposal], more=more and _may_add_more(lane))
     # One that was told what is done and asks for it again has nothing left to ask for.
-    return Reply("") if _may_add_more(lane) else StuckStep(Stuck.REPEATED)
+    return AnswerStep("") if _may_add_more(lane) else StuckStep(StuckReason.REPEATED)
 
 
-def _answer(lane: LaneInput, standing: Standing, text: str) -> Step:
+def _answer(lane: LaneInput, state: TurnProgress, text: str) -> LaneStep:
     count = 1 if lane.actions is None else len(lane.actions)
     said = lane.copy.say("silent") if count > 1 and not trim(text) else text
-    return Reply(said) if standing.finished + 1 >= count else Report(said)
+    return AnswerStep(said) if state.finished + 1 >= count else ReportStep(said)
 
 
-def _asked_for(lane: LaneInput, standing: Standing) -> str:
+def _asked_for(lane: LaneInput, state: TurnProgress) -> str:
     """The words of the action under way."""
-    rest = (lane.actions or [])[standing.finished :]
-    return rest[0] if rest else standing.message
+    rest = (lane.actions or [])[state.finished :]
+    return rest[0] if rest else state.message
 
 
-async def _conclude(lane: LaneInput, standing: Standing, last: ToolMessage) -> Step:
+async def _conclude(lane: LaneInput, state: TurnProgress, last: ToolMessage) -> LaneStep:
     """Say what came of an action, and whether another one follows."""
     outcome = last.result["outcome"]
-    # A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
+    # A person's no, a timeout and a refusal are said in our words: a small model invents reasons for them.
     if outcome == "ok":
-        text = fixed_report(last, lane.words) or await _report(lane, _asked_for(lane, standing), last)
+        text = fixed_report(last, lane.words) or await _report(lane, _asked_for(lane, state), last)
     else:
         text = lane.copy.explain_outcome(last.call["name"], last.result)
-    rest = (lane.actions or [])[standing.finished + 1 :]
+    rest = (lane.actions or [])[state.finished + 1 :]
     # What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
     if outcome in ("ok", "deniedByUser") and (rest or lane.more):
-        return Report(text)
-    return Reply(f"{text}\n\n{lane.copy.name_the_rest(rest)}" if rest else text)
+        return ReportStep(text)
+    return AnswerStep(f"{text}\n\n{lane.copy.name_the_rest(rest)}" if rest else text)
 
 
 async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
-    bare = tokens_of(report_prompt(question, last, "", lane.words))
+    bare = tokens_of_prompt(report_prompt(question, last, "", lane.words))
     room = max(0, lane.model["contextTokens"] - _tokens_for(lane) - PROMPT_MARGIN - bare)
     content: str = last.result["content"]
     if length_of(content) > room * CHARACTERS_PER_TOKEN:
@@ -200,47 +200,28 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
     prompt = report_prompt(question, last, cut(content, room * CHARACTERS_PER_TOKEN), lane.words)
     shown = 0
 
-    def hear(text: str) -> bool:
+    def hear(text: str) -> None:
         nonlocal shown
-        lane.listener.streamed(text[shown:])
+        if len(text) > shown:
+            lane.listener.streamed(text[shown:])
         shown = len(text)
-        return False
 
-    heard = await collect(lane, ChatRequest(prompt, _tokens_for(lane), lane.stop), hear)
+    heard = await collect(lane, ChatRequest(prompt, _tokens_for(lane), lane.stop), hear=hear)
     return heard.text if trim(heard.text) else lane.copy.say("worded")
 
 
-class _Overrun:
-    """Notices when a model talks on after its first complete object; then it is stopped. One that ends there by itself is let
-    end, for its token counts come last."""
-
-    def __init__(self) -> None:
-        self._scanner = ObjectScanner()
-        self._read = 0
-        self._end: int | None = None
-
-    def hear(self, text: str) -> bool:
-        new, self._read = self._read, len(text)
-        found = self._scanner.feed(text[new:])
-        if found is not None and self._end is None:
-            new = self._end = text.index(found) + len(found)
-        return self._end is not None and bool(trim(text[new:]))
-
-
-class _Showing(_Overrun):
-    """The same, and shows an answer as it is written."""
+class _Showing:
+    """Shows an answer as it is written."""
 
     def __init__(self, lane: LaneInput) -> None:
-        super().__init__()
         self._listener = lane.listener
         self._answer = AnswerReader()
         self._is_shown = False
 
-    def hear(self, text: str) -> bool:
+    def hear(self, text: str) -> None:
         if said := self._answer.read(text):
             self._listener.streamed(said)
             self._is_shown = True
-        return super().hear(text)
 
     def discard(self) -> None:
         if self._is_shown:

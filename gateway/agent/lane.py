@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from gateway.agent.browser import as_json
-from gateway.agent.budget import estimate_tokens, length_of
+from gateway.agent.budget import estimate_tokens
 from gateway.agent.copy import Copy
 from gateway.agent.enrich import enrich
-from gateway.agent.focus import NOTHING, after
+from gateway.agent.focus import NOTHING, update_focus
 from gateway.agent.messages import Message, Tool, ToolMessage
-from gateway.agent.parse import MAX_REPLY, ThoughtFilter
-from gateway.agent.ports import CallDelta, Chat, ChatMessage, ChatRequest, Stop, TextDelta, Usage, Witness
+from gateway.agent.ports import Chat, ChatRequest, ReplyObserver, StopSignal
 from gateway.agent.prompts import Words
-from gateway.agent.standing import Stuck
-from gateway.agent.trajectory import Tokens
-
-MAX_CALLS: Final = 64
-"""Calls of one reply that are read: as many as a message to the gateway can hold."""
+from gateway.agent.reply import ReplyEnd, ReplyReader, read_deltas
+from gateway.agent.turn_progress import StuckReason
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProposedCall:
     """A call as the model proposed it; it gets its id from the loop."""
 
     name: str
@@ -33,37 +29,37 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SplitStep:
     """The message asks for these actions, in this order."""
 
     actions: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class CallsStep:
     """What the model wants done, and what it says with it. `more`: it says that the message asks for further actions."""
 
-    proposals: Sequence[Proposal]
+    proposals: Sequence[ProposedCall]
     text: str = ""
     more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Condensed:
+class CondensedStep:
     """What the model is shown from now on, a summary in the place of older messages; None where it gave none."""
 
     shown: Sequence[Message] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReportStep:
     """How the action under way ended; another one follows."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class AnswerStep:
     """What the model wants to say, and with that the turn is over."""
 
     text: str
@@ -73,10 +69,10 @@ class Reply:
 class StuckStep:
     """None of them. What the model wrote is not shown."""
 
-    why: Stuck
+    why: StuckReason
 
 
-Step: TypeAlias = Split | Calls | Condensed | Report | Reply | StuckStep
+LaneStep: TypeAlias = SplitStep | CallsStep | CondensedStep | ReportStep | AnswerStep | StuckStep
 
 
 class LaneListener(Protocol):
@@ -121,9 +117,9 @@ class LaneInput:
     tools: Sequence[Tool]
     model: Mapping[str, Any]
     chat: Chat
-    stop: Stop
+    stop: StopSignal
     listener: LaneListener
-    witness: Witness
+    observer: ReplyObserver
     words: Words
     copy: Copy
     today: date
@@ -134,7 +130,7 @@ class LaneInput:
     step_tokens: int | None = None
 
 
-def complete(proposal: Proposal, message: str, lane: LaneInput) -> Proposal:
+def complete(proposal: ProposedCall, message: str, lane: LaneInput) -> ProposedCall:
     """A proposal with the arguments filled that the model left empty and the person's words answer, before anybody sees it."""
     tool = next((tool for tool in lane.tools if tool["name"] == proposal.name), None)
     if tool is None:
@@ -142,88 +138,46 @@ def complete(proposal: Proposal, message: str, lane: LaneInput) -> Proposal:
     focus = NOTHING
     for each in lane.messages:
         if isinstance(each, ToolMessage):
-            focus = after(each.call, each.result, focus)
+            focus = update_focus(each.call, each.result, focus)
     return replace(proposal, arguments=enrich(proposal.arguments, tool["paramSchema"], message, focus, lane.today))
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ModelReply:
     """A whole reply, put together from its pieces: its text, and calls as (name, arguments as they were written)."""
 
     text: str
     calls: Sequence[tuple[str, str]] = ()
 
 
-@dataclass(slots=True)
-class _Fragments:
-    name: str = ""
-    arguments: str = ""
+async def collect(
+    lane: LaneInput, request: ChatRequest, end: ReplyEnd = ReplyEnd.STREAM, hear: Callable[[str], None] = lambda _text: None
+) -> ModelReply:
+    """Read a reply as far as `end` says, without the thinking at its beginning.
 
-
-@dataclass(slots=True)
-class _Collected:
-    written: str = ""
-    text: str = ""
-    calls: dict[int, _Fragments] = field(default_factory=dict[int, _Fragments])
-    exact: bool = False
-    tokens: Tokens | None = None
-    taken: int = 0
-
-    def has_room(self, *pieces: str) -> bool:
-        """Whether these still belong to a reply that anybody would read."""
-        self.taken += sum(map(length_of, pieces))
-        return self.taken <= MAX_REPLY
-
-
-async def collect(lane: LaneInput, request: ChatRequest, hear: Callable[[str], bool]) -> Heard:
-    """Read a reply to its end, without the thinking at its beginning.
-
-    `hear` gets the text so far after each piece and may return True to stop: then the model is stopped, and what was read is the
-    reply; so it is where the model comes to no end. However it ends, what was counted is counted.
+    `hear` gets the text so far after each piece. However it ends, what was counted is counted.
     """
-    so_far, thoughts = _Collected(), ThoughtFilter()
+    reader = ReplyReader(end)
     try:
-        async with contextlib.aclosing(lane.chat(request)) as deltas:
-            async for delta in deltas:
-                match delta:
-                    case Usage(prompt_tokens, completion_tokens):
-                        so_far.exact = True
-                        lane.listener.counted(prompt_tokens, completion_tokens, exact=True)
-                    case Tokens():
-                        so_far.tokens = delta
-                    case CallDelta(index, name, arguments):
-                        if not 0 <= index < MAX_CALLS or not so_far.has_room(name, arguments):
-                            break
-                        call = so_far.calls.setdefault(index, _Fragments())
-                        call.name += name
-                        call.arguments += arguments
-                    case TextDelta(text):
-                        if not so_far.has_room(text):
-                            break
-                        so_far.written += text
-                        so_far.text += thoughts.feed(text)[1]
-                        if hear(so_far.text):
-                            break
+        async with contextlib.aclosing(read_deltas(lane.chat(request), reader)) as pieces:
+            async for _piece in pieces:
+                hear(reader.said)
     finally:
-        if so_far.written or so_far.calls:
-            lane.witness.wrote(request.messages, _raw(so_far), so_far.tokens)
-    so_far.text += thoughts.finish()[1]
-    if not so_far.exact:
-        lane.listener.counted(_estimate(request), estimate_tokens(so_far.written), exact=False)
-    return Heard(so_far.text, [(call.name, call.arguments) for _, call in sorted(so_far.calls.items())])
+        if reader.usage is not None:
+            lane.listener.counted(reader.usage.prompt_tokens, reader.usage.completion_tokens, exact=True)
+        if reader.written or reader.calls:
+            lane.observer.wrote(request.messages, _raw(reader), reader.tokens)
+    if reader.usage is None:
+        lane.listener.counted(_estimate(request), estimate_tokens(reader.written), exact=False)
+    return ModelReply(reader.said, [(call.name, call.arguments) for _, call in sorted(reader.calls.items())])
 
 
-def _raw(so_far: _Collected) -> str:
+def _raw(reader: ReplyReader) -> str:
     """What the model wrote, calls included, as one text."""
-    calls = [as_json({"name": call.name, "arguments": call.arguments}) for _, call in sorted(so_far.calls.items())]
-    return "\n".join([*([so_far.written] if so_far.written else []), *calls])
+    calls = [as_json({"name": call.name, "arguments": call.arguments}) for _, call in sorted(reader.calls.items())]
+    return "\n".join([*([reader.written] if reader.written else []), *calls])
 
 
 def _estimate(request: ChatRequest) -> int:
     tools = estimate_tokens(as_json(request.tools)) if request.tools else 0
     return tools + sum(estimate_tokens(message["content"]) + 4 for message in request.messages)
-
-
-def tokens_of(prompt: Sequence[ChatMessage]) -> int:
-    """Tokens of a prompt, roughly, with what the chat template puts around each message."""
-    return sum(estimate_tokens(message["content"]) + 8 for message in prompt)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
+
+from gateway.agent.limits import LIMITS
 
 _Step: TypeAlias = tuple[str, str, str]
 
-_LONGEST_CIRCLE = 2
+_LONGEST_CIRCLE: Final = LIMITS.repeated_cycle_calls
 """Calls of a circle that is noticed the second time round; a longer one ends with the steps of the turn."""
 
 

@@ -1,7 +1,7 @@
 """What was said and done in a conversation, as the loop holds it.
 
-Calls and results are protocol.md's own JSON objects, `ToolCall` and `ToolResult`: they came over the wire and go into prompts
-and events as they are.
+Calls and results are the JSON objects `ToolCall` and `ToolResult` of docs/PROTOCOL.md: they came over the wire and go into
+prompts and events as they are.
 """
 
 from __future__ import annotations

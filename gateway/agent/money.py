@@ -10,19 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-_SIGNS: Final = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
-_WORDS: Final = {
-    "dollars": "USD", "dollar": "USD", "bucks": "USD", "euros": "EUR", "euro": "EUR", "pounds": "GBP", "pound": "GBP",
-    "rupees": "INR", "yen": "JPY",
-}  # fmt: skip
-_CODES: Final = (
-    "usd", "eur", "gbp", "jpy", "inr", "chf", "cad", "aud", "nzd", "cny", "sek", "nok", "dkk", "pln", "czk", "huf",
-    "bgn", "brl", "mxn", "zar", "krw", "sgd", "hkd", "uah", "isk",
-)  # fmt: skip
-"""Codes that are no words: `try 5 times` and `php 8` speak of no money."""
+from gateway.agent.vocabulary import VOCABULARY, any_of
 
-_SIGN: Final = f"[{''.join(_SIGNS)}]"
-_WORD: Final = f"(?:{'|'.join((*_WORDS, *_CODES))})"
+_CURRENCIES: Final = {**VOCABULARY.currency_signs, **VOCABULARY.currency_words}
+_SIGNS: Final = "".join(VOCABULARY.currency_signs)
+_SIGN: Final = f"[{_SIGNS}]"
+_WORD: Final = f"(?:{any_of((*VOCABULARY.currency_words, *VOCABULARY.currency_codes))})"
+"""Among the codes are none that are words: `try 5 times` and `php 8` speak of no money."""
+
 _NUMBER: Final = r"\d[\d.,]*\d|\d"
 _MARKED: Final = re.compile(
     r"(?<![\w.,/:#+-])"
@@ -30,7 +25,7 @@ _MARKED: Final = re.compile(
     rf"|(?P<before_it>{_NUMBER}) ?(?P<after>{_SIGN}|{_WORD}\b))",
     re.ASCII,
 )
-_BARE: Final = re.compile(rf"(?<![\w.,/:#+$€£¥₹-])({_NUMBER})(?![\w/:%°$€£¥₹-]|[.,]\d)", re.ASCII)
+_BARE: Final = re.compile(rf"(?<![\w.,/:#+{_SIGNS}-])({_NUMBER})(?![\w/:%°{_SIGNS}-]|[.,]\d)", re.ASCII)
 
 _WHOLE: Final = re.compile(r"\d{1,15}", re.ASCII)
 _GROUPED: Final = re.compile(r"([1-9]\d{0,2}(?:([.,])\d{3})(?:\2\d{3}){0,3})(?:(?!\2)[.,](\d{1,2}))?", re.ASCII)
@@ -78,7 +73,7 @@ def _trimmed(digits: str) -> str:
 
 def _read_marked(match: re.Match[str]) -> tuple[str | None, str]:
     mark = match["before"] or match["after"]
-    return read_number(match["after_it"] or match["before_it"]), _SIGNS.get(mark) or _WORDS.get(mark) or mark.upper()
+    return read_number(match["after_it"] or match["before_it"]), _CURRENCIES.get(mark) or mark.upper()
 
 
 def _only(found: Sequence[tuple[str | None, str | None]]) -> Money | None:

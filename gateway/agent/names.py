@@ -6,11 +6,13 @@ import re
 from enum import Enum
 from typing import Final
 
+from gateway.agent.vocabulary import VOCABULARY
+
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-_URLS: Final = frozenset({"url", "uri", "link", "href"})
-_PATHS: Final = frozenset({"path", "file", "filename", "folder", "directory", "dir"})
-_QUERIES: Final = frozenset({"query", "search", "pattern"})
+_URLS: Final = frozenset(VOCABULARY.url_arguments)
+_PATHS: Final = frozenset(VOCABULARY.path_arguments)
+_QUERIES: Final = frozenset(VOCABULARY.query_arguments)
 
 
 class Slot(Enum):

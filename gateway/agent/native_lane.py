@@ -5,39 +5,42 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from gateway.agent.browser import SPACE, as_json, trim
 from gateway.agent.budget import estimate_tokens, fit_messages, length_of
 from gateway.agent.condensing import condense
-from gateway.agent.lane import Calls, Heard, LaneInput, Proposal, Reply, Step, StuckStep, collect, complete
+from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ModelReply, ProposedCall, StuckStep, collect, complete
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
-from gateway.agent.nudges import MAX_NUDGES, looks_like_planning, nudge
-from gateway.agent.parse import MAX_NAME, Fault, find_object, read_object
+from gateway.agent.mistakes import MISTAKES
+from gateway.agent.nudges import looks_like_planning
+from gateway.agent.parse import MAX_NAME, ParseFailure, find_object, read_object
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.provenance import frame_result, neutralise
-from gateway.agent.repair import MAX_REPAIRS, quote
+from gateway.agent.render import fill
+from gateway.agent.repair import RepairDialogue
 from gateway.agent.respond import inject_respond, is_respond, message_of
-from gateway.agent.standing import Stuck, is_looping, standing_of
+from gateway.agent.turn_progress import StuckReason, is_looping, progress_of
 
-MAX_ANSWER_TOKENS: Final = 1024
+MAX_ANSWER_TOKENS: Final = LIMITS.native_lane_tokens
 """A reply longer than this is no longer read by anyone."""
 
-PROMPT_MARGIN: Final = 256
+PROMPT_MARGIN: Final = LIMITS.native_lane_margin
 
 _BLANK = f"[{SPACE}]*"
 _MAY_BE_CALL = re.compile(rf"{_BLANK}(?:\Z|\{{|`{{1,2}}\Z|```\w*{_BLANK}(?:\Z|\{{)|<(?:\Z|/?to))", re.ASCII)
 _AROUND_CALL = re.compile(r"```\w*|</?tools?(?:_call)?>", re.ASCII)
 
 
-async def native_lane(lane: LaneInput) -> Step:
+async def native_lane(lane: LaneInput) -> LaneStep:
     """The next step of a turn. What a remote model writes is taken at its word, and its calls may repeat; a local one that only
     announces a call, writes it as prose or goes in a circle is told so, or stopped."""
-    standing = standing_of(lane.messages, lane.turn_id)
+    state = progress_of(lane.messages, lane.turn_id)
     if not lane.may_call:
-        return StuckStep(Stuck.CAPPED)
-    if lane.model["local"] and is_looping(standing.closed):
-        return StuckStep(Stuck.LOOPING)
+        return StuckStep(StuckReason.CAPPED)
+    if lane.model["local"] and is_looping(state.closed):
+        return StuckStep(StuckReason.LOOPING)
     max_tokens = min(lane.step_tokens or MAX_ANSWER_TOKENS, lane.model["outputTokens"] or MAX_ANSWER_TOKENS)
     tools = inject_respond(declare(lane.tools))[0] or ()
     room = lane.model["contextTokens"] - max_tokens - PROMPT_MARGIN - estimate_tokens(as_json(tools))
@@ -50,31 +53,27 @@ async def native_lane(lane: LaneInput) -> Step:
         lane.listener.trimmed(fitted.dropped)
     system = {"role": "system", "content": "\n".join(lane.words["native"]["system"])}
     prompt: list[ChatMessage] = [system, *map(_as_chat, fitted.messages)]
-    repairs = nudges = 0
+    dialogue = RepairDialogue()
     while True:
-        heard = await _converse(lane, prompt, tools, max_tokens)
+        heard = await _converse(lane, [*prompt, *dialogue.turns], tools, max_tokens)
         read = _interpret(heard, lane)
-        if isinstance(read, Fault):
-            lane.witness.faulted(read.reason)
+        if isinstance(read, ParseFailure):
+            lane.observer.faulted(read.reason)
             lane.listener.discarded()
-            if repairs == MAX_REPAIRS:
-                return StuckStep(Stuck.UNREADABLE)
-            repairs += 1
-            prompt += quote(heard.text), {"role": "user", "content": read.reason}
-        elif isinstance(read, Calls):
-            return _complete(read, standing.message, lane) if lane.model["local"] else read
+            if not dialogue.repair(heard.text, read.reason):
+                return StuckStep(StuckReason.UNREADABLE)
+        elif isinstance(read, CallsStep):
+            return _complete(read, state.message, lane) if lane.model["local"] else read
         elif lane.model["local"] and tools and looks_like_planning(read.text, lane.words):
-            lane.witness.faulted("it only announces a step")
+            lane.observer.faulted("it only announces a step")
             lane.listener.discarded()
-            if nudges == MAX_NUDGES:
-                return StuckStep(Stuck.PLANNING)
-            nudges += 1
-            prompt += quote(heard.text), nudge(nudges, lane.words)
+            if not dialogue.nudge(heard.text, lane.words):
+                return StuckStep(StuckReason.PLANNING)
         else:
             return read
 
 
-def _complete(calls: Calls, message: str, lane: LaneInput) -> Calls:
+def _complete(calls: CallsStep, message: str, lane: LaneInput) -> CallsStep:
     return replace(calls, proposals=[complete(each, message, lane) for each in calls.proposals])
 
 
@@ -90,7 +89,7 @@ def declare(tools: Sequence[Tool]) -> list[Tool]:
     ]
 
 
-async def _converse(lane: LaneInput, prompt: Sequence[ChatMessage], tools: Sequence[Tool], max_tokens: int) -> Heard:
+async def _converse(lane: LaneInput, prompt: Sequence[ChatMessage], tools: Sequence[Tool], max_tokens: int) -> ModelReply:
     shown = 0
 
     def show(text: str) -> None:
@@ -99,50 +98,48 @@ async def _converse(lane: LaneInput, prompt: Sequence[ChatMessage], tools: Seque
             lane.listener.streamed(text[shown:])
         shown = len(text)
 
-    def hear(text: str) -> bool:
+    def hear(text: str) -> None:
         if not _MAY_BE_CALL.match(text):
             show(text)
-        return False
 
-    heard = await collect(lane, ChatRequest(tuple(prompt), max_tokens, lane.stop, tools=tools), hear)
+    heard = await collect(lane, ChatRequest(tuple(prompt), max_tokens, lane.stop, tools=tools), hear=hear)
     if not heard.calls and not _is_call_in_prose(heard.text, lane):
         show(heard.text)
     return heard
 
 
-def _interpret(heard: Heard, lane: LaneInput) -> Calls | Reply | Fault:
+def _interpret(heard: ModelReply, lane: LaneInput) -> CallsStep | AnswerStep | ParseFailure:
     """The step, or what to tell the model of its mistake."""
-    mistakes = lane.words["native"]["mistakes"]
     if heard.calls:
-        proposals: list[Proposal] = []
+        proposals: list[ProposedCall] = []
         for name, arguments in heard.calls:
             read = _read_call(name, arguments)
-            if isinstance(read, Fault):
-                return Fault(mistakes["invalid"].replace("{reason}", read.reason))
+            if isinstance(read, ParseFailure):
+                return ParseFailure(fill(MISTAKES.wrong_call, {"reason": read.reason}.get))
             proposals.append(read)
         return _step_of(heard.text, proposals, lane.tools)
     if _is_call_in_prose(heard.text, lane):
-        return Fault(mistakes["inProse"])
-    return Reply(heard.text) if trim(heard.text) else Fault(mistakes["empty"])
+        return ParseFailure(MISTAKES.call_in_prose)
+    return AnswerStep(heard.text) if trim(heard.text) else ParseFailure(MISTAKES.empty_reply)
 
 
-def _step_of(text: str, proposals: Sequence[Proposal], tools: Sequence[Tool]) -> Calls | Reply:
+def _step_of(text: str, proposals: Sequence[ProposedCall], tools: Sequence[Tool]) -> CallsStep | AnswerStep:
     real = [each for each in proposals if not is_respond(each.name, tools)]
     said = [message_of(each.arguments) for each in proposals if is_respond(each.name, tools)]
     words = "\n\n".join(each for each in (text, *said) if each)
-    return Calls(real, words) if real else Reply(words)
+    return CallsStep(real, words) if real else AnswerStep(words)
 
 
-def _read_call(name: str, arguments: str) -> Proposal | Fault:
+def _read_call(name: str, arguments: str) -> ProposedCall | ParseFailure:
     if not 0 < length_of(name) <= MAX_NAME:
-        return Fault("it names no tool")
+        return ParseFailure(MISTAKES.no_tool)
     if not trim(arguments):
-        return Proposal(name, {})
+        return ProposedCall(name, {})
     read = read_object(arguments)
-    if not isinstance(read, Fault):
-        return Proposal(name, read)
-    is_other = read.reason == "it is not a JSON object"
-    return Fault("its arguments are not a JSON object" if is_other else "its arguments are not valid JSON")
+    if not isinstance(read, ParseFailure):
+        return ProposedCall(name, read)
+    is_other = read.reason == MISTAKES.other_json
+    return ParseFailure(MISTAKES.call_with_other_json if is_other else MISTAKES.call_without_json)
 
 
 def _is_call_in_prose(text: str, lane: LaneInput) -> bool:
@@ -154,7 +151,7 @@ def _is_call_in_prose(text: str, lane: LaneInput) -> bool:
     if find_object(bare) != bare:
         return False
     value = read_object(bare)
-    if isinstance(value, Fault):
+    if isinstance(value, ParseFailure):
         return False
     named: Any = next((value[key] for key in ("name", "tool", "function") if value.get(key) is not None), None)
     return any(tool["name"] == named for tool in lane.tools)
@@ -169,6 +166,8 @@ def _as_chat(message: Message) -> ChatMessage:
             return {**said, "tool_calls": list(map(_declared_call, calls))} if calls else said
         case ToolMessage(call=call, result=result):
             return {"role": "tool", "tool_call_id": call["id"], "content": frame_result(call["name"], result)}
+        case _:
+            assert_never(message)
 
 
 def _declared_call(call: Any) -> Any:

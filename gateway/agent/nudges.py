@@ -12,11 +12,13 @@ from typing import Any, Final
 
 from gateway.agent.browser import trim
 from gateway.agent.budget import length_of
+from gateway.agent.limits import LIMITS
+from gateway.agent.vocabulary import any_of
 
-MAX_NUDGES: Final = 3
+MAX_NUDGES: Final = LIMITS.nudges
 """Requirement 003-07."""
 
-_LONGEST_PLAN: Final = 600
+_LONGEST_PLAN: Final = LIMITS.plan_characters
 """Characters; who writes more than this has written something."""
 
 _SENTENCE_END: Final = re.compile(r"[.!?:;…]+(?=[ \t\r\n]|$)|[\r\n]+")
@@ -30,7 +32,7 @@ def looks_like_planning(text: str, words: Mapping[str, Any]) -> bool:
     if said.endswith("?") or length_of(said) > _LONGEST_PLAN:
         return False
     planning = words["planning"]
-    announcement, filler = _announcement_of(planning), re.compile(f"(?:{_any_of(planning['fillers'])})$", _FLAGS)
+    announcement, filler = _announcement_of(planning), re.compile(f"(?:{any_of(planning['fillers'])})$", _FLAGS)
     parts = [_NUMBERED.sub("", part.strip(" \t")) for part in _SENTENCE_END.split(said)]
     told = [part for part in parts if part and not filler.match(part)]
     return bool(told) and all(announcement.match(part) for part in told)
@@ -43,9 +45,5 @@ def nudge(number: int, words: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _announcement_of(planning: Mapping[str, Sequence[str]]) -> re.Pattern[str]:
-    before, who, between, does = (_any_of(planning[each]) for each in ("before", "who", "between", "does"))
+    before, who, between, does = (any_of(planning[each]) for each in ("before", "who", "between", "does"))
     return re.compile(rf"(?:(?:{before}),?[ \t]+){{0,3}}(?:{who})(?:[ \t]+(?:{between}))*[ \t]+(?:{does})\b", _FLAGS)
-
-
-def _any_of(phrases: Sequence[str]) -> str:
-    return "|".join(re.escape(phrase).replace(r"\ ", " ") for phrase in phrases)

@@ -14,13 +14,16 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final, Never, TypeAlias, TypeGuard, cast
 
+from gateway.agent.browser import has_half
 from gateway.agent.budget import length_of
+from gateway.agent.limits import LIMITS
+from gateway.agent.mistakes import MISTAKES
 from gateway.core.canonical import MAX_DEPTH, MAX_INTEGER, Json
 
-MAX_REPLY: Final = 262_144
+MAX_REPLY: Final = LIMITS.reply_characters
 """Longest reply in UTF-16 code units that is read. A call that needs more would not fit into one message to the gateway."""
 
-MAX_NAME: Final = 128
+MAX_NAME: Final = LIMITS.tool_name_characters
 """Characters of a tool's name, known or not; the gateway has no record of longer ones."""
 
 ARGUMENTS: Final = ("arguments", "args", "parameters")
@@ -32,7 +35,6 @@ _OPENING = re.compile(r"""\{(?=[ \t\r\n"'}]|\Z)""")
 _IN_OBJECT = re.compile(r'["{}]')
 _IN_STRING = re.compile(r'["\\]')
 _IN_JSON = re.compile(r'["\\{}\[\]:\x00-\x1f]')
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +47,20 @@ class ToolChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerChoice:
     """Words for the person."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ParseFailure:
     """Neither. `reason` is said to the model."""
 
     reason: str
 
 
-Envelope: TypeAlias = ToolChoice | Answer
+Envelope: TypeAlias = ToolChoice | AnswerChoice
 
 
 class _Thought(Enum):
@@ -189,44 +191,44 @@ def find_object(text: str) -> str | None:
     return ObjectScanner().feed(text)
 
 
-def read_reply(text: str) -> dict[str, Json] | Fault:
+def read_reply(text: str) -> dict[str, Json] | ParseFailure:
     """The first object of a reply as a value."""
     scanner = ObjectScanner()
     found = scanner.feed(text)
     if found is None:
-        return Fault("the JSON object does not end" if scanner.began else "there is no JSON object")
+        return ParseFailure(MISTAKES.endless_object if scanner.began else MISTAKES.no_object)
     return read_object(found)
 
 
-def read_object(text: str) -> dict[str, Json] | Fault:
+def read_object(text: str) -> dict[str, Json] | ParseFailure:
     """One JSON object as a value. Line ends and other control characters written plainly inside strings are let pass."""
     units = text.encode("utf-16-le", "surrogatepass")
     if len(units) > 2 * MAX_REPLY:
-        return Fault("it is too long")
+        return ParseFailure(MISTAKES.too_long)
     try:
         # Pieces of a stream may part a surrogate pair; here it becomes one character again.
         text = units.decode("utf-16-le")
     except UnicodeDecodeError:
-        return Fault("it has half of a character")
+        return ParseFailure(MISTAKES.half_character)
     survey = _survey(text)
     if survey.depth > MAX_DEPTH:
-        return Fault("it is nested too deeply")
+        return ParseFailure(MISTAKES.too_deep)
     try:
         value: Json = _DECODER.decode(survey.text)
     except ValueError:
-        return Fault("it is not valid JSON")
+        return ParseFailure(MISTAKES.no_json)
     if not is_object(value):
-        return Fault("it is not a JSON object")
+        return ParseFailure(MISTAKES.other_json)
     contents = _Contents()
     contents.take(value)
     if contents.has_surrogate:
-        return Fault("it has half of a character")
+        return ParseFailure(MISTAKES.half_character)
     if contents.members != survey.members:
-        return Fault("it names a member twice")
-    return Fault("it has a number out of range") if contents.has_wild_number else value
+        return ParseFailure(MISTAKES.doubled_member)
+    return ParseFailure(MISTAKES.wild_number) if contents.has_wild_number else value
 
 
-def parse_envelope(text: str) -> Envelope | Fault:
+def parse_envelope(text: str) -> Envelope | ParseFailure:
     """A call or an answer.
 
     Both `{"tool", "arguments"[, "more"]}` | `{"answer"}` and the planner's `{"type": "tool_call", "toolName", "arguments"}` |
@@ -234,23 +236,23 @@ def parse_envelope(text: str) -> Envelope | Fault:
     `parameters`, and arguments that are JSON inside a string.
     """
     value = read_reply(text)
-    if isinstance(value, Fault):
+    if isinstance(value, ParseFailure):
         return value
     tool = tool_of(value)
     if tool is not None:
         if length_of(tool) > MAX_NAME:
-            return Fault("it names no tool")
+            return ParseFailure(MISTAKES.no_tool)
         arguments = arguments_of(value)
-        return arguments if isinstance(arguments, Fault) else ToolChoice(tool, arguments, value.get("more") is True)
+        return arguments if isinstance(arguments, ParseFailure) else ToolChoice(tool, arguments, value.get("more") is True)
     match value:
         case (
             {"answer": str(words)}
             | {"type": "final_answer", "content": str(words)}
             | {"type": "ask_user", "question": str(words)}
         ):
-            return Answer(words)
+            return AnswerChoice(words)
         case _:
-            return Fault("it has neither `tool` nor `answer`")
+            return ParseFailure(MISTAKES.no_action)
 
 
 class AnswerReader:
@@ -290,12 +292,12 @@ def tool_of(value: dict[str, Json]) -> str | None:
     return next((name for name in names if isinstance(name, str) and name), None)
 
 
-def arguments_of(value: dict[str, Json]) -> dict[str, Json] | Fault:
+def arguments_of(value: dict[str, Json]) -> dict[str, Json] | ParseFailure:
     """The arguments that an object gives, under any of the names that models use for them; none are no arguments."""
     given: Json = next((value[key] for key in ARGUMENTS if value.get(key) is not None), dict[str, Json]())
     if isinstance(given, str):
         given = read_object(given)
-    return given if is_object(given) else Fault("`arguments` is not an object")
+    return given if is_object(given) else ParseFailure(MISTAKES.other_arguments)
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
@@ -356,7 +358,7 @@ class _Contents:
     def take(self, value: Json) -> None:
         match value:
             case str():
-                self.has_surrogate = self.has_surrogate or _SURROGATE.search(value) is not None
+                self.has_surrogate = self.has_surrogate or has_half(value)
             case int() | float():
                 self.has_wild_number = self.has_wild_number or not abs(value) <= MAX_INTEGER
             case dict():

@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Protocol, TypeAlias
 
-from gateway.agent.actions import DEFAULT_ACTIONS, Action, ActionKind, Stamps, planner_schema, read_action
+from gateway.agent.actions import DEFAULT_ACTIONS, Action, ActionDefaults, ActionKind, planner_schema, read_action
 from gateway.agent.budget import estimate_tokens
-from gateway.agent.parse import Fault, read_reply
-from gateway.agent.render import AgentContext, Rendered, TooLong, render
+from gateway.agent.limits import LIMITS
+from gateway.agent.parse import ParseFailure, read_reply
+from gateway.agent.planner_prompt import AgentContext, PlannerPrompt, PromptTooLong, planner_prompt
 from gateway.agent.repair import (
     MAX_REPAIRS,
+    Accepted,
     ChatMessage,
-    Heard,
     Repairing,
-    Settled,
-    Signal,
+    ReplyPiece,
+    StopCheck,
     TextGenerator,
     pursue,
 )
@@ -98,7 +99,7 @@ class OnDevicePlanner:
         *,
         actions: Iterable[ActionKind | str] = DEFAULT_ACTIONS,
         max_repair_attempts: int = MAX_REPAIRS,
-        max_prompt_tokens: int = 3500,
+        max_prompt_tokens: int = LIMITS.planner_prompt_tokens,
         count_tokens: Callable[[str], int] = estimate_tokens,
         clock: Callable[[], int] | None = None,
         id_generator: Callable[[], str] | None = None,
@@ -111,7 +112,7 @@ class OnDevicePlanner:
         self._max_repairs = max_repair_attempts
         self._limits = _Limits(max_prompt_tokens, count_tokens)
         numbers = count(1)
-        self._stamps = Stamps(
+        self._stamps = ActionDefaults(
             id_generator or (lambda: f"action-{next(numbers)}"),
             lambda: None if clock is None else rfc3339(clock()),
         )
@@ -120,7 +121,7 @@ class OnDevicePlanner:
         self,
         context: AgentContext,
         *,
-        signal: Signal | None = None,
+        signal: StopCheck | None = None,
         on_chunk: Callable[[PlannerChunk], None] | None = None,
     ) -> Action:
         """The next action. Raises OnDevicePlannerError, what `signal` raises, and whatever the generator does."""
@@ -132,7 +133,7 @@ class OnDevicePlanner:
         assert isinstance(last, ActionChunk)
         return last.action
 
-    async def plan_stream(self, context: AgentContext, *, signal: Signal | None = None) -> AsyncGenerator[PlannerChunk]:
+    async def plan_stream(self, context: AgentContext, *, signal: StopCheck | None = None) -> AsyncGenerator[PlannerChunk]:
         """The next action, told while it comes about; `ActionChunk` is last. Raises as `plan` does.
 
         Close it (`contextlib.aclosing`) when it is not read to its end, and the generator is closed with it.
@@ -153,14 +154,14 @@ class OnDevicePlanner:
                 for trimmed in plan.news():
                     yield trimmed
                 match told:
-                    case Heard(_, thought, said):
+                    case ReplyPiece(_, thought, said):
                         if thought:
                             yield ReasoningChunk(thought)
                         if said:
                             yield TextChunk(said)
                     case Repairing(attempt, reason):
                         yield RepairChunk(attempt, reason)
-                    case Settled(_, action):
+                    case Accepted(_, action):
                         yield ActionChunk(action)
                     case _:
                         raise OnDevicePlannerError(told.attempts, told.reason)
@@ -184,18 +185,18 @@ class _Plan:
     def compose(self, closing: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
         """The prompt; when not all repair turns fit, with the latest two."""
         made = self._render(closing)
-        if isinstance(made, TooLong):
+        if isinstance(made, PromptTooLong):
             made = self._render(closing[-2:])
-        if isinstance(made, TooLong):
+        if isinstance(made, PromptTooLong):
             reason = f"the task, its tools and the last observation need {made.needed} tokens, and {made.allowed} are allowed"
             raise OnDevicePlannerError(len(closing) // 2, reason)
         self._trimmed = TrimmedChunk(made.dropped, made.left_out)
         return made.messages
 
-    def read(self, text: str, stamps: Stamps) -> Action | Fault:
+    def read(self, text: str, stamps: ActionDefaults) -> Action | ParseFailure:
         """What the model decided."""
         value = read_reply(text)
-        return value if isinstance(value, Fault) else read_action(value, self.kinds, self._tools, stamps)
+        return value if isinstance(value, ParseFailure) else read_action(value, self.kinds, self._tools, stamps)
 
     def news(self) -> Iterator[TrimmedChunk]:
         """What was left out of the latest prompt, if that is not known yet."""
@@ -207,5 +208,5 @@ class _Plan:
     def _tools(self) -> list[str]:
         return [tool.name for tool in self._context.tools]
 
-    def _render(self, closing: Sequence[ChatMessage]) -> Rendered | TooLong:
-        return render(self._context, self.kinds, closing, self._limits.tokens, self._limits.count)
+    def _render(self, closing: Sequence[ChatMessage]) -> PlannerPrompt | PromptTooLong:
+        return planner_prompt(self._context, self.kinds, closing, self._limits.tokens, self._limits.count)

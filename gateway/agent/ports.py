@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from gateway.agent.messages import Tool
-from gateway.agent.trajectory import Tokens
+from gateway.agent.trajectory import TokenIds
 
 ChatMessage: TypeAlias = Mapping[str, Any]
 """One message of an OpenAI-compatible request."""
@@ -16,7 +16,7 @@ ChatMessage: TypeAlias = Mapping[str, Any]
 JsonSchema: TypeAlias = Mapping[str, Any]
 
 
-class Why(StrEnum):
+class StopReason(StrEnum):
     """What stopped a turn from within this process."""
 
     STOPPED = "stopped"
@@ -26,30 +26,30 @@ class Why(StrEnum):
     """The gateway ended it."""
 
 
-class Halt(Exception):
+class TurnStopped(Exception):
     """Raised out of whatever a stopped turn waits for."""
 
-    def __init__(self, why: Why) -> None:
+    def __init__(self, why: StopReason) -> None:
         super().__init__(why.value)
         self.why = why
 
 
-class Stop:
+class StopSignal:
     """Whether a turn was stopped. Ports that wait listen, and raise the halt in place of their answer."""
 
     def __init__(self) -> None:
-        self._halt: Halt | None = None
+        self._halt: TurnStopped | None = None
         self._listeners: list[Callable[[], object]] = []
 
     @property
-    def halt(self) -> Halt | None:
+    def halt(self) -> TurnStopped | None:
         """Why, once it is."""
         return self._halt
 
-    def set(self, why: Why) -> None:
+    def set(self, why: StopReason) -> None:
         """Stop, for good; the first reason stays."""
         if self._halt is None:
-            self._halt = Halt(why)
+            self._halt = TurnStopped(why)
             for listener in tuple(self._listeners):
                 listener()
 
@@ -65,9 +65,9 @@ class Stop:
 
 
 class GatewayLink(Protocol):
-    """The methods of protocol.md section 5, with its own JSON for parameters and results."""
+    """The methods of docs/PROTOCOL.md section 5, with its own JSON for parameters and results."""
 
-    def call(self, method: str, params: Mapping[str, Any], stop: Stop | None = None) -> Awaitable[Mapping[str, Any]]:
+    def call(self, method: str, params: Mapping[str, Any], stop: StopSignal | None = None) -> Awaitable[Mapping[str, Any]]:
         """Raises the errors of `gateway.core.errors`, or the halt of `stop`."""
         ...
 
@@ -78,7 +78,7 @@ class ChatRequest:
 
     messages: Sequence[ChatMessage]
     max_tokens: int
-    stop: Stop
+    stop: StopSignal
     tools: Sequence[Tool] = ()
     schema: JsonSchema | None = None
     temperature: float = 0
@@ -108,8 +108,8 @@ class Usage:
     completion_tokens: int
 
 
-ChatDelta: TypeAlias = TextDelta | CallDelta | Usage | Tokens
-"""A piece of a reply. `Tokens` comes once, from servers that tell the ids."""
+ChatDelta: TypeAlias = TextDelta | CallDelta | Usage | TokenIds
+"""A piece of a reply. `TokenIds` comes once, from servers that tell the ids."""
 
 
 class Chat(Protocol):
@@ -120,7 +120,7 @@ class Chat(Protocol):
         ...
 
 
-class ChatFault(StrEnum):
+class ChatFailureKind(StrEnum):
     """How asking a model can fail."""
 
     UNAUTHORISED = "unauthorised"
@@ -139,17 +139,17 @@ class ChatFault(StrEnum):
 class ChatFailure(Exception):
     """`state` is the gateway's word for why no model can answer."""
 
-    def __init__(self, fault: ChatFault, message: str, state: str | None = None) -> None:
+    def __init__(self, fault: ChatFailureKind, message: str, state: str | None = None) -> None:
         super().__init__(message)
         self.fault = fault
         self.message = message
         self.state = state
 
 
-class Witness(Protocol):
+class ReplyObserver(Protocol):
     """Told what models really wrote, for transcripts and trajectories."""
 
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
         """A reply as it came, whatever it is worth."""
         ...
 

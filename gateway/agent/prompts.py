@@ -1,6 +1,6 @@
 """The prompts of small models.
 
-Their words stand in web/src/agent/prompts.json, which `words` is everywhere here, and decide how often a call is right, so they
+Their words stand in loop/prompts.json, which `words` is everywhere here, and decide how often a call is right, so they
 change only together with a measurement. What comes before the conversation depends on nothing but the words and the tools, so
 that the model server can keep it evaluated: what the loops send and what is warmed at start must be the same bytes.
 """
@@ -12,15 +12,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gateway.agent.browser import SPACE, as_json, trim
-from gateway.agent.examples import first_sentence, required_of, with_examples
+from gateway.agent.examples import with_examples
 from gateway.agent.messages import Tool, ToolMessage
+from gateway.agent.mistakes import MISTAKES
 from gateway.agent.ports import ChatMessage
 from gateway.agent.provenance import describe_observation, neutralise
+from gateway.agent.render import fill, signature_of
 
 Words: TypeAlias = Mapping[str, Any]
 """prompts.json."""
 
-_BLANK = re.compile(r"\{(\w+)\}")
 _BROKEN_LINE = re.compile(f"[`{SPACE}]+")
 
 
@@ -31,7 +32,7 @@ def action_prefix(tools: Sequence[Tool], words: Words, more: bool = False) -> li
     """
     action = words["action"]
     names = {tool["name"] for tool in tools}
-    lines = [action["opening"], *(_signature_of(tool, action["descriptions"]) for tool in tools), action["closing"]]
+    lines = [action["opening"], *(_line_of(tool, action["descriptions"]) for tool in tools), action["closing"]]
     if more:
         lines.append(action["more"]["closing"])
     messages: list[ChatMessage] = [{"role": "system", "content": "\n".join(lines)}]
@@ -56,10 +57,11 @@ def report_prompt(question: str, message: ToolMessage, body: str, words: Words) 
     report = words["report"]
     messages: list[ChatMessage] = [{"role": "system", "content": report["system"]}]
     for shot in report["shots"]:
-        framed = _frame(shot["question"], shot["tool"], shot["outcome"], shot["result"])
+        framed = fill(report["frame"], shot.get)
         messages += {"role": "user", "content": framed}, {"role": "assistant", "content": shot["reply"]}
-    asked = _frame(neutralise(question), message.call["name"], message.result["outcome"], neutralise(body))
-    return [*messages, {"role": "user", "content": asked}]
+    outcome = message.result["outcome"]
+    asked = {"question": neutralise(question), "tool": message.call["name"], "outcome": outcome, "result": neutralise(body)}
+    return [*messages, {"role": "user", "content": fill(report["frame"], asked.get)}]
 
 
 def fixed_report(message: ToolMessage, words: Words) -> str | None:
@@ -68,22 +70,16 @@ def fixed_report(message: ToolMessage, words: Words) -> str | None:
     sentence: str | None = words["report"]["fixed"].get(message.call["name"])
     if sentence is None or message.result["outcome"] != "ok":
         return None
-    return _BLANK.sub(lambda blank: _inline(message.call["arguments"].get(blank[1])), sentence)
+    return fill(sentence, lambda name: _inline(message.call["arguments"].get(name)))
 
 
 def describe_mistake(message: ToolMessage) -> str:
     """What a model is told about a call that it got wrong."""
-    return f"{message.call['name']} was not accepted, {describe_observation(message.result)}"
+    return fill(MISTAKES.not_accepted, {"tool": message.call["name"], "why": describe_observation(message.result)}.get)
 
 
-def _signature_of(tool: Tool, described: Mapping[str, str]) -> str:
-    """`write_file(path, content) - Write text to a file.`: needed arguments only, and a short description."""
-    description = described.get(tool["name"]) or first_sentence(tool["description"])
-    return f"{tool['name']}({', '.join(required_of(tool['paramSchema']))}) - {description}"
-
-
-def _frame(question: str, tool: str, outcome: str, result: str) -> str:
-    return f"QUESTION: {question}\nTOOL: {tool}\nOUTCOME: {outcome}\nRESULT:\n{result}"
+def _line_of(tool: Tool, described: Mapping[str, str]) -> str:
+    return signature_of(tool["name"], described.get(tool["name"]) or tool["description"], tool["paramSchema"])
 
 
 def _inline(value: Any) -> str:

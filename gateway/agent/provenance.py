@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from gateway.agent.messages import Result
+from gateway.agent.vocabulary import VOCABULARY, any_of
 
 _MARKERS = re.compile(
     r"<[|｜][^<>|｜‹¦ \t\r\n]{1,40}[|｜]?>|<[^<>|｜‹¦ \t\r\n]{1,40}[|｜]>|\[\|[^\[\]|¦ \t\r\n]{1,40}\|\]"
-    r"|</?s>|<</?SYS>>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|CALL_ID)\]"
-    r"|</?(?:start_of_turn|end_of_turn|bos|eos|tool_call|tool_response|tool_result|tools|think)\b",
+    r"|</?s>|<</?SYS>>"
+    rf"|\[/?(?:{any_of(VOCABULARY.template_brackets)})\]|</?(?:{any_of(VOCABULARY.template_tags)})\b",
     re.IGNORECASE | re.ASCII,
 )
 """The markers by which chat templates tell one speaker from the next: ChatML and its kin, with bars of full width too,

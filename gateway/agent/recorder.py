@@ -1,7 +1,7 @@
 """Turns what the loop tells of a conversation into its trajectory.
 
-The loop tells two things: what models really wrote (a witness), and what came of it (events). Here they are brought into one
-order: words for the model wait until the model is given them, and then the ids of what it was fed are booked on them.
+The loop reports two things: what models really wrote (a reply observer), and what followed (events). Here they get one order:
+words for the model wait until the model is given them, and then the ids of what it was fed are booked on them.
 """
 
 from __future__ import annotations
@@ -10,19 +10,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gateway.agent.browser import as_json
-from gateway.agent.events import AgentEvent, AssistantSaid, CallClosed, CallProposed, TurnBegun, TurnEnded
+from gateway.agent.events import (
+    AgentEvent,
+    AssistantSaidEvent,
+    CallClosedEvent,
+    CallProposedEvent,
+    TurnBegunEvent,
+    TurnEndedEvent,
+)
 from gateway.agent.messages import Result
 from gateway.agent.ports import ChatMessage
 from gateway.agent.rollout import Rollout
-from gateway.agent.trajectory import Role, Tokens, ToolResult, Trajectory
+from gateway.agent.trajectory import TokenIds, Trajectory, TrajectoryResult, TrajectoryRole
 
 
 class TrajectoryRecorder:
-    """The Witness port, and a listener for events. One conversation."""
+    """The ReplyObserver port, and a listener for events. One conversation."""
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
-        self._waiting: list[tuple[Role, str, ToolResult | None]] = []
+        self._waiting: list[tuple[TrajectoryRole, str, TrajectoryResult | None]] = []
         self._system: str | None = None
         self._called: dict[str, str] = {}
         self._is_said = False
@@ -33,14 +40,14 @@ class TrajectoryRecorder:
         """What was recorded so far; whole after the end of a turn."""
         return self._rollout.trajectory
 
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
         """A reply as it came, whatever it is worth."""
         first, last = prompt[0], prompt[-1]
-        if first["role"] == Role.SYSTEM and first["content"] != self._system:
+        if first["role"] == TrajectoryRole.SYSTEM and first["content"] != self._system:
             self._system = first["content"]
-            self._rollout.told(Role.SYSTEM, first["content"])
+            self._rollout.told(TrajectoryRole.SYSTEM, first["content"])
         if not self._waiting:
-            self._waiting.append((Role(last["role"]), last["content"], None))
+            self._waiting.append((TrajectoryRole(last["role"]), last["content"], None))
         self._tell()
         self._rollout.generated(text, tokens)
         self._is_said = True
@@ -53,21 +60,21 @@ class TrajectoryRecorder:
     def hear(self, event: AgentEvent) -> None:
         """What goes on."""
         match event:
-            case TurnBegun(text=text):
-                self._waiting.append((Role.USER, text, None))
-            case CallProposed(call=call):
+            case TurnBegunEvent(text=text):
+                self._waiting.append((TrajectoryRole.USER, text, None))
+            case CallProposedEvent(call=call):
                 self._tell()
                 self._called[call["id"]] = call["name"]
                 self._rollout.called(call["name"], as_json(call["arguments"]))
-            case CallClosed(call_id=call_id, result=result):
+            case CallClosedEvent(call_id=call_id, result=result):
                 name = self._called.pop(call_id, "")
-                self._waiting.append((Role.TOOL, result["content"], _result(name, result)))
+                self._waiting.append((TrajectoryRole.TOOL, result["content"], _result(name, result)))
                 self._is_said = False
-            case AssistantSaid(content=content) if not self._is_said:
+            case AssistantSaidEvent(content=content) if not self._is_said:
                 # The loop's own words, which no model wrote: a report that needs none, or that it gives up.
                 self._tell()
                 self._rollout.said(content)
-            case TurnEnded():
+            case TurnEndedEvent():
                 self._tell()
                 self._is_said = False
             case _:
@@ -82,13 +89,13 @@ class TrajectoryRecorder:
         self._waiting.clear()
 
 
-def _result(name: str, result: Result) -> ToolResult:
+def _result(name: str, result: Result) -> TrajectoryResult:
     """A program's run as it says itself; of anything else the content, with exit code 0 for one that went well."""
     match result.get("structured"):
         case {"stdout": str(out), "stderr": str(err), "exit_code": int(code), "duration_sec": float(took) | int(took)}:
-            return ToolResult(name, out, err, code, took)
+            return TrajectoryResult(name, out, err, code, took)
         case _:
-            return ToolResult(name, result["content"], _failure(result), _exit_code(result), _seconds(result))
+            return TrajectoryResult(name, result["content"], _failure(result), _exit_code(result), _seconds(result))
 
 
 def _failure(result: Mapping[str, Any]) -> str:

@@ -12,19 +12,22 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from gateway.agent.browser import trim
-from gateway.agent.budget import cut, length_of
-from gateway.agent.parse import MAX_REPLY, Fault, ObjectScanner, ThoughtFilter
+from gateway.agent.budget import cut
+from gateway.agent.limits import LIMITS
+from gateway.agent.mistakes import MISTAKES
+from gateway.agent.nudges import MAX_NUDGES, nudge
+from gateway.agent.parse import ParseFailure
+from gateway.agent.ports import ChatDelta, TextDelta
 from gateway.agent.provenance import neutralise
+from gateway.agent.render import fill
+from gateway.agent.reply import ReplyEnd, ReplyReader, read_deltas
 from gateway.core.errors import GeneratorUnusable
 
-MAX_REPAIRS: Final = 2
+MAX_REPAIRS: Final = LIMITS.repairs
 """Requirement 001-05."""
 
-MAX_QUOTED: Final = 1_000
+MAX_QUOTED: Final = LIMITS.quoted_reply_characters
 """How much of a bad reply its writer sees again, in characters."""
-
-MAX_PIECES: Final = 32_768
-"""Most pieces of one reply that are read, so that a generator which gives nothing without end keeps nobody waiting."""
 
 ChatMessage: TypeAlias = dict[str, str]
 """`role` (system, user or assistant) and `content`."""
@@ -32,7 +35,7 @@ ChatMessage: TypeAlias = dict[str, str]
 T = TypeVar("T")
 
 
-class Signal(Protocol):
+class StopCheck(Protocol):
     """Says whether to stop. `gateway.agent.ports.Stop` is one; cancelling the task works as well, and at once."""
 
     def check(self) -> None:
@@ -46,7 +49,7 @@ class GenerateRequest:
 
     messages: Sequence[ChatMessage]
     schema: Mapping[str, Any] | None = None
-    signal: Signal | None = None
+    signal: StopCheck | None = None
 
 
 Generated: TypeAlias = str | AsyncIterable[str]
@@ -55,7 +58,7 @@ TextGenerator: TypeAlias = Callable[[GenerateRequest], Generated | Awaitable[Gen
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReplyPiece:
     """A piece of a reply, thinking parted from what is said. `attempt` counts from 1."""
 
     attempt: int
@@ -72,7 +75,7 @@ class Repairing:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled(Generic[T]):
+class Accepted(Generic[T]):
     """The last thing said when an attempt succeeded."""
 
     attempts: int
@@ -89,107 +92,98 @@ class GaveUp:
 
 def correction(reason: str) -> str:
     """Requirement 001-11, word for word."""
-    return f"Your last reply was not a valid action: {reason}. Reply with ONLY one JSON action, no prose."
-
-
-def repair_turns(text: str, reason: str) -> list[ChatMessage]:
-    """The bad reply, as far as its writer needs it, and the correction."""
-    return [quote(text), {"role": "user", "content": correction(reason)}]
+    return fill(MISTAKES.correction, {"reason": reason}.get)
 
 
 def quote(text: str) -> ChatMessage:
     """A bad reply as its writer sees it again."""
-    return {"role": "assistant", "content": neutralise(cut(text, MAX_QUOTED)) if trim(text) else "(nothing)"}
+    return {"role": "assistant", "content": neutralise(cut(text, MAX_QUOTED)) if trim(text) else MISTAKES.nothing}
+
+
+class RepairDialogue:
+    """The turns that a model is told after replies that could not be used, each kind at most so many times.
+
+    Both lanes and the planner decide by it whether to ask again, and what to say. `turns` belong at the end of the prompt.
+    """
+
+    def __init__(self, max_repairs: int = MAX_REPAIRS) -> None:
+        self.turns: list[ChatMessage] = []
+        self._repairs_left = max_repairs
+        self._nudges = 0
+
+    def repair(self, reply: str, told: str) -> bool:
+        """Say what was wrong with a reply. False when that was said often enough, and nothing is added."""
+        if self._repairs_left == 0:
+            return False
+        self._repairs_left -= 1
+        self.turns += quote(reply), {"role": "user", "content": told}
+        return True
+
+    def nudge(self, reply: str, words: Mapping[str, Any]) -> bool:
+        """Ask for the step that a reply only announced; the same. `words` is prompts.json."""
+        if self._nudges == MAX_NUDGES:
+            return False
+        self._nudges += 1
+        self.turns += quote(reply), nudge(self._nudges, words)
+        return True
 
 
 async def pursue(
     generate: TextGenerator,
     compose: Callable[[Sequence[ChatMessage]], Sequence[ChatMessage]],
-    read: Callable[[str], T | Fault],
+    read: Callable[[str], T | ParseFailure],
     *,
     schema: Mapping[str, Any] | None = None,
     max_repairs: int = MAX_REPAIRS,
-    signal: Signal | None = None,
-) -> AsyncGenerator[Heard | Repairing | Settled[T] | GaveUp]:
-    """Ask, read, and ask again; the last thing said is `Settled` or `GaveUp`.
+    signal: StopCheck | None = None,
+) -> AsyncGenerator[ReplyPiece | Repairing | Accepted[T] | GaveUp]:
+    """Ask, read, and ask again; the last thing said is `Accepted` or `GaveUp`.
 
     `compose` makes the prompt around the repair turns so far, which belong at its end. `read` gives a value or the reason why
     there is none. Close what this returns (`contextlib.aclosing`) when it is not read to its end.
     """
-    closing: list[ChatMessage] = []
+    dialogue = RepairDialogue(max_repairs)
     attempt = 0
     while True:
         attempt += 1
-        reply = _Reply(attempt)
-        async with aclosing(_pieces(generate, GenerateRequest(compose(closing), schema, signal))) as pieces:
-            async for piece in pieces:
-                heard = reply.take(piece)
+        reader = ReplyReader(ReplyEnd.OBJECT)
+        pieces = _pieces(generate, GenerateRequest(compose(dialogue.turns), schema, signal))
+        async with aclosing(read_deltas(pieces, reader)) as reply:
+            async for heard in reply:
                 if heard.thought or heard.said:
-                    yield heard
-                if reply.is_over:
-                    break
-        rest = reply.finish()
-        if rest.thought or rest.said:
-            yield rest
-        value = read(reply.text)
-        if not isinstance(value, Fault):
-            yield Settled(attempt, value)
+                    yield ReplyPiece(attempt, heard.thought, heard.said)
+        value = read(reader.said)
+        if not isinstance(value, ParseFailure):
+            yield Accepted(attempt, value)
             return
-        if attempt > max_repairs:
+        if not dialogue.repair(reader.written, correction(value.reason)):
             yield GaveUp(attempt, value.reason)
             return
         yield Repairing(attempt, value.reason)
-        closing += repair_turns(reply.text, value.reason)
 
 
-class _Reply:
-    """One reply while it is being read."""
-
-    def __init__(self, attempt: int) -> None:
-        self._attempt = attempt
-        self._pieces: list[str] = []
-        self._taken = 0
-        self._thoughts = ThoughtFilter()
-        self._scanner = ObjectScanner()
-        self.is_over = False
-
-    @property
-    def text(self) -> str:
-        return "".join(self._pieces)
-
-    def take(self, piece: str) -> Heard:
-        self._pieces.append(piece)
-        self._taken += length_of(piece)
-        is_full = self._taken > MAX_REPLY or len(self._pieces) > MAX_PIECES
-        self.is_over = self._scanner.feed(piece) is not None or is_full
-        return Heard(self._attempt, *self._thoughts.feed(piece))
-
-    def finish(self) -> Heard:
-        return Heard(self._attempt, *self._thoughts.finish())
-
-
-async def _pieces(generate: TextGenerator, request: GenerateRequest) -> AsyncGenerator[str]:
-    """What a generator gives, in pieces, however it gives it."""
+async def _pieces(generate: TextGenerator, request: GenerateRequest) -> AsyncGenerator[ChatDelta]:
+    """What a generator gives, as a chat gives it: in pieces, and stopped by its signal."""
     _check(request.signal)
     made: object = generate(request)
     if not isinstance(made, AsyncIterable) and isinstance(made, Awaitable):
         made = await cast("Awaitable[object]", made)
     if not isinstance(made, AsyncIterable):
         _check(request.signal)
-        yield _text(made)
+        yield TextDelta(_text(made))
         return
     pieces: AsyncIterator[object] = aiter(cast("AsyncIterable[object]", made))
     try:
         async for piece in pieces:
             _check(request.signal)
-            yield _text(piece)
+            yield TextDelta(_text(piece))
     finally:
         close = getattr(pieces, "aclose", None)
         if close is not None:
             await close()
 
 
-def _check(signal: Signal | None) -> None:
+def _check(signal: StopCheck | None) -> None:
     if signal is not None:
         signal.check()
 

@@ -5,7 +5,7 @@ chosen. Measured so: with results or reports in between, a small model goes on r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from gateway.agent.browser import as_json
 from gateway.agent.compaction import is_refusal
@@ -28,6 +28,8 @@ def past_of(messages: Sequence[Message], turn_id: str) -> list[Message]:
                 return bool(message.tool_calls) or message.turn_id not in acted
             case ToolMessage():
                 return is_refusal(message)
+            case _:
+                assert_never(message)
 
     return [each for each in messages if each.turn_id != turn_id and belongs(each)]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from gateway.agent.trajectory import Role, Tokens, Trajectory, TrajectoryStep
+from gateway.agent.trajectory import TokenIds, Trajectory, TrajectoryRole, TrajectoryStep
 from gateway.core.canonical import Json
 
 
@@ -30,7 +30,7 @@ class _Generation:
     index: int
     prompt: Sequence[Json]
     step: TrajectoryStep
-    tokens: Tokens | None
+    tokens: TokenIds | None
 
     @property
     def completion(self) -> list[Json]:
@@ -104,13 +104,13 @@ def _generations(trajectory: Trajectory) -> Iterator[_Generation]:
     told = [_message(step) for step in trajectory.steps]
     for index, tokens in trajectory.generations():
         # Another system prompt is another beginning: what was said under the one before was not said to this one.
-        begin = max((place for place in range(index) if trajectory.steps[place].role is Role.SYSTEM), default=0)
+        begin = max((place for place in range(index) if trajectory.steps[place].role is TrajectoryRole.SYSTEM), default=0)
         yield _Generation(index, told[begin:index], trajectory.steps[index], tokens)
 
 
 def _message(step: TrajectoryStep) -> Json:
     message: dict[str, Json] = {"role": step.role.value, "content": step.content}
-    if step.role is Role.ASSISTANT and step.tool_call is not None and not step.content:
+    if step.role is TrajectoryRole.ASSISTANT and step.tool_call is not None and not step.content:
         # Said in the runtime's own form, which leaves no words; trainers have a member for it.
         function = {"name": step.tool_call.name, "arguments": step.tool_call.arguments_json}
         message["tool_calls"] = [{"type": "function", "function": function}]

@@ -38,7 +38,7 @@ MAX_TOKEN: Final = 2**31 - 1
 _Value = TypeVar("_Value")
 
 
-class Role(StrEnum):
+class TrajectoryRole(StrEnum):
     """Whose words a step holds."""
 
     SYSTEM = "system"
@@ -48,7 +48,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenIds:
     """One generation as the server counts it: the whole prompt it was fed, and what it sampled."""
 
     fed: tuple[int, ...]
@@ -56,7 +56,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class TrajectoryCall:
     """A call that the model proposed; `arguments_json` is its text as it was sent on."""
 
     name: str
@@ -64,7 +64,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class TrajectoryResult:
     """What came of a call. `exit_code` is None for what never ran, or was no process and failed."""
 
     name: str
@@ -78,15 +78,15 @@ class ToolResult:
 class TrajectoryStep:
     """One turn of one speaker."""
 
-    role: Role
+    role: TrajectoryRole
     content: str
     input_ids: tuple[int, ...] = ()
     output_ids: tuple[int, ...] = ()
     kept: int = 0
     absent: bool = False
     fault: str | None = None
-    tool_call: ToolCall | None = None
-    tool_result: ToolResult | None = None
+    tool_call: TrajectoryCall | None = None
+    tool_result: TrajectoryResult | None = None
     reward: float | None = None
 
 
@@ -117,7 +117,7 @@ class Trajectory:
         *before, last = self.steps
         return replace(self, steps=(*before, replace(last, reward=_number(reward, "reward"))))
 
-    def generations(self) -> Iterator[tuple[int, Tokens | None]]:
+    def generations(self) -> Iterator[tuple[int, TokenIds | None]]:
         """Index and tokens of each step that the model wrote; None where they are absent.
 
         A call that no reply of its own stands for, the second of one reply, is a step without ids and is not among them.
@@ -126,8 +126,8 @@ class Trajectory:
         for index, step in enumerate(self.steps):
             if step.input_ids:
                 sequence = sequence[: step.kept] + step.input_ids
-            if step.role is Role.ASSISTANT and (step.absent or step.output_ids):
-                yield index, None if step.absent else Tokens(sequence, step.output_ids)
+            if step.role is TrajectoryRole.ASSISTANT and (step.absent or step.output_ids):
+                yield index, None if step.absent else TokenIds(sequence, step.output_ids)
                 sequence += step.output_ids
 
 
@@ -215,9 +215,9 @@ def _read_steps(found: list[Json]) -> tuple[TrajectoryStep, ...]:
 def _read_step(found: Json, where: str) -> TrajectoryStep:
     told = _members(found, where, _STEP, _STEP_OPTIONAL)
     try:
-        role = Role(told["role"])
+        role = TrajectoryRole(told["role"])
     except ValueError:
-        raise MalformedTrajectory(f"{where}: `role` is none of {', '.join(Role)}") from None
+        raise MalformedTrajectory(f"{where}: `role` is none of {', '.join(TrajectoryRole)}") from None
     call, result, reward, fault = (told.get(name) for name in ("tool_call", "tool_result", "reward", "fault"))
     return TrajectoryStep(
         role=role,
@@ -233,15 +233,17 @@ def _read_step(found: Json, where: str) -> TrajectoryStep:
     )
 
 
-def _read_call(found: Json, where: str) -> ToolCall:
+def _read_call(found: Json, where: str) -> TrajectoryCall:
     told = _members(found, where, ("name", "arguments_json"))
-    return ToolCall(_typed(told["name"], str, f"{where}.name"), _typed(told["arguments_json"], str, f"{where}.arguments_json"))
+    return TrajectoryCall(
+        _typed(told["name"], str, f"{where}.name"), _typed(told["arguments_json"], str, f"{where}.arguments_json")
+    )
 
 
-def _read_result(found: Json, where: str) -> ToolResult:
+def _read_result(found: Json, where: str) -> TrajectoryResult:
     told = _members(found, where, ("name", "stdout", "stderr", "exit_code", "duration_sec"))
     code = told["exit_code"]
-    return ToolResult(
+    return TrajectoryResult(
         name=_typed(told["name"], str, f"{where}.name"),
         stdout=_typed(told["stdout"], str, f"{where}.stdout"),
         stderr=_typed(told["stderr"], str, f"{where}.stderr"),

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.agent.messages import Message
-from gateway.agent.ports import Stop
+from gateway.agent.ports import StopSignal
 
 _VOID_SNAPSHOT: Final = frozenset({"staleSnapshot", "snapshotExpired", "policyChanged"})
 """Reasons after which the snapshot in hand is good for nothing more."""
 
 
 @dataclass(slots=True)
-class Turn:
+class LoopTurn:
     """`model` is a `ModelInfo`, `snapshot` a `TurnSnapshot`, and `stale` asks for a new one.
 
     `messages` and `shown` are the conversation's own lists, of all that happened and of what the model is shown of it; the turn
@@ -26,7 +26,7 @@ class Turn:
     model: Mapping[str, Any]
     messages: list[Message]
     shown: list[Message]
-    stop: Stop = field(default_factory=Stop)
+    stop: StopSignal = field(default_factory=StopSignal)
     stale: bool = False
     token: Mapping[str, Any] | None = None
     actions: Sequence[str] | None = None

@@ -9,20 +9,20 @@ from typing import Any
 
 from gateway.agent.copy import Copy
 from gateway.agent.events import AgentEvent
-from gateway.agent.ports import Chat, GatewayLink, Stop, Witness
+from gateway.agent.ports import Chat, GatewayLink, ReplyObserver, StopSignal
 from gateway.agent.prompts import Words
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class LoopDependencies:
     """`chat_with` gives a chat that speaks with an `InferenceToken`, `today` the day where the person is."""
 
     gateway: GatewayLink
     chat_with: Callable[[Mapping[str, Any]], Chat]
     new_call_id: Callable[[], str]
-    wait: Callable[[float, Stop], Awaitable[None]]
+    wait: Callable[[float, StopSignal], Awaitable[None]]
     emit: Callable[[AgentEvent], None]
-    witness: Witness
+    observer: ReplyObserver
     words: Words
     copy: Copy
     today: Callable[[], date]

@@ -12,7 +12,7 @@ from gateway.agent.loops import LoopDetector
 from gateway.agent.messages import Message, Tool, ToolMessage, UserMessage
 
 
-class Stuck(StrEnum):
+class StuckReason(StrEnum):
     """Why a turn cannot go on, for which the loop has words of its own."""
 
     UNREADABLE = "unreadable"
@@ -32,7 +32,7 @@ class Stuck(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TurnProgress:
     """`message` is what the person said, `finished` how many of the actions that were asked for are over (each ends with
     words), `result` what the action under way came to once its call has closed, `mistakes` how often the model got its call
     wrong in it, and `closed` every call of the turn that has closed, in order."""
@@ -47,7 +47,7 @@ class Standing:
 _DECIDED: Final = frozenset({"ok", "deniedByUser"})
 
 
-def standing_of(messages: Sequence[Message], turn_id: str) -> Standing:
+def progress_of(messages: Sequence[Message], turn_id: str) -> TurnProgress:
     """The standing of one turn."""
     message, finished, mistakes = "", 0, 0
     result: ToolMessage | None = None
@@ -66,7 +66,7 @@ def standing_of(messages: Sequence[Message], turn_id: str) -> Standing:
             if not each.tool_calls:
                 finished += 1
                 mistakes = 0
-    return Standing(message, finished, result, mistakes, closed)
+    return TurnProgress(message, finished, result, mistakes, closed)
 
 
 def is_mistake(message: ToolMessage) -> bool:

@@ -1,56 +1,57 @@
-"""Ask the model for the next step, again after whatever a little patience can mend."""
+"""Ask the model for the next step, and again where the retry policy allows it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
+from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import (
-    ContextFilled,
-    ContextTrimmed,
-    ModelAsked,
-    ModelWaitedFor,
-    TextDiscarded,
-    TextStreamed,
-    TokensCounted,
+    ContextFilledEvent,
+    ContextTrimmedEvent,
+    ModelAskedEvent,
+    ModelWaitedForEvent,
+    TextDiscardedEvent,
+    TextStreamedEvent,
+    TokensCountedEvent,
 )
 from gateway.agent.json_lane import json_lane
-from gateway.agent.lane import LaneInput, Step
+from gateway.agent.lane import LaneInput, LaneStep
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import count_rounds
 from gateway.agent.native_lane import native_lane
-from gateway.agent.ports import Chat, ChatFailure, ChatFault
-from gateway.agent.turn import Turn
-from gateway.agent.world import World
+from gateway.agent.ports import Chat, ChatFailure, ChatFailureKind
+from gateway.agent.turn import LoopTurn
 
-MAX_ROUNDS: Final = 8
+MAX_ROUNDS: Final = LIMITS.rounds
 """Requirement 000-07: tool rounds of one turn, unless told otherwise."""
 
-_MODEL_RETRIES: Final = 45
+_MODEL_RETRIES: Final = LIMITS.model_waits
 """How long the loop waits for a model that is starting or was restarted: 45 times 2 s covers loading from a cold disk."""
 
-_MODEL_RETRY_SECONDS: Final = 2.0
+_MODEL_RETRY_SECONDS: Final = LIMITS.model_wait_seconds
 
-_BREAK_RETRIES: Final = 2
+_BREAK_RETRIES: Final = LIMITS.broken_reply_retries
 """What broke off is asked again that often. Each time may cost money where somebody else runs the model."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TurnLimits:
     """Tool rounds of one turn, and tokens of one step, None for what suits the model's lane."""
 
     rounds: int = MAX_ROUNDS
     step_tokens: int | None = None
 
 
-async def ask_for_step(world: World, turn: Turn, model: Mapping[str, Any], limits: Limits) -> Step:
-    """The next step. Raises ChatFailure where patience does not help, the gateway's errors, or the halt."""
+async def ask_for_step(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], limits: TurnLimits) -> LaneStep:
+    """The next step. Raises ChatFailure where no retry can help, the gateway's errors, or the halt."""
     lane = native_lane if model["supportsTools"] else json_lane
     attempt = 1
     while True:
         try:
             await refresh(world, turn)
-            world.emit(ModelAsked())
+            world.emit(ModelAskedEvent())
             chat = world.chat_with(await _token_for(world, turn, model))
             return await lane(_lane_input(world, turn, model, limits, chat))
         except ChatFailure as failure:
@@ -61,14 +62,14 @@ async def ask_for_step(world: World, turn: Turn, model: Mapping[str, Any], limit
         attempt += 1
 
 
-async def refresh(world: World, turn: Turn) -> None:
+async def refresh(world: LoopDependencies, turn: LoopTurn) -> None:
     """Get a fresh snapshot where the one in hand is void."""
     if turn.stale:
         turn.snapshot = (await world.gateway.call("turns/refresh", turn.reference, turn.stop))["snapshot"]
         turn.stale = False
 
 
-def _lane_input(world: World, turn: Turn, model: Mapping[str, Any], limits: Limits, chat: Chat) -> LaneInput:
+def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], limits: TurnLimits, chat: Chat) -> LaneInput:
     return LaneInput(
         messages=turn.messages,
         shown=turn.shown,
@@ -78,7 +79,7 @@ def _lane_input(world: World, turn: Turn, model: Mapping[str, Any], limits: Limi
         chat=chat,
         stop=turn.stop,
         listener=_Listener(world, turn, model["contextTokens"]),
-        witness=world.witness,
+        observer=world.observer,
         words=world.words,
         copy=world.copy,
         today=world.today(),
@@ -93,14 +94,14 @@ def _lane_input(world: World, turn: Turn, model: Mapping[str, Any], limits: Limi
 class _Listener:
     """What a lane tells, as it concerns a turn and its person."""
 
-    def __init__(self, world: World, turn: Turn, limit: int) -> None:
+    def __init__(self, world: LoopDependencies, turn: LoopTurn, limit: int) -> None:
         self._world = world
         self._turn = turn
         self._limit = limit
 
     def streamed(self, delta: str) -> None:
         self._turn.streamed += delta
-        self._world.emit(TextStreamed(delta))
+        self._world.emit(TextStreamedEvent(delta))
 
     def discarded(self) -> None:
         _discard(self._world, self._turn)
@@ -108,40 +109,42 @@ class _Listener:
     def counted(self, prompt_tokens: int, completion_tokens: int, *, exact: bool) -> None:
         self._turn.prompt_tokens += prompt_tokens
         self._turn.completion_tokens += completion_tokens
-        self._world.emit(TokensCounted(prompt_tokens + completion_tokens, self._limit, exact))
+        self._world.emit(TokensCountedEvent(prompt_tokens + completion_tokens, self._limit, exact))
 
     def filled(self, used: int, limit: int) -> None:
-        self._world.emit(ContextFilled(used, limit))
+        self._world.emit(ContextFilledEvent(used, limit))
 
     def trimmed(self, dropped_turns: int) -> None:
-        self._world.emit(ContextTrimmed(dropped_turns))
+        self._world.emit(ContextTrimmedEvent(dropped_turns))
 
 
-async def _mend(world: World, turn: Turn, model: Mapping[str, Any], failure: ChatFailure, attempt: int) -> bool:
+async def _mend(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], failure: ChatFailure, attempt: int) -> bool:
     """Whether it is worth asking again after this failure; waits as long as that takes."""
     match failure.fault:
-        case ChatFault.REFUSED:
+        case ChatFailureKind.REFUSED:
             return False
-        case ChatFault.UNAUTHORISED:
+        case ChatFailureKind.UNAUTHORISED:
             turn.token = None
             return attempt <= _BREAK_RETRIES
-        case ChatFault.MODEL_UNAVAILABLE:
+        case ChatFailureKind.MODEL_UNAVAILABLE:
             is_coming = failure.state == "starting" or model["local"]
             if failure.state == "absent" or attempt > (_MODEL_RETRIES if is_coming else _BREAK_RETRIES):
                 return False
-            world.emit(ModelWaitedFor(failure.state))
+            world.emit(ModelWaitedForEvent(failure.state))
             await world.wait(_MODEL_RETRY_SECONDS, turn.stop)
             return True
-        case ChatFault.UNREACHABLE:
+        case ChatFailureKind.UNREACHABLE:
             return attempt <= _BREAK_RETRIES
+        case _:
+            assert_never(failure.fault)
 
 
-async def _token_for(world: World, turn: Turn, model: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _token_for(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any]) -> Mapping[str, Any]:
     if turn.token is None:
         turn.token = await world.gateway.call("inference/token", {**turn.reference, "modelId": model["id"]}, turn.stop)
     return turn.token
 
 
-def _discard(world: World, turn: Turn) -> None:
+def _discard(world: LoopDependencies, turn: LoopTurn) -> None:
     turn.streamed = ""
-    world.emit(TextDiscarded())
+    world.emit(TextDiscardedEvent())

@@ -1,0 +1,58 @@
+"""The words that the loop knows a person's language by, read once from `loop/vocabulary.json`, which the browser reads too.
+
+What each list is for stands where it is used. A missing or an unknown list stops the import with a TypeError.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from gateway.shipped import loop_fields
+
+_Words: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopVocabulary:
+    """One field for each list of `loop/vocabulary.json`. What people say is in lower case."""
+
+    cues: _Words
+    fillers: _Words
+    conditions: _Words
+    figure_references: _Words
+    file_references: _Words
+    common_terms: _Words
+    removing_verbs: _Words
+    search_verbs: _Words
+    pointers: _Words
+    words_after_it: _Words
+    slot_nouns: Mapping[str, _Words]
+    url_arguments: _Words
+    path_arguments: _Words
+    query_arguments: _Words
+    day_arguments: _Words
+    time_arguments: _Words
+    amount_arguments: _Words
+    ahead_arguments: _Words
+    weekdays: _Words
+    months: tuple[_Words, ...]
+    number_words: Mapping[str, int]
+    near_days: Mapping[str, int]
+    currency_signs: Mapping[str, str]
+    currency_words: Mapping[str, str]
+    currency_codes: _Words
+    currency_stems: _Words
+    template_brackets: _Words
+    template_tags: _Words
+    schema_keywords: _Words
+
+
+VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))
+
+
+def any_of(words: Iterable[str]) -> str:
+    """The alternatives of a regular expression, longer ones first, so that none hides another that begins with it."""
+    return "|".join(re.escape(word).replace(r"\ ", " ") for word in sorted(words, key=len, reverse=True))
