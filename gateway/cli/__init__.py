@@ -16,11 +16,16 @@ COMMANDS: Final = {
     "serve": ("gateway.cli.serve", "Start the gateway, the web shell and the console."),
     "agent": ("gateway.cli.agent", "Talk to an agent in the terminal."),
     "enrol": ("gateway.cli.enrol", "Print a one-time link with which a person registers their first passkey."),
+    "people": ("gateway.cli.people", "List people, change their profile, remove them."),
+    "session": ("gateway.cli.session", "List the agent sessions of the running gateway, and lower what one may do."),
     "doctor": ("gateway.cli.doctor", "Say what is missing or wrong on this machine, and what to do about it."),
     "models": ("gateway.cli.models", "List, fetch and show the local models."),
     "traces-to-data": ("gateway.cli.traces", "Make training data of recorded trajectories."),
     "policy": ("gateway.cli.policy", "Test the policy against its table of decisions."),
     "audit": ("gateway.cli.audit", "Verify, export and read the audit log."),
+    "backup": ("gateway.cli.backup", "Copy the record into one file, also while the gateway runs."),
+    "restore": ("gateway.cli.backup", "Put a backup in place of the record."),
+    "recover": ("gateway.cli.backup", "Say what a damaged record lost, and go on without it."),
 }
 
 
@@ -38,6 +43,12 @@ class LazyGroup(click.Group):
         module, _ = COMMANDS[cmd_name]
         command: click.Command = getattr(importlib.import_module(module), cmd_name.replace("-", "_"))
         return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command for one that does not exist: click looks only among commands that were imported."""
+        if args[0] not in COMMANDS:
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, without importing any."""
@@ -58,11 +69,18 @@ def main() -> None:
     """Run a command; what the operator did wrong is one sentence on standard error and exit code 2, never a traceback."""
     _open_standard_streams()
     try:
-        countersign.main(standalone_mode=False)
+        countersign.main(prog_name="countersign", standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit(130)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
+        path = "countersign" if error.ctx is None else error.ctx.command_path
+        click.echo(f"{path}: {error.format_message()} (`{path} --help` says more)", err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        click.echo(f"countersign: {error.format_message()}", err=True)
         sys.exit(error.exit_code)
     except GatewayError as error:
         click.echo(f"countersign: {error.message}", err=True)
@@ -70,7 +88,7 @@ def main() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Stand something in for each of the three that whoever started us closed.
+    """Open a substitute for each standard stream that the parent process closed.
 
     Else the next files and sockets would get their numbers, and what is printed, by us or by a child, would go into those.
     """

@@ -17,12 +17,13 @@ import click
 from gateway.cli.serve import TOOL_FILE, bring_model
 from gateway.core.effects import escape
 from gateway.core.errors import LedgerLocked, Misconfigured, ModelUnavailable
-from gateway.settings import Settings, load_settings
+from gateway.settings import Settings
+from gateway.settings_reading import load_settings
 
 if TYPE_CHECKING:
-    from gateway.agent.asking import Limits
-    from gateway.cli.terminal.agent import Follower, Terminal
-    from gateway.cli.terminal.talk import ExitCode
+    from gateway.agent.retries import TurnLimits
+    from gateway.cli.terminal.agent import LoopListener, Terminal
+    from gateway.cli.terminal.dialogue import ExitCode
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -78,10 +79,10 @@ def agent(
     settings, 130 interrupted.
     """
     from gateway.adapters.storage.trajectories import TrajectoryFolder
-    from gateway.agent.asking import Limits
+    from gateway.agent.retries import TurnLimits
     from gateway.cli.terminal.agent import Terminal
-    from gateway.cli.terminal.complaints import Complaints
-    from gateway.cli.terminal.records import Recorder, Transcript
+    from gateway.cli.terminal.log_handler import ScreenLogHandler
+    from gateway.cli.terminal.records import EventRecorder, Transcript
     from gateway.cli.terminal.screen import Keyboard, standard_screen
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
 
@@ -101,25 +102,25 @@ def agent(
     screen = standard_screen(only_json=json_out)
     # Without both there is nobody who could see a question and answer it.
     keyboard = Keyboard(sys.stdin) if sys.stdin.isatty() and sys.stderr.isatty() else None
-    logging.basicConfig(handlers=[Complaints(screen)], level=logging.WARNING)
+    logging.basicConfig(handlers=[ScreenLogHandler(screen)], level=logging.WARNING)
     terminal = Terminal(screen, keyboard, is_conversation=single is None, only_once=confirm_tools)
     with ExitStack() as held:
-        followers: list[Follower] = []
+        listeners: list[LoopListener] = []
         kept = None
         if transcript is not None:
             kept = Transcript(transcript)
             held.callback(kept.close)
         if json_out or kept is not None:
-            recorder = Recorder(screen.tell if json_out else None, None if kept is None else kept.keep, time.monotonic)
-            followers.append(recorder)
+            recorder = EventRecorder(screen.stream if json_out else None, None if kept is None else kept.keep, time.monotonic)
+            listeners.append(recorder)
         rollout = None if trajectory_dir is None else TrajectoryKeeper(TrajectoryFolder(trajectory_dir), trajectory_task or "")
         try:
             bring_model(settings)
         except ModelUnavailable as error:
             click.echo(f"countersign: {error.message}", err=True)
             sys.exit(1)
-        limits = Limits(max_steps, max_tokens)
-        code = asyncio.run(_run(settings, terminal, single, name, followers, rollout, limits, confirm=confirm_tools))
+        limits = TurnLimits(max_steps, max_tokens)
+        code = asyncio.run(_run(settings, terminal, single, name, listeners, rollout, limits, confirm=confirm_tools))
         faults = [each.fault for each in (screen, kept, rollout) if each is not None and each.fault is not None]
         for fault in faults:
             click.echo(f"countersign: {fault}", err=True)
@@ -158,43 +159,45 @@ async def _run(
     terminal: Terminal,
     single: str | None,
     name: str | None,
-    followers: Sequence[Follower],
+    listeners: Sequence[LoopListener],
     rollout: TrajectoryKeeper | None,
-    limits: Limits,
+    limits: TurnLimits,
     *,
     confirm: bool,
 ) -> ExitCode:
-    from gateway.bootstrap import offer, open_house
+    from gateway.bootstrap import keep_policy
     from gateway.cli.terminal.agent import open_agent
-    from gateway.cli.terminal.confirmation import ConfirmEveryCall
-    from gateway.cli.terminal.person import find_person, present
+    from gateway.cli.terminal.confirm_every_call import ConfirmEveryCall
+    from gateway.cli.terminal.dialogue import Dialogue, ExitCode
     from gateway.cli.terminal.screen import Keyboard
-    from gateway.cli.terminal.talk import ExitCode, Talk
-    from gateway.cli.terminal.warming import Warming
+    from gateway.cli.terminal.sign_in import find_operator, sign_in
+    from gateway.cli.terminal.warm_up import WarmUpReport
+    from gateway.serving import open_application
 
-    warming = Warming()
+    warming = WarmUpReport()
+    policy_wrapper = ConfirmEveryCall if confirm else keep_policy
     try:
-        async with open_house(settings, ConfirmEveryCall if confirm else (lambda policy: policy), warming.warmed) as (house, app):
-            take_tokens = (lambda: None) if rollout is None else await rollout.begin(house)
-            person, because = await find_person(house, name)
-            async with present(house, person, because) as presence:
+        async with open_application(settings, policy_wrapper, warming.warmed) as (application, app):
+            take_tokens = (lambda: None) if rollout is None else await rollout.begin(application)
+            person, because = await find_operator(application, name)
+            async with sign_in(application, person, because) as presence:
                 try:
                     agent = await open_agent(
-                        house,
+                        application,
                         app,
                         presence,
                         terminal,
                         limits,
-                        lambda: offer(house, settings, person.name, person.profile),
-                        followers if rollout is None else [*followers, rollout],
+                        lambda: application.offer_enrolment(settings, person.name, person.profile),
+                        listeners if rollout is None else [*listeners, rollout],
                         take_tokens,
                     )
                 except ModelUnavailable as error:
                     click.echo(f"countersign: {error.message}", err=True)
                     return ExitCode.FAILED
                 if settings.prompt_cache is not None:
-                    await warming.tell(terminal.screen)
-                talk = Talk(agent, terminal.screen)
+                    await warming.report(terminal.screen)
+                talk = Dialogue(agent, terminal.screen)
                 try:
                     if single is not None:
                         return await talk.ask(single)

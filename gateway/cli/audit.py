@@ -1,4 +1,4 @@
-"""`countersign audit`: what happened, and is the record of it whole?"""
+"""`countersign audit`: verify, export and read the audit log."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.times import rfc3339
-from gateway.core.verification import Report
+from gateway.core.verification import LogReport
 from gateway.runtime.ports import AuditQuery, AuditRow
-from gateway.settings import load_settings
+from gateway.settings_reading import load_settings
 
 _state = click.option(
     "--state",
@@ -50,9 +50,22 @@ def audit() -> None:
 @click.option(
     "--key", "pinned", metavar="VKEY", help="Verification key to trust instead of the one beside the log: `name+hash+key`."
 )
+@click.option(
+    "--every-signature",
+    is_flag=True,
+    help="Check the signatures of older checkpoints too. The newest covers all records; this finds an older one that was forged.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-def verify_log(state: Path | None, exported: Path | None, anchor: IO[str] | None, pinned: str | None, *, as_json: bool) -> None:
-    """Check every record again: hashes, tree, signatures, payloads, and that nothing ran without its intent and its yes.
+def verify_log(
+    state: Path | None,
+    exported: Path | None,
+    anchor: IO[str] | None,
+    pinned: str | None,
+    *,
+    every_signature: bool,
+    as_json: bool,
+) -> None:
+    """Check every record again: hashes, tree, signatures, payloads, and that nothing ran without its intent and its approval.
 
     Exit status: 0 when the log is sound, 1 when it is not, 2 when it cannot be read.
     """
@@ -62,10 +75,10 @@ def verify_log(state: Path | None, exported: Path | None, anchor: IO[str] | None
     note = None if anchor is None else _read_note(anchor)
     if exported is not None:
         examined = ExportedLog(exported)
-        report, used = examine(examined, key, note), key or examined.key
+        report, used = examine(examined, key, note, every_signature=every_signature), key or examined.key
     else:
         with open_stored_log(_state_folder(state)) as stored:
-            report, used = examine(stored, key, note), key or stored.key
+            report, used = examine(stored, key, note, every_signature=every_signature), key or stored.key
     if as_json:
         click.echo(json.dumps({**asdict(report), "sound": report.sound, "caveat": report.caveat, "key": used.line()}))
     else:
@@ -90,7 +103,7 @@ def export(file: IO[bytes], state: Path | None) -> None:
 @audit.command()
 @_state
 def checkpoint(state: Path | None) -> None:
-    """Print the newest signed checkpoint. Keep it on another machine: `audit verify --checkpoint` holds the log to it."""
+    """Print the newest signed checkpoint. Keep it on another machine: `audit verify --checkpoint` checks the log against it."""
     with open_stored_log(_state_folder(state)) as stored:
         note = stored.newest_note()
     if note is None:
@@ -139,7 +152,7 @@ def _read_note(anchor: IO[str]) -> str:
         raise Misconfigured("the checkpoint file is not text") from None
 
 
-def _describe(report: Report, key: VerificationKey, *, pinned: bool) -> str:
+def _describe(report: LogReport, key: VerificationKey, *, pinned: bool) -> str:
     if report.fault is not None:
         return f"The log is NOT sound: {escape(report.fault.detail)}.\n{report.size} records before that are in order."
     lines = [

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import click
 
+from gateway.adapter_settings import model_choice, tools_config
+from gateway.adapters.inference.diagnosis import Finding, diagnose_model
+from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.storage.sqlite import choose_driver
+from gateway.adapters.system.clock import SystemClock
+from gateway.adapters.tools.sources import ToolsConfig, describe_sandbox, describe_tools
 from gateway.cli.serve import TOOL_FILE
-from gateway.settings import load_settings
+from gateway.core.errors import GatewayError
+from gateway.installation import require_web
+from gateway.listening import check_limits, listen
+from gateway.server.access import Origins
+from gateway.server.control import SOCKET_NAME, ask_gateway
+from gateway.settings import Settings
+from gateway.settings_reading import load_settings
 
 
 @click.command()
@@ -17,12 +31,57 @@ from gateway.settings import load_settings
 @click.option("--tools", "tool_files", multiple=True, type=TOOL_FILE, metavar="FILE", help="Tool file to check.")
 @click.option("--builtin-tools/--no-builtin-tools", default=None, help="Whether the built-in tools are offered.")
 def doctor(state: Path | None, tool_files: tuple[Path, ...], builtin_tools: bool | None) -> None:
-    """Check everything the gateway needs, one line each. Exit status 1 when something must be mended."""
-    from gateway.bootstrap import diagnose
-
+    """Check everything the gateway needs, one line each. Exit status 1 when something must be fixed."""
     findings = asyncio.run(diagnose(load_settings(state=state, tool_files=tool_files or None, builtin_tools=builtin_tools)))
     for finding in findings:
-        mark = click.style("ok  ", fg="green") if finding.ok else click.style("MEND", fg="red")
+        mark = click.style("ok  ", fg="green") if finding.ok else click.style("FIX ", fg="red")
         click.echo(f"{mark}  {finding.name}: {finding.sentence}")
     if not all(finding.ok for finding in findings):
         sys.exit(1)
+
+
+async def diagnose(settings: Settings) -> list[Finding]:
+    """One finding for each thing that `serve` needs. Starts nothing and changes nothing."""
+    agent, console = settings.origins(settings.port)
+    choice = model_choice(settings, Origins(agent=agent, console=console))
+    tools = tools_config(settings)
+    return [
+        _check("policy", lambda: f"loads, version {CedarPolicy(settings.policy_folder).version[:16]}"),
+        _check("sqlite", lambda: f"{choose_driver().sqlite_version}, without the WAL-reset bug"),
+        await _check_tools(tools),
+        _check("sandbox", lambda: describe_sandbox(tools)),
+        _check("web apps", lambda: f"built in {require_web(settings.web_folder)}"),
+        _check("limits", lambda: check_limits(settings)),
+        await _check_port(settings),
+        *await diagnose_model(choice, SystemClock()),
+    ]
+
+
+def _check(name: str, describe: Callable[[], str]) -> Finding:
+    """What `describe` says of a thing that is fine, or the message of the error that it raises."""
+    try:
+        return Finding(name, ok=True, sentence=describe())
+    except GatewayError as error:
+        return Finding(name, ok=False, sentence=error.message)
+
+
+async def _check_tools(config: ToolsConfig) -> Finding:
+    try:
+        return Finding("tools", ok=True, sentence=await describe_tools(config))
+    except GatewayError as error:
+        return Finding("tools", ok=False, sentence=error.message)
+
+
+async def _check_port(settings: Settings) -> Finding:
+    """Free, or held by the gateway of this very state folder, which is how it should be."""
+    place = f"{settings.host}:{settings.port}"
+    try:
+        described = await ask_gateway(settings.state / SOCKET_NAME, {"command": "describe"})
+        own = None if described is None else int(cast("Mapping[str, Any]", described)["port"])
+        if own == settings.port:
+            return Finding("port", ok=True, sentence=f"{place} is served by this state folder's own gateway, which is running")
+        listen(settings).close()
+    except GatewayError as error:
+        return Finding("port", ok=False, sentence=error.message)
+    running = "" if own is None else f"; this state folder's own gateway is running on port {own}"
+    return Finding("port", ok=True, sentence=f"{place} is free{running}")

@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 
 from gateway.adapters.inference.catalog import ModelEntry, PublisherSource, load_catalog, models_folder
-from gateway.adapters.inference.diagnosis import free_disk, total_memory
+from gateway.adapters.inference.diagnosis import free_disk
 from gateway.adapters.inference.fetch import SPARE_BYTES, Report, fetch_model, is_present, weights_path
+from gateway.adapters.inference.machine_memory import total_memory
 from gateway.adapters.inference.recommend import Machine, Objection, Recommendation, memory_wanted, recommend
 
 _MIB = 1 << 20
@@ -44,7 +45,7 @@ def list_models() -> None:
 @models.command()
 @_NAME
 def fetch(name: str) -> None:
-    """Bring a model here, from the first source that has it; an interrupted download goes on where it stopped."""
+    """Bring a model here, from the first source that has it; an interrupted download resumes where it stopped."""
     folder = models_folder(os.environ)
     click.echo(bring(load_catalog(folder).find(name), folder))
 
@@ -155,7 +156,7 @@ def _size_of(count: int | None) -> str:
 def _progress(entry: ModelEntry) -> tuple[Report, Callable[[], None]]:
     """How to show progress on standard error, and how to end it: a bar for a person, a line per 10 % for a log."""
     if not sys.stderr.isatty():
-        return _tell_tenths(entry), lambda: None
+        return _report_tenths(entry), lambda: None
     bar = click.progressbar(length=entry.bytes, label=entry.title, file=sys.stderr, item_show_func=_as_it_is)
     bar.render_progress()
 
@@ -172,14 +173,14 @@ def _as_it_is(item: str | None) -> str | None:
     return item
 
 
-def _tell_tenths(entry: ModelEntry) -> Report:
-    told = -1
+def _report_tenths(entry: ModelEntry) -> Report:
+    shown = -1
 
-    def tell(what: str, have: int, total: int) -> None:
-        nonlocal told
+    def report(what: str, have: int, total: int) -> None:
+        nonlocal shown
         tenth = have * 10 // total
-        if tenth != told:
-            told = tenth
+        if tenth != shown:
+            shown = tenth
             click.echo(f"{entry.title}: {tenth * 10} % ({what})", err=True)
 
-    return tell
+    return report

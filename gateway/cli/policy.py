@@ -1,4 +1,4 @@
-"""`countersign policy`: is the policy what we think it is?"""
+"""`countersign policy`: test the policy against its decision table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from gateway.adapters.policy.cases import CaseResult, read_cases, run_cases
 from gateway.adapters.policy.cedar import CedarPolicy
-from gateway.settings import load_settings
+from gateway.settings_reading import load_settings
 
 
 @click.group()
@@ -25,14 +25,12 @@ def policy() -> None:
     help="Folder with *.cedar, schema.cedarschema, profiles.toml and cases/; the one in the settings when not given.",
 )
 def test(folder: Path | None) -> None:
-    """Load the policy and hold it to its decision table.
+    """Load the policy and check it against its decision table.
 
     Exit status: 0 when every case holds, 1 when one does not or there is none, 2 when the documents do not load.
     """
     if folder is None:
-        from gateway.bootstrap import policy_folder
-
-        folder = policy_folder(load_settings())
+        folder = load_settings().policy_folder
     engine = CedarPolicy(folder)
     results = run_cases(engine, read_cases(folder))
     _print_table(results)

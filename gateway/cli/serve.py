@@ -1,4 +1,4 @@
-"""`countersign serve`: the product itself."""
+"""`countersign serve`: start the gateway."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import click
 from gateway.adapters.inference.catalog import models_folder
 from gateway.adapters.inference.factory import NO_MODEL
 from gateway.core.errors import ModelUnavailable
-from gateway.settings import Settings, load_settings
+from gateway.settings import Settings
+from gateway.settings_reading import load_settings
 
 TOOL_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -26,7 +27,7 @@ TOOL_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--tools-module", "tools_modules", multiple=True, metavar="MODULE", help="Python module with further tools.")
 @click.option("--model", metavar="NAME|FILE|none", help="Catalogue name or GGUF file of the local model.")
 @click.option("--model-url", metavar="URL", help="OpenAI-compatible server to use instead of a local model.")
-@click.option("--names", type=click.Choice(["subdomains", "addresses"]), help="How the two origins are told apart.")
+@click.option("--names", type=click.Choice(["subdomains", "addresses"]), help="How the two origins differ.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="How much to log.")
 def serve(tools_modules: tuple[str, ...], tool_files: tuple[Path, ...], **options: object) -> None:
     """Start the gateway, with the web shell and the console.
@@ -34,7 +35,7 @@ def serve(tools_modules: tuple[str, ...], tool_files: tuple[Path, ...], **option
     Every option is also a setting: COUNTERSIGN_PORT, countersign.toml. On the first start this prints a link with which
     you register your passkey.
     """
-    from gateway.bootstrap import run
+    from gateway.serving import run
 
     settings = load_settings(tools_modules=tools_modules or None, tool_files=tool_files or None, **options)
     try:
@@ -47,12 +48,12 @@ def serve(tools_modules: tuple[str, ...], tool_files: tuple[Path, ...], **option
 
 def bring_model(settings: Settings) -> None:
     """Fetch the chosen catalogue model before the first start. Raises ModelUnavailable, Misconfigured."""
+    if settings.model_url or settings.model == NO_MODEL:
+        return
     from gateway.adapters.inference.fetch import is_present
     from gateway.adapters.inference.local import named_entry
     from gateway.cli.models import bring
 
-    if settings.model_url or settings.model == NO_MODEL:
-        return
     folder = models_folder(os.environ)
     entry = named_entry(settings.model, folder)
     if entry is not None and not is_present(entry, folder):

@@ -1,4 +1,4 @@
-"""`countersign traces-to-data`: what agents did becomes what models learn from."""
+"""`countersign traces-to-data`: training data from recorded trajectories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STDOUT = Path("-")
 )
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), required=True, help="JSONL file, or -.")
 @click.option("--min-reward", type=float, help="sft: only rollouts with at least this reward.")
-@click.option("--ids-only", is_flag=True, help="Leave out rows for which the model server told no token ids.")
+@click.option("--ids-only", is_flag=True, help="Leave out rows for which the model server reported no token ids.")
 def traces_to_data(folder: Path, wanted: str, out: Path, min_reward: float | None, *, ids_only: bool) -> None:
     """Make training data of the trajectories (.atraj) in DIR, with the token ids that were really fed and sampled.
 
@@ -48,9 +48,9 @@ def traces_to_data(folder: Path, wanted: str, out: Path, min_reward: float | Non
             rows = dpo_rows(reader, ids_only=ids_only)
     writer = _Writer(rows)
     writer.write(out)
-    told = f"{_count(writer.written, 'row')} from {_count(reader.read, 'rollout')}"
-    told += f", {writer.absent} of them without token ids" if writer.absent else ""
-    click.echo(f"{told}; {_count(reader.skipped, 'file')} skipped" if reader.skipped else told, err=True)
+    summary = f"{_count(writer.written, 'row')} from {_count(reader.read, 'rollout')}"
+    summary += f", {writer.absent} of them without token ids" if writer.absent else ""
+    click.echo(f"{summary}; {_count(reader.skipped, 'file')} skipped" if reader.skipped else summary, err=True)
     if reader.skipped:
         sys.exit(1)
 

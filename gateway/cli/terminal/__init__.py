@@ -1,5 +1,5 @@
-"""The agent at a terminal: a person's eyes and keyboard around the loop, beside a gateway in the same process.
+"""The agent at a terminal: screen and keyboard for the loop, with a gateway in the same process.
 
-It gets no shortcut. The loop speaks to the gateway's own methods over a connection of its own, its model requests pass the
-same `/v1`, and consent is given to the same desk as on the console, against a challenge.
+It bypasses no check. The loop calls the gateway's own methods over a connection of its own, its model requests pass the same
+`/v1`, and consent goes through the same approvals as on the console, against a challenge.
 """

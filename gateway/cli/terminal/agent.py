@@ -8,38 +8,39 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from gateway.agent.asking import Limits
 from gateway.agent.copy import Copy
+from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import AgentEvent
-from gateway.agent.ports import ChatMessage, GatewayLink, Stop
-from gateway.agent.runner import Runner
-from gateway.agent.trajectory import Tokens
-from gateway.agent.world import World
-from gateway.bootstrap import House, read_words
+from gateway.agent.ports import ChatMessage, GatewayLink, StopSignal
+from gateway.agent.retries import TurnLimits
+from gateway.agent.runner import TurnRunner
+from gateway.agent.trajectory import TokenIds
+from gateway.application import Application
+from gateway.cli.terminal.approval_prompts import ApprovalPrompts
 from gateway.cli.terminal.completions import AsgiApp, LocalChat
-from gateway.cli.terminal.consent import Questions
 from gateway.cli.terminal.enrolment import Enrolment
-from gateway.cli.terminal.link import MethodLink, until_stopped
-from gateway.cli.terminal.notices import Notices
-from gateway.cli.terminal.person import Presence
+from gateway.cli.terminal.gateway_link import LocalGatewayLink, until_stopped
+from gateway.cli.terminal.notifications import NotificationReader
 from gateway.cli.terminal.screen import Keyboard, Screen
-from gateway.cli.terminal.story import Story
+from gateway.cli.terminal.sign_in import TerminalSessions
+from gateway.cli.terminal.turn_display import TurnDisplay
 from gateway.core.approval import Approval
 from gateway.core.errors import ModelUnavailable
 from gateway.server.access import Site
 from gateway.server.methods.agent import AgentMethods
+from gateway.shipped import read_loop_file
 
 TITLE: Final = "Terminal"
 
 
-class Follower(Protocol):
-    """Whoever wants to know what happens: the event stream, the transcript, a trajectory."""
+class LoopListener(Protocol):
+    """A listener to what happens: the event stream, the transcript, a trajectory."""
 
     def hear(self, event: AgentEvent) -> None:
         """An event of the loop."""
         ...
 
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
         """What a model really wrote."""
         ...
 
@@ -58,33 +59,33 @@ class Terminal:
     only_once: bool
 
 
-class _Crowd:
-    """Several followers as one, in order."""
+class _LoopListeners:
+    """Several listeners as one, in order."""
 
-    def __init__(self, followers: Sequence[Follower]) -> None:
-        self._followers = followers
+    def __init__(self, listeners: Sequence[LoopListener]) -> None:
+        self._listeners = listeners
 
     def hear(self, event: AgentEvent) -> None:
-        for follower in self._followers:
-            follower.hear(event)
+        for listener in self._listeners:
+            listener.hear(event)
 
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
-        for follower in self._followers:
-            follower.wrote(prompt, text, tokens)
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
+        for listener in self._listeners:
+            listener.wrote(prompt, text, tokens)
 
     def faulted(self, reason: str) -> None:
-        for follower in self._followers:
-            follower.faulted(reason)
+        for listener in self._listeners:
+            listener.faulted(reason)
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class TerminalAgent:
     """A conversation that is ready, and everything that ends with it."""
 
-    runner: Runner
+    runner: TurnRunner
     model: Mapping[str, Any]
-    questions: Questions
-    notices: Notices
+    questions: ApprovalPrompts
+    notices: NotificationReader
 
     async def close(self) -> None:
         """Stop whatever is under way."""
@@ -94,25 +95,25 @@ class Agent:
 
 
 async def open_agent(
-    house: House,
+    application: Application,
     app: AsgiApp,
-    presence: Presence,
+    presence: TerminalSessions,
     terminal: Terminal,
-    limits: Limits,
+    limits: TurnLimits,
     offer_link: Callable[[], Awaitable[str]],
-    followers: Sequence[Follower],
-    take_tokens: Callable[[], Tokens | None] = lambda: None,
-) -> Agent:
+    listeners: Sequence[LoopListener],
+    take_tokens: Callable[[], TokenIds | None] = lambda: None,
+) -> TerminalAgent:
     """A new conversation of the person. Raises ModelUnavailable when no model is there to talk to."""
-    origins, clock = house.origins, house.gateway.ports.clock
-    methods = AgentMethods(house.gateway, agent_origin=origins.agent, console_origin=origins.console).table()
-    bare = MethodLink(methods, presence.connection)
+    origins, clock = application.origins, application.gateway.ports.clock
+    methods = AgentMethods(application.gateway, agent_origin=origins.agent, console_origin=origins.console).table()
+    bare = LocalGatewayLink(methods, presence.connection)
 
     async def withdraw(approval: Approval) -> None:
         await bare.call("tools/cancel", {"conversationId": approval.conversation_id, "callId": approval.call_id})
 
-    questions = Questions(
-        house.gateway.approvals,
+    questions = ApprovalPrompts(
+        application.gateway.approvals,
         presence.console,
         terminal.screen,
         terminal.keyboard,
@@ -122,37 +123,37 @@ async def open_agent(
         only_once=terminal.only_once,
     )
     enrolment = Enrolment(
-        house.store.records, presence.console.principal.id, terminal.screen, offer_link, waits=terminal.keyboard is not None
+        application.store.records, presence.console.principal.id, terminal.screen, offer_link, waits=terminal.keyboard is not None
     )
     link = enrolment.before_step_up(bare)
-    model = await _choose_model(house, link)
+    model = await _choose_model(application, link)
     opened = await link.call("conversations/open", {"title": TITLE})
-    copy = Copy(read_words("copy"))
-    crowd = _Crowd([Story(terminal.screen, copy, is_conversation=terminal.is_conversation), *followers])
-    around = World(
+    copy = Copy(read_loop_file("copy"))
+    crowd = _LoopListeners([TurnDisplay(terminal.screen, copy, is_conversation=terminal.is_conversation), *listeners])
+    dependencies = LoopDependencies(
         gateway=link,
         chat_with=lambda token: LocalChat(app, origins.host(Site.AGENT), token, take_tokens),
-        new_call_id=lambda: house.gateway.ports.entropy.identifier("call_"),
+        new_call_id=lambda: application.gateway.ports.entropy.identifier("call_"),
         wait=_wait,
         emit=crowd.hear,
-        witness=crowd,
-        words=read_words("prompts"),
+        observer=crowd,
+        words=read_loop_file("prompts"),
         copy=copy,
         today=lambda: dt.datetime.fromtimestamp(clock.now() / 1000).astimezone().date(),
     )
-    runner = Runner(around, opened["conversation"]["id"], limits)
-    notices = Notices(presence.connection, questions, runner, terminal.screen)
+    runner = TurnRunner(dependencies, opened["conversation"]["id"], limits)
+    notices = NotificationReader(presence.connection, questions, runner, terminal.screen)
     notices.start()
-    return Agent(runner, model, questions, notices)
+    return TerminalAgent(runner, model, questions, notices)
 
 
-async def _choose_model(house: House, link: GatewayLink) -> Mapping[str, Any]:
+async def _choose_model(application: Application, link: GatewayLink) -> Mapping[str, Any]:
     models = (await link.call("session/describe", {}))["models"]
     if not models:
-        state = house.models.state()
+        state = application.models.state()
         raise ModelUnavailable(f"there is no model to talk to: {state.detail or state.phase.value}", state.phase)
     return models[0]
 
 
-async def _wait(seconds: float, stop: Stop) -> None:
+async def _wait(seconds: float, stop: StopSignal) -> None:
     await until_stopped(stop, asyncio.sleep(seconds))

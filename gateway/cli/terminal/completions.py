@@ -1,4 +1,4 @@
-"""The model as the loop speaks to it: `/v1` of the gateway in this process, asked as any program asks it, without a socket."""
+"""The model as the loop calls it: `/v1` of the gateway in this process, asked as any program asks it, without a socket."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias, cast
 
 import orjson
 
-from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFault, ChatRequest, TextDelta, Usage
-from gateway.agent.trajectory import Tokens
+from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFailureKind, ChatRequest, TextDelta, Usage
+from gateway.agent.trajectory import TokenIds
 
 PATH: Final = "/v1/chat/completions"
 
@@ -18,7 +18,7 @@ _LINE: Final = 1 << 20
 
 _REFUSAL: Final = 1 << 16
 _MESSAGE: Final = 500
-"""Characters of somebody else's words about a failure."""
+"""Characters of a foreign error message that are kept."""
 
 Message: TypeAlias = Mapping[str, Any]
 AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
@@ -32,7 +32,7 @@ class LocalChat:
     """
 
     def __init__(
-        self, app: AsgiApp, host: str, token: Mapping[str, Any], take_tokens: Callable[[], Tokens | None] = lambda: None
+        self, app: AsgiApp, host: str, token: Mapping[str, Any], take_tokens: Callable[[], TokenIds | None] = lambda: None
     ) -> None:
         self._app = app
         self._host = host
@@ -49,7 +49,7 @@ class LocalChat:
         try:
             async for piece in exchange.pieces():
                 for data in events.feed(piece):
-                    # Before the text, which whoever listens may have heard enough of before its end.
+                    # Before the text, because the reader may stop before its end.
                     if not taken and (tokens := self._take_tokens()) is not None:
                         yield tokens
                     taken = True
@@ -61,7 +61,7 @@ class LocalChat:
             forget()
             await exchange.close()
         if not complete:
-            raise ChatFailure(ChatFault.UNREACHABLE, "the reply broke off")
+            raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply broke off")
 
     def _scope(self) -> dict[str, Any]:
         return {
@@ -110,7 +110,7 @@ class _Exchange:
         self._task = asyncio.ensure_future(self._run(app, scope))
 
     def hang_up(self) -> None:
-        """As a client does that goes away: what works on the answer stops."""
+        """As if the client had disconnected: work on the answer stops."""
         self._gone.set()
         self._answer.put_nowait(None)
 
@@ -157,7 +157,7 @@ class _EventReader:
 
     def feed(self, piece: bytes) -> list[bytes]:
         if len(self._rest) > _LINE:
-            raise ChatFailure(ChatFault.UNREACHABLE, "the reply is garbled")
+            raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply is garbled")
         *lines, self._rest = (self._rest + piece).split(b"\n")
         return [line.removeprefix(b"data:").strip() for line in lines if line.startswith(b"data:")]
 
@@ -168,7 +168,7 @@ def _read_chunk(data: bytes) -> Generator[ChatDelta]:
     try:
         chunk = _object(orjson.loads(data))
     except orjson.JSONDecodeError:
-        raise ChatFailure(ChatFault.UNREACHABLE, "the reply is garbled") from None
+        raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply is garbled") from None
     if "error" in chunk:
         raise _error_of(_object(chunk["error"]), 502)
     delta = _object(_object(next(iter(_list(chunk.get("choices"))), None)).get("delta"))
@@ -206,7 +206,7 @@ def _failure_of(status: int, body: bytes) -> ChatFailure:
 def _error_of(error: Mapping[str, Any], status: int) -> ChatFailure:
     message = _text(error.get("message"))[:_MESSAGE] or f"status {status}"
     if status in (401, 403):
-        return ChatFailure(ChatFault.UNAUTHORISED, message)
+        return ChatFailure(ChatFailureKind.UNAUTHORISED, message)
     if status == 503 or error.get("code") == "model_unavailable":
-        return ChatFailure(ChatFault.MODEL_UNAVAILABLE, message, _text(error.get("reason")) or None)
-    return ChatFailure(ChatFault.UNREACHABLE if status >= 500 or status == 0 else ChatFault.REFUSED, message)
+        return ChatFailure(ChatFailureKind.MODEL_UNAVAILABLE, message, _text(error.get("reason")) or None)
+    return ChatFailure(ChatFailureKind.UNREACHABLE if status >= 500 or status == 0 else ChatFailureKind.REFUSED, message)

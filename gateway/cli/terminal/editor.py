@@ -20,10 +20,10 @@ _KEY: Final = re.compile(
 _LINE_END: Final = re.compile(r"\r\n?")
 _WORD_BACK: Final = re.compile(r"\S*\s*\Z")
 _UNTYPED: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""What nobody means to say."""
+"""Control characters, which nobody means to type."""
 
 
-class Typed(Enum):
+class LineState(Enum):
     """What became of the line."""
 
     GOES_ON = auto()
@@ -40,40 +40,40 @@ class LineEditor:
         self._versions = [*said, ""]
         self._place = len(said)
 
-    def take(self, typed: str) -> tuple[Typed, str]:
+    def take(self, typed: str) -> tuple[LineState, str]:
         """Keys as the terminal sends them; what became of the line, and the keys that are left: those after its end, or the
         beginning of one that has not come whole."""
         for key in _KEY.finditer(typed):
             if key["partial"] is not None:
-                return Typed.GOES_ON, key["partial"]
+                return LineState.GOES_ON, key["partial"]
             state = self._press(key)
-            if state is not Typed.GOES_ON:
+            if state is not LineState.GOES_ON:
                 return state, typed[key.end() :]
-        return Typed.GOES_ON, ""
+        return LineState.GOES_ON, ""
 
-    def show(self, room: int) -> tuple[str, str]:
-        """What is seen before and after the cursor, in at most `room` columns."""
+    def show(self, width: int) -> tuple[str, str]:
+        """What is seen before and after the cursor, in at most `width` columns."""
         cells = [_seen(character) for character in self.text]
-        ahead = _fitting(cells[self._cursor :], room // 4)
-        before = _fitting(cells[: self._cursor][::-1], room - columns_of("".join(ahead)))[::-1]
-        after = _fitting(cells[self._cursor :], room - columns_of("".join(before)))
+        ahead = _fitting(cells[self._cursor :], width // 4)
+        before = _fitting(cells[: self._cursor][::-1], width - columns_of("".join(ahead)))[::-1]
+        after = _fitting(cells[self._cursor :], width - columns_of("".join(before)))
         return "".join(before), "".join(after)
 
     def whole(self) -> str:
         """All of it, as it is seen."""
         return "".join(map(_seen, self.text))
 
-    def _press(self, key: re.Match[str]) -> Typed:
+    def _press(self, key: re.Match[str]) -> LineState:
         pasted = key["paste"]
         if pasted is not None:
             self._insert(_UNTYPED.sub("", _LINE_END.sub("\n", pasted)))
-            return Typed.GOES_ON
+            return LineState.GOES_ON
         match key[0]:
             case "\n" | "\r":
-                return Typed.SAID
+                return LineState.SAID
             case "\x04" | "\x00" if not self.text:
                 # A Ctrl-D that was typed ahead of the prompt is a NUL by the time it is read.
-                return Typed.ENDED
+                return LineState.ENDED
             case character if character in _ACTIONS:
                 _ACTIONS[character](self)
             case character if not _UNTYPED.match(character):
@@ -81,7 +81,7 @@ class LineEditor:
             case _:
                 # A key that means nothing here.
                 pass
-        return Typed.GOES_ON
+        return LineState.GOES_ON
 
     def _insert(self, text: str) -> None:
         self._replace(self._cursor, self._cursor, text)
@@ -176,11 +176,11 @@ def _seen(character: str) -> str:
     return character if character == "\\" else escape(character)
 
 
-def _fitting(cells: Sequence[str], room: int) -> list[str]:
+def _fitting(cells: Sequence[str], width: int) -> list[str]:
     fitting: list[str] = []
     for cell in cells:
-        room -= columns_of(cell)
-        if room < 0:
+        width -= columns_of(cell)
+        if width < 0:
             break
         fitting.append(cell)
     return fitting

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from gateway.agent.ports import GatewayLink, Stop
-from gateway.cli.terminal.link import until_stopped
+from gateway.agent.ports import GatewayLink, StopSignal
+from gateway.cli.terminal.gateway_link import until_stopped
 from gateway.cli.terminal.screen import Screen
 from gateway.core.vocabulary import PermissionMode, Reason
-from gateway.runtime.ports import Records
+from gateway.runtime.ports import PasskeyRecords
 
 _LOOK_SECONDS: Final = 0.5
 """How often the ledger is asked whether the person has enrolled meanwhile."""
@@ -21,7 +21,7 @@ class Enrolment:
 
     def __init__(
         self,
-        records: Records,
+        records: PasskeyRecords,
         principal_id: str,
         screen: Screen,
         offer_link: Callable[[], Awaitable[str]],
@@ -36,7 +36,7 @@ class Enrolment:
 
     def before_step_up(self, link: GatewayLink) -> GatewayLink:
         """The same gateway, with the person enrolled before a call is sent that needs their passkey."""
-        return _Enrolling(self, link)
+        return _EnrollingLink(self, link)
 
     async def need(self) -> None:
         """Offer a link unless there is a passkey, and wait until it was used."""
@@ -54,7 +54,7 @@ class Enrolment:
         self._screen.settle()
 
 
-class _Enrolling:
+class _EnrollingLink:
     """The GatewayLink port over another."""
 
     def __init__(self, enrolment: Enrolment, link: GatewayLink) -> None:
@@ -62,7 +62,7 @@ class _Enrolling:
         self._link = link
         self._needing: frozenset[str] = frozenset()
 
-    async def call(self, method: str, params: Mapping[str, Any], stop: Stop | None = None) -> Mapping[str, Any]:
+    async def call(self, method: str, params: Mapping[str, Any], stop: StopSignal | None = None) -> Mapping[str, Any]:
         """As the gateway answers."""
         if method == "tools/invoke" and stop is not None and params["call"]["name"] in self._needing:
             await until_stopped(stop, self._enrolment.need())

@@ -9,7 +9,7 @@ import termios
 from collections.abc import Generator
 from typing import Final
 
-from gateway.cli.terminal.editor import PASTE_OFF, PASTE_ON, LineEditor, Typed
+from gateway.cli.terminal.editor import PASTE_OFF, PASTE_ON, LineEditor, LineState
 from gateway.cli.terminal.screen import Keyboard, Screen
 
 NAME: Final = "you> "
@@ -61,15 +61,15 @@ class Prompt:
                 self._draw()
                 while True:
                     keys = await self._keyboard.read_keys()
-                    state, rest = self._line.take(torn + keys) if keys else (Typed.ENDED, "")
-                    if state is Typed.GOES_ON:
+                    state, rest = self._line.take(torn + keys) if keys else (LineState.ENDED, "")
+                    if state is LineState.GOES_ON:
                         torn = rest
                         self._draw()
                         continue
                     # All of it stays on the screen, however many rows it takes.
                     self._screen.retype(f"{NAME}{self._line.whole()}\n")
                     self._keyboard.put_back(rest)
-                    return self._line.text if state is Typed.SAID else None
+                    return self._line.text if state is LineState.SAID else None
         finally:
             self._line = None
 

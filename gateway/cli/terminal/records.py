@@ -12,26 +12,35 @@ from typing import IO, Any, Final, TypeAlias, cast
 
 import orjson
 
-from gateway.agent.events import AgentEvent, AssistantSaid, CallClosed, CallProposed, CallSent, NoticeRaised, TurnBegun, TurnEnded
+from gateway.agent.events import (
+    AgentEvent,
+    AssistantSaidEvent,
+    CallClosedEvent,
+    CallProposedEvent,
+    CallSentEvent,
+    NoticeRaisedEvent,
+    TurnBegunEvent,
+    TurnEndedEvent,
+)
 from gateway.agent.messages import Call, Result
 from gateway.agent.ports import ChatMessage
-from gateway.agent.trajectory import Tokens
+from gateway.agent.trajectory import TokenIds
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 
-Line: TypeAlias = dict[str, Any]
+JsonLine: TypeAlias = dict[str, Any]
 
 
-class Recorder:
-    """Turns what happens into lines: `tell` gets those of the stream, `keep` those and what only a transcript holds.
+class EventRecorder:
+    """Turns events into lines: `stream` gets those of the event stream, `keep` those and what only a transcript holds.
 
-    An answer is told once its turn is over, because a model may say something and go on working.
+    An answer is written once its turn is over, because a model may say something and continue to work.
     """
 
     def __init__(
-        self, tell: Callable[[Line], None] | None, keep: Callable[[Line], None] | None, clock: Callable[[], float]
+        self, stream: Callable[[JsonLine], None] | None, keep: Callable[[JsonLine], None] | None, clock: Callable[[], float]
     ) -> None:
-        self._tell = tell or _pass_over
+        self._stream = stream or _pass_over
         self._keep = keep or _pass_over
         self._clock = clock
         self._step = 0
@@ -41,30 +50,30 @@ class Recorder:
     def hear(self, event: AgentEvent) -> None:
         """An event of the loop."""
         match event:
-            case TurnBegun(text=text):
+            case TurnBegunEvent(text=text):
                 self._step = 0
                 self._said.clear()
                 self._write({"type": "user", "text": text})
-            case CallProposed(call):
+            case CallProposedEvent(call):
                 self._calls[call["id"]] = (call, self._clock())
-            case CallSent(call_id) if call_id in self._calls:
+            case CallSentEvent(call_id) if call_id in self._calls:
                 self._calls[call_id] = (self._calls[call_id][0], self._clock())
-            case CallClosed(call_id, result) if call_id in self._calls:
+            case CallClosedEvent(call_id, result) if call_id in self._calls:
                 call, sent = self._calls.pop(call_id)
                 self._write(describe_call(call, result, self._clock() - sent))
                 self._keep(describe_result(call, result))
-            case AssistantSaid(content):
+            case AssistantSaidEvent(content):
                 self._said.append(content)
-            case NoticeRaised(tone, text):
+            case NoticeRaisedEvent(tone, text):
                 self._keep({"type": "notice", "tone": tone.value, "text": text})
-            case TurnEnded(ending):
+            case TurnEndedEvent(ending):
                 if self._said:
                     self._write({"type": "answer", "text": "\n\n".join(self._said)})
                 self._keep({"type": "end", "ending": ending.value})
             case _:
                 pass
 
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
         """What the model really wrote."""
         self._write({"type": "assistant", "step": self._step, "raw": text})
         self._step += 1
@@ -73,17 +82,18 @@ class Recorder:
         """Why it was asked again."""
         self._keep({"type": "fault", "step": self._step - 1, "reason": reason})
 
-    def _write(self, line: Line) -> None:
-        self._tell(line)
+    def _write(self, line: JsonLine) -> None:
+        self._stream(line)
         self._keep(line)
 
 
-def _pass_over(_line: Line) -> None:
+def _pass_over(_line: JsonLine) -> None:
     """Nobody reads this."""
 
 
-def describe_call(call: Call, result: Result, seconds: float) -> Line:
-    """A closed call as a process is told: a tool that is none has its content for output, and what never ran has no exit code."""
+def describe_call(call: Call, result: Result, seconds: float) -> JsonLine:
+    """A closed call as the result of a process: a tool that is no program has its content for output, and a call that never
+    ran has no exit code."""
     run = run_of(result)
     return {
         "type": "tool_call",
@@ -95,8 +105,8 @@ def describe_call(call: Call, result: Result, seconds: float) -> Line:
     }
 
 
-def describe_result(call: Call, result: Result) -> Line:
-    """What became of the call, as the gateway said it and as the model was told."""
+def describe_result(call: Call, result: Result) -> JsonLine:
+    """The result of the call, as the gateway gave it and as the model got it."""
     members = ("outcome", "reason", "error", "content", "structured", "truncated", "trust", "redactions", "auditSeq", "receiptId")
     return {
         "type": "tool_result",
@@ -120,7 +130,7 @@ wherever it leads."""
 
 
 class Transcript:
-    """A file of lines, appended to and readable by its owner alone. `fault` says why it could not be kept up."""
+    """A file of lines, appended to and readable by its owner alone. `fault` says why it could not be written."""
 
     def __init__(self, path: Path) -> None:
         self._name = escape(path.name)
@@ -134,7 +144,7 @@ class Transcript:
         self._file: IO[str] = os.fdopen(descriptor, "w", encoding="utf-8")
         self.fault: str | None = None
 
-    def keep(self, line: Line) -> None:
+    def keep(self, line: JsonLine) -> None:
         """Write a line, at once."""
         try:
             self._file.write(f"{orjson.dumps(line).decode()}\n")

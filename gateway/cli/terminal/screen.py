@@ -1,7 +1,7 @@
 """What the person sees, and what they type.
 
-Everything that is shown comes from a model, a tool or a person nobody here knows, so nothing of it reaches the terminal as it
-is: what would move the cursor, colour, ring or turn the writing direction is spelt out, and a value never leaves its place.
+Everything that is shown comes from a model, a tool or an unknown person, so it is escaped before it reaches the terminal:
+characters that would move the cursor, set a colour, ring or change the writing direction. A value never leaves its place.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Screen:
     """Writes. Answers go to standard output; what is said about the work, and every question, to standard error.
 
     With `only_json`, standard output belongs to the event stream and answers are not written at all. `fault` says why standard
-    output could not be written; the conversation goes on without.
+    output could not be written; the conversation continues without it.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, only_json: bool = False) -> None:
@@ -99,13 +99,13 @@ class Screen:
     def _asked_on(self) -> TextIO:
         return self._err if self._only_json or not self._out.isatty() else self._out
 
-    def tell(self, line: Mapping[str, Any]) -> None:
+    def stream(self, line: Mapping[str, Any]) -> None:
         """One line of the event stream; where letters are missing, with JSON's own escapes for them."""
         has_all = codecs.lookup(self._out.encoding or "utf-8").name == "utf-8"
         self._write(self._out, f"{orjson.dumps(line).decode() if has_all else json.dumps(line, separators=(',', ':'))}\n")
 
     def say(self, *lines: str) -> None:
-        """Lines beside the conversation: as many as there are arguments, whatever stands in them."""
+        """Lines beside the conversation: as many as there are arguments, whatever they contain."""
         self.settle()
         for line in lines:
             self._write(self._err, f"{one_line(line)}\n")
@@ -134,7 +134,7 @@ class Screen:
             self._pending = True
 
     def _cut(self, text: str, margin: str) -> Iterator[str]:
-        # Values come written down, with their backslashes doubled where that tells something; once more would mislead.
+        # Values arrive escaped already, with backslashes doubled where needed; escaping them again would mislead.
         return within(one_line(text), max(_NARROWEST, _columns(self._err) - len(margin) - 2))
 
     def _place(self, pieces: Iterable[str], margin: str) -> None:

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 
 from gateway.adapters.inference.local import LocalBackend
 from gateway.adapters.storage.trajectories import TrajectoryFolder
-from gateway.agent.events import AgentEvent, TurnEnded
+from gateway.agent.events import AgentEvent, TurnEndedEvent
 from gateway.agent.ports import ChatMessage
 from gateway.agent.recorder import TrajectoryRecorder
 from gateway.agent.rollout import Rollout
-from gateway.agent.trajectory import Tokens
-from gateway.bootstrap import House
+from gateway.agent.trajectory import TokenIds
+from gateway.application import Application
 from gateway.core.errors import Misconfigured
 
 
 class TrajectoryKeeper:
     """Follows one conversation and writes its file anew after each turn, so that no more than a turn can be lost.
 
-    `fault` says why a file could not be written; the conversation goes on without.
+    `fault` says why a file could not be written; the conversation continues without it.
     """
 
     def __init__(self, folder: TrajectoryFolder, task: str) -> None:
@@ -27,9 +27,10 @@ class TrajectoryKeeper:
         self._recorder: TrajectoryRecorder | None = None
         self.fault: str | None = None
 
-    async def begin(self, house: House) -> Callable[[], Tokens | None]:
-        """Before anything is said; gives what takes the ids of an answer: a model on this machine tells them, others do not."""
-        models, ports = await house.models.models(), house.gateway.ports
+    async def begin(self, application: Application) -> Callable[[], TokenIds | None]:
+        """Before anything is said; returns the function that takes the token ids of an answer, which only a model on this
+        machine reports."""
+        models, ports = await application.models.models(), application.gateway.ports
         rollout = Rollout(
             id=ports.entropy.identifier("rollout-"),
             task=self._task,
@@ -37,18 +38,18 @@ class TrajectoryKeeper:
             started_at=ports.clock.now(),
         )
         self._recorder = TrajectoryRecorder(rollout)
-        return house.models.keep_tokens() if isinstance(house.models, LocalBackend) else lambda: None
+        return application.models.keep_tokens() if isinstance(application.models, LocalBackend) else lambda: None
 
     def hear(self, event: AgentEvent) -> None:
         """An event of the loop."""
         self._begun.hear(event)
-        if isinstance(event, TurnEnded):
+        if isinstance(event, TurnEndedEvent):
             try:
                 self._folder.write(self._begun.trajectory)
             except Misconfigured as error:
                 self.fault = self.fault or error.message
 
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
         """What a model really wrote."""
         self._begun.wrote(prompt, text, tokens)
 

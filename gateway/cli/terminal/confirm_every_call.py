@@ -15,7 +15,7 @@ ASKED: Final = RuleReason("terminal.confirm-tools", "You asked to be asked befor
 
 
 class ConfirmEveryCall:
-    """The PolicyEngine port over another: what would run by itself needs a yes. Never makes anything easier."""
+    """The PolicyEngine port over another: what would run by itself needs an approval. Never makes a verdict less strict."""
 
     def __init__(self, policy: PolicyEngine) -> None:
         self._policy = policy

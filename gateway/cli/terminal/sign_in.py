@@ -1,4 +1,4 @@
-"""Who works at the terminal: an enrolled operator, or whoever owns the state folder before anybody is enrolled."""
+"""Who works at the terminal: an enrolled operator, or the owner of the state folder before anybody is enrolled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.bootstrap import House
+from gateway.application import Application
 from gateway.core.errors import Misconfigured
 from gateway.core.ledger import Entry, LocalOperatorAdded
 from gateway.core.model import Principal
@@ -19,20 +19,20 @@ LOCAL_OPERATOR: Final = "Operator"
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class TerminalSessions:
     """The person's two sessions, as a browser has them: the console's, which answers questions, and the agent's, which acts."""
 
     console: ConsoleSession
     connection: Connection
 
 
-async def find_person(house: House, name: str | None) -> tuple[Principal, tuple[Entry, ...]]:
+async def find_operator(application: Application, name: str | None) -> tuple[Principal, tuple[Entry, ...]]:
     """The operator of that name, or the only one; with what has to be recorded for one who is new. Raises Misconfigured."""
-    people = await house.store.records.principals()
+    people = await application.store.records.principals()
     operators = [person for person in people if person.profile is Profile.OPERATOR]
     if not people and name is None:
-        local = Principal(house.gateway.ports.entropy.identifier("usr_"), LOCAL_OPERATOR, Profile.OPERATOR)
-        return local, (LocalOperatorAdded(house.gateway.ports.clock.now(), local),)
+        local = Principal(application.gateway.ports.entropy.identifier("usr_"), LOCAL_OPERATOR, Profile.OPERATOR)
+        return local, (LocalOperatorAdded(application.gateway.ports.clock.now(), local),)
     meant = [person for person in operators if name is None or name in (person.name, person.id)]
     match meant:
         case [person]:
@@ -47,17 +47,17 @@ async def find_person(house: House, name: str | None) -> tuple[Principal, tuple[
 
 
 @asynccontextmanager
-async def present(house: House, person: Principal, because: tuple[Entry, ...]) -> AsyncGenerator[Presence]:
+async def sign_in(application: Application, person: Principal, because: tuple[Entry, ...]) -> AsyncGenerator[TerminalSessions]:
     """Sign the person in at the terminal, and out again at the end."""
-    sessions, entropy = house.sessions, house.gateway.ports.entropy
+    sessions, entropy = application.sessions, application.gateway.ports.entropy
     console = await sessions.start_terminal(person, *because)
     try:
         state = entropy.secret()
-        lent = await sessions.redeem(sessions.authorize(console, state), state)
-        connection = house.gateway.hub.attach(lent.session, entropy.identifier("con_"), Runner.GATEWAY)
+        issued = await sessions.redeem(sessions.authorize(console, state), state)
+        connection = application.gateway.connections.attach(issued.session, entropy.identifier("con_"), Runner.GATEWAY)
         try:
-            yield Presence(console, connection)
+            yield TerminalSessions(console, connection)
         finally:
-            house.gateway.hub.detach(connection)
+            application.gateway.connections.detach(connection)
     finally:
         await sessions.end_console(console, "signedOut")

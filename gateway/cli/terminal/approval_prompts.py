@@ -1,7 +1,7 @@
-"""Questions of the gate, put to the person at the terminal.
+"""Approval prompts: questions of the gate, put to the person at the terminal.
 
-A yes is given to the same desk as on the console, in the name of the person's own console session and against a challenge of
-that desk. What needs a passkey is only pointed to: a terminal cannot see one.
+An approval goes through the same `Approvals` as on the console, in the person's own console session and against one of its
+challenges. For a step-up only the console's link is shown: a terminal cannot use a passkey.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import orjson
 
 from gateway.cli.terminal.screen import MARGIN, Keyboard, Screen
 from gateway.core.approval import Approval
-from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope
-from gateway.runtime.approvals import ApprovalDesk
+from gateway.runtime.approvals import Approvals
 from gateway.runtime.ports import Clock, ConsoleSession
 
 _NO: Final = frozenset({"", "n", "no"})
@@ -32,21 +31,21 @@ _YES: Final[Mapping[str, GrantScope]] = {
 _CHOICES: Final = {GrantScope.ONCE: "y", GrantScope.TURN: "t(urn)", GrantScope.SESSION: "s(ession)"}
 
 _ARMED_AFTER: Final = 0.6
-"""Seconds, as on the console: keys that were on their way when the call appeared are no answer to it."""
+"""Seconds, as on the console: keys that were typed before the call appeared do not answer it."""
 
 _TICK: Final = 1.0
-"""Seconds between two looks of the waiting line at the clock."""
+"""Seconds between two updates of the waiting line."""
 
 
-class Questions:
-    """Asks, one question at a time. `keyboard` is None where there is nobody to ask; `only_once` offers no lasting yes.
+class ApprovalPrompts:
+    """Asks, one question at a time. `keyboard` is None where there is nobody to ask; `only_once` offers no grant.
 
-    `withdraw` takes a call back: where nobody answered, a no on record would be one that nobody said.
+    `withdraw` cancels a call: where nobody answered, the record must not say that somebody denied it.
     """
 
     def __init__(
         self,
-        desk: ApprovalDesk,
+        approvals: Approvals,
         console: ConsoleSession,
         screen: Screen,
         keyboard: Keyboard | None,
@@ -56,7 +55,7 @@ class Questions:
         console_origin: str,
         only_once: bool = False,
     ) -> None:
-        self._desk = desk
+        self._approvals = approvals
         self._console = console
         self._screen = screen
         self._keyboard = keyboard
@@ -67,12 +66,12 @@ class Questions:
         self._open: dict[str, asyncio.Task[None]] = {}
 
     def requested(self, approval_id: str) -> None:
-        """The gate asks."""
+        """A call needs an approval."""
         task = self._open[approval_id] = asyncio.ensure_future(self._put(approval_id))
         task.add_done_callback(lambda _: self._open.pop(approval_id, None))
 
     def resolved(self, approval_id: str, status: str) -> None:
-        """It was answered, here or on the console, or nobody may answer it any more."""
+        """The approval was answered, here or on the console, or can no longer be answered."""
         task = self._open.pop(approval_id, None)
         if task is None:
             return
@@ -91,7 +90,7 @@ class Questions:
 
     async def _put(self, approval_id: str) -> None:
         try:
-            approval, _, challenge = await self._desk.get(self._console, approval_id)
+            approval, _, challenge = await self._approvals.get(self._console, approval_id)
             if challenge is None:
                 return
             if approval.kind is ApprovalKind.STEP_UP or approval.needs.presence:
@@ -99,8 +98,8 @@ class Questions:
                 await self._wait_for_console(approval)
             elif self._keyboard is None:
                 self._screen.say(
-                    f"`{approval.tool}` needs a yes, and there is no terminal to ask at, so it does not run. Run this in a"
-                    " terminal, or have the policy allow it."
+                    f"`{approval.tool}` needs an approval, and there is no terminal to ask at, so it does not run. Run this in"
+                    " a terminal, or have the policy allow it."
                 )
                 await self._take_back(approval)
             else:
@@ -116,24 +115,23 @@ class Questions:
 
     def _show(self, approval: Approval) -> None:
         screen = self._screen
-        screen.say("", f"`{approval.tool}` asks for your {'passkey' if approval.kind is ApprovalKind.STEP_UP else 'yes'}:")
+        screen.say("", f"`{approval.tool}` needs your {'passkey' if approval.kind is ApprovalKind.STEP_UP else 'approval'}:")
         for line in (approval.summary, *approval.effects):
             screen.row(line)
-        arguments: dict[str, Json] = orjson.loads(approval.arguments)
-        for name, value in arguments.items():
+        for name, value in approval.parsed_arguments.items():
             screen.row(f"{name} = {orjson.dumps(value).decode()}", f"{MARGIN}  ")
         for rule in approval.because:
             screen.row(f"because: {rule.why}")
 
     async def _ask(self, approval: Approval, keyboard: Keyboard) -> GrantScope | None:
-        """The scope of a yes, None for a no. Whatever was typed before the question was read is no answer to it.
+        """The scope of an approval, None for a denial. Anything typed before the question was shown is discarded.
 
         Raises EOFError when the terminal is gone, or the person leaves by Ctrl-D.
         """
         offered = [scope for scope in approval.offers if scope is GrantScope.ONCE or not self._only_once]
         await asyncio.sleep(_ARMED_AFTER)
         while True:
-            # Each time: of a paste that came after the question, a second line is no second answer.
+            # Each time: the second line of a paste must not be taken for a second answer.
             keyboard.forget()
             self._screen.ask(f"Allow it? [{'/'.join([*(_CHOICES[scope] for scope in offered), 'N'])}] ")
             line = await keyboard.read_line()
@@ -144,21 +142,21 @@ class Questions:
                 return None
             if _YES.get(typed) in offered:
                 return _YES[typed]
-            self._screen.say("Please answer with one of the letters; an empty line is no.")
+            self._screen.say("Please answer with one of the letters; an empty line denies.")
 
     async def _take_back(self, approval: Approval) -> None:
-        # What the gate then tells of the question is no news, and must not cut this short.
+        # The notification that follows concerns this answer, and must not interrupt it.
         self._open.pop(approval.id, None)
         await self._withdraw(approval)
 
     async def _decide(self, approval: Approval, scope: GrantScope | None) -> None:
         # A challenge lasts a minute and a person may read for longer; the approval itself never changes.
-        _, _, challenge = await self._desk.get(self._console, approval.id)
+        _, _, challenge = await self._approvals.get(self._console, approval.id)
         if challenge is None:
             return
-        # From here the desk's answer is the news, and whoever tells of it must not cut this short.
+        # From here the result of `answer` counts, and the notification about it must not interrupt it.
         self._open.pop(approval.id, None)
-        await self._desk.decide(
+        await self._approvals.decide(
             self._console, approval.id, challenge=challenge, approve=scope is not None, scope=scope or GrantScope.ONCE
         )
 

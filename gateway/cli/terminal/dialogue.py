@@ -8,8 +8,8 @@ from collections.abc import Coroutine
 from enum import IntEnum
 from typing import Any, Final
 
-from gateway.agent.events import Ending
-from gateway.cli.terminal.agent import Agent
+from gateway.agent.events import TurnOutcome
+from gateway.cli.terminal.agent import TerminalAgent
 from gateway.cli.terminal.prompt import Prompt
 from gateway.cli.terminal.screen import Keyboard, Screen
 
@@ -18,17 +18,17 @@ WELCOME: Final = "Ctrl-C stops the agent; :quit or Ctrl-D leaves."
 
 
 class ExitCode(IntEnum):
-    """What the shell that started us hears."""
+    """Exit statuses for the shell that started this process."""
 
     ANSWERED = 0
     FAILED = 1
     INTERRUPTED = 130
 
 
-class Talk:
+class Dialogue:
     """Says things to the agent, one at a time."""
 
-    def __init__(self, agent: Agent, screen: Screen) -> None:
+    def __init__(self, agent: TerminalAgent, screen: Screen) -> None:
         self._agent = agent
         self._screen = screen
         self._leaving = asyncio.Event()
@@ -42,14 +42,14 @@ class Talk:
         return await self._until_left(self._ask(question))
 
     async def converse(self, lines: Keyboard) -> ExitCode:
-        """Turns until `:quit` or the end of input. A turn that fails is told, and the conversation goes on."""
+        """Turns until `:quit` or the end of input. A turn that fails is reported, and the conversation continues."""
         return await self._until_left(self._converse(lines))
 
     async def _ask(self, question: str) -> ExitCode:
         ending = await self._turn(question)
         if self._interrupted:
             return ExitCode.INTERRUPTED
-        return ExitCode.ANSWERED if ending is Ending.ANSWERED else ExitCode.FAILED
+        return ExitCode.ANSWERED if ending is TurnOutcome.ANSWERED else ExitCode.FAILED
 
     async def _converse(self, lines: Keyboard) -> ExitCode:
         prompt = self._prompt = Prompt(lines, self._screen)
@@ -63,7 +63,7 @@ class Talk:
             if line.strip():
                 await self._turn(line.strip())
 
-    async def _turn(self, text: str) -> Ending | None:
+    async def _turn(self, text: str) -> TurnOutcome | None:
         self._is_busy = True
         try:
             return await self._agent.runner.run(text, self._agent.model)

@@ -1,4 +1,4 @@
-"""The gateway of this process, as the loop speaks to it: the methods and the shapes of the wire, without the wire."""
+"""The gateway of this process, as the loop calls it: the methods and message shapes of the protocol, without a socket."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
-from gateway.agent.ports import Stop
+from gateway.agent.ports import StopSignal
 from gateway.protocol.codec import admit
 from gateway.runtime.connections import Connection
 from gateway.server.methods.table import Method
@@ -14,14 +14,14 @@ from gateway.server.methods.table import Method
 _Answer = TypeVar("_Answer")
 
 
-class MethodLink:
+class LocalGatewayLink:
     """The GatewayLink port over a method table."""
 
     def __init__(self, methods: Mapping[str, Method[Connection]], connection: Connection) -> None:
         self._methods = methods
         self._connection = connection
 
-    async def call(self, method: str, params: Mapping[str, Any], stop: Stop | None = None) -> Mapping[str, Any]:
+    async def call(self, method: str, params: Mapping[str, Any], stop: StopSignal | None = None) -> Mapping[str, Any]:
         """The result's members. Raises what the method raises, or the halt."""
         row = self._methods[method]
         admitted = admit(row.params, dict(params))
@@ -32,8 +32,8 @@ class MethodLink:
         return await answer() if stop is None else await until_stopped(stop, answer())
 
 
-async def until_stopped(stop: Stop, work: Coroutine[Any, Any, _Answer]) -> _Answer:
-    """What `work` gives. Raises the halt as soon as `stop` is set; then nobody waits for the work any more."""
+async def until_stopped(stop: StopSignal, work: Coroutine[Any, Any, _Answer]) -> _Answer:
+    """What `work` gives. Raises the halt as soon as `stop` is set; then the work is no longer waited for."""
     if stop.halt is not None:
         work.close()
         raise stop.halt

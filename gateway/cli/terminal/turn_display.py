@@ -1,4 +1,4 @@
-"""What the person reads of a turn while it goes on."""
+"""What the person reads of a turn while it runs."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Final
 from gateway.agent.copy import Copy
 from gateway.agent.events import (
     AgentEvent,
-    AssistantSaid,
-    CallClosed,
-    CallProposed,
-    ContextCondensed,
-    ContextFilled,
-    ContextTrimmed,
-    ModelAsked,
-    ModelWaitedFor,
-    NoticeRaised,
-    TurnEnded,
+    AssistantSaidEvent,
+    CallClosedEvent,
+    CallProposedEvent,
+    ContextCondensedEvent,
+    ContextFilledEvent,
+    ContextTrimmedEvent,
+    ModelAskedEvent,
+    ModelWaitedForEvent,
+    NoticeRaisedEvent,
+    TurnEndedEvent,
 )
 from gateway.agent.messages import Call, Result
 from gateway.agent.ports import ChatMessage
-from gateway.agent.trajectory import Tokens
+from gateway.agent.trajectory import TokenIds
 from gateway.cli.terminal.records import run_of
 from gateway.cli.terminal.screen import Screen
 from gateway.core.effects import show
@@ -32,8 +32,8 @@ _ROWS_SHOWN: Final = 12
 """Of a result. The model has more of it, the transcript all that left the gateway."""
 
 
-class Story:
-    """Tells it on the screen. Answers are told when they are whole: what a model streams may turn out to be none."""
+class TurnDisplay:
+    """Shows a turn on the screen. An answer is shown when it is complete: what a model streams may turn out to be none."""
 
     def __init__(self, screen: Screen, copy: Copy, *, is_conversation: bool) -> None:
         self._screen = screen
@@ -44,38 +44,38 @@ class Story:
     def hear(self, event: AgentEvent) -> None:
         """An event of the loop."""
         match event:
-            case ModelAsked():
+            case ModelAskedEvent():
                 self._screen.progress("thinking; Ctrl-C stops")
-            case ModelWaitedFor(state):
+            case ModelWaitedForEvent(state):
                 self._screen.progress(f"waiting for the model ({state or 'not ready'}); Ctrl-C stops")
-            case AssistantSaid(content, stopped):
+            case AssistantSaidEvent(content, stopped):
                 self._screen.answer(f"{content} …" if stopped else content, name=self._name)
-            case CallProposed(call):
+            case CallProposedEvent(call):
                 self._calls[call["id"]] = call
                 given = ", ".join(f"{name}: {show(value)}" for name, value in call["arguments"].items())
                 self._screen.say(f"· {call['name']}({given})")
-            case CallClosed(call_id, result):
-                self._tell_result(self._calls.pop(call_id, None), result)
-            case ContextCondensed():
+            case CallClosedEvent(call_id, result):
+                self._show_result(self._calls.pop(call_id, None), result)
+            case ContextCondensedEvent():
                 self._screen.say(f"! {self._copy.say('summarised')}")
-            case ContextFilled():
+            case ContextFilledEvent():
                 self._screen.say(f"! {self._copy.say('full')}")
-            case ContextTrimmed(dropped_turns):
+            case ContextTrimmedEvent(dropped_turns):
                 self._screen.say(f"! {self._copy.say('olderLeftOut' if dropped_turns else 'resultCut')}")
-            case NoticeRaised(text=text):
+            case NoticeRaisedEvent(text=text):
                 self._screen.say(f"! {text}")
-            case TurnEnded():
+            case TurnEndedEvent():
                 self._screen.settle()
             case _:
                 pass
 
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
         """Nothing that a person should read."""
 
     def faulted(self, reason: str) -> None:
         """Nor this."""
 
-    def _tell_result(self, call: Call | None, result: Result) -> None:
+    def _show_result(self, call: Call | None, result: Result) -> None:
         name = "the call" if call is None else call["name"]
         if result["outcome"] != "ok":
             why = result.get("error") or result.get("reason") or ""

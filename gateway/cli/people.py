@@ -1,0 +1,49 @@
+"""`countersign people`: who is enrolled, what they may do, and that they may no longer."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import cast
+
+import click
+
+from gateway.cli.operating import operate
+from gateway.core.canonical import Json
+from gateway.core.vocabulary import Profile
+from gateway.settings_reading import load_settings
+
+_state = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway.")
+
+
+@click.group()
+def people() -> None:
+    """List people, change their profile, remove them. Works beside a running gateway and without one."""
+
+
+@people.command("list")
+@_state
+def list_people(state: Path | None) -> None:
+    """Print everybody: id, profile, passkeys, name."""
+    listed = asyncio.run(operate(load_settings(state=state), "people"))
+    for person in cast("list[dict[str, Json]]", listed):
+        click.echo(f"{person['id']}  {person['profile']:<9}  {person['passkeys']} passkeys  {person['name']}")
+
+
+@people.command("profile")
+@click.argument("person")
+@click.argument("profile", type=click.Choice([Profile.OPERATOR.value, Profile.GUEST.value]))
+@_state
+def change_profile(person: str, profile: str, state: Path | None) -> None:
+    """Give PERSON, a name or an id, another PROFILE. Their sessions end, and they sign in again."""
+    asyncio.run(operate(load_settings(state=state), "profile", person=person, profile=profile))
+    click.echo(f"{person} is {profile} now; their sessions have ended.")
+
+
+@people.command("remove")
+@click.argument("person")
+@_state
+def remove(person: str, state: Path | None) -> None:
+    """Take PERSON's passkeys, by name or id, and end their sessions. What they did stays on record."""
+    asyncio.run(operate(load_settings(state=state), "remove", person=person))
+    click.echo(f"{person} was removed; their sessions have ended and their passkeys answer nothing.")

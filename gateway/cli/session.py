@@ -1,0 +1,40 @@
+"""`countersign session`: the agent sessions of a running gateway, and taking from them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import cast
+
+import click
+
+from gateway.cli.operating import operate
+from gateway.core.canonical import Json
+from gateway.core.vocabulary import Label
+from gateway.settings_reading import load_settings
+
+_state = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway.")
+
+
+@click.group()
+def session() -> None:
+    """List the agent sessions of the running gateway and lower what they may do."""
+
+
+@session.command("list")
+@_state
+def list_sessions(state: Path | None) -> None:
+    """Print every live session: id, label, person."""
+    listed = asyncio.run(operate(load_settings(state=state), "sessions"))
+    for each in cast("list[dict[str, Json]]", listed):
+        click.echo(f"{each['id']}  {each['label']:<12}  {each['person']}")
+
+
+@session.command("downgrade")
+@click.argument("session_id", metavar="SESSION")
+@click.argument("label", type=click.Choice([label.name.lower() for label in Label if label is not Label.PUBLIC]))
+@_state
+def downgrade(session_id: str, label: str, state: Path | None) -> None:
+    """Give SESSION the LABEL of confidential work at once, so that it may do less. Labels never fall again."""
+    asyncio.run(operate(load_settings(state=state), "downgrade", session=session_id, label=label))
+    click.echo(f"{session_id} is at label {label} now.")

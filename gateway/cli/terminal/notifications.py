@@ -1,0 +1,67 @@
+"""The gateway's notifications on the terminal's own connection."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from gateway.agent.runner import TurnRunner
+from gateway.cli.terminal.approval_prompts import ApprovalPrompts
+from gateway.cli.terminal.screen import Screen
+from gateway.runtime.connections import Connection
+from gateway.runtime.notices import (
+    ApprovalRequestedNotice,
+    ApprovalResolvedNotice,
+    Notice,
+    PolicyChangedNotice,
+    SessionEndedNotice,
+    SnapshotRevokedNotice,
+    ToolProgressNotice,
+)
+
+_ENDED: Final = "The session has ended; start the agent again."
+
+
+class NotificationReader:
+    """Reads the connection's outbox, as a socket's writer does."""
+
+    def __init__(self, connection: Connection, questions: ApprovalPrompts, runner: TurnRunner, screen: Screen) -> None:
+        self._outbox = connection.outbox
+        self._questions = questions
+        self._runner = runner
+        self._screen = screen
+        self._reading: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._reading = asyncio.ensure_future(self._read())
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait({self._reading})
+
+    async def _read(self) -> None:
+        while self._outbox.closing is None:
+            await self._outbox.wait()
+            while (message := self._outbox.take()) is not None:
+                # Nothing is asked over this connection's socket, for it has none: what comes is said unasked.
+                if not isinstance(message, bytes):
+                    self._take(message)
+
+    def _take(self, notice: Notice) -> None:
+        match notice:
+            case ApprovalRequestedNotice(approval):
+                self._questions.requested(approval.id)
+            case ApprovalResolvedNotice(approval_id, _, status, _):
+                self._questions.resolved(approval_id, status)
+            case ToolProgressNotice(_, message, _):
+                self._screen.progress(message)
+            case SnapshotRevokedNotice(snapshot_id, _):
+                self._runner.revoked(snapshot_id)
+            case SessionEndedNotice():
+                self._screen.say(_ENDED)
+                self._runner.over()
+            case PolicyChangedNotice():
+                pass
