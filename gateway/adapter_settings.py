@@ -1,0 +1,49 @@
+"""What the settings say to the adapters, as the plain values that those know."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import gateway
+from gateway.adapters.inference.catalog import models_folder
+from gateway.adapters.inference.factory import ModelChoice
+from gateway.adapters.tools.builtin.workspace import AuditReader
+from gateway.adapters.tools.sources import ToolsConfig, no_audit
+from gateway.sandbox.job import SandboxPreference
+from gateway.server.access import Origins
+from gateway.settings import CONFIG_FILE, Settings
+
+
+def tools_config(settings: Settings, read_audit: AuditReader = no_audit) -> ToolsConfig:
+    """What the settings say about tools, as plain values."""
+    return ToolsConfig(
+        workspace=settings.workspace,
+        state=settings.state,
+        builtin=settings.builtin_tools,
+        modules=settings.tools_modules,
+        files=settings.tool_files,
+        allow_hosts=settings.http_allow_hosts,
+        timeout=settings.tool_timeout,
+        sandbox=settings.sandbox,
+        secret=(Path(CONFIG_FILE),),
+        fixed=(settings.policy_folder, Path(gateway.__file__).parent),
+        read_audit=read_audit,
+    )
+
+
+def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
+    """What the settings say about the model, as plain values."""
+    return ModelChoice(
+        model=settings.model,
+        models=models_folder(os.environ),
+        state=settings.state,
+        context_tokens=settings.model_context,
+        llama_server=settings.llama_server,
+        origins=(origins.agent, origins.console),
+        url=settings.model_url,
+        url_model=settings.model_name,
+        url_key=settings.model_key.get_secret_value(),
+        prompt_cache=settings.prompt_cache,
+        sandbox=SandboxPreference(settings.sandbox) if settings.model_sandbox == "on" else None,
+    )

@@ -1,0 +1,36 @@
+"""The parts of one running gateway, as one value that commands and background work are handed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateway.adapters.inference.factory import ManagedBackend
+from gateway.adapters.storage.store import Store
+from gateway.adapters.telemetry.metrics import Metrics
+from gateway.core.vocabulary import Profile
+from gateway.runtime.gateway import Gateway
+from gateway.runtime.passkeys import PasskeyCeremonies
+from gateway.runtime.people import People
+from gateway.runtime.sessions import Sessions
+from gateway.server.access import Origins
+from gateway.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A gateway with everything that it is wired to."""
+
+    gateway: Gateway
+    sessions: Sessions
+    passkeys: PasskeyCeremonies
+    people: People
+    store: Store
+    models: ManagedBackend
+    metrics: Metrics
+    origins: Origins
+
+    async def offer_enrolment(self, settings: Settings, name: str, profile: Profile) -> str:
+        """A link with which a person enrols, once."""
+        token = await self.passkeys.offer(name, profile, seconds=settings.enrolment_minutes * 60)
+        # In the fragment: browsers do not send it, so no server logs it.
+        return f"{self.origins.console}/enrol#t={token}"

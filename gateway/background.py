@@ -1,0 +1,59 @@
+"""Background work of a running gateway: warm the model, end expired sessions, reload the policy on SIGHUP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from gateway.adapters.inference.factory import WarmingBackend
+from gateway.agent.prompts import action_prefix
+from gateway.application import Application
+from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
+from gateway.shipped import read_loop_file
+
+if TYPE_CHECKING:
+    # Its module brings an HTTP client, which a gateway without a model does without.
+    from gateway.adapters.inference.warm_prefix import PrefixState
+
+EXPIRY_SECONDS: Final = 5.0
+"""How often expired sessions are ended; a request or message of one is refused at once in any case."""
+
+OnWarmed: TypeAlias = "Callable[[PrefixState | None], None]"
+"""Called once, with how the model came to know what every conversation begins with; None when it does not."""
+
+_log = logging.getLogger(__name__)
+
+
+async def warm_model(application: Application, on_warmed: OnWarmed) -> None:
+    """Have a local model read in advance what every conversation of a small model begins with."""
+    prefix_state = None
+    try:
+        if isinstance(application.models, WarmingBackend):
+            await application.models.settle()
+            tools = [spec.described() for spec in application.gateway.ports.toolbox.specs()]
+            prefix_state = await application.models.warm(action_prefix(tools, read_loop_file("prompts")))
+    except (ModelUnavailable, Misconfigured) as error:
+        _log.info("the model was not warmed: %s", error.message)
+    finally:
+        on_warmed(prefix_state)
+
+
+async def expire_sessions(application: Application) -> None:
+    """End expired sessions, until cancelled."""
+    while True:
+        await asyncio.sleep(EXPIRY_SECONDS)
+        try:
+            await application.sessions.end_expired()
+        except GatewayError as error:
+            _log.warning("expired sessions could not be ended now: %s", error.message)
+
+
+async def reload_policy(application: Application) -> None:
+    """Read the policy again. One that does not load changes nothing."""
+    try:
+        version = await application.gateway.reload_policy()
+        _log.warning("policy %s is in force", version[:16])
+    except GatewayError as error:
+        _log.error("the policy was not reloaded, the last good one stays in force: %s", error.message)
