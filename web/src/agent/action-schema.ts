@@ -1,15 +1,16 @@
+import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { JsonSchema } from "./chat.ts";
-import { choicesFor, type Quotable } from "./copied.ts";
-import { requiredOf } from "./examples.ts";
+import { type CopyableStrings, choicesFor } from "./copied.ts";
 import { isObject } from "./parse.ts";
-import words from "./prompts.json" with { type: "json" };
+import { requiredOf } from "./render.ts";
+import { vocabulary } from "./vocabulary.ts";
 
 /**
  * What may be replied in the JSON lane: a call of one of these tools with arguments that fit it, or an answer. With `more` a
  * call says whether others follow. The order of members is the order in which a constrained model writes them.
  */
-export function actionSchema(tools: readonly ToolDescriptor[], from: Quotable, more = false): JsonSchema {
+export function actionSchema(tools: readonly ToolDescriptor[], from: CopyableStrings, more = false): JsonSchema {
   const calls = tools.flatMap((tool) => {
     const given = argumentsSchema(tool, from);
     return given === null
@@ -20,7 +21,7 @@ export function actionSchema(tools: readonly ToolDescriptor[], from: Quotable, m
 }
 
 /** The needed arguments of a tool, or null when one of them would have to be something that nobody said. */
-function argumentsSchema(tool: ToolDescriptor, from: Quotable): JsonSchema | null {
+function argumentsSchema(tool: ToolDescriptor, from: CopyableStrings): JsonSchema | null {
   const { properties } = tool.paramSchema;
   const known = isObject(properties) ? properties : {};
   const members: [string, JsonSchema][] = [];
@@ -37,7 +38,7 @@ function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema 
 }
 
 /** Keywords that a grammar is made from. The rest is for people, or for the gateway, which checks the whole schema. */
-const SHAPING = ["type", "const", "enum", "required", "additionalProperties", "minItems", "maxItems"];
+const SHAPING = vocabulary.schemaKeywords;
 
 /** A schema as far as constrained decoding can hold a model to it. References reach outside, so they free the value. */
 export function constrain(schema: unknown): JsonSchema {

@@ -1,7 +1,10 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import mistakes from "../../../loop/mistakes.json" with { type: "json" };
 import { constrain } from "./action-schema.ts";
 import type { JsonSchema } from "./chat.ts";
-import { ARGUMENTS, argumentsOf, Fault, toolOf } from "./parse.ts";
+import { ARGUMENTS, argumentsOf, ParseFailure, toolOf } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
+import { fill } from "./render.ts";
 
 /*
  * The actions that a planner may choose from, and how each is read out of a model's object. By default five, because fewer
@@ -60,13 +63,13 @@ export interface PlannerTool {
 }
 
 /** What an action gets that comes without: an id, and the time if there is a clock. */
-export interface Stamps {
+export interface ActionDefaults {
   newId(): string;
   now(): string | null;
 }
 
-const MOST_NAMED = 20;
-const INLINE_LENGTH = 60;
+const MOST_NAMED = limits.plannerNamedTools;
+const INLINE_LENGTH = limits.plannerNameCharacters;
 const ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 const OWN_MEMBERS = new Set(["id", "type", "createdAt"]);
@@ -80,21 +83,22 @@ export function readAction(
   written: Record<string, unknown>,
   kinds: readonly ActionKind[],
   tools: readonly string[],
-  stamps: Stamps,
-): Action | Fault {
+  stamps: ActionDefaults,
+): Action | ParseFailure {
   const value = translate(written, tools);
   const { type, id, createdAt } = value;
-  if (!isActionKind(type) || !kinds.includes(type)) return new Fault(`\`type\` must be one of ${kinds.join(", ")}`);
+  if (!isActionKind(type) || !kinds.includes(type))
+    return new ParseFailure(fill(mistakes.otherKind, () => kinds.join(", ")));
   const fields: Record<string, unknown> = {};
   for (const field of FIELDS[type]) {
     const given = readField(field, value);
-    if (given instanceof Fault) return given;
+    if (given instanceof ParseFailure) return given;
     if (given !== null) fields[field.name] = given;
   }
   const { toolName } = fields;
   if (typeof toolName === "string" && !tools.includes(toolName)) {
     const known = tools.slice(0, MOST_NAMED).join(", ");
-    return new Fault(`there is no tool \`${inline(toolName)}\`, the tools are ${known}`);
+    return new ParseFailure(fill(mistakes.unknownTool, (blank) => (blank === "tool" ? inline(toolName) : known)));
   }
   const time = typeof createdAt === "string" && TIME.test(createdAt) ? createdAt : stamps.now();
   return {
@@ -137,17 +141,20 @@ function translate(value: Record<string, unknown>, tools: readonly string[]): Re
 }
 
 /** A field's value; null for one that may be missing and is. */
-function readField(field: Field, value: Record<string, unknown>): string | Record<string, unknown> | Fault | null {
+function readField(
+  field: Field,
+  value: Record<string, unknown>,
+): string | Record<string, unknown> | ParseFailure | null {
   const { name, form, optional = false } = field;
   if (form === "object") {
     const isGiven = ARGUMENTS.some((key) => value[key] !== undefined && value[key] !== null);
-    return isGiven ? argumentsOf(value) : new Fault("`arguments` is missing");
+    return isGiven ? argumentsOf(value) : new ParseFailure(fill(mistakes.missingField, () => name));
   }
   const given = (name === "toolName" ? toolOf(value) : value[name]) ?? null;
-  if (given === null) return optional ? null : new Fault(`\`${name}\` is missing`);
-  if (typeof given !== "string") return new Fault(`\`${name}\` is not text`);
+  if (given === null) return optional ? null : new ParseFailure(fill(mistakes.missingField, () => name));
+  if (typeof given !== "string") return new ParseFailure(fill(mistakes.otherField, () => name));
   if (/[^ \t\r\n]/.test(given)) return given;
-  return optional ? null : new Fault(`\`${name}\` is empty`);
+  return optional ? null : new ParseFailure(fill(mistakes.emptyField, () => name));
 }
 
 function callSchema(tool: PlannerTool): JsonSchema {

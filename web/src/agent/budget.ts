@@ -1,4 +1,6 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
 import type { Message } from "./messages.ts";
+import { textOf } from "./render.ts";
 
 /*
  * How much of a conversation fits into a model's context. The same stands in `gateway/agent/budget.py`, which counts in
@@ -7,17 +9,17 @@ import type { Message } from "./messages.ts";
 
 /** Tokens of a text, roughly: four characters each. Measured counts replace it as soon as the model reports them. */
 export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4);
+  return Math.ceil(text.length / limits.charactersPerToken);
 }
 
 /** Room that a message takes beside its text: role and separators of the chat template. */
-const PER_MESSAGE = 8;
+const PER_MESSAGE = limits.messageTokens;
 
 /** Dropping several turns at once keeps the prompt's beginning the same for a while, and with it the server's cache. */
-const TURNS_AT_ONCE = 4;
+const TURNS_AT_ONCE = limits.turnsDroppedTogether;
 
 /** Characters left for the sentence that says how much was left out. */
-const OMISSION = 64;
+const OMISSION = limits.omissionNoteCharacters;
 
 export interface Fitted {
   readonly messages: readonly Message[];
@@ -33,12 +35,26 @@ export interface Fitted {
  */
 export function fitMessages(messages: readonly Message[], maxTokens: number): Fitted {
   const turns = splitTurns(messages);
-  let dropped = 0;
-  while (dropped < turns.length - 1 && tokensOf(turns.slice(dropped).flat()) > maxTokens)
-    dropped = Math.min(dropped + TURNS_AT_ONCE, turns.length - 1);
+  const fits = (count: number) => tokensOf(turns.slice(count).flat()) <= maxTokens;
+  const dropped = fewestLeftOut(Math.max(0, turns.length - 1), fits, TURNS_AT_ONCE);
   const kept = turns.slice(dropped).flat();
   if (tokensOf(kept) <= maxTokens) return { messages: kept, dropped, shortened: false };
   return { messages: shortenResults(kept, maxTokens), dropped, shortened: true };
+}
+
+/**
+ * How many of at most so many entries to leave out, the oldest first and so many at once, until the rest fits; all of them where
+ * not even that does. Once something fits, it fits with more left out too.
+ */
+export function fewestLeftOut(most: number, fits: (count: number) => boolean, atOnce = 1): number {
+  if (fits(0)) return 0;
+  let [low, high] = [1, Math.max(1, Math.ceil(most / atOnce))];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(middle * atOnce)) high = middle;
+    else low = middle + 1;
+  }
+  return Math.min(most, low * atOnce);
 }
 
 /** The conversation as its turns, in order. */
@@ -57,11 +73,9 @@ export function tokensOf(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + PER_MESSAGE + estimateTokens(textOf(message)), 0);
 }
 
-/** What a message adds to a prompt. */
-export function textOf(message: Message): string {
-  if (message.role === "tool") return message.result.content;
-  if (message.role === "user") return message.content;
-  return message.content + message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");
+/** Tokens of a prompt as it is sent, by `count`, with what the chat template puts around each message. */
+export function tokensOfPrompt(prompt: readonly { readonly content: string }[], count = estimateTokens): number {
+  return prompt.reduce((sum, { content }) => sum + PER_MESSAGE + count(content), 0);
 }
 
 function shortenResults(messages: readonly Message[], maxTokens: number): Message[] {
@@ -69,7 +83,7 @@ function shortenResults(messages: readonly Message[], maxTokens: number): Messag
   for (const [place, message] of messages.entries()) {
     const excess = tokensOf(shortened) - maxTokens;
     if (excess <= 0 || message.role !== "tool") continue;
-    const keep = Math.max(0, message.result.content.length - excess * 4 - OMISSION);
+    const keep = Math.max(0, message.result.content.length - excess * limits.charactersPerToken - OMISSION);
     shortened[place] = { ...message, result: { ...message.result, content: cut(message.result.content, keep) } };
   }
   return shortened;

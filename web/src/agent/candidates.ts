@@ -1,6 +1,8 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { partsOf } from "./names.ts";
-import words from "./prompts.json" with { type: "json" };
+import { vocabulary } from "./vocabulary.ts";
 
 /*
  * Which tools a model is shown this turn, where there are too many for all of them. Up to `MANY` tools the choice is all of
@@ -9,17 +11,13 @@ import words from "./prompts.json" with { type: "json" };
  * the snapshot's own objects in the snapshot's order, so that nothing about them can differ.
  */
 
-export const MANY = 16;
+export const MANY = limits.shownTools;
 
-const NAME_WEIGHT = 3;
-const SATURATION = 1.2;
-const LENGTH_SHARE = 0.75;
+const NAME_WEIGHT = limits.nameWeight;
+const SATURATION = limits.termSaturation;
+const LENGTH_SHARE = limits.lengthShare;
 
-const COMMON: ReadonlySet<string> = new Set(
-  "a an and are at by can do for from how i in is it me my of on or please the this that to was what where with you".split(
-    " ",
-  ),
-);
+const COMMON: ReadonlySet<string> = new Set(vocabulary.commonTerms);
 
 /** Messages by the name of the tool that answers them. */
 type Examples = ReadonlyMap<string, readonly string[]>;

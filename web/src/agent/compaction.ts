@@ -1,8 +1,10 @@
-import { cut, splitTurns, textOf, tokensOf } from "./budget.ts";
+import limits from "../../../loop/limits.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
+import { cut, splitTurns, tokensOf } from "./budget.ts";
 import type { ChatMessage } from "./chat.ts";
 import type { Message } from "./messages.ts";
-import words from "./prompts.json" with { type: "json" };
-import { describeObservation, neutralise } from "./provenance.ts";
+import { neutralise } from "./provenance.ts";
+import { asEntry, told } from "./render.ts";
 
 /*
  * Make room in a long conversation: what is told again in a summary, and what never is. The model words the summary, so nothing
@@ -15,20 +17,20 @@ import { describeObservation, neutralise } from "./provenance.ts";
 export const SUMMARY_TURN = "summary";
 
 /** Characters of a summary. */
-const MAX_SUMMARY = 1200;
+const MAX_SUMMARY = limits.summaryCharacters;
 
 /** Tokens that have to be taken out: what the longest summary puts in, with what stands around it. */
-const GAIN = 400;
+const GAIN = limits.compactionGainTokens;
 
 /** Shares of the limit: from where on room is made, and how much is to be left used. */
-const NEAR = 0.75;
-const GOAL = 0.5;
+const NEAR = limits.compactionStart;
+const GOAL = limits.compactionGoal;
 
 /** Fewer than the usual four, so that a transcript of figures and code fits too. */
-const CHARACTERS_PER_TOKEN = 3;
+const CHARACTERS_PER_TOKEN = limits.charactersPerDenseToken;
 
 /** Characters that each message of a transcript keeps at least. */
-const SHORTEST = 80;
+const SHORTEST = limits.transcriptLineCharacters;
 
 /** What a person cannot see or a terminal obeys. */
 const UNSEEN = /(?![\t\n])[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
@@ -78,9 +80,7 @@ export function summaryPrompt(
   maxTokens: number,
 ): ChatMessage[] {
   const share = Math.max(SHORTEST, Math.floor((maxTokens * CHARACTERS_PER_TOKEN) / replaced.length));
-  const lines = messages
-    .filter((_, at) => replaced.includes(at))
-    .map((message) => neutralise(cut(told(message), share)).replaceAll("\n", "\n  "));
+  const lines = messages.filter((_, at) => replaced.includes(at)).map((message) => asEntry(cut(told(message), share)));
   return [
     { role: "system", content: words.compaction.system },
     { role: "user", content: lines.join("\n") },
@@ -175,15 +175,4 @@ function isRefused(stage: Stage): boolean {
 /** Whether a message says that a call was refused, by the person or for them. */
 export function isRefusal(message: Message): boolean {
   return message.role === "tool" && REFUSALS.has(message.result.outcome);
-}
-
-function told(message: Message): string {
-  switch (message.role) {
-    case "user":
-      return `Person: ${message.content}`;
-    case "assistant":
-      return `Assistant: ${textOf(message)}`;
-    case "tool":
-      return `Result of ${message.call.name} (${message.result.outcome}): ${describeObservation(message.result)}`;
-  }
 }

@@ -1,8 +1,10 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
 import type { Message } from "./messages.ts";
-import words from "./prompts.json" with { type: "json" };
+import { anyOf, vocabulary } from "./vocabulary.ts";
 
 /** The strings that a person wrote and that an argument may repeat. */
-export interface Quotable {
+export interface CopyableStrings {
   readonly names: readonly string[];
   readonly files: readonly string[];
   readonly urls: readonly string[];
@@ -11,13 +13,13 @@ export interface Quotable {
 const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = words.action.copied;
 
 /** More than this is a pasted document, and a grammar of it would take longer than the answer. */
-const MAX_STRINGS = 200;
+const MAX_STRINGS = limits.copiedStrings;
 
 const ENDED = /\.[A-Za-z][A-Za-z0-9]*$/;
 const AMOUNT = /^[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?$/;
 
 /** Words by which a wish may be about files that it does not name. */
-const BACK = /\b(?:it|its|this|that|these|those|them|they|same|one|ones|again|other|both|all)\b/i;
+const BACK = new RegExp(`\\b(?:${anyOf(vocabulary.fileReferences)})\\b`, "i");
 
 const BEFORE = "\"'`()[]<>,;:!?";
 const AFTER = `${BEFORE}.`;
@@ -27,7 +29,7 @@ const AFTER = `${BEFORE}.`;
  * uses has to be one of these: it cannot make one up, nor take one out of what a file said. A `wish` that names its files is
  * about no others: shown an older name, a small model writes over that one.
  */
-export function quotable(messages: readonly Message[], wish = ""): Quotable {
+export function copyableStrings(messages: readonly Message[], wish = ""): CopyableStrings {
   const said = messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).reverse();
   const { names, urls } = stringsIn(said);
   const named = filesIn(stringsIn([wish]).names);
@@ -50,7 +52,7 @@ function filesIn(names: readonly string[]): string[] {
 }
 
 /** What an argument of a built-in tool may be, or null when it is free. */
-export function choicesFor(tool: string, argument: string, from: Quotable): readonly string[] | null {
+export function choicesFor(tool: string, argument: string, from: CopyableStrings): readonly string[] | null {
   const limits = Object.hasOwn(LIMITS, tool) ? LIMITS[tool] : undefined;
   switch (limits !== undefined && Object.hasOwn(limits, argument) ? limits[argument] : undefined) {
     case "names":

@@ -1,7 +1,8 @@
+import words from "../../../loop/copy.json" with { type: "json" };
 import type { Outcome } from "../protocol/generated.ts";
-import words from "./copy.json" with { type: "json" };
-import type { Stuck } from "./lane.ts";
+import type { StuckReason } from "./lane.ts";
 import type { Observation } from "./messages.ts";
+import { fill } from "./render.ts";
 
 /**
  * Every sentence the loop says by itself, in one place: calm, and true whatever the model did. Models' own failures never
@@ -18,12 +19,11 @@ export function explainOutcome(tool: string, result: Observation): string {
   const sentences = OUTCOMES[result.outcome];
   const reason = result.reason ?? "otherwise";
   const sentence = (Object.hasOwn(sentences, reason) ? sentences[reason] : undefined) ?? sentences.otherwise;
-  // In one pass: what a tool is called or says may look like a placeholder too.
-  return sentence.replaceAll(/\{(tool|why)\}/g, (_whole, name) => (name === "tool" ? `\`${tool}\`` : why(result)));
+  return fill(sentence, (name) => (name === "tool" ? `\`${tool}\`` : why(result)));
 }
 
 /** Why a turn ends without an answer, depending on whether anything of it is done. */
-export function explainStuck(why: Stuck, hasWork: boolean): string {
+export function explainStuck(why: StuckReason, hasWork: boolean): string {
   switch (why) {
     case "unreadable":
       return hasWork ? copy.keptWork : copy.rephrase;
@@ -40,7 +40,7 @@ export function explainStuck(why: Stuck, hasWork: boolean): string {
 
 /** What was asked for and is left undone, said at the end of a turn. */
 export function nameTheRest(actions: readonly string[]): string {
-  return copy.notDone.replace("{rest}", () => actions.map((action) => `\`${action.replaceAll("`", "'")}\``).join(", "));
+  return fill(copy.notDone, () => actions.map((action) => `\`${action.replaceAll("`", "'")}\``).join(", "));
 }
 
 /** The gateway's own words, which begin in lower case and end without a stop, as the rest of a sentence. */

@@ -1,12 +1,9 @@
+import { anyOf, vocabulary } from "./vocabulary.ts";
+
 /*
  * Days as people name them, as ISO days in the calendar of whoever speaks. A day has no time zone: the caller says which day
  * it is where the person is, and everything here counts from there.
  */
-
-const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-const NEAR = ["day before yesterday", "yesterday", "today", "tomorrow", "day after tomorrow"];
 
 /** Years within which every day of the year comes round, 29 February at the turn of a century included. */
 const LEAP_CYCLE = 8;
@@ -50,12 +47,12 @@ export function findDays(text: string, today: string, ahead: boolean): NamedDay[
 /** From the groups of a form to midnight UTC of the day it names. */
 type Read = (groups: readonly (string | undefined)[], today: number, ahead: boolean) => number | null;
 
-const near: Read = ([name = ""], today) => shifted(today, NEAR.indexOf(name) - 2);
+const near: Read = ([name = ""], today) => shifted(today, vocabulary.nearDays[name] as number);
 const ago: Read = ([count, unit], today) => shifted(today, -daysIn(count, unit));
 const ahead: Read = ([count, unit], today) => shifted(today, daysIn(count, unit));
 
 const weekday: Read = ([which, name = ""], today, isAhead) => {
-  const away = WEEKDAYS.indexOf(name) - ((new Date(today).getUTCDay() + 6) % 7);
+  const away = vocabulary.weekdays.indexOf(name) - ((new Date(today).getUTCDay() + 6) % 7);
   switch (which) {
     case "last":
       return shifted(today, away < 0 ? away : away - 7);
@@ -71,7 +68,7 @@ const weekday: Read = ([which, name = ""], today, isAhead) => {
 };
 
 const inYear = (year: string | undefined, month = "", day = "", today = 0, isAhead = false): number | null => {
-  const number = MONTHS.indexOf(month.slice(0, 3)) + 1;
+  const number = vocabulary.months.findIndex((names) => names.includes(month)) + 1;
   if (year !== undefined) return valid(Number(year), number, Number(day));
   const present = new Date(today).getUTCFullYear();
   for (let away = 0; away <= LEAP_CYCLE; away++) {
@@ -86,11 +83,9 @@ const monthDay: Read = ([month, day, year], today, isAhead) => inYear(year, mont
 const iso: Read = ([year, month, day]) => valid(Number(year), Number(month), Number(day));
 const dotted: Read = ([day, month, year]) => valid(Number(year), Number(month), Number(day));
 
-const COUNT = `(\\d{1,4}|an?|${NUMBERS.slice(1).join("|")}) (day|week)s?`;
-const MONTH =
-  "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?" +
-  "|nov(?:ember)?|dec(?:ember)?)\\.?";
-const MONEY = "(?! ?(?:[$€£¥₹]|(?:usd|eur|gbp|jpy|inr|chf|dollar|euro|pound|buck)))";
+const COUNT = `(\\d{1,4}|${anyOf(Object.keys(vocabulary.numberWords))}) (day|week)s?`;
+const MONTH = `(${anyOf(vocabulary.months.flat())})\\.?`;
+const MONEY = `(?! ?(?:${anyOf(Object.keys(vocabulary.currencySigns))}|${anyOf(vocabulary.currencyStems)}))`;
 const YEAR = `(?:,? ((?:19|20)\\d\\d)\\b${MONEY})?`;
 
 /** Longer forms first: what one has read, the next does not read again. Names of files and addresses name no day. */
@@ -103,13 +98,13 @@ const FORMS: readonly (readonly [RegExp, Read])[] = (
     [`${COUNT} ago`, ago],
     [`${COUNT} from (?:now|today)`, ahead],
     [`in ${COUNT}`, ahead],
-    [`(${NEAR.toSorted((one, other) => other.length - one.length).join("|")})`, near],
-    [`(?:(last|next|this|on) )?(${WEEKDAYS.join("|")})`, weekday],
+    [`(${anyOf(Object.keys(vocabulary.nearDays))})`, near],
+    [`(?:(last|next|this|on) )?(${anyOf(vocabulary.weekdays)})`, weekday],
   ] as const
 ).map(([form, read]) => [new RegExp(`(?<![\\w./:@-])${form}(?![\\w/@-]|\\.\\w)`, "g"), read]);
 
 function daysIn(count = "", unit = ""): number {
-  const number = /^\d/.test(count) ? Number(count) : Math.max(1, NUMBERS.indexOf(count));
+  const number = vocabulary.numberWords[count] ?? Number(count);
   return number * (unit === "week" ? 7 : 1);
 }
 

@@ -4,6 +4,7 @@ import type { Focus } from "./focus.ts";
 import { findMoney } from "./money.ts";
 import { partsOf, type Slot, slotOf } from "./names.ts";
 import { isObject } from "./parse.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
 
 /*
  * Fill in what the model left empty and the person said: the day, the amount, and what "it" is. Only empty arguments, never
@@ -23,22 +24,25 @@ interface Said extends Property {
   readonly spellings: readonly (string | number)[];
 }
 
-const DAYS = ["date", "day"];
-const TIMES = ["time", "hour"];
-const AMOUNTS = ["amount", "price", "cost", "total", "sum", "fee"];
+const DAYS = vocabulary.dayArguments;
+const TIMES = vocabulary.timeArguments;
+const AMOUNTS = vocabulary.amountArguments;
 
 /** Words of an argument's name by which its day is one to come. */
-const AHEAD = ["due", "deadline", "until", "remind", "reminder", "schedule", "scheduled", "start", "begin"];
+const AHEAD = vocabulary.aheadArguments;
 
-const END = "(?= ?$| ?[.,;!?)]| (?:and|then|also|plus|again|please|now|to|into|for|from|in|with)\\b)";
+const END = `(?= ?$| ?[.,;!?)]| (?:${anyOf(vocabulary.wordsAfterIt)})\\b)`;
 const IT = new RegExp(`\\bit\\b|\\b(?:this|that)\\b${END}`);
+const said = (slot: Slot) =>
+  new RegExp(`\\b(?:${anyOf(vocabulary.pointers)}) (?:${anyOf(vocabulary.slotNouns[slot])})\\b`);
 const SAID: Readonly<Record<Slot, RegExp>> = {
-  path: /\b(?:this|that|the same) (?:file|folder|directory|document)\b/,
-  url: /\b(?:this|that|the same) (?:page|link|url|site|website|address)\b/,
-  // The first verb alone is looked for, and then "again": not every verb with every "again".
-  query: /^(?=(.*?\b(?:search|find|look)\b))\1.*\bagain\b|\b(?:this|that|the same) (?:search|query)\b/s,
-  id: /\b(?:this|that|the same) (?:one|item|entry|ticket|order|task|event)\b/,
+  path: said("path"),
+  url: said("url"),
+  query: said("query"),
+  id: said("id"),
 };
+/** The first verb alone is looked for, and then "again": not every verb with every "again". */
+const SEARCH_AGAIN = new RegExp(`^(?=(.*?\\b(?:${anyOf(vocabulary.searchVerbs)})\\b))\\1.*\\bagain\\b`, "s");
 const SLOTS: readonly Slot[] = ["path", "url", "query", "id"];
 
 /**
@@ -102,11 +106,16 @@ function pointedAt(
       ? [{ slot, ...property, spellings: [thing] }]
       : [];
   });
-  const said = open.filter(({ slot }) => SAID[slot].test(text));
+  const said = open.filter(({ slot }) => isNamed(slot, text));
   if (said.length > 0) return said;
   // One "it" is one thing, and a search is never "it".
   const candidates = open.filter(({ slot }) => slot !== "query");
   return candidates.length === 1 && IT.test(text) ? candidates : [];
+}
+
+/** Whether the message speaks of the thing of this kind, and not only of "it". */
+function isNamed(slot: Slot, text: string): boolean {
+  return SAID[slot].test(text) || (slot === "query" && SEARCH_AGAIN.test(text));
 }
 
 /** The only argument of its kind. Of two, such as where from and where to, the message does not say which it means. */

@@ -2,7 +2,7 @@ import type { Approval, ApprovalStatus, ToolCall, ToolDescriptor } from "../prot
 import type { Observation } from "./messages.ts";
 
 /** How a turn came to its end. */
-export type Ending =
+export type TurnOutcome =
   | "answered"
   /** The person pressed stop. */
   | "stopped"
@@ -27,7 +27,7 @@ export type AgentEvent =
     }
   | { readonly type: "turn:resumed"; readonly turnId: string; readonly tools: readonly ToolDescriptor[] }
   /** `label` names the tools that were used, in order: `tool:write_file+list_directory`, or `words`. */
-  | { readonly type: "turn:ended"; readonly ending: Ending; readonly label: string }
+  | { readonly type: "turn:ended"; readonly ending: TurnOutcome; readonly label: string }
   /** The message asks for several actions, which are taken one after the other. */
   | { readonly type: "actions:split"; readonly actions: readonly string[] }
   | { readonly type: "action:begun"; readonly index: number }

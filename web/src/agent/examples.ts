@@ -1,6 +1,7 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { isObject } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
+import { firstSentence, requiredOf } from "./render.ts";
 
 /*
  * An example of a call for a tool that has none in prompts.json, made of what the tool says about itself. Measured on the
@@ -42,17 +43,6 @@ export function makeExample({ name, description, paramSchema }: ToolDescriptor):
     .replace(/\.$/, "")
     .replace(/^[A-Z]/, (letter) => letter.toLowerCase());
   return { user: values === "" ? asked : `${asked} (${values})`, reply: { tool: name, arguments: given } };
-}
-
-/** The arguments that a schema asks for, in its order. */
-export function requiredOf(schema: Readonly<Record<string, unknown>>): string[] {
-  const { required } = schema;
-  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
-}
-
-/** Of a description; its first line, where none ends. */
-export function firstSentence(text: string): string {
-  return neutralise(/^[^\n]*?\.(?=\s|$)/.exec(text)?.[0] ?? text.split("\n", 1).join(""));
 }
 
 function memberOf(schema: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {

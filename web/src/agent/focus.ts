@@ -1,7 +1,9 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ToolCall } from "../protocol/generated.ts";
 import type { Observation } from "./messages.ts";
 import { partsOf, type Slot, slotOf } from "./names.ts";
-import { isFault, readObject } from "./parse.ts";
+import { isParseFailure, readObject } from "./parse.ts";
+import { vocabulary } from "./vocabulary.ts";
 
 /*
  * What "it" is: the file, page, search or thing that the last call was about. The focus comes from what was called, which the
@@ -19,20 +21,20 @@ export interface Focus {
 export const NOTHING: Focus = { path: null, url: null, query: null, id: null };
 
 /** Characters of a focused value. Longer ones are texts, not names of things. */
-const MAX_LENGTH = 1024;
+const MAX_LENGTH = limits.focusCharacters;
 
 /** Characters of a result that is read for the thing it made. */
-const MAX_RESULT = 8192;
+const MAX_RESULT = limits.focusResultCharacters;
 
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** Verbs after which a thing is no longer where it was. */
-const ENDING = ["delete", "remove", "erase", "trash", "move", "rename"];
+const ENDING = vocabulary.removingVerbs;
 
 type Things = Partial<Record<Slot, (string | number)[]>>;
 
 /** The focus once a call has closed. What did not succeed changes nothing. */
-export function after(call: Pick<ToolCall, "name" | "arguments">, result: Observation, focus: Focus): Focus {
+export function updateFocus(call: Pick<ToolCall, "name" | "arguments">, result: Observation, focus: Focus): Focus {
   if (result.outcome !== "ok") return focus;
   const pointed = thingsIn(call.arguments);
   if (partsOf(call.name).some((part) => ENDING.includes(part))) {
@@ -66,5 +68,5 @@ function canBeFocused(slot: Slot, value: unknown): value is string | number {
 function read(content: string): Record<string, unknown> {
   if (content.length > MAX_RESULT) return {};
   const value = readObject(content);
-  return isFault(value) ? {} : value;
+  return isParseFailure(value) ? {} : value;
 }

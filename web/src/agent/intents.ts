@@ -1,10 +1,12 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolCall } from "../protocol/generated.ts";
 import { beginning } from "./budget.ts";
 import type { ChatMessage, JsonSchema } from "./chat.ts";
 import type { Observation } from "./messages.ts";
-import { isFault, readReply } from "./parse.ts";
-import words from "./prompts.json" with { type: "json" };
+import { isParseFailure, readReply } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
+import { vocabulary } from "./vocabulary.ts";
 
 /*
  * Several wishes in one message: when to ask a model to take it apart, and how much of its answer to believe. The model only
@@ -12,31 +14,25 @@ import { neutralise } from "./provenance.ts";
  * words that ask for nothing; whatever is in doubt leaves the message whole.
  */
 
-const MAX_ACTIONS = 8;
-const MAX_ACTION_LENGTH = 200;
+const MAX_ACTIONS = limits.actions;
+const MAX_ACTION_LENGTH = limits.actionCharacters;
 /** Characters of a message that is taken apart. A longer one holds a text to work on. */
 const MAX_MESSAGE = MAX_ACTIONS * MAX_ACTION_LENGTH;
 /** Characters of a line of the progress block, its dash included. */
-const MAX_LINE = 120;
+const MAX_LINE = limits.progressLineCharacters;
 /** Words between two wishes. More are a text, not a manner of speaking. */
-const MAX_FILLERS = 12;
+const MAX_FILLERS = limits.fillerWords;
 
-const CUES: ReadonlySet<string> = new Set(["and", "then", "also", "plus"]);
+const CUES: ReadonlySet<string> = new Set(vocabulary.cues);
 
 /** Words that may stand between two wishes, or around them, without being a part of either. */
-const FILLERS: ReadonlySet<string> = new Set([
-  ...CUES,
-  ..."please kindly just now so too as well after afterwards that finally next first firstly second secondly".split(
-    " ",
-  ),
-  ..."lastly can could would you i we want need like to hi hello hey thanks thank".split(" "),
-]);
+const FILLERS: ReadonlySet<string> = new Set([...CUES, ...vocabulary.fillers]);
 
 /** A wish that depends on another is none without it. */
-const CONDITIONS: ReadonlySet<string> = new Set("if unless otherwise else instead except whenever until".split(" "));
+const CONDITIONS: ReadonlySet<string> = new Set(vocabulary.conditions);
 
 /** Words by which a wish means figures that stand beside it. */
-const REFERENCES: ReadonlySet<string> = new Set("these those them following numbers figures amounts values".split(" "));
+const REFERENCES: ReadonlySet<string> = new Set(vocabulary.figureReferences);
 
 /** What a line of figures does not hold. */
 const WORDED = /[^\t 0-9.,:;/+*%()€$£¥#•-]/;
@@ -44,6 +40,8 @@ const QUOTED = /"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?!
 const WORD = /[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+/g;
 const CUT = /[,;.!?\n]/;
 const END = /[,;.:!?]+$/;
+/** No list: these two, after "and", are what was measured. */
+const AND_THEN = /,? and (?:then|also) /gi;
 const PAUSE = /[,;.:]+$/;
 const BLANK = /[\p{Cc}\u0020\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]+/gu;
 
@@ -124,7 +122,7 @@ export function summarise(
 export function progress(completed: readonly Completed[]): string {
   if (completed.length === 0) return "";
   const lines = completed.map(({ tool, summary }) => lineOf(`- ${tool}: ${summary}`));
-  return ["Actions ALREADY COMPLETED for this user message (do not repeat them):", ...lines].join("\n");
+  return [words.action.more.completed, ...lines].join("\n");
 }
 
 /**
@@ -132,7 +130,7 @@ export function progress(completed: readonly Completed[]): string {
  * over "and then" and "and also" where it heeds a semicolon. Marks and cues are not compared, so nothing of it comes back.
  */
 function simplified(message: string): string {
-  return message.replaceAll('"', "'").replace(/,? and (?:then|also) /gi, "; ");
+  return message.replaceAll('"', "'").replace(AND_THEN, "; ");
 }
 
 /** A message without the lines of figures that were pasted before or after its words, and those lines. */
@@ -162,7 +160,7 @@ function cutUp(wishes: string, proposed: readonly string[]): string[] {
 
 function proposedIn(text: string): string[] {
   const reply = readReply(text);
-  const actions = isFault(reply) ? [] : reply.requestedActions;
+  const actions = isParseFailure(reply) ? [] : reply.requestedActions;
   if (!Array.isArray(actions)) return [];
   return actions.every((each) => typeof each === "string" && each.length <= MAX_ACTION_LENGTH) ? actions : [];
 }

@@ -2,21 +2,18 @@ import type { ModelInfo, ToolDescriptor } from "../protocol/generated.ts";
 import { estimateTokens } from "./budget.ts";
 import type { Chat, ChatRequest } from "./chat.ts";
 import { enrich } from "./enrich.ts";
-import { after, NOTHING } from "./focus.ts";
+import { NOTHING, updateFocus } from "./focus.ts";
 import type { Message } from "./messages.ts";
-import { MAX_REPLY, ThoughtFilter } from "./parse.ts";
-
-/** Calls of one reply that are read: as many as a message to the gateway can hold. */
-export const MAX_CALLS = 64;
+import { type ReplyEnd, ReplyReader, readDeltas } from "./reply.ts";
 
 /** A call as the model proposed it; it gets its id from the loop. */
-export interface Proposal {
+export interface ProposedCall {
   readonly name: string;
   readonly arguments: Record<string, unknown>;
 }
 
 /** Why a turn cannot go on, for which the loop has words of its own. */
-export type Stuck =
+export type StuckReason =
   /** Neither a call nor an answer came, after every repair. */
   | "unreadable"
   /** The model only says what it would do. */
@@ -29,17 +26,22 @@ export type Stuck =
   | "capped";
 
 /** What a model wants next. What it wrote is shown only where it is an answer. */
-export type Step =
+export type LaneStep =
   /** The message asks for these actions, in this order. */
   | { readonly kind: "split"; readonly actions: readonly string[] }
   /** `more`: the model says that the message asks for further actions after these. */
-  | { readonly kind: "calls"; readonly text: string; readonly proposals: readonly Proposal[]; readonly more: boolean }
+  | {
+      readonly kind: "calls";
+      readonly text: string;
+      readonly proposals: readonly ProposedCall[];
+      readonly more: boolean;
+    }
   /** What the model is shown from now on, a summary in the place of older messages; null where it gave none. */
   | { readonly kind: "condensed"; readonly shown: readonly Message[] | null }
   /** How the action under way ended; another one follows. */
   | { readonly kind: "report"; readonly text: string }
   | { readonly kind: "answer"; readonly text: string }
-  | { readonly kind: "stuck"; readonly why: Stuck };
+  | { readonly kind: "stuck"; readonly why: StuckReason };
 
 /** Told what goes on while a step is made. */
 export interface LaneListener {
@@ -78,65 +80,44 @@ export interface LaneInput {
 }
 
 /** One way of getting the next step out of a model. Depends on the messages alone, so a reloaded page can go on with it. */
-export type Lane = (input: LaneInput) => Promise<Step>;
+export type Lane = (input: LaneInput) => Promise<LaneStep>;
 
 /** A proposal with the arguments filled that the model left empty and the person's words answer, before anybody sees it. */
-export function complete(proposal: Proposal, message: string, { messages, tools, today }: LaneInput): Proposal {
+export function complete(proposal: ProposedCall, message: string, { messages, tools, today }: LaneInput): ProposedCall {
   const tool = tools.find(({ name }) => name === proposal.name);
   if (tool === undefined) return proposal;
   const focus = messages.reduce(
-    (now, each) => (each.role === "tool" ? after(each.call, each.result, now) : now),
+    (now, each) => (each.role === "tool" ? updateFocus(each.call, each.result, now) : now),
     NOTHING,
   );
   return { ...proposal, arguments: enrich(proposal.arguments, tool.paramSchema, message, focus, today) };
 }
 
 /** A whole reply, put together from its pieces. */
-export interface Reply {
+export interface ModelReply {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
 }
 
 /**
- * Read a reply to its end, without the thinking at its beginning. `hear` gets the text so far after each piece and may return
- * true to stop: then the model is aborted and what was read is the reply; so it is where the model comes to no end.
+ * Read a reply as far as `end` says, without the thinking at its beginning. `hear` gets the text so far after each piece.
+ * However it ends, what was counted is counted.
  */
 export async function collect(
   chat: Chat,
   request: ChatRequest,
   listener: LaneListener,
-  hear: (text: string) => boolean,
-): Promise<Reply> {
-  const thoughts = new ThoughtFilter();
-  let [text, written] = ["", ""];
-  let exact = false;
-  const calls: { name: string; arguments: string }[] = [];
-  let taken = 0;
-  /** Whether these pieces still belong to a reply that anybody would read. */
-  const hasRoom = (...pieces: string[]): boolean => {
-    taken += pieces.join("").length;
-    return taken <= MAX_REPLY;
-  };
-  for await (const delta of chat(request)) {
-    if (delta.kind === "usage") {
-      exact = true;
-      listener.counted(delta.promptTokens, delta.completionTokens, true);
-    } else if (delta.kind === "call") {
-      if (delta.index < 0 || delta.index >= MAX_CALLS || !hasRoom(delta.name ?? "", delta.arguments ?? "")) break;
-      const call = calls[delta.index] ?? { name: "", arguments: "" };
-      calls[delta.index] = call;
-      call.name += delta.name ?? "";
-      call.arguments += delta.arguments ?? "";
-    } else {
-      if (!hasRoom(delta.text)) break;
-      written += delta.text;
-      text += thoughts.feed(delta.text).said;
-      if (hear(text)) break;
-    }
+  end: ReplyEnd,
+  hear?: (text: string) => void,
+): Promise<ModelReply> {
+  const reader = new ReplyReader(end);
+  try {
+    for await (const _piece of readDeltas(chat(request), reader)) hear?.(reader.said);
+  } finally {
+    if (reader.usage !== null) listener.counted(reader.usage.promptTokens, reader.usage.completionTokens, true);
   }
-  text += thoughts.finish().said;
-  if (!exact) listener.counted(estimatePrompt(request), estimateTokens(written), false);
-  return { text, calls: calls.filter(Boolean) };
+  if (reader.usage === null) listener.counted(estimatePrompt(request), estimateTokens(reader.written), false);
+  return { text: reader.said, calls: reader.calls.filter(Boolean) };
 }
 
 function estimatePrompt(request: ChatRequest): number {

@@ -1,5 +1,7 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+
 /** Calls of a circle that is noticed the second time round; a longer one ends with the steps of the turn. */
-const LONGEST_CIRCLE = 2;
+const LONGEST_CIRCLE = limits.repeatedCycleCalls;
 
 /**
  * Whether a model goes round in circles: the same call with the same result, twice in a row or by turns with another. Notes

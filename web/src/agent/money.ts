@@ -1,32 +1,21 @@
+import { anyOf, vocabulary } from "./vocabulary.ts";
+
 /*
  * Amounts of money in what a person wrote: the token that looks like money first, and never digits of anything else.
  * "5$ two days ago" holds 5, and not 52.
  */
 
-const SIGNS: Readonly<Record<string, string>> = { $: "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR" };
-const WORDS: Readonly<Record<string, string>> = {
-  dollars: "USD",
-  dollar: "USD",
-  bucks: "USD",
-  euros: "EUR",
-  euro: "EUR",
-  pounds: "GBP",
-  pound: "GBP",
-  rupees: "INR",
-  yen: "JPY",
-};
-
-/** Codes that are no words: `try 5 times` and `php 8` speak of no money. */
-const CODES = "usd|eur|gbp|jpy|inr|chf|cad|aud|nzd|cny|sek|nok|dkk|pln|czk|huf|bgn|brl|mxn|zar|krw|sgd|hkd|uah|isk";
-
-const SIGN = `[${Object.keys(SIGNS).join("")}]`;
-const WORD = `(?:${Object.keys(WORDS).join("|")}|${CODES})`;
+const CURRENCIES = { ...vocabulary.currencySigns, ...vocabulary.currencyWords };
+const SIGNS = Object.keys(vocabulary.currencySigns).join("");
+const SIGN = `[${SIGNS}]`;
+/** Among the codes are none that are words: `try 5 times` and `php 8` speak of no money. */
+const WORD = `(?:${anyOf([...Object.keys(vocabulary.currencyWords), ...vocabulary.currencyCodes])})`;
 const NUMBER = "\\d[\\d.,]*\\d|\\d";
 const MARKED = new RegExp(
   "(?<![\\w.,/:#+-])" + `(?:(${SIGN}|${WORD}) ?(${NUMBER})(?![\\w/]|[.,]\\d)` + `|(${NUMBER}) ?(${SIGN}|${WORD}\\b))`,
   "g",
 );
-const BARE = new RegExp(`(?<![\\w.,/:#+$€£¥₹-])(${NUMBER})(?![\\w/:%°$€£¥₹-]|[.,]\\d)`, "g");
+const BARE = new RegExp(`(?<![\\w.,/:#+${SIGNS}-])(${NUMBER})(?![\\w/:%°${SIGNS}-]|[.,]\\d)`, "g");
 
 /** An amount as plain decimal text, "1234.50", and its currency as an ISO code if the words say it. */
 export interface Money {
@@ -70,7 +59,7 @@ function trimmed(digits: string): string {
 }
 
 function currencyOf(mark: string): string {
-  return SIGNS[mark] ?? WORDS[mark] ?? mark.toUpperCase();
+  return CURRENCIES[mark] ?? mark.toUpperCase();
 }
 
 function only(found: readonly { amount: string | null; currency: string | null }[]): Money | null {

@@ -1,9 +1,7 @@
+import { vocabulary } from "./vocabulary.ts";
+
 /** What an argument points at: the members of a `Focus`. */
 export type Slot = "path" | "url" | "query" | "id";
-
-const URLS = ["url", "uri", "link", "href"];
-const PATHS = ["path", "file", "filename", "folder", "directory", "dir"];
-const QUERIES = ["query", "search", "pattern"];
 
 /** The words of a name in lower case: `dueDate`, `due_date` and `due-date` are all `due`, `date`. */
 export function partsOf(name: string): string[] {
@@ -14,7 +12,7 @@ export function partsOf(name: string): string[] {
 export function slotOf(name: string): Slot | null {
   const parts = partsOf(name);
   if (parts.at(-1) === "id") return "id";
-  if (parts.some((part) => URLS.includes(part))) return "url";
-  if (parts.some((part) => PATHS.includes(part))) return "path";
-  return parts.some((part) => QUERIES.includes(part)) ? "query" : null;
+  if (parts.some((part) => vocabulary.urlArguments.includes(part))) return "url";
+  if (parts.some((part) => vocabulary.pathArguments.includes(part))) return "path";
+  return parts.some((part) => vocabulary.queryArguments.includes(part)) ? "query" : null;
 }

@@ -1,23 +1,34 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import mistakes from "../../../loop/mistakes.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
-import { fitMessages } from "./budget.ts";
+import { estimateTokens, fitMessages } from "./budget.ts";
 import type { ChatMessage, DeclaredTool } from "./chat.ts";
 import { condense } from "./condensing.ts";
-import { collect, complete, type Lane, type LaneInput, type Proposal, type Reply, type Step } from "./lane.ts";
+import {
+  collect,
+  complete,
+  type Lane,
+  type LaneInput,
+  type LaneStep,
+  type ModelReply,
+  type ProposedCall,
+} from "./lane.ts";
 import type { Message } from "./messages.ts";
-import { looksLikePlanning, MAX_NUDGES, nudge } from "./nudges.ts";
-import { findObject, isFault, MAX_NAME, readObject } from "./parse.ts";
-import words from "./prompts.json" with { type: "json" };
+import { looksLikePlanning } from "./nudges.ts";
+import { findObject, isParseFailure, MAX_NAME, readObject } from "./parse.ts";
 import { frameResult, neutralise } from "./provenance.ts";
-import { MAX_REPAIRS, quote } from "./repair.ts";
+import { fill } from "./render.ts";
+import { RepairDialogue } from "./repair.ts";
 import { injectRespond, isRespond, messageOf } from "./respond.ts";
-import { isLooping, standingOf } from "./standing.ts";
+import { isLooping, progressOf } from "./turn-progress.ts";
 
-const { system, mistakes } = words.native;
+const { system } = words.native;
 const SYSTEM = system.join("\n");
 
 /** A reply longer than this is no longer read by anyone. */
-const MAX_ANSWER_TOKENS = 1024;
-const PROMPT_MARGIN = 256;
+const MAX_ANSWER_TOKENS = limits.nativeLaneTokens;
+const PROMPT_MARGIN = limits.nativeLaneMargin;
 
 /**
  * The lane of models that do tool calls: messages and declared tools in, text and tool calls out. What a remote model writes
@@ -25,33 +36,34 @@ const PROMPT_MARGIN = 256;
  * circle is told so, or stopped.
  */
 export const nativeLane: Lane = async (input) => {
-  const { closed, finished, message } = standingOf(input.messages, input.turnId);
+  const { closed, finished, message } = progressOf(input.messages, input.turnId);
   // A page that was left between the last words and the end of the turn.
   if (finished > 0) return { kind: "answer", text: "" };
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (input.model.local && isLooping(closed)) return { kind: "stuck", why: "looping" };
   const maxTokens = Math.min(MAX_ANSWER_TOKENS, input.model.outputTokens || MAX_ANSWER_TOKENS);
   const { tools } = injectRespond(declare(input.tools));
-  const room = input.model.contextTokens - maxTokens - PROMPT_MARGIN - Math.ceil(JSON.stringify(tools).length / 4);
+  const room = input.model.contextTokens - maxTokens - PROMPT_MARGIN - estimateTokens(JSON.stringify(tools));
   const limit = Math.max(room, PROMPT_MARGIN);
   const condensed = await condense(input, input.shown, limit);
   if (condensed !== null) return condensed;
   const { messages, dropped, shortened } = fitMessages(input.shown, limit);
   if (dropped > 0 || shortened) input.listener.trimmed(dropped);
   const prompt: ChatMessage[] = [{ role: "system", content: SYSTEM }, ...messages.map(asChat)];
-  for (let [repairs, nudges] = [0, 0]; ; ) {
-    const reply = await converse(input, prompt, tools, maxTokens);
+  const dialogue = new RepairDialogue();
+  while (true) {
+    const reply = await converse(input, [...prompt, ...dialogue.turns], tools, maxTokens);
     const read = interpret(reply, input);
     if (read.kind !== "mistake" && !(read.kind === "answer" && isPlan(input, tools, read.text)))
       return read.kind === "calls" && input.model.local ? completeAll(read, message, input) : read;
     input.listener.discarded();
-    if (read.kind === "mistake" ? repairs++ === MAX_REPAIRS : nudges++ === MAX_NUDGES)
-      return { kind: "stuck", why: read.kind === "mistake" ? "unreadable" : "planning" };
-    prompt.push(quote(reply.text), read.kind === "mistake" ? { role: "user", content: read.told } : nudge(nudges));
+    if (read.kind === "mistake") {
+      if (!dialogue.repair(reply.text, read.told)) return { kind: "stuck", why: "unreadable" };
+    } else if (!dialogue.nudge(reply.text)) return { kind: "stuck", why: "planning" };
   }
 };
 
-function completeAll(calls: Calls, message: string, input: LaneInput): Step {
+function completeAll(calls: Calls, message: string, input: LaneInput): LaneStep {
   return { ...calls, proposals: calls.proposals.map((each) => complete(each, message, input)) };
 }
 
@@ -75,22 +87,27 @@ async function converse(
   messages: readonly ChatMessage[],
   tools: readonly DeclaredTool[],
   maxTokens: number,
-): Promise<Reply> {
+): Promise<ModelReply> {
   const { chat, listener, signal } = input;
   let shown = 0;
   const show = (text: string) => {
     if (text.length > shown) listener.streamed(text.slice(shown));
     shown = text.length;
   };
-  const reply = await collect(chat, { messages, tools, maxTokens, temperature: 0, signal }, listener, (text) => {
-    if (!mayBeCall(text)) show(text);
-    return false;
-  });
+  const reply = await collect(
+    chat,
+    { messages, tools, maxTokens, temperature: 0, signal },
+    listener,
+    "stream",
+    (text) => {
+      if (!mayBeCall(text)) show(text);
+    },
+  );
   if (reply.calls.length === 0 && !isCallInProse(reply.text, input)) show(reply.text);
   return reply;
 }
 
-type Calls = Extract<Step, { kind: "calls" }>;
+type Calls = Extract<LaneStep, { kind: "calls" }>;
 
 /** A reply that can be used for nothing; `told` is what the model hears. */
 interface Mistake {
@@ -98,19 +115,19 @@ interface Mistake {
   readonly told: string;
 }
 
-function interpret(reply: Reply, input: LaneInput): Step | Mistake {
+function interpret(reply: ModelReply, input: LaneInput): LaneStep | Mistake {
   if (reply.calls.length > 0) {
     const proposals = reply.calls.map(readCall);
     const broken = proposals.find((proposal) => typeof proposal === "string");
-    if (broken !== undefined) return { kind: "mistake", told: mistakes.invalid.replace("{reason}", broken) };
-    return asStep(reply.text, proposals as Proposal[], input.tools);
+    if (broken !== undefined) return { kind: "mistake", told: fill(mistakes.wrongCall, () => broken) };
+    return asStep(reply.text, proposals as ProposedCall[], input.tools);
   }
-  if (isCallInProse(reply.text, input)) return { kind: "mistake", told: mistakes.inProse };
-  if (reply.text.trim() === "") return { kind: "mistake", told: mistakes.empty };
+  if (isCallInProse(reply.text, input)) return { kind: "mistake", told: mistakes.callInProse };
+  if (reply.text.trim() === "") return { kind: "mistake", told: mistakes.emptyReply };
   return { kind: "answer", text: reply.text };
 }
 
-function asStep(text: string, proposals: readonly Proposal[], tools: readonly ToolDescriptor[]): Step {
+function asStep(text: string, proposals: readonly ProposedCall[], tools: readonly ToolDescriptor[]): LaneStep {
   const real = proposals.filter((proposal) => !isRespond(proposal, tools));
   const said = proposals.filter((proposal) => isRespond(proposal, tools)).map((each) => messageOf(each.arguments));
   const words = [text, ...said].filter(Boolean).join("\n\n");
@@ -120,12 +137,12 @@ function asStep(text: string, proposals: readonly Proposal[], tools: readonly To
 }
 
 /** A proposal, or what is wrong with it. */
-function readCall(call: { name: string; arguments: string }): Proposal | string {
-  if (call.name === "" || call.name.length > MAX_NAME) return "it names no tool";
+function readCall(call: { name: string; arguments: string }): ProposedCall | string {
+  if (call.name === "" || call.name.length > MAX_NAME) return mistakes.noTool;
   const read = call.arguments.trim() === "" ? {} : readObject(call.arguments);
-  if (!isFault(read)) return { name: call.name, arguments: read };
-  const isOther = read.reason === "it is not a JSON object";
-  return isOther ? "its arguments are not a JSON object" : "its arguments are not valid JSON";
+  if (!isParseFailure(read)) return { name: call.name, arguments: read };
+  const isOther = read.reason === mistakes.otherJson;
+  return isOther ? mistakes.callWithOtherJson : mistakes.callWithoutJson;
 }
 
 /** Whether a text that has only begun could still become a call written as prose; until that is clear it is not shown. */
@@ -140,7 +157,7 @@ function isCallInProse(text: string, { model, tools }: LaneInput): boolean {
   const object = findObject(bare);
   if (object === null || object !== bare) return false;
   const value = readObject(object);
-  if (isFault(value)) return false;
+  if (isParseFailure(value)) return false;
   const named = value.name ?? value.tool ?? value.function;
   return tools.some((tool) => tool.name === named);
 }

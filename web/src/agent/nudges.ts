@@ -1,5 +1,6 @@
-import type { ChatMessage } from "./chat.ts";
-import words from "./prompts.json" with { type: "json" };
+import limits from "../../../loop/limits.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
+import { anyOf } from "./vocabulary.ts";
 
 /*
  * Prose that announces a step and takes none: how it is told from an answer, and what a model hears then. Being told is
@@ -8,10 +9,10 @@ import words from "./prompts.json" with { type: "json" };
  */
 
 /** requirement 003-07. */
-export const MAX_NUDGES = 3;
+export const MAX_NUDGES = limits.nudges;
 
 /** Characters; who writes more than this has written something. */
-const LONGEST_PLAN = 600;
+const LONGEST_PLAN = limits.planCharacters;
 
 const SENTENCE_END = /[.!?:;…]+(?=[ \t\r\n]|$)|[\r\n]+/;
 const NUMBERED = /^(?:[0-9]{1,2}[.)]?(?=[ \t]|$)|[-*])?[ \t]*/;
@@ -35,11 +36,7 @@ export function looksLikePlanning(text: string): boolean {
 }
 
 /** The message that a model gets the `number`-th time, from 1; the last words serve for all that follow. */
-export function nudge(number: number): ChatMessage {
+export function nudge(number: number): { readonly role: "user"; readonly content: string } {
   const { nudges } = words;
   return { role: "user", content: nudges[Math.min(number, nudges.length) - 1] as string };
-}
-
-function anyOf(phrases: readonly string[]): string {
-  return phrases.map((phrase) => phrase.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
 }

@@ -1,3 +1,5 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import mistakes from "../../../loop/mistakes.json" with { type: "json" };
 /** What a model meant: a call of a tool, or words for the person. */
 export type Envelope =
   | {
@@ -10,7 +12,7 @@ export type Envelope =
   | { readonly kind: "answer"; readonly text: string };
 
 /** Neither. `reason` completes "Your last reply was not a valid action: …". */
-export class Fault {
+export class ParseFailure {
   readonly kind = "malformed";
   readonly reason: string;
 
@@ -20,18 +22,18 @@ export class Fault {
 }
 
 /** Longest reply in characters that is read. A call that needs more would not fit into one message to the gateway. */
-export const MAX_REPLY = 262_144;
+export const MAX_REPLY = limits.replyCharacters;
 
 /** Characters of a tool's name, known or not; the gateway has no record of longer ones. */
-export const MAX_NAME = 128;
+export const MAX_NAME = limits.toolNameCharacters;
 
-/** As deep as the gateway lets a message nest (protocol.md section 2). */
+/** As deep as the gateway lets a message nest (docs/PROTOCOL.md section 2). */
 const MAX_DEPTH = 64;
 
 const SPACE = " \t\r\n";
 const THINK = "<think>";
 const THOUGHT = "</think>";
-const LONE_SURROGATE = /\p{Surrogate}/u;
+const HALF = /\p{Surrogate}/gu;
 /** Under which names models give the arguments of a call. */
 export const ARGUMENTS = ["arguments", "args", "parameters"] as const;
 
@@ -147,31 +149,31 @@ export function findObject(text: string): string | null {
 }
 
 /** The first object of a reply as a value. */
-export function readReply(text: string): Record<string, unknown> | Fault {
+export function readReply(text: string): Record<string, unknown> | ParseFailure {
   const scanner = new ObjectScanner();
   const found = scanner.feed(text);
   if (found !== null) return readObject(found);
-  return new Fault(scanner.began ? "the JSON object does not end" : "there is no JSON object");
+  return new ParseFailure(scanner.began ? mistakes.endlessObject : mistakes.noObject);
 }
 
 /** One JSON object as a value. Line ends and other control characters written plainly inside strings are let pass. */
-export function readObject(text: string): Record<string, unknown> | Fault {
-  if (text.length > MAX_REPLY) return new Fault("it is too long");
-  if (LONE_SURROGATE.test(text)) return new Fault("it has half of a character");
+export function readObject(text: string): Record<string, unknown> | ParseFailure {
+  if (text.length > MAX_REPLY) return new ParseFailure(mistakes.tooLong);
+  if (hasHalf(text)) return new ParseFailure(mistakes.halfCharacter);
   const survey = measure(text);
-  if (survey.depth > MAX_DEPTH) return new Fault("it is nested too deeply");
+  if (survey.depth > MAX_DEPTH) return new ParseFailure(mistakes.tooDeep);
   let value: unknown;
   try {
     value = JSON.parse(survey.text);
   } catch {
-    return new Fault("it is not valid JSON");
+    return new ParseFailure(mistakes.noJson);
   }
-  if (!isObject(value)) return new Fault("it is not a JSON object");
+  if (!isObject(value)) return new ParseFailure(mistakes.otherJson);
   const contents = { members: 0, hasSurrogate: false, hasWildNumber: false };
   take(value, contents);
-  if (contents.hasSurrogate) return new Fault("it has half of a character");
-  if (contents.members !== survey.members) return new Fault("it names a member twice");
-  return contents.hasWildNumber ? new Fault("it has a number out of range") : value;
+  if (contents.hasSurrogate) return new ParseFailure(mistakes.halfCharacter);
+  if (contents.members !== survey.members) return new ParseFailure(mistakes.doubledMember);
+  return contents.hasWildNumber ? new ParseFailure(mistakes.wildNumber) : value;
 }
 
 /**
@@ -179,20 +181,20 @@ export function readObject(text: string): Record<string, unknown> | Fault {
  * "toolName", "arguments"}` | `{"type": "final_answer", "content"}` are understood, and so is how common models were taught to
  * write a call: `name` with `parameters`, and arguments that are JSON inside a string.
  */
-export function parseEnvelope(text: string): Envelope | Fault {
+export function parseEnvelope(text: string): Envelope | ParseFailure {
   const value = readReply(text);
-  if (isFault(value)) return value;
+  if (isParseFailure(value)) return value;
   const tool = toolOf(value);
   if (tool !== null) {
-    if (tool.length > MAX_NAME) return new Fault("it names no tool");
+    if (tool.length > MAX_NAME) return new ParseFailure(mistakes.noTool);
     const given = argumentsOf(value);
-    return isFault(given) ? given : { kind: "call", tool, arguments: given, more: value.more === true };
+    return isParseFailure(given) ? given : { kind: "call", tool, arguments: given, more: value.more === true };
   }
   const { type, answer, content, question } = value;
   if (typeof answer === "string") return { kind: "answer", text: answer };
   if (type === "final_answer" && typeof content === "string") return { kind: "answer", text: content };
   if (type === "ask_user" && typeof question === "string") return { kind: "answer", text: question };
-  return new Fault("it has neither `tool` nor `answer`");
+  return new ParseFailure(mistakes.noAction);
 }
 
 /** The tool that an object names, under any of the names that models use for it. */
@@ -202,10 +204,10 @@ export function toolOf(value: Readonly<Record<string, unknown>>): string | null 
 }
 
 /** The arguments that an object gives, under any of the names that models use for them; none are no arguments. */
-export function argumentsOf(value: Readonly<Record<string, unknown>>): Record<string, unknown> | Fault {
+export function argumentsOf(value: Readonly<Record<string, unknown>>): Record<string, unknown> | ParseFailure {
   const written = ARGUMENTS.map((key) => value[key]).find((each) => each !== undefined && each !== null) ?? {};
   const given = typeof written === "string" ? readObject(written) : written;
-  return isObject(given) && !isFault(given) ? given : new Fault("`arguments` is not an object");
+  return isObject(given) && !isParseFailure(given) ? given : new ParseFailure(mistakes.otherArguments);
 }
 
 const ANSWER_OPENING = /^[ \t\r\n]*\{[ \t\r\n]*"answer"[ \t\r\n]*:[ \t\r\n]*"/;
@@ -245,8 +247,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function isFault(value: unknown): value is Fault {
-  return value instanceof Fault;
+export function isParseFailure(value: unknown): value is ParseFailure {
+  return value instanceof ParseFailure;
 }
 
 /** What is to know about a JSON text before it is decoded: its nesting, its members (a colon each). */
@@ -284,7 +286,7 @@ interface Contents {
 }
 
 function take(value: unknown, contents: Contents): void {
-  if (typeof value === "string") contents.hasSurrogate ||= LONE_SURROGATE.test(value);
+  if (typeof value === "string") contents.hasSurrogate ||= hasHalf(value);
   else if (typeof value === "number") contents.hasWildNumber ||= !(Math.abs(value) <= Number.MAX_SAFE_INTEGER);
   else if (Array.isArray(value)) for (const item of value) take(item, contents);
   else if (isObject(value)) {
@@ -294,4 +296,14 @@ function take(value: unknown, contents: Contents): void {
       take(member, contents);
     }
   }
+}
+
+/** Whether a text holds half of a character. */
+export function hasHalf(text: string): boolean {
+  return text.search(HALF) >= 0;
+}
+
+/** The text without halves of characters, which no tokeniser takes. */
+export function withoutHalves(text: string): string {
+  return text.replace(HALF, "\ufffd");
 }

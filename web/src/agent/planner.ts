@@ -1,7 +1,8 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
 import { type Action, type ActionKind, DEFAULT_ACTIONS, isActionKind, plannerSchema, readAction } from "./actions.ts";
 import { estimateTokens } from "./budget.ts";
-import { Fault, readReply } from "./parse.ts";
-import { type AgentContext, render } from "./render.ts";
+import { ParseFailure, readReply } from "./parse.ts";
+import { type AgentContext, plannerPrompt } from "./planner-prompt.ts";
 import { MAX_REPAIRS, type PlannerMessage, pursue, type TextGenerator } from "./repair.ts";
 
 /*
@@ -75,7 +76,7 @@ export class OnDevicePlanner implements Planner {
   /** Throws RangeError for a vocabulary that is empty or has an unknown word, and for numbers below nothing. */
   constructor(options: OnDevicePlannerOptions) {
     const { generate, actions = DEFAULT_ACTIONS, countTokens = estimateTokens, clock, idGenerator } = options;
-    const { maxRepairAttempts = MAX_REPAIRS, maxPromptTokens = 3500 } = options;
+    const { maxRepairAttempts = MAX_REPAIRS, maxPromptTokens = limits.plannerPromptTokens } = options;
     if (actions.length === 0 || !actions.every(isActionKind) || !(maxRepairAttempts >= 0) || !(maxPromptTokens >= 1))
       throw new RangeError("a planner needs known actions, repairs of 0 or more, and room for a prompt");
     this.#options = { generate, actions: [...new Set(actions)], maxRepairAttempts, maxPromptTokens, countTokens };
@@ -110,9 +111,10 @@ export class OnDevicePlanner implements Planner {
     let trimmed = { dropped: 0, leftOut: 0 };
     let told = trimmed;
     const compose = (closing: readonly PlannerMessage[]): readonly PlannerMessage[] => {
-      let made = render(context, kinds, closing, maxPromptTokens, countTokens);
+      let made = plannerPrompt(context, kinds, closing, maxPromptTokens, countTokens);
       // When not all repair turns fit, the latest two must do.
-      if (made.kind === "too-long") made = render(context, kinds, closing.slice(-2), maxPromptTokens, countTokens);
+      if (made.kind === "too-long")
+        made = plannerPrompt(context, kinds, closing.slice(-2), maxPromptTokens, countTokens);
       if (made.kind === "too-long") {
         const { needed, allowed } = made;
         const reason = `the task, its tools and the last observation need ${needed} tokens, and ${allowed} are allowed`;
@@ -124,7 +126,7 @@ export class OnDevicePlanner implements Planner {
     };
     const read = (text: string) => {
       const value = readReply(text);
-      return value instanceof Fault ? value : readAction(value, kinds, names, this.#stamps);
+      return value instanceof ParseFailure ? value : readAction(value, kinds, names, this.#stamps);
     };
 
     const schema = plannerSchema(kinds, tools);

@@ -1,9 +1,11 @@
+import mistakes from "../../../loop/mistakes.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { ChatMessage } from "./chat.ts";
-import { firstSentence, requiredOf, type Shot, withExamples } from "./examples.ts";
+import { type Shot, withExamples } from "./examples.ts";
 import type { ToolMessage } from "./messages.ts";
-import words from "./prompts.json" with { type: "json" };
 import { describeObservation, neutralise } from "./provenance.ts";
+import { fill, signatureOf } from "./render.ts";
 
 /*
  * The prompts of small models. Their words stand in prompts.json and decide how often a call is right, so they change only
@@ -29,7 +31,7 @@ export function actionPrefix(tools: readonly ToolDescriptor[], more = false): Ch
   return [
     {
       role: "system",
-      content: [opening, ...tools.map(signatureOf), closing, ...(more ? [words.action.more.closing] : [])].join("\n"),
+      content: [opening, ...tools.map(lineOf), closing, ...(more ? [words.action.more.closing] : [])].join("\n"),
     },
     ...shots.flatMap(({ user, reply }): ChatMessage[] => [
       { role: "user", content: user },
@@ -45,13 +47,14 @@ function sayNoMore({ user, reply }: Shot): Shot {
 /** The prompt that words a result. No tool can be called from here, whatever the result says. */
 export function reportPrompt(question: string, { call, result }: ToolMessage, body: string): ChatMessage[] {
   const { system, shots } = words.report;
+  const asked = { question: neutralise(question), tool: call.name, outcome: result.outcome };
   return [
     { role: "system", content: system },
     ...shots.flatMap((shot): ChatMessage[] => [
-      { role: "user", content: frame(shot.question, shot.tool, shot.outcome, shot.result) },
+      { role: "user", content: frame(shot) },
       { role: "assistant", content: shot.reply },
     ]),
-    { role: "user", content: frame(neutralise(question), call.name, result.outcome, neutralise(body)) },
+    { role: "user", content: frame({ ...asked, result: neutralise(body) }) },
   ];
 }
 
@@ -62,22 +65,21 @@ export function reportPrompt(question: string, { call, result }: ToolMessage, bo
 export function fixedReport({ call, result }: ToolMessage): string | null {
   const sentence = Object.hasOwn(FIXED, call.name) ? FIXED[call.name] : undefined;
   if (sentence === undefined || result.outcome !== "ok") return null;
-  return sentence.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => inline(call.arguments[name]));
+  return fill(sentence, (name) => inline(call.arguments[name]));
 }
 
 /** What a model is told about a call that it got wrong. */
 export function describeMistake({ call, result }: ToolMessage): string {
-  return `${call.name} was not accepted, ${describeObservation(result)}`;
+  return fill(mistakes.notAccepted, (name) => (name === "tool" ? call.name : describeObservation(result)));
 }
 
-/** `write_file(path, content) - Write text to a file.`: needed arguments only, and a short description. */
-function signatureOf(tool: ToolDescriptor): string {
-  const described = Object.hasOwn(DESCRIPTIONS, tool.name) ? DESCRIPTIONS[tool.name] : undefined;
-  return `${tool.name}(${requiredOf(tool.paramSchema).join(", ")}) - ${described ?? firstSentence(tool.description)}`;
+function lineOf({ name, description, paramSchema }: ToolDescriptor): string {
+  const described = Object.hasOwn(DESCRIPTIONS, name) ? DESCRIPTIONS[name] : undefined;
+  return signatureOf(name, described ?? description, paramSchema);
 }
 
-function frame(question: string, tool: string, outcome: string, result: string): string {
-  return `QUESTION: ${question}\nTOOL: ${tool}\nOUTCOME: ${outcome}\nRESULT:\n${result}`;
+function frame(values: Readonly<Record<string, string>>): string {
+  return fill(words.report.frame, (name) => values[name]);
 }
 
 /** An argument as it stands in a sentence between backticks. */

@@ -1,4 +1,5 @@
 import type { Observation } from "./messages.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
 
 /**
  * The markers by which chat templates tell one speaker from the next: ChatML and its kin, with bars of full width too,
@@ -12,8 +13,8 @@ const MARKERS = new RegExp(
     "\\[\\|[^\\[\\]|¦ \\t\\r\\n]{1,40}\\|\\]",
     "</?s>",
     "<</?SYS>>",
-    "\\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|CALL_ID)\\]",
-    "</?(?:start_of_turn|end_of_turn|bos|eos|tool_call|tool_response|tool_result|tools|think)\\b",
+    `\\[/?(?:${anyOf(vocabulary.templateBrackets)})\\]`,
+    `</?(?:${anyOf(vocabulary.templateTags)})\\b`,
   ].join("|"),
   "gi",
 );

@@ -1,7 +1,12 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import mistakes from "../../../loop/mistakes.json" with { type: "json" };
 import { cut } from "./budget.ts";
-import type { JsonSchema } from "./chat.ts";
-import { Fault, MAX_REPLY, ObjectScanner, ThoughtFilter } from "./parse.ts";
+import type { ChatDelta, JsonSchema } from "./chat.ts";
+import { MAX_NUDGES, nudge } from "./nudges.ts";
+import { ParseFailure } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
+import { fill } from "./render.ts";
+import { ReplyReader, readDeltas } from "./reply.ts";
 
 /*
  * Asking a model until it says something usable: at most so many times, and telling it each time what was wrong. A generator
@@ -10,13 +15,10 @@ import { neutralise } from "./provenance.ts";
  */
 
 /** requirement 001-05: how often a model is told that its reply was no valid action before it is given up on. */
-export const MAX_REPAIRS = 2;
+export const MAX_REPAIRS = limits.repairs;
 
 /** How much of a bad reply its writer sees again, in characters. */
-export const MAX_QUOTED = 1_000;
-
-/** Most pieces of one reply that are read, so that a generator which gives nothing without end keeps nobody waiting. */
-const MAX_PIECES = 32_768;
+export const MAX_QUOTED = limits.quotedReplyCharacters;
 
 export interface PlannerMessage {
   readonly role: "system" | "user" | "assistant";
@@ -55,7 +57,7 @@ export interface Pursuit<T> {
   /** Makes the prompt around the repair turns so far, which belong at its end. */
   compose(closing: readonly PlannerMessage[]): readonly PlannerMessage[];
   /** Gives a value, or the reason why there is none. */
-  read(text: string): T | Fault;
+  read(text: string): T | ParseFailure;
   readonly schema?: JsonSchema | undefined;
   readonly maxRepairs?: number;
   readonly signal?: AbortSignal | undefined;
@@ -63,67 +65,84 @@ export interface Pursuit<T> {
 
 /** requirement 001-11, word for word. */
 export function correction(reason: string): string {
-  return `Your last reply was not a valid action: ${reason}. Reply with ONLY one JSON action, no prose.`;
-}
-
-/** The bad reply, as far as its writer needs it, and the correction. */
-export function repairTurns(text: string, reason: string): PlannerMessage[] {
-  return [quote(text), { role: "user", content: correction(reason) }];
+  return fill(mistakes.correction, () => reason);
 }
 
 /** A bad reply as its writer sees it again. */
-export function quote(text: string): PlannerMessage {
-  return { role: "assistant", content: text.trim() === "" ? "(nothing)" : neutralise(cut(text, MAX_QUOTED)) };
+function quote(text: string): PlannerMessage {
+  return { role: "assistant", content: text.trim() === "" ? mistakes.nothing : neutralise(cut(text, MAX_QUOTED)) };
+}
+
+/**
+ * The turns that a model is told after replies that could not be used, each kind at most so many times. Both lanes and the
+ * planner decide by it whether to ask again, and what to say. `turns` belong at the end of the prompt.
+ */
+export class RepairDialogue {
+  readonly turns: PlannerMessage[] = [];
+  #repairsLeft: number;
+  #nudges = 0;
+
+  constructor(maxRepairs = MAX_REPAIRS) {
+    this.#repairsLeft = maxRepairs;
+  }
+
+  /** Say what was wrong with a reply. False when that was said often enough, and nothing is added. */
+  repair(reply: string, told: string): boolean {
+    if (this.#repairsLeft === 0) return false;
+    this.#repairsLeft--;
+    this.turns.push(quote(reply), { role: "user", content: told });
+    return true;
+  }
+
+  /** Ask for the step that a reply only announced; the same. */
+  nudge(reply: string): boolean {
+    if (this.#nudges === MAX_NUDGES) return false;
+    this.turns.push(quote(reply), nudge(++this.#nudges));
+    return true;
+  }
 }
 
 /** Ask, read, and ask again. */
 export async function* pursue<T>(pursuit: Pursuit<T>): AsyncGenerator<Progress<T>, void, undefined> {
   const { generate, schema, maxRepairs = MAX_REPAIRS, signal } = pursuit;
-  const closing: PlannerMessage[] = [];
+  const dialogue = new RepairDialogue(maxRepairs);
   for (let attempt = 1; ; attempt++) {
-    const messages = pursuit.compose(closing);
+    const messages = pursuit.compose(dialogue.turns);
     const request = { messages, ...(schema && { schema }), ...(signal && { signal }) };
-    const thoughts = new ThoughtFilter();
-    const scanner = new ObjectScanner();
-    let text = "";
-    let pieces = 0;
-    for await (const piece of piecesOf(generate, request)) {
-      text += piece;
-      const { thought, said } = thoughts.feed(piece);
+    const reader = new ReplyReader("object");
+    for await (const { thought, said } of readDeltas(piecesOf(generate, request), reader))
       if (thought !== "" || said !== "") yield { kind: "heard", attempt, thought, said };
-      if (scanner.feed(piece) !== null || text.length > MAX_REPLY || ++pieces > MAX_PIECES) break;
-    }
-    const rest = thoughts.finish();
-    if (rest.thought !== "" || rest.said !== "") yield { kind: "heard", attempt, ...rest };
-    const value = pursuit.read(text);
-    if (!(value instanceof Fault)) {
+    const value = pursuit.read(reader.said);
+    if (!(value instanceof ParseFailure)) {
       yield { kind: "settled", attempts: attempt, value };
       return;
     }
     const { reason } = value;
-    if (attempt > maxRepairs) {
+    if (!dialogue.repair(reader.written, correction(reason))) {
       yield { kind: "gave-up", attempts: attempt, reason };
       return;
     }
     yield { kind: "repairing", attempt, reason };
-    closing.push(...repairTurns(text, reason));
   }
 }
 
-/** What a generator gives, in pieces, however it gives it. */
-async function* piecesOf(generate: TextGenerator, request: GenerateRequest): AsyncGenerator<string, void, undefined> {
+/** What a generator gives, as a chat gives it: in pieces, and stopped by its signal. */
+async function* piecesOf(
+  generate: TextGenerator,
+  request: GenerateRequest,
+): AsyncGenerator<ChatDelta, void, undefined> {
   const { signal } = request;
   signal?.throwIfAborted();
   const made: unknown = generate(request);
   const given = isStream(made) ? made : await settle(Promise.resolve(made), signal);
   if (isStream(given)) yield* readStream(given[Symbol.asyncIterator](), signal);
-  else yield textOf(given);
+  else yield textDelta(given);
 }
 
 async function* readStream(
   pieces: AsyncIterator<unknown>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<ChatDelta, void, undefined> {
   let open = true;
   const pull = async () => {
     try {
@@ -140,7 +159,7 @@ async function* readStream(
       signal?.throwIfAborted();
       const next = await orAborted(pull(), signal);
       if (next.done === true) return;
-      yield textOf(next.value);
+      yield textDelta(next.value);
     }
   } finally {
     // One that is being waited for closes only when it goes on. Then the signal has gone off, and nobody waits for it.
@@ -180,8 +199,8 @@ function isStream(given: unknown): given is AsyncIterable<unknown> {
   return typeof given === "object" && given !== null && Symbol.asyncIterator in given;
 }
 
-function textOf(piece: unknown): string {
-  if (typeof piece === "string") return piece;
+function textDelta(piece: unknown): ChatDelta {
+  if (typeof piece === "string") return { kind: "text", text: piece };
   throw new GeneratorUnusable(
     `the text generator gave ${piece === null ? "null" : `a ${typeof piece}`} where text belongs`,
   );

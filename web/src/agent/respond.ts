@@ -1,6 +1,6 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { DeclaredTool } from "./chat.ts";
-import { isFault, isObject, readObject } from "./parse.ts";
+import { hasHalf, isObject, isParseFailure, readObject } from "./parse.ts";
 
 /*
  * `respond(message)` is how a model says "just text" while tools are offered. It never reaches the gateway. After
@@ -49,9 +49,9 @@ export function isRespond(call: unknown, tools: readonly unknown[] = []): boolea
 /** The text of a call's arguments, be they JSON or its object. Empty when there is none: the turn ends all the same. */
 export function messageOf(given: unknown): string {
   const read = typeof given === "string" ? readObject(given) : given;
-  const message = isObject(read) && !isFault(read) ? read.message : null;
+  const message = isObject(read) && !isParseFailure(read) ? read.message : null;
   // Half of a surrogate pair is nothing that could be stored.
-  return typeof message === "string" && !/\p{Surrogate}/u.test(message) ? message : "";
+  return typeof message === "string" && !hasHalf(message) ? message : "";
 }
 
 /** The tools that a model may be shown as callable. */

@@ -1,15 +1,15 @@
 import { RpcCode } from "../protocol/codes.ts";
 import type { ClaimedMessage, ModelInfo, ToolCall, TurnSnapshot } from "../protocol/generated.ts";
 import { ConnectionLost, RpcError } from "../protocol/rpc.ts";
-import { askForStep, refresh } from "./asking.ts";
 import { copy, explainStuck, nameTheRest } from "./copy.ts";
-import type { Ending } from "./events.ts";
+import type { LoopDependencies } from "./dependencies.ts";
+import type { TurnOutcome } from "./events.ts";
 import { explainFailure, observeRefusal } from "./gateway.ts";
-import type { Proposal, Stuck } from "./lane.ts";
+import type { ProposedCall, StuckReason } from "./lane.ts";
 import { CANCELLED, type Message, type Observation, unanswered } from "./messages.ts";
-import { labelOf, standingOf } from "./standing.ts";
-import { Halt, openTurn, type Turn, voidsSnapshot } from "./turn.ts";
-import type { World } from "./world.ts";
+import { askForStep, refresh } from "./retries.ts";
+import { type LoopTurn, openTurn, TurnStopped, voidsSnapshot } from "./turn.ts";
+import { labelOf, progressOf } from "./turn-progress.ts";
 
 const INVOKE_RETRIES = 20;
 
@@ -22,16 +22,16 @@ export interface Begun {
  * Drives one conversation's turns: asks the model, sends what it proposes through the gateway, one call at a time, feeds
  * the results back, and stops. It holds no authority; every call it sends may be refused, and then stays refused.
  */
-export class Runner {
-  readonly #around: World;
+export class TurnRunner {
+  readonly #dependencies: LoopDependencies;
   readonly #conversationId: string;
   readonly #messages: Message[];
   readonly #shown: Message[];
   #starting: AbortController | null = null;
-  #turn: Turn | null = null;
+  #turn: LoopTurn | null = null;
 
-  constructor(around: World, conversationId: string, messages: readonly Message[]) {
-    this.#around = around;
+  constructor(dependencies: LoopDependencies, conversationId: string, messages: readonly Message[]) {
+    this.#dependencies = dependencies;
     this.#conversationId = conversationId;
     this.#messages = [...messages];
     this.#shown = [...messages];
@@ -48,22 +48,22 @@ export class Runner {
   }
 
   /** One call that the person makes, with no model in between: a turn of its own, through the same gate. */
-  async call(text: string, proposal: Proposal): Promise<Begun | null> {
+  async call(text: string, proposal: ProposedCall): Promise<Begun | null> {
     const turn = await this.#begin(text, null);
-    const work = async (opened: Turn) => {
+    const work = async (opened: LoopTurn) => {
       await this.#propose(opened, "", [proposal]);
       return this.#execute(opened);
     };
-    return turn && { finished: this.#see(turn, () => work(turn)) };
+    return turn && { finished: this.#finish(turn, () => work(turn)) };
   }
 
   /** Go on with a turn that an earlier page began: first the calls that have no result yet, then the model, if there is one. */
   async resume(snapshot: TurnSnapshot, model: ModelInfo | null): Promise<void> {
-    this.#around.emit({ type: "turn:resumed", turnId: snapshot.turnId, tools: snapshot.tools });
+    this.#dependencies.emit({ type: "turn:resumed", turnId: snapshot.turnId, tools: snapshot.tools });
     const turn = openTurn(snapshot, model, this.#messages, this.#shown);
     this.#turn = turn;
     if (model !== null) await this.#drive(turn, model);
-    else await this.#see(turn, () => this.#execute(turn));
+    else await this.#finish(turn, () => this.#execute(turn));
   }
 
   /** Stop everything of this turn at once: the model, the call that runs, the calls that wait for a person. */
@@ -71,9 +71,9 @@ export class Runner {
     this.#starting?.abort();
     const turn = this.#turn;
     if (turn === null || turn.stop.signal.aborted) return;
-    turn.stop.abort(new Halt("stopped"));
+    turn.stop.abort(new TurnStopped("stopped"));
     try {
-      await this.#around.gateway.call("turns/cancel", { conversationId: turn.conversationId, turnId: turn.id });
+      await this.#dependencies.gateway.call("turns/cancel", { conversationId: turn.conversationId, turnId: turn.id });
     } catch {
       // The connection is away; the gateway ends the turn by itself when its grace period is over.
     }
@@ -84,7 +84,7 @@ export class Runner {
     const turn = this.#turn;
     if (turn === null) return;
     if (snapshot?.turnId !== turn.id) {
-      turn.stop.abort(new Halt("over"));
+      turn.stop.abort(new TurnStopped("over"));
       return;
     }
     turn.snapshot = snapshot;
@@ -95,12 +95,12 @@ export class Runner {
   revoked(snapshotId: string, reason: string): void {
     const turn = this.#turn;
     if (turn?.snapshot.id !== snapshotId) return;
-    if (reason === "rebound") turn.stop.abort(new Halt("elsewhere"));
+    if (reason === "rebound") turn.stop.abort(new TurnStopped("elsewhere"));
     else turn.stale = true;
   }
 
-  async #begin(text: string, model: ModelInfo | null): Promise<Turn | null> {
-    const { gateway, emit } = this.#around;
+  async #begin(text: string, model: ModelInfo | null): Promise<LoopTurn | null> {
+    const { gateway, emit } = this.#dependencies;
     const message = { role: "user", content: text } as const;
     const params = { conversationId: this.#conversationId, message, ...(model && { modelId: model.id }) };
     this.#starting = new AbortController();
@@ -119,11 +119,11 @@ export class Runner {
     }
   }
 
-  #drive(turn: Turn, model: ModelInfo): Promise<void> {
-    return this.#see(turn, async () => {
+  #drive(turn: LoopTurn, model: ModelInfo): Promise<void> {
+    return this.#finish(turn, async () => {
       while (true) {
         await this.#execute(turn);
-        const step = await askForStep(this.#around, turn, model);
+        const step = await askForStep(this.#dependencies, turn, model);
         switch (step.kind) {
           case "split":
             this.#split(turn, step.actions);
@@ -148,35 +148,35 @@ export class Runner {
     });
   }
 
-  #split(turn: Turn, actions: readonly string[]): void {
+  #split(turn: LoopTurn, actions: readonly string[]): void {
     turn.actions = actions;
     if (actions.length === 1) return;
-    this.#around.emit({ type: "actions:split", actions });
+    this.#dependencies.emit({ type: "actions:split", actions });
     this.#beginAction(turn);
   }
 
-  #condense(turn: Turn, shown: readonly Message[] | null): void {
+  #condense(turn: LoopTurn, shown: readonly Message[] | null): void {
     turn.maySummarise = shown !== null;
     if (shown === null) return;
-    this.#around.emit({ type: "context:condensed" });
+    this.#dependencies.emit({ type: "context:condensed" });
     this.#shown.splice(0, this.#shown.length, ...shown);
   }
 
-  #beginAction(turn: Turn): void {
-    this.#around.emit({ type: "action:begun", index: standingOf(turn.messages, turn.id).finished });
+  #beginAction(turn: LoopTurn): void {
+    this.#dependencies.emit({ type: "action:begun", index: progressOf(turn.messages, turn.id).finished });
   }
 
   /** The last words of a turn. A model that has none leaves what was done to speak for itself. */
-  async #answer(turn: Turn, text: string): Promise<Ending> {
-    const { finished, closed } = standingOf(turn.messages, turn.id);
+  async #answer(turn: LoopTurn, text: string): Promise<TurnOutcome> {
+    const { finished, closed } = progressOf(turn.messages, turn.id);
     const isSilent = text.trim() === "" && finished === 0 && closed.length === 0;
     await this.#say(turn, isSilent ? copy.silent : text);
     return "answered";
   }
 
   /** End a turn in our own words. What is done stands, and what is not is named. */
-  async #giveUp(turn: Turn, why: Stuck): Promise<Ending> {
-    const { finished, closed } = standingOf(turn.messages, turn.id);
+  async #giveUp(turn: LoopTurn, why: StuckReason): Promise<TurnOutcome> {
+    const { finished, closed } = progressOf(turn.messages, turn.id);
     const hasWork = finished > 0 || closed.length > 0;
     const words = explainStuck(why, hasWork);
     // Of a message of which nothing is done, nobody needs to hear what is not.
@@ -186,27 +186,27 @@ export class Runner {
   }
 
   /** See a turn through: do its work and close it, whatever happened. */
-  async #see(turn: Turn, work: () => Promise<Ending>): Promise<void> {
-    let ending: Ending;
+  async #finish(turn: LoopTurn, work: () => Promise<TurnOutcome>): Promise<void> {
+    let ending: TurnOutcome;
     try {
       ending = await work();
     } catch (error) {
-      ending = await this.#breakOff(turn, error);
+      ending = await this.#handleFailure(turn, error);
     }
     if (ending === "answered" || ending === "capped") await this.#end(turn);
     this.#turn = null;
-    const label = labelOf(standingOf(turn.messages, turn.id).closed, turn.snapshot.tools);
-    this.#around.emit({ type: "turn:ended", ending, label });
+    const label = labelOf(progressOf(turn.messages, turn.id).closed, turn.snapshot.tools);
+    this.#dependencies.emit({ type: "turn:ended", ending, label });
   }
 
-  async #breakOff(turn: Turn, error: unknown): Promise<Ending> {
+  async #handleFailure(turn: LoopTurn, error: unknown): Promise<TurnOutcome> {
     const halt = turn.stop.signal.aborted ? turn.stop.signal.reason : null;
     if (turn.streamed.trim() !== "") await this.#say(turn, turn.streamed, true);
-    if (halt instanceof Halt && halt.why === "stopped") {
-      this.#callOff(turn);
+    if (halt instanceof TurnStopped && halt.why === "stopped") {
+      this.#cancelCalls(turn);
       return "stopped";
     }
-    if (halt instanceof Halt) {
+    if (halt instanceof TurnStopped) {
       this.#notice(halt.why === "over" ? copy.turnOver : copy.elsewhere);
       return "failed";
     }
@@ -217,46 +217,46 @@ export class Runner {
   }
 
   /** Close what has no result yet: the gateway has cancelled it, and model servers want a result for every call. */
-  #callOff(turn: Turn) {
+  #cancelCalls(turn: LoopTurn) {
     for (const call of unanswered(turn.messages, turn.id)) {
       this.#keep({ role: "tool", turnId: turn.id, call, result: CANCELLED });
-      this.#around.emit({ type: "call:closed", callId: call.id, result: CANCELLED });
+      this.#dependencies.emit({ type: "call:closed", callId: call.id, result: CANCELLED });
     }
   }
 
   /** Put the model's proposals on record before any of them is sent. */
-  async #propose(turn: Turn, text: string, proposals: readonly Proposal[]) {
-    const toolCalls = proposals.map((each): ToolCall => ({ id: this.#around.newCallId(), ...each }));
+  async #propose(turn: LoopTurn, text: string, proposals: readonly ProposedCall[]) {
+    const toolCalls = proposals.map((each): ToolCall => ({ id: this.#dependencies.newCallId(), ...each }));
     turn.streamed = "";
-    if (text.trim() === "") this.#around.emit({ type: "text:discarded" });
-    else this.#around.emit({ type: "assistant:said", content: text, stopped: false });
+    if (text.trim() === "") this.#dependencies.emit({ type: "text:discarded" });
+    else this.#dependencies.emit({ type: "assistant:said", content: text, stopped: false });
     for (const call of toolCalls) {
       const tool = turn.snapshot.tools.find(({ name }) => name === call.name);
-      this.#around.emit({ type: "call:proposed", call, ...(tool && { tool }) });
+      this.#dependencies.emit({ type: "call:proposed", call, ...(tool && { tool }) });
     }
     this.#keep({ role: "assistant", turnId: turn.id, content: text, toolCalls });
     await this.#record(turn, { role: "assistant", content: text, toolCalls });
   }
 
   /** Send the calls that have no result yet, one after the other. With nobody to ask what comes next, that is all. */
-  async #execute(turn: Turn): Promise<"answered"> {
+  async #execute(turn: LoopTurn): Promise<"answered"> {
     for (const call of unanswered(turn.messages, turn.id)) {
-      this.#around.emit({ type: "call:sent", callId: call.id });
+      this.#dependencies.emit({ type: "call:sent", callId: call.id });
       const result = await this.#invoke(turn, call);
       this.#keep({ role: "tool", turnId: turn.id, call, result });
-      this.#around.emit({ type: "call:closed", callId: call.id, result });
+      this.#dependencies.emit({ type: "call:closed", callId: call.id, result });
       if (voidsSnapshot(result.reason)) turn.stale = true;
     }
     return "answered";
   }
 
-  async #invoke(turn: Turn, call: ToolCall): Promise<Observation> {
+  async #invoke(turn: LoopTurn, call: ToolCall): Promise<Observation> {
     const { conversationId, id: turnId, model } = turn;
     for (let attempt = 1; ; attempt++) {
-      await refresh(this.#around, turn);
+      await refresh(this.#dependencies, turn);
       try {
         const { id: snapshotId, digest: snapshotDigest } = turn.snapshot;
-        return await this.#around.gateway.call(
+        return await this.#dependencies.gateway.call(
           "tools/invoke",
           {
             conversationId,
@@ -278,28 +278,28 @@ export class Runner {
     }
   }
 
-  async #say(turn: Turn, content: string, stopped = false): Promise<void> {
+  async #say(turn: LoopTurn, content: string, stopped = false): Promise<void> {
     turn.streamed = "";
     if (content.trim() === "") return;
-    this.#around.emit({ type: "assistant:said", content, stopped });
+    this.#dependencies.emit({ type: "assistant:said", content, stopped });
     this.#keep({ role: "assistant", turnId: turn.id, content, toolCalls: [] });
     await this.#record(turn, { role: "assistant", content });
   }
 
   /** Store what was said. The conversation goes on in this page even if that fails; then a reload will not show it. */
-  async #record(turn: Turn, message: ClaimedMessage): Promise<void> {
+  async #record(turn: LoopTurn, message: ClaimedMessage): Promise<void> {
     const { conversationId, id: turnId } = turn;
-    const append = () => this.#around.gateway.call("messages/append", { conversationId, turnId, message });
+    const append = () => this.#dependencies.gateway.call("messages/append", { conversationId, turnId, message });
     await append().catch(async (error: unknown) => {
       if (!(error instanceof ConnectionLost)) return this.#notice(explainFailure(error));
       await append().catch((again: unknown) => this.#notice(explainFailure(again)));
     });
   }
 
-  async #end(turn: Turn): Promise<void> {
+  async #end(turn: LoopTurn): Promise<void> {
     const { conversationId, id: turnId, promptTokens, completionTokens } = turn;
     const usage = { promptTokens, completionTokens };
-    await this.#around.gateway.call("turns/end", { conversationId, turnId, usage }).catch(() => {
+    await this.#dependencies.gateway.call("turns/end", { conversationId, turnId, usage }).catch(() => {
       // An open turn holds up nothing: the next one ends it.
     });
   }
@@ -311,6 +311,6 @@ export class Runner {
   }
 
   #notice(text: string): void {
-    this.#around.emit({ type: "notice:raised", tone: "danger", text });
+    this.#dependencies.emit({ type: "notice:raised", tone: "danger", text });
   }
 }

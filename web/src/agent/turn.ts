@@ -2,7 +2,7 @@ import type { InferenceToken, ModelInfo, TurnSnapshot } from "../protocol/genera
 import type { Message } from "./messages.ts";
 
 /** A turn under way. `snapshot` is replaced when the connection or the policy changes; `stale` asks for a new one. */
-export interface Turn {
+export interface LoopTurn {
   readonly id: string;
   readonly conversationId: string;
   /** Who proposes the calls; null when the person does. */
@@ -27,7 +27,12 @@ export interface Turn {
 }
 
 /** `messages` and `shown` are the conversation's own lists; the turn writes what happens to their ends. */
-export function openTurn(snapshot: TurnSnapshot, model: ModelInfo | null, messages: Message[], shown: Message[]): Turn {
+export function openTurn(
+  snapshot: TurnSnapshot,
+  model: ModelInfo | null,
+  messages: Message[],
+  shown: Message[],
+): LoopTurn {
   return {
     id: snapshot.turnId,
     conversationId: snapshot.conversationId,
@@ -48,11 +53,11 @@ export function openTurn(snapshot: TurnSnapshot, model: ModelInfo | null, messag
 }
 
 /** Why a turn was aborted from within this page: the person, the end of the grace period, or another tab. */
-export class Halt extends Error {
-  override readonly name = "Halt";
+export class TurnStopped extends Error {
+  override readonly name = "TurnStopped";
   readonly why: "stopped" | "over" | "elsewhere";
 
-  constructor(why: Halt["why"]) {
+  constructor(why: TurnStopped["why"]) {
     super(why);
     this.why = why;
   }

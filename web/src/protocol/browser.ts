@@ -1,29 +1,29 @@
 import type { MethodMap, NotificationMap, RpcOptions, Socket } from "./rpc.ts";
 import { RpcConnection } from "./rpc.ts";
 
-/** What the browser gives: its WebSocket and a plain request. */
-interface Surroundings {
+/** What is used of the browser: its WebSocket and a plain request. */
+interface BrowserApis {
   readonly origin: string;
   openSocket(url: string, subprotocol: string): Socket;
   fetch(url: string): Promise<{ readonly ok: boolean }>;
 }
 
 /** A connection to `/ws` of the page's own origin. Not started yet. */
-export function connectTo<M extends MethodMap, N extends NotificationMap>(around: Surroundings): RpcConnection<M, N> {
-  const url = `${around.origin.replace(/^http/, "ws")}/ws`;
+export function connectTo<M extends MethodMap, N extends NotificationMap>(browser: BrowserApis): RpcConnection<M, N> {
+  const url = `${browser.origin.replace(/^http/, "ws")}/ws`;
   const options: RpcOptions = {
-    openSocket: (subprotocol) => around.openSocket(url, subprotocol),
+    openSocket: (subprotocol) => browser.openSocket(url, subprotocol),
     delay: wait,
     random: Math.random,
-    probe: () => probe(around),
+    probe: () => probe(browser),
   };
   return new RpcConnection<M, N>(options);
 }
 
-/** A browser hides why a socket was refused. A gateway that serves its page, and still refuses the socket, does not know us. */
-async function probe(around: Surroundings): Promise<"refused" | "unreachable"> {
+/** A browser hides why a socket was refused. A gateway that serves its page and still refuses the socket has no session for us. */
+async function probe(browser: BrowserApis): Promise<"refused" | "unreachable"> {
   try {
-    return (await around.fetch("/")).ok ? "refused" : "unreachable";
+    return (await browser.fetch("/")).ok ? "refused" : "unreachable";
   } catch {
     return "unreachable";
   }

@@ -6,7 +6,7 @@ export type AgentNotifications = CountersignProtocol["agent"]["notifications"];
 export type ConsoleMethods = CountersignProtocol["console"]["methods"];
 export type ConsoleNotifications = CountersignProtocol["console"]["notifications"];
 
-/** The shell's line to the gateway. */
+/** The shell's connection to the gateway. */
 export type AgentConnection = RpcConnection<AgentMethods, AgentNotifications>;
-/** The console's line to the gateway. */
+/** The console's connection to the gateway. */
 export type ConsoleConnection = RpcConnection<ConsoleMethods, ConsoleNotifications>;

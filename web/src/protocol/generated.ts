@@ -5,11 +5,11 @@
  */
 export type ApprovalKind = "consent" | "stepUp";
 /**
- * How long a yes lasts.
+ * How long an approval lasts.
  */
 export type GrantScope = "once" | "turn" | "session";
 /**
- * Where an approval stands; everything but pending is final.
+ * The state of an approval; every state but pending is final.
  */
 export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "cancelled";
 /**
@@ -26,7 +26,7 @@ export type Outcome =
   | "invalidArguments"
   | "unknownTool";
 /**
- * Why, where the outcome alone does not say it (protocol.md section 7).
+ * Why, where the outcome alone does not say it (docs/PROTOCOL.md section 7).
  */
 export type Reason =
   | "replayConflict"
@@ -51,11 +51,11 @@ export type Reason =
   | "ledgerUnavailable"
   | "outcomeUnknown";
 /**
- * Whether a result may be believed, by the tool's own definition; never by what the result says.
+ * Whether a result is trusted, by the tool's own definition; never by what the result says.
  */
 export type Trust = "trusted" | "untrusted";
 /**
- * Who speaks in a message.
+ * The author of a message.
  */
 export type Role = "system" | "user" | "assistant" | "tool";
 /**
@@ -63,13 +63,17 @@ export type Role = "system" | "user" | "assistant" | "tool";
  */
 export type Category = "read" | "write" | "destructive" | "network" | "execute" | "admin";
 /**
- * What a call needs before it may run, from nothing to never. `strictness` orders them.
+ * What a call needs before it may run, from no approval to never allowed. `strictness` orders them.
  */
 export type PermissionMode = "auto" | "consent" | "stepUp" | "forbidden";
 /**
  * Who a principal is to the policy.
  */
 export type Profile = "operator" | "guest" | "anonymous";
+/**
+ * What may be done with a call whose outcome is unknown after a crash. Nothing re-runs by itself.
+ */
+export type Recovery = "pure" | "idempotent" | "probe" | "unsafe";
 
 /**
  * The wire protocol countersign.v1. Generated from gateway/protocol.
@@ -209,13 +213,13 @@ export interface CountersignProtocol {
         params: Nothing;
         result: PolicyDescription;
       };
-      "principals/list": {
-        params: Nothing;
-        result: PrincipalList;
-      };
       "session/describe": {
         params: Nothing;
         result: ConsoleDescription;
+      };
+      "turns/allow-questions": {
+        params: OpenTurnRef;
+        result: Nothing;
       };
     };
     notifications: {
@@ -233,11 +237,11 @@ export interface ConversationRef {
   conversationId: string;
 }
 /**
- * No parameters, or a result that says no more than that it was done.
+ * No parameters, or a result without content.
  */
 export interface Nothing {}
 /**
- * A conversation as a file: everything its owner may see, results included.
+ * A conversation as a file: all that its owner may see, including results.
  */
 export interface ConversationExport {
   calls: CallView[];
@@ -247,7 +251,7 @@ export interface ConversationExport {
   messages: StoredMessage[];
 }
 /**
- * A recorded call and where it stands, so that a reloaded page can show it. `approval` is set while it waits for a
+ * A recorded call and its state, so that a reloaded page can show it. `approval` is set while it waits for a
  * person, `result` once it is closed.
  */
 export interface CallView {
@@ -260,7 +264,7 @@ export interface CallView {
   turnId: string;
 }
 /**
- * One question to a person. Holds nothing that could answer it.
+ * A request for one person's decision. It holds nothing that could be used to decide it.
  */
 export interface Approval {
   arguments: {
@@ -281,16 +285,17 @@ export interface Approval {
   summary: string;
   tool: string;
   turnId: string;
+  withdrawn?: string;
 }
 /**
- * A policy rule that took part, and the sentence its author wrote for people.
+ * A policy rule that led to the decision, and the sentence that its author wrote for people.
  */
 export interface RuleReason {
   id: string;
   why: string;
 }
 /**
- * What it takes to say yes. `presence` asks for a touch of the passkey even for a consent.
+ * What an approval requires. `presence` requires the passkey even for a consent.
  */
 export interface Needs {
   approvers: number;
@@ -298,7 +303,7 @@ export interface Needs {
   requesterMayApprove: boolean;
 }
 /**
- * A proposal, made by a model in the browser. Untrusted.
+ * A call that a model in the browser proposed. Untrusted.
  */
 export interface ToolCall {
   arguments: {
@@ -328,7 +333,7 @@ export interface ToolResult {
   trust: Trust;
 }
 /**
- * A conversation's head. `label` is the highest confidentiality that entered it.
+ * A conversation without its messages. `label` is the highest confidentiality of what it contains.
  */
 export interface Conversation {
   createdAt: string;
@@ -343,8 +348,8 @@ export interface Conversation {
   updatedAt: string;
 }
 /**
- * A message of a conversation, in order. `provenance` says who vouches for it: the browser (`claimed`, with the `index`
- * that `messages/append` gave) or the gateway, which then names the `tool` whose result it is.
+ * A message of a conversation, in order. `provenance` is its source: the browser (`claimed`, with the `index`
+ * that `messages/append` gave) or the gateway, with the `tool` whose result it is.
  */
 export interface StoredMessage {
   at: string;
@@ -358,14 +363,14 @@ export interface StoredMessage {
   turnId: string;
 }
 /**
- * Branch off before the turn with index `fromTurn`.
+ * Copy a conversation up to the turn with index `fromTurn`, without that turn.
  */
 export interface ConversationFork {
   conversationId: string;
   fromTurn: number;
 }
 /**
- * The branch, with the messages it starts from.
+ * The new conversation, with the messages that were copied.
  */
 export interface ConversationForked {
   conversation: Conversation;
@@ -385,7 +390,7 @@ export interface ConversationList {
   nextCursor?: string;
 }
 /**
- * Open a conversation by id, or a new one. `takeOver` moves its open turn here from a connection that still lives.
+ * Open a conversation by id, or a new one. `takeOver` moves its open turn here from a connection that is still open.
  */
 export interface ConversationOpening {
   conversationId?: string;
@@ -393,7 +398,7 @@ export interface ConversationOpening {
   title?: string;
 }
 /**
- * A conversation as a page needs it to go on.
+ * A conversation with its messages and its open turn.
  */
 export interface ConversationOpened {
   conversation: Conversation;
@@ -401,7 +406,7 @@ export interface ConversationOpened {
   openTurn?: OpenTurn;
 }
 /**
- * The turn that is open. `snapshot` is there when it binds the turn to this connection, absent while another holds it.
+ * The open turn. `snapshot` is present when the turn is bound to this connection, absent when it is bound to another.
  */
 export interface OpenTurn {
   modelId?: string;
@@ -444,7 +449,7 @@ export interface ToolDescriptor {
   title?: string;
 }
 /**
- * Another title for a conversation.
+ * A new title for a conversation.
  */
 export interface ConversationTitle {
   conversationId: string;
@@ -457,13 +462,13 @@ export interface ConversationHead {
   conversation: Conversation;
 }
 /**
- * The grants that are live.
+ * The valid grants.
  */
 export interface GrantList {
   grants: Grant[];
 }
 /**
- * A yes that lasts. `pins` holds the arguments that must be exactly these; `freed` names those that may vary.
+ * A permission for several calls. `pins` holds the arguments that are fixed; `freed` names those that may vary.
  */
 export interface Grant {
   approvalId: string;
@@ -488,7 +493,7 @@ export interface GrantRef {
   grantId: string;
 }
 /**
- * Ask to infer with one model in one turn.
+ * Request a token for one model in one turn.
  */
 export interface InferenceTokenRequest {
   conversationId: string;
@@ -496,8 +501,8 @@ export interface InferenceTokenRequest {
   turnId: string;
 }
 /**
- * A bearer token for `endpoint`, dead as soon as session, turn or expiry is. `revocable` is false for direct providers
- * that cannot be told.
+ * A bearer token for `endpoint`. It ends with the session, with the turn, or at `expiresAt`. `revocable` is false for a
+ * provider that is used directly and has no way to revoke it.
  */
 export interface InferenceToken {
   endpoint: string;
@@ -508,7 +513,7 @@ export interface InferenceToken {
   token: string;
 }
 /**
- * Store what was said. A claim: never authority.
+ * Store a message. It is a claim of the browser and gives no permission.
  */
 export interface MessageAppending {
   conversationId: string;
@@ -516,7 +521,7 @@ export interface MessageAppending {
   turnId: string;
 }
 /**
- * A message that a browser submits. It can claim only what a person or a model said, never a tool's result.
+ * A message that a browser submits. Its role is `user` or `assistant`, never `tool`.
  */
 export interface ClaimedMessage {
   content: string;
@@ -527,13 +532,13 @@ export interface ClaimedMessage {
   toolCalls?: ToolCall[];
 }
 /**
- * Where the message stands in its conversation.
+ * The message's position in its conversation.
  */
 export interface MessageAppended {
   index: number;
 }
 /**
- * Who this is, on which connection, and what it may ask.
+ * The session, its connection, its limits, and the models it may use.
  */
 export interface SessionDescription {
   connectionId: string;
@@ -555,9 +560,9 @@ export interface SessionLimits {
   requestsInFlight: number;
 }
 /**
- * A model that can be asked. `id` is weight digest plus architecture tag for local weights; memory in bytes.
+ * A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
  *
- * `more`: it can say beside a call that further ones follow.
+ * `more`: beside a call, it can announce further calls.
  */
 export interface ModelInfo {
   approxPeakRamBytes?: number;
@@ -575,7 +580,7 @@ export interface ModelInfo {
   toolCallRank?: number;
 }
 /**
- * Authority lent to this browser. `principal` is the person's id, `principalName` what screens show.
+ * The session that was issued to this browser. `principal` is the person's id, `principalName` the name to display.
  */
 export interface AgentSession {
   expiresAt: string;
@@ -593,13 +598,13 @@ export interface CallRef {
   conversationId: string;
 }
 /**
- * An unbound preview: none of these may be called on the strength of it.
+ * A preview that is bound to no turn; no tool can be called with it.
  */
 export interface ToolList {
   tools: ToolDescriptor[];
 }
 /**
- * A proposed call, under the snapshot that the client believes current.
+ * A proposed call. It names the snapshot that the client takes for the current one.
  */
 export interface ToolRequest {
   call: ToolCall;
@@ -610,7 +615,7 @@ export interface ToolRequest {
   turnId: string;
 }
 /**
- * Which model proposed a call, as the browser says.
+ * The model that proposed a call, as the browser claims.
  */
 export interface ModelRef {
   backend?: string;
@@ -624,7 +629,7 @@ export interface CallList {
   calls: CallView[];
 }
 /**
- * Open a turn; an open one of the conversation ends. `message` is what the person said.
+ * Open a turn; the conversation's open turn ends. `message` is the person's message.
  */
 export interface TurnBeginning {
   conversationId: string;
@@ -632,7 +637,7 @@ export interface TurnBeginning {
   modelId?: string;
 }
 /**
- * What the person said, as the browser submits it.
+ * The person's message, as the browser submits it.
  */
 export interface SpokenMessage {
   content: string;
@@ -668,33 +673,34 @@ export interface TurnEnding {
   };
 }
 /**
- * A call waits for a person.
+ * A call waits for a person's decision.
  */
 export interface ApprovalRequested {
   approval: Approval;
 }
 /**
- * It waits no longer. `status` is final.
+ * An approval is no longer pending. `status` is final. `withdrawn` says why it ended without anybody's answer, if it did.
  */
 export interface ApprovalResolved {
   approvalId: string;
   callId: string;
   status: ApprovalStatus;
+  withdrawn?: string;
 }
 /**
- * Another policy is in force; snapshots taken under the one before are revoked.
+ * A new policy is in force; snapshots of the policy before it are revoked.
  */
 export interface PolicyChanged {
   policyVersion: string;
 }
 /**
- * Nothing of this session runs any more; the connection closes next.
+ * The session has ended and nothing of it runs any more; the connection closes next.
  */
 export interface SessionEnded {
   reason: string;
 }
 /**
- * A snapshot no longer allows anything. `reason` is a stable word.
+ * A snapshot is no longer valid. `reason` is a stable code.
  */
 export interface SnapshotRevoked {
   reason: string;
@@ -709,8 +715,8 @@ export interface ToolProgress {
   message: string;
 }
 /**
- * A person's answer. Without `scope` a yes is for once. `pins` names the arguments that must stay as shown in a turn or
- * session grant, all of them when absent; their values are the statement's own, never the browser's.
+ * A person's decision. Without `scope` an approval is for one call. `pins` names the arguments that a turn or session grant
+ * fixes, all of them when absent; the fixed values come from the statement, never from the browser.
  */
 export interface ApprovalAnswer {
   approvalId: string;
@@ -724,12 +730,12 @@ export interface ApprovalAnswer {
    */
   pins?: string[];
   /**
-   * How long a yes lasts.
+   * How long an approval lasts.
    */
   scope?: "once" | "turn" | "session";
 }
 /**
- * How the approval stands now, and the grant if the yes lasts.
+ * The approval's new status, and the grant if one was issued.
  */
 export interface ApprovalDecided {
   approval: Approval;
@@ -742,23 +748,48 @@ export interface ApprovalRef {
   approvalId: string;
 }
 /**
- * An approval, the statement that is decided on, and, while it waits, a single-use challenge for one answer to it.
+ * An approval, the statement to decide on, and, while it is pending, a single-use challenge for one decision.
  *
  * `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
- * passkey must answer, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them.
+ * passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them.
  */
 export interface ApprovalQuestion {
   approval: Approval;
   challenge?: string;
+  order: string[];
   passkeyOptions?: {
     [k: string]: unknown;
   };
+  preview?: Preview;
   statement: {
     [k: string]: unknown;
   };
 }
 /**
- * Which approvals: those that wait, or all, newest first.
+ * What the call would change as things are now. It is not signed; `digest` changes when the thing does.
+ *
+ * `impossible`: the call could not work any more, for the reason in `obstacle`.
+ */
+export interface Preview {
+  bytesAfter?: number;
+  bytesBefore?: number;
+  change: "create" | "replace" | "keep" | "delete" | "impossible";
+  complete: boolean;
+  digest: string;
+  lines: PreviewLine[];
+  obstacle?: string;
+  target: string;
+}
+/**
+ * A line of the thing that would change, or how many are left out.
+ */
+export interface PreviewLine {
+  count: number;
+  mark: "same" | "removed" | "added" | "skipped";
+  text: string;
+}
+/**
+ * Which approvals to list: the pending ones, or all, newest first.
  */
 export interface ApprovalPage {
   status?: "pending" | "all";
@@ -796,7 +827,7 @@ export interface AuditList {
   size: number;
 }
 /**
- * One leaf of the log. `hash` is its RFC 6962 leaf hash; `payload` is absent once it was erased.
+ * One leaf of the log. `hash` is its RFC 6962 leaf hash; `payload` is absent after it was erased.
  */
 export interface AuditEntry {
   body: {
@@ -809,8 +840,8 @@ export interface AuditEntry {
   };
 }
 /**
- * The log's head as the gateway itself sees it: every leaf hashed again into `root`, compared with the last signed
- * checkpoint (a C2SP note). A gateway vouching for itself; the offline verifiers need no such trust.
+ * The result of the gateway's own check: every leaf is hashed again into `root` and compared with the last signed
+ * checkpoint (a C2SP note). Only the offline verifiers are independent of the gateway.
  */
 export interface AuditVerification {
   checkpoint: string;
@@ -820,13 +851,13 @@ export interface AuditVerification {
   verified: boolean;
 }
 /**
- * One's own passkeys.
+ * The person's own passkeys.
  */
 export interface PasskeyList {
   passkeys: PasskeyView[];
 }
 /**
- * A registered passkey, without its key.
+ * A registered passkey, without its public key.
  */
 export interface PasskeyView {
   backedUp: boolean;
@@ -843,14 +874,14 @@ export interface PasskeyRef {
   passkeyId: string;
 }
 /**
- * Another name for a passkey.
+ * A new name for a passkey.
  */
 export interface PasskeyName {
   name: string;
   passkeyId: string;
 }
 /**
- * The policy in force, in its authors' words.
+ * The policy in force, with the sentences of its authors.
  */
 export interface PolicyDescription {
   profiles: ProfilePolicy[];
@@ -859,7 +890,7 @@ export interface PolicyDescription {
   version: string;
 }
 /**
- * What a profile may use up; `sessionSeconds` is how long its sessions last.
+ * The limits of a profile; `sessionSeconds` is the lifetime of its sessions.
  */
 export interface ProfilePolicy {
   callsPerDay: number;
@@ -873,15 +904,16 @@ export interface ProfilePolicy {
 }
 /**
  * A tool as the policy treats it. `descriptor.permission` is the mode for the person who asks; `unavailable` says why it
- * cannot run here.
+ * cannot run here, `recovery` what may be done about a call of which nobody knows whether it took effect.
  */
 export interface PolicyTool {
   descriptor: ToolDescriptor;
   modes: ToolModes;
+  recovery: Recovery;
   unavailable?: string;
 }
 /**
- * The mode a snapshot would publish a tool with, before anything was read, by profile.
+ * The mode of a tool in a new conversation's snapshot, by profile.
  */
 export interface ToolModes {
   anonymous: PermissionMode;
@@ -889,21 +921,7 @@ export interface ToolModes {
   operator: PermissionMode;
 }
 /**
- * Everybody who is enrolled.
- */
-export interface PrincipalList {
-  principals: Principal[];
-}
-/**
- * A person the gateway knows.
- */
-export interface Principal {
-  id: string;
-  name: string;
-  profile: Profile;
-}
-/**
- * What a console page needs first.
+ * The data that every console page loads first.
  */
 export interface ConsoleDescription {
   agentOrigin: string;
@@ -911,7 +929,7 @@ export interface ConsoleDescription {
   session: ConsoleSessionView;
 }
 /**
- * Who is signed in on the console, and until when.
+ * The console session: the person and the expiry.
  */
 export interface ConsoleSessionView {
   expiresAt: string;
@@ -921,7 +939,13 @@ export interface ConsoleSessionView {
   profile: Profile;
 }
 /**
- * One message as a model's chat format knows it.
+ * Which open turn.
+ */
+export interface OpenTurnRef {
+  turnId: string;
+}
+/**
+ * One message in the model's chat format.
  */
 export interface ChatMessage {
   content: string;
@@ -938,7 +962,7 @@ export interface ErrorBody {
   message: string;
 }
 /**
- * The stable word for an error, beside its number.
+ * The stable code of an error, in addition to its number.
  */
 export interface ErrorData {
   code: string;
@@ -952,7 +976,7 @@ export interface Failure {
   jsonrpc: "2.0";
 }
 /**
- * What the gateway says unasked.
+ * A message of the gateway that answers no request.
  */
 export interface Notification {
   jsonrpc: "2.0";
@@ -962,7 +986,7 @@ export interface Notification {
   };
 }
 /**
- * What a client sends: one call of one method.
+ * One call of one method, as a client sends it.
  */
 export interface Request {
   id: string | number;

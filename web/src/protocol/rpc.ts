@@ -1,6 +1,6 @@
-import { endsSession, MAX_MESSAGE_BYTES, RpcCode, SUBPROTOCOL } from "./codes.ts";
+import { endsSession, MAX_MESSAGE_BYTES, RENEWED, RpcCode, SUBPROTOCOL } from "./codes.ts";
 
-/** The part of a WebSocket that is used, so that a test can stand in for it. */
+/** The part of a WebSocket that is used, so that a test can replace it. */
 export interface Socket {
   onopen: (() => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;
@@ -29,7 +29,7 @@ export interface RpcOptions {
   /** 0 to 1; spreads the reconnects of many tabs after a restart. */
   random(): number;
   /**
-   * Asked when a socket does not open, for a browser cannot see why. `refused`: the gateway is there and will not have us,
+   * Asked when a socket does not open, for a browser cannot see why. `refused`: the gateway answers and refuses the socket,
    * so this browser is not signed in.
    */
   probe(): Promise<"refused" | "unreachable">;
@@ -39,7 +39,7 @@ export interface RpcOptions {
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
-  /** The stable word for the error, beside its number. */
+  /** The stable code word of the error, beside its number. */
   readonly word: string | undefined;
 
   constructor(code: number, message: string, word?: string) {
@@ -54,7 +54,7 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-/** The session is over; only signing in again helps. */
+/** The session has ended; a new sign-in is needed. */
 export class SessionOver extends Error {
   override readonly name = "SessionOver";
 }
@@ -164,14 +164,14 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
         reject(signal?.reason);
       };
       signal?.addEventListener("abort", forget, { once: true });
-      const settled = () => signal?.removeEventListener("abort", forget);
+      const stopListening = () => signal?.removeEventListener("abort", forget);
       this.#pending.set(id, {
         resolve: (result) => {
-          settled();
+          stopListening();
           resolve(result as M[K]["result"]);
         },
         reject: (error) => {
-          settled();
+          stopListening();
           reject(error);
         },
       });
@@ -192,7 +192,7 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
       socket.onopen = socket.onmessage = socket.onclose = null;
       if (this.#state.phase === "ended") return;
       this.#drop();
-      if (endsSession(event.code)) this.#end(event.reason || "sessionEnded");
+      if (endsSession(event.code, event.reason)) this.#end(event.reason || "sessionEnded");
       else void this.#retry(opened ? 0 : attempt, opened);
     };
   }
@@ -233,8 +233,11 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
     if (message === null) return;
     if ("method" in message) {
       if (message.method === "session/ended") {
+        const reason = reasonOf(message.params);
+        // The close that follows brings the next socket, with the new cookie.
+        if (reason === RENEWED) return;
         this.#publish(message.method, message.params);
-        this.#end(reasonOf(message.params));
+        this.#end(reason);
         return;
       }
       this.#publish(message.method, message.params);

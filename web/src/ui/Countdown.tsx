@@ -3,7 +3,7 @@ import { classes } from "./classes.ts";
 import { useSecond } from "./clock.ts";
 import { clockFace, spokenDuration } from "./durations.ts";
 
-/** The last stretch, in which the colour says hurry. */
+/** The last part of the time, in milliseconds, which is coloured as a warning. */
 const SHORT = 30_000;
 
 /**

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./EmptyState.module.css";
 
-/** What stands where a list has nothing to show: why it is empty, and what would fill it. */
+/** Shown in place of an empty list: why it is empty, and what would fill it. */
 export function EmptyState({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className={styles.empty}>

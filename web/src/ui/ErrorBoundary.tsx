@@ -15,7 +15,7 @@ interface ErrorBoundaryState {
   readonly resetKey: string | undefined;
 }
 
-/** Keeps a fault in one part of the page from taking the rest with it. Nothing of the error is shown: it may quote anything. */
+/** Keeps an error in one part of the page from breaking the rest. Nothing of the error is shown: it may quote anything. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundaryState> {
   override readonly state: ErrorBoundaryState = { failed: false, resetKey: this.props.resetKey };
 

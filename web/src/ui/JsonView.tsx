@@ -6,17 +6,34 @@ export interface JsonViewProps {
   readonly value: unknown;
   /** How many levels stand open at first; the rest opens by hand. */
   readonly openTo?: number | undefined;
+  /** Whether the middle of a long text may be hidden; on unless everything has to be on screen anyway. */
+  readonly fold?: boolean | undefined;
 }
 
-/** A JSON value as a tree of inert text. Nothing in it is a link, markup or an object of ours. */
-export function JsonView({ value, openTo = 2 }: JsonViewProps) {
-  if (value === null) return <span className={styles.word}>null</span>;
+/** Texts that read as a value of another type: they are said to be texts. */
+const OTHER_TYPE =
+  /^(?:true|false|null|none|nothing|yes|no|empty (?:text|list|object)|[-+]?[0-9][0-9_.,]*(?:e[-+]?[0-9]+)?)$/i;
+
+/** A JSON value as a tree of plain text, its types told apart in words. Nothing in it becomes a link or markup. */
+export function JsonView({ value, openTo = 2, fold = true }: JsonViewProps) {
+  if (value === null) return <span className={styles.word}>nothing</span>;
   switch (typeof value) {
     case "string":
-      return <VisibleText text={value} />;
+      return OTHER_TYPE.test(value) ? (
+        <>
+          <span className={styles.word}>text </span>“<VisibleText text={value} />”
+        </>
+      ) : (
+        <VisibleText text={value} fold={fold} />
+      );
     case "number":
+      return (
+        <>
+          <VisibleText text={String(value)} /> <span className={styles.word}>(number)</span>
+        </>
+      );
     case "boolean":
-      return <span className={styles.word}>{String(value)}</span>;
+      return <span className={styles.word}>{value ? "yes" : "no"}</span>;
     case "object":
       return Array.isArray(value) ? (
         <Branch
@@ -41,13 +58,13 @@ interface BranchProps {
 function Branch({ kind, entries, openTo }: BranchProps) {
   if (entries.length === 0)
     return <span className={styles.word}>{kind === "list" ? "empty list" : "empty object"}</span>;
-  const count = kind === "list" ? plural(entries.length, "item") : plural(entries.length, "member");
+  const count = kind === "list" ? plural(entries.length, "item") : plural(entries.length, "field");
   return (
     <details className={styles.branch} open={openTo > 0}>
       <summary className={styles.summary}>{count}</summary>
-      <ul className={styles.members}>
+      <ul className={styles.fields}>
         {entries.map(([name, item]) => (
-          <li key={name} className={styles.member}>
+          <li key={name} className={styles.field}>
             <span className={styles.name}>{kind === "list" ? name : <VisibleText text={name} />}</span>
             <span className={styles.value}>
               <JsonView value={item} openTo={openTo - 1} />

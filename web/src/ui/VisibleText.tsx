@@ -8,7 +8,7 @@ import styles from "./VisibleText.module.css";
 
 export interface VisibleTextProps {
   readonly text: string;
-  /** Whether a long value may be folded; on unless everything has to be on screen anyway. */
+  /** Whether the middle of a long value may be hidden; on unless everything has to be on screen anyway. */
   readonly fold?: boolean | undefined;
   /** A sentence for people reads in the page's own type; a value in one where every character has the same width. */
   readonly prose?: boolean | undefined;
@@ -16,8 +16,8 @@ export interface VisibleTextProps {
 
 /**
  * Untrusted text, shown so that it cannot pass for another text: characters without a shape, changes of direction and
- * look-alikes stand out as escapes. A long value is folded in the middle, its start and its end stay, and what is hidden is
- * said: how much, and the SHA-256 of the whole.
+ * look-alikes stand out as escapes. Of a long value the middle is hidden; its start and its end stay, with how much is hidden
+ * and the SHA-256 of the whole.
  */
 export function VisibleText({ text, fold = true, prose = false }: VisibleTextProps) {
   const [open, setOpen] = useState(false);
@@ -45,7 +45,7 @@ function Folded({ text, folded, open, onToggle }: FoldedProps) {
         ) : (
           <>
             <Shown text={folded.head} />
-            <span className={styles.gap}>{folded.hidden.toLocaleString("en")} characters are folded here</span>
+            <span className={styles.gap}>{folded.hidden.toLocaleString("en")} characters are hidden here</span>
             <Shown text={folded.tail} />
           </>
         )}
@@ -54,7 +54,7 @@ function Folded({ text, folded, open, onToggle }: FoldedProps) {
         {[...text].length.toLocaleString("en")} characters, SHA-256 <code>{digest ?? "…"}</code>
       </span>
       <Button size="small" aria-expanded={open} aria-controls={id} onClick={onToggle}>
-        {open ? "Fold" : "Show everything"}
+        {open ? "Show less" : "Show everything"}
       </Button>
     </span>
   );

@@ -1,6 +1,6 @@
 /**
  * Cuts a string into what may be shown as it is and what has to be shown as an escape, so that two different strings
- * never look the same on the page where a person decides. Security report, case 34: right-to-left overrides, newline
+ * never look the same on the page where a person decides. docs/SECURITY.md case 34: right-to-left overrides, newline
  * padding, look-alike letters.
  */
 

@@ -7,45 +7,44 @@ import { classes } from "../../ui/classes.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { useToast } from "../../ui/Toast.tsx";
-import { STATUS_WORDS } from "./approvals/words.ts";
+import { STATUS_LABELS } from "./approvals/labels.ts";
+import { useApprovalUpdates } from "./approvals/queries.ts";
 import { signOut } from "./ceremonies.ts";
+import { explain, Refusal } from "./errors.ts";
 import styles from "./Frame.module.css";
-import { explain, Refusal } from "./faults.ts";
-import { ApprovalsIcon, AuditIcon, GrantsIcon, HomeIcon, PasskeysIcon, SealIcon } from "./icons.tsx";
+import { LineDrawing, LogoIcon } from "./icons.tsx";
+import type { ConsolePage } from "./pages.tsx";
 import { paths, signInThen } from "./paths.ts";
-import { useApprovals, useDescription, useLiveUpdates } from "./queries.ts";
-import { useSession } from "./session.tsx";
-import { waitingIn } from "./title.ts";
+import { useDescription, useRefetchAfterReconnect, useSession } from "./session.tsx";
 
-const ROOMS = [
-  { to: paths.home, label: "Home", Icon: HomeIcon },
-  { to: paths.approvals, label: "Approvals", Icon: ApprovalsIcon },
-  { to: paths.grants, label: "Grants", Icon: GrantsIcon },
-  { to: paths.audit, label: "Audit", Icon: AuditIcon },
-  { to: paths.passkeys, label: "Passkeys", Icon: PasskeysIcon },
-] as const;
+interface SignedInFrameProps {
+  /** The pages that this person may see; those with a place in the navigation are listed there. */
+  readonly pages: readonly ConsolePage[];
+  readonly children: ReactNode;
+}
 
-/** What surrounds every page behind the door. Without a session it sends people to the sign-in page and back. */
-export function Frame({ children }: { readonly children: ReactNode }) {
+/** What surrounds every page that needs a session. Without one it sends people to the sign-in page and back. */
+export function SignedInFrame({ pages, children }: SignedInFrameProps) {
   const { connection } = useSession();
   const [location] = useLocation();
   if (connection.phase === "ended") {
     return <Redirect to={signInThen(location + window.location.search)} replace />;
   }
-  return <Inside>{children}</Inside>;
+  return <FrameContent pages={pages}>{children}</FrameContent>;
 }
 
-function Inside({ children }: { readonly children: ReactNode }) {
+function FrameContent({ pages, children }: SignedInFrameProps) {
   const announce = useAnnounce();
   const onRequested = useCallback(
     (approval: Approval) => announce(`A call of ${approval.tool} waits for your decision.`),
     [announce],
   );
   const onResolved = useCallback(
-    (status: ApprovalStatus) => announce(`An approval was settled: ${STATUS_WORDS[status]}.`),
+    (status: ApprovalStatus) => announce(`An approval was decided: ${STATUS_LABELS[status]}.`),
     [announce],
   );
-  useLiveUpdates(onRequested, onResolved);
+  useApprovalUpdates(onRequested, onResolved);
+  useRefetchAfterReconnect();
   const description = useDescription();
   return (
     <div className={styles.frame}>
@@ -54,20 +53,20 @@ function Inside({ children }: { readonly children: ReactNode }) {
       </a>
       <header className={styles.bar}>
         <Brand />
-        <Rooms className={styles.rooms} />
+        <Navigation pages={pages} className={styles.links} />
         {description.data !== undefined && <Account name={description.data.session.principalName} />}
       </header>
       <main id="main" className={styles.main} tabIndex={-1}>
         <Connection />
-        {description.data === undefined ? <Waiting failed={description.error} /> : children}
+        {description.data === undefined ? <Loading failed={description.error} /> : children}
       </main>
-      <Rooms className={styles.dock} />
+      <Navigation pages={pages} className={styles.dock} />
     </div>
   );
 }
 
-/** What surrounds the pages before the door. */
-export function Threshold({ children }: { readonly children: ReactNode }) {
+/** What surrounds the pages that anyone may see. */
+export function PublicFrame({ children }: { readonly children: ReactNode }) {
   return (
     <div className={styles.frame}>
       <header className={styles.bar}>
@@ -80,39 +79,40 @@ export function Threshold({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Name and origin: what a person should look for before they decide anything. */
+/** Name and origin, which a person should check before they decide anything. */
 function Brand() {
-  const { around } = useSession();
+  const { environment } = useSession();
   return (
     <Link className={styles.brand} href={paths.home}>
-      <SealIcon />
+      <LogoIcon />
       <span className={styles.names}>
         <span className={styles.name}>Countersign console</span>
-        <span className={styles.origin}>{around.origin.replace(/^https?:\/\//, "")}</span>
+        <span className={styles.origin}>{environment.origin.replace(/^https?:\/\//, "")}</span>
       </span>
     </Link>
   );
 }
 
-function Rooms({ className }: { readonly className: string | undefined }) {
+interface NavigationProps {
+  readonly pages: readonly ConsolePage[];
+  readonly className: string | undefined;
+}
+
+function Navigation({ pages, className }: NavigationProps) {
   const [location] = useLocation();
-  const waiting = waitingIn(useApprovals().data).length;
   return (
     <nav className={className} aria-label="Console">
-      {ROOMS.map(({ to, label, Icon }) => {
-        const here = to === paths.home ? location === to : location.startsWith(to);
+      {pages.map(({ path, navigation }) => {
+        if (navigation === undefined) return null;
+        const { label, icon, Badge } = navigation;
+        const isCurrent = path === paths.home ? location === path : location.startsWith(path);
         return (
-          <Link key={to} href={to} className={styles.room} aria-current={here ? "page" : undefined}>
-            <span className={styles.sign}>
-              <Icon />
+          <Link key={path} href={path} className={styles.link} aria-current={isCurrent ? "page" : undefined}>
+            <span className={styles.icon}>
+              <LineDrawing>{icon}</LineDrawing>
             </span>
             {label}
-            {to === paths.approvals && waiting > 0 && (
-              <span className={styles.count}>
-                {waiting}
-                <span className="visually-hidden"> waiting</span>
-              </span>
-            )}
+            {Badge !== undefined && <Badge />}
           </Link>
         );
       })}
@@ -121,12 +121,12 @@ function Rooms({ className }: { readonly className: string | undefined }) {
 }
 
 function Account({ name }: { readonly name: string }) {
-  const { around } = useSession();
+  const { environment } = useSession();
   const [, navigate] = useLocation();
   const toast = useToast();
   const leave = async () => {
     try {
-      await signOut(around);
+      await signOut(environment);
       navigate(paths.signIn, { replace: true });
     } catch (error) {
       // Signed out already, in another window or by the gateway: then that page is where to be.
@@ -145,13 +145,16 @@ function Account({ name }: { readonly name: string }) {
 }
 
 function Connection() {
-  const { connection, line } = useSession();
+  const { connection, client } = useSession();
   if (connection.phase !== "lost") return null;
   return (
     <Banner tone="waiting" urgent title="The connection to the gateway is lost">
-      <p>What you see may be out of date. Nothing is decided until it is back; trying again by itself.</p>
+      <p>
+        What you see may be out of date. Nothing can be decided until the connection is back. It is tried again
+        automatically.
+      </p>
       <div>
-        <Button size="small" onClick={() => line.retryNow()}>
+        <Button size="small" onClick={() => client.retryNow()}>
           Try now
         </Button>
       </div>
@@ -159,8 +162,8 @@ function Connection() {
   );
 }
 
-function Waiting({ failed }: { readonly failed: Error | null }) {
-  if (failed === null) return <Spinner label="Asking the gateway who you are" />;
+function Loading({ failed }: { readonly failed: Error | null }) {
+  if (failed === null) return <Spinner label="Loading your session" />;
   return (
     <Banner tone="danger" urgent title="The gateway did not answer">
       {explain(failed)}

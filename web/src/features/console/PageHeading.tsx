@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import styles from "./PageHeading.module.css";
 
 /**
- * A page's heading. It takes the focus when the page opens, so that a screen reader starts there and no button can be
+ * A page's heading. It takes the focus when the page opens, so that a screen reader starts there, and no button can be
  * pressed by a key that was meant for the page before.
  */
 export function PageHeading({ children, lead }: { readonly children: ReactNode; readonly lead?: ReactNode }) {

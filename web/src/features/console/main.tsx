@@ -1,7 +1,7 @@
 import { createRoot } from "react-dom/client";
 import "../../styles/index.css";
 import { Console } from "./Console.tsx";
-import { browserSurroundings } from "./surroundings.ts";
+import { browserConsole } from "./console-environment.ts";
 
 const root = document.getElementById("root");
-if (root !== null) createRoot(root).render(<Console around={browserSurroundings()} />);
+if (root !== null) createRoot(root).render(<Console environment={browserConsole()} />);

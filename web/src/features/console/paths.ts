@@ -19,7 +19,7 @@ export function signInThen(next: string): string {
 
 /**
  * Where to go after signing in: an address of this console or its home page. What is asked for may come from a link that
- * somebody else made, so anything that a browser could read as another host counts as home (security case 45).
+ * somebody else made, so anything that a browser could read as another host counts as home (docs/SECURITY.md case 45).
  */
 export function destination(search: string, origin: string): string {
   const next = new URLSearchParams(search).get("next");

@@ -1,4 +1,4 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import {
   createContext,
   type ReactNode,
@@ -6,65 +6,96 @@ import {
   useContext,
   useEffect,
   useMemo,
+  useRef,
   useState,
   useSyncExternalStore,
 } from "react";
 import type { ConsoleMethods } from "../../protocol/contract.ts";
 import type { ConnectionState } from "../../protocol/rpc.ts";
-import type { ConsoleLine, Surroundings } from "./surroundings.ts";
+import type { ConsoleClient, ConsoleEnvironment } from "./console-environment.ts";
 
 interface Session {
-  readonly around: Surroundings;
-  readonly line: ConsoleLine;
+  readonly environment: ConsoleEnvironment;
+  readonly client: ConsoleClient;
   readonly connection: ConnectionState;
-  /** After a sign-in: a new cookie needs a new line. */
+  /** After a sign-in: a new cookie needs a new connection. */
   readonly renew: () => void;
 }
 
 const SessionContext = createContext<Session | null>(null);
 
-/** The line to the gateway and what it stands on. */
+/** The connection to the gateway, its state, and the browser under it. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (session === null) throw new Error("no session around this component");
   return session;
 }
 
-/** Asks the gateway over the line. */
+/** Sends a request to the gateway over the connection. */
 export function useAsk(): <Method extends keyof ConsoleMethods & string>(
   method: Method,
   params: ConsoleMethods[Method]["params"],
 ) => Promise<ConsoleMethods[Method]["result"]> {
-  const { line } = useSession();
-  return useCallback((method, params) => line.call(method, params), [line]);
+  const { client } = useSession();
+  return useCallback((method, params) => client.call(method, params), [client]);
 }
 
-/** Holds one line to the gateway for as long as the page lives, and forgets everything it knew when the session changes. */
-export function SessionProvider({ around, children }: { readonly around: Surroundings; readonly children: ReactNode }) {
+/** Who is signed in, and where the shell is. */
+export function useDescription() {
+  const ask = useAsk();
+  return useQuery({ queryKey: ["session"], queryFn: () => ask("session/describe", {}) });
+}
+
+/** The whole log, the policy and the list of people are for operators. False until the gateway has said who is signed in. */
+export function useIsOperator(): boolean {
+  return useDescription().data?.session.profile === "operator";
+}
+
+/** Asks everything again after a lost connection, for nobody can know what was missed. */
+export function useRefetchAfterReconnect(): void {
+  const { client, connection } = useSession();
   const cache = useQueryClient();
-  const [line, setLine] = useState(() => around.openLine());
+  const open = connection.phase === "open";
+  const wasOpen = useRef<typeof client>(null);
+  useEffect(() => {
+    if (!open) return;
+    if (wasOpen.current === client) void cache.invalidateQueries();
+    wasOpen.current = client;
+  }, [open, client, cache]);
+}
+
+/** Keeps one connection to the gateway for as long as the page is open, and empties the cache when the session changes. */
+export function SessionProvider({
+  environment,
+  children,
+}: {
+  readonly environment: ConsoleEnvironment;
+  readonly children: ReactNode;
+}) {
+  const cache = useQueryClient();
+  const [client, setClient] = useState(() => environment.createClient());
   const connection = useSyncExternalStore(
-    useCallback((listener) => line.onState(listener), [line]),
-    () => line.state,
+    useCallback((listener) => client.onState(listener), [client]),
+    () => client.state,
   );
 
   useEffect(() => {
-    line.start();
-    const wake = () => line.retryNow();
+    client.start();
+    const wake = () => client.retryNow();
     window.addEventListener("online", wake);
     document.addEventListener("visibilitychange", wake);
     return () => {
       window.removeEventListener("online", wake);
       document.removeEventListener("visibilitychange", wake);
-      line.stop();
+      client.stop();
     };
-  }, [line]);
+  }, [client]);
 
   const renew = useCallback(() => {
     cache.clear();
-    setLine(around.openLine());
-  }, [around, cache]);
+    setClient(environment.createClient());
+  }, [environment, cache]);
 
-  const session = useMemo(() => ({ around, line, connection, renew }), [around, line, connection, renew]);
+  const session = useMemo(() => ({ environment, client, connection, renew }), [environment, client, connection, renew]);
   return <SessionContext value={session}>{children}</SessionContext>;
 }

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../../agent/events.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
 import type { Workspace, WorkspaceState } from "./workspace.ts";
 
-/** Says what changes, once each, to people who do not see it. The log itself is silent: nobody wants every word twice. */
+/** Announces each change once to people who use a screen reader. The log itself is not announced: text would be read twice. */
 export function Announcements({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
   const announce = useAnnounce();
   useEffect(() => {
@@ -37,12 +37,12 @@ function sentenceFor(event: AgentEvent, actions: readonly string[]): string | nu
     case "approval:requested":
       return `Approval needed: ${event.approval.summary}`;
     case "call:closed":
-      return event.result.outcome === "ok" ? null : "A call did not run to its end.";
+      return event.result.outcome === "ok" ? null : "A call did not complete.";
     case "turn:ended":
       return event.ending === "stopped"
         ? "Stopped."
         : event.ending === "failed"
-          ? "The answer was broken off."
+          ? "The answer was interrupted."
           : "Complete.";
     default:
       return null;

@@ -3,7 +3,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
 import { VisibleText } from "../../ui/VisibleText.tsx";
 import styles from "./ApprovalDock.module.css";
-import { Arguments } from "./log/CallView.tsx";
+import { Arguments } from "./log/ToolCallView.tsx";
 import type { Workspace } from "./workspace.ts";
 
 interface DockProps {
@@ -13,7 +13,7 @@ interface DockProps {
 
 /**
  * The calls that wait for a person, between log and composer, where they cannot scroll away. Nothing can be approved from
- * here: this page belongs to the model as much as to the person, so the answer is given on the console.
+ * here: model output controls much of this page, so a person decides on the console.
  */
 export function ApprovalDock({ workspace, cards }: DockProps) {
   const [first, ...others] = cards;
@@ -23,7 +23,7 @@ export function ApprovalDock({ workspace, cards }: DockProps) {
       <Waiting key={first.call.id} workspace={workspace} card={first} />
       {others.length > 0 && (
         <p className={styles.more}>
-          {others.length} more {others.length === 1 ? "call waits" : "calls wait"} behind this one.
+          {others.length} more {others.length === 1 ? "call waits" : "calls wait"} after this one.
         </p>
       )}
     </section>

@@ -8,7 +8,7 @@ const MAX_ROWS = 8;
 
 /** Where a message is written. Enter sends, Shift+Enter breaks the line; while an answer is under way the button stops it. */
 export function Composer({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
-  const { drafts } = workspace.around;
+  const { drafts } = workspace.environment;
   const { currentId, busy } = state;
   const [text, setText] = useState(() => drafts.read(currentId));
   const [sending, setSending] = useState(false);
@@ -25,7 +25,7 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
 
   const underWay = useRef(false);
   useEffect(() => {
-    // A first message founds its conversation while it is being sent; that is no reason to take it out of the box.
+    // A first message creates its conversation while it is being sent; that is no reason to take it out of the box.
     if (!underWay.current) setText(drafts.read(currentId));
   }, [drafts, currentId]);
 

@@ -6,7 +6,7 @@ import { EmptyState } from "../../ui/EmptyState.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import styles from "./GrantsDialog.module.css";
-import { Arguments } from "./log/CallView.tsx";
+import { Arguments } from "./log/ToolCallView.tsx";
 import type { Workspace } from "./workspace.ts";
 
 interface GrantsProps {
@@ -16,16 +16,16 @@ interface GrantsProps {
   readonly onClose: () => void;
 }
 
-/** Every yes of this session that still holds, and how to take it back. Taking back is all that can be done from here. */
+/** The grants of this session that are in force. They can be revoked here, and not changed. */
 export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) {
   useEffect(() => {
     if (open) void workspace.loadGrants();
   }, [workspace, open]);
   return (
-    <Dialog open={open} title="What I allowed" cancelLabel="Close" onClose={onClose}>
+    <Dialog open={open} title="Grants" cancelLabel="Close" onClose={onClose}>
       {grants === null && <Spinner label="Loading" />}
       {grants?.length === 0 && (
-        <EmptyState title="Nothing is allowed in advance">
+        <EmptyState title="No grant is in force">
           <p>When you approve a call for a turn or for the session, it is listed here until it ends.</p>
         </EmptyState>
       )}
@@ -37,10 +37,10 @@ export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) 
               <TimeAgo at={grant.expiresAt} />, used {grant.uses} of {grant.maxUses} times
             </p>
             <Arguments given={grant.pins} />
-            {grant.freed.length > 0 && <p className={styles.note}>Free to vary: {grant.freed.join(", ")}</p>}
+            {grant.freed.length > 0 && <p className={styles.note}>Any value: {grant.freed.join(", ")}</p>}
             <div>
               <Button size="small" variant="danger" onClick={() => void workspace.revokeGrant(grant.id)}>
-                Take back
+                Revoke
               </Button>
             </div>
           </li>

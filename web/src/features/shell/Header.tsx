@@ -24,7 +24,7 @@ export function Header({ workspace, state, session, onShowList, onShowGrants }: 
       <h1 className={styles.title}>{state.title || "New conversation"}</h1>
       <span className={styles.facts}>
         <ModelChoice workspace={workspace} state={state} session={session} />
-        {state.view.gauge !== null && <ContextGauge gauge={state.view.gauge} />}
+        {state.log.gauge !== null && <ContextGauge gauge={state.log.gauge} />}
       </span>
       <Menu
         trigger={
@@ -34,8 +34,8 @@ export function Header({ workspace, state, session, onShowList, onShowGrants }: 
         }
         label={`${session.session.principalName}: account and grants`}
         items={[
-          { label: "What I allowed", onSelect: onShowGrants },
-          { label: "Open the console", onSelect: () => workspace.around.openConsole(session.consoleOrigin) },
+          { label: "Grants", onSelect: onShowGrants },
+          { label: "Open the console", onSelect: () => workspace.environment.openConsole(session.consoleOrigin) },
           { label: "Sign out", onSelect: () => void workspace.signOut() },
         ]}
       />

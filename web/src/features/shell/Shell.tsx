@@ -3,15 +3,15 @@ import { ErrorBoundary } from "../../ui/ErrorBoundary.tsx";
 import { LiveRegion } from "../../ui/LiveRegion.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { Announcements } from "./Announcements.tsx";
-import { Desk } from "./Desk.tsx";
+import { ConversationView } from "./ConversationView.tsx";
 import styles from "./Shell.module.css";
 import { SignedOut } from "./SignedOut.tsx";
-import type { Surroundings } from "./surroundings.ts";
+import type { ShellEnvironment } from "./shell-environment.ts";
 import { Workspace } from "./workspace.ts";
 
 /** The web shell: one conversation with the model on the screen, the others a click away. */
-export function Shell({ around }: { readonly around: Surroundings }) {
-  const [workspace] = useState(() => new Workspace(around));
+export function Shell({ environment }: { readonly environment: ShellEnvironment }) {
+  const [workspace] = useState(() => new Workspace(environment));
   const state = useSyncExternalStore(workspace.subscribe, workspace.getState);
   useEffect(() => {
     void workspace.start();
@@ -27,11 +27,11 @@ export function Shell({ around }: { readonly around: Surroundings }) {
 
   if (state.connection.phase === "ended") {
     const { reason } = state.connection;
-    return <SignedOut reason={reason === "notSignedIn" && around.signInFailed ? "signInFailed" : reason} />;
+    return <SignedOut reason={reason === "notSignedIn" && environment.signInFailed ? "signInFailed" : reason} />;
   }
   if (state.session === null)
     return (
-      <main className={styles.threshold}>
+      <main className={styles.notice}>
         <Spinner
           label={state.connection.phase === "lost" ? "The gateway does not answer. Trying again" : "Connecting"}
         />
@@ -41,7 +41,7 @@ export function Shell({ around }: { readonly around: Surroundings }) {
     <LiveRegion>
       <ErrorBoundary what="This page">
         <Announcements workspace={workspace} state={state} />
-        <Desk workspace={workspace} state={state} session={state.session} />
+        <ConversationView workspace={workspace} state={state} session={state.session} />
       </ErrorBoundary>
     </LiveRegion>
   );

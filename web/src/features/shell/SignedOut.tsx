@@ -1,9 +1,9 @@
 import styles from "./Shell.module.css";
 
 const WHY: Readonly<Record<string, string>> = {
-  stopped: "You are signed out. Nothing runs on in your name.",
-  signedOut: "You are signed out. Nothing runs on in your name.",
-  expired: "Your session has run out. What was done stands; what waited was cancelled.",
+  stopped: "You are signed out. Nothing runs for you any more.",
+  signedOut: "You are signed out. Nothing runs for you any more.",
+  expired: "Your session has expired. What was done stays done; what waited was cancelled.",
   signInFailed:
     "The sign-in took too long, or was begun in another browser, so nothing was opened. Please begin again.",
   notSignedIn: "You sign in on the console with your passkey, and the console brings you back here.",
@@ -14,11 +14,11 @@ const HEADINGS: Readonly<Record<string, string>> = {
   notSignedIn: "Sign in to Countersign",
 };
 
-/** Where everything ends that needs a session, and where it begins. */
+/** The page without a session: why there is none, and how to sign in. */
 export function SignedOut({ reason }: { readonly reason: string }) {
   const heading = HEADINGS[reason] ?? "Your session has ended";
   return (
-    <main className={styles.threshold}>
+    <main className={styles.notice}>
       <h1>{heading}</h1>
       <p>{WHY[reason] ?? "It was ended on the console or by the gateway. What waited was cancelled."}</p>
       <a className={styles.link} href="/login">

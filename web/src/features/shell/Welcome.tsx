@@ -12,11 +12,11 @@ export interface WelcomeProps {
   readonly onChoose: (text: string) => void;
 }
 
-/** An empty conversation: what can be asked here, and what asking leads to. */
+/** An empty conversation: examples of what can be asked, and what each leads to. */
 export function Welcome({ name, onChoose }: WelcomeProps) {
   return (
     <div className={styles.welcome} data-pane="log" tabIndex={-1}>
-      <h2>What shall be done, {name}?</h2>
+      <h2>What would you like to do, {name}?</h2>
       <p>The model proposes. The gateway checks every call, and asks you on the console before anything is changed.</p>
       <ul className={styles.examples}>
         {EXAMPLES.map(({ text, what }) => (

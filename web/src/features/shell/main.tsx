@@ -1,7 +1,7 @@
 import { createRoot } from "react-dom/client";
 import "../../styles/index.css";
 import { Shell } from "./Shell.tsx";
-import { browserSurroundings } from "./surroundings.ts";
+import { browserShell } from "./shell-environment.ts";
 
 const root = document.getElementById("root");
-if (root !== null) createRoot(root).render(<Shell around={browserSurroundings()} />);
+if (root !== null) createRoot(root).render(<Shell environment={browserShell()} />);

@@ -5,22 +5,19 @@ import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { authorize } from "../ceremonies.ts";
-import { explain } from "../faults.ts";
+import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
-import { useDescription } from "../queries.ts";
-import { useSession } from "../session.tsx";
-import { useTitle } from "../title.ts";
+import { useDescription, useSession } from "../session.tsx";
 
-/** Lends a session to the shell. A page and a button, because being signed in here must not be enough for any site to get one. */
+/** Gives the shell a session of its own. A page and a button, because being signed in here must not be enough for any site to get one. */
 export function Authorize() {
-  useTitle("Continue to the shell");
-  const { around } = useSession();
+  const { environment } = useSession();
   const state = new URLSearchParams(useSearch()).get("state");
   const description = useDescription().data;
   const go = useMutation({
     networkMode: "always",
     mutationFn: async (wanted: { readonly state: string; readonly agentOrigin: string }) => {
-      around.leaveFor(await authorize(around, wanted.state, wanted.agentOrigin));
+      environment.navigateTo(await authorize(environment, wanted.state, wanted.agentOrigin));
     },
   });
   if (description === undefined) return null;

@@ -5,21 +5,19 @@ import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { Field } from "../../../ui/Field.tsx";
 import { enrol } from "../ceremonies.ts";
-import { explain, Refusal } from "../faults.ts";
+import { explain, Refusal } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { enrolmentToken, paths } from "../paths.ts";
 import { useSession } from "../session.tsx";
-import { useTitle } from "../title.ts";
 
 /** The page behind the link that `countersign serve` and `countersign enrol` print. */
 export function Enrol() {
-  useTitle("Enrol");
   const token = enrolmentToken(window.location.hash);
   return token === null ? <NoToken /> : <Form token={token} />;
 }
 
 function Form({ token }: { readonly token: string }) {
-  const { around, renew } = useSession();
+  const { environment, renew } = useSession();
   const [, navigate] = useLocation();
   const [name, setName] = useState("");
   const [busy, setBusy] = useState(false);
@@ -31,7 +29,7 @@ function Form({ token }: { readonly token: string }) {
     setBusy(true);
     setFailure(null);
     try {
-      await enrol(around, token, name);
+      await enrol(environment, token, name);
       renew();
       navigate(paths.home, { replace: true });
     } catch (error) {
@@ -42,7 +40,7 @@ function Form({ token }: { readonly token: string }) {
 
   return (
     <>
-      <PageHeading lead="A passkey becomes your signature: you sign in with it, and with it you approve what the agent may not do on its own. It answers to this console only, never to the page that the agent runs in.">
+      <PageHeading lead="You sign in with a passkey, and with it you approve what the agent may not do on its own. It works on this console only, never on the page that the agent runs in.">
         Register your passkey
       </PageHeading>
       {failure !== null && <Failed error={failure} />}

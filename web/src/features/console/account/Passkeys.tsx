@@ -13,16 +13,14 @@ import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { useToast } from "../../../ui/Toast.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { addPasskey } from "../ceremonies.ts";
-import { explain } from "../faults.ts";
+import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
-import { forgetPasskeys, usePasskeys, useRenamePasskey } from "../queries.ts";
 import { useAsk, useSession } from "../session.tsx";
-import { useTitle } from "../title.ts";
-import { useProvenAct } from "./fresh-proof.ts";
+import { refetchPasskeys, usePasskeys, useRenamePasskey } from "./queries.ts";
+import { useVerifiedAction } from "./verified-action.ts";
 
 /** One's own passkeys. */
 export function Passkeys() {
-  useTitle("Passkeys");
   const passkeys = usePasskeys();
   return (
     <>
@@ -76,7 +74,7 @@ function PasskeyCard({ passkey, last }: { readonly passkey: PasskeyView; readonl
         </Button>
         {last && (
           <span id={reason} className="note">
-            Your last passkey cannot be removed: nobody could sign in as you any more.
+            Your last passkey cannot be removed: you could not sign in any more.
           </span>
         )}
       </div>
@@ -101,7 +99,7 @@ function RenameDialog({ passkey, open, onClose }: PasskeyDialogProps) {
     event.preventDefault();
     try {
       await rename.mutateAsync({ passkeyId: passkey.id, name: name.trim() });
-      toast("The passkey has another name.");
+      toast("The passkey was renamed.");
       onClose();
     } catch {
       // The mutation keeps the error, and the field shows it.
@@ -137,12 +135,12 @@ function RemoveDialog({ passkey, open, onClose }: PasskeyDialogProps) {
   const ask = useAsk();
   const cache = useQueryClient();
   const toast = useToast();
-  const { attempt, proofNeeded, failure } = useProvenAct(
+  const { attempt, verificationNeeded, failure } = useVerifiedAction(
     () => ask("passkeys/remove", { passkeyId: passkey.id }),
     () => {
       onClose();
       toast("The passkey was removed.");
-      void forgetPasskeys(cache);
+      void refetchPasskeys(cache);
     },
   );
   return (
@@ -152,45 +150,47 @@ function RemoveDialog({ passkey, open, onClose }: PasskeyDialogProps) {
       onClose={onClose}
       actions={
         <Button variant="danger" busy={attempt.isPending} onClick={() => attempt.mutate()}>
-          {proofNeeded ? "Prove it and remove" : "Remove it"}
+          {verificationNeeded ? "Confirm with a passkey and remove" : "Remove it"}
         </Button>
       }
     >
       <p>
-        <VisibleText text={passkey.name || "This passkey"} prose /> signs in and approves nothing from then on. Your
-        device may go on offering it until you delete it there too.
+        <VisibleText text={passkey.name || "This passkey"} prose /> can then no longer sign in or approve. Your device
+        may go on offering it until you delete it there too.
       </p>
-      {proofNeeded && (
-        <ProofNeeded>Taking away a way in needs a passkey, used a moment ago. You are asked for one first.</ProofNeeded>
+      {verificationNeeded && (
+        <VerificationNeeded>
+          To remove a passkey, confirm with one of your passkeys. The browser asks for it first.
+        </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
     </Dialog>
   );
 }
 
-function ProofNeeded({ children }: { readonly children: string }) {
+function VerificationNeeded({ children }: { readonly children: string }) {
   return (
-    <Banner tone="waiting" urgent title="First prove that it is you">
+    <Banner tone="waiting" urgent title="Confirm with a passkey first">
       <p>{children}</p>
     </Banner>
   );
 }
 
 function AddPasskey() {
-  const { around } = useSession();
+  const { environment } = useSession();
   const cache = useQueryClient();
   const toast = useToast();
   const [name, setName] = useState("");
   const {
     attempt: add,
-    proofNeeded,
+    verificationNeeded,
     failure,
-  } = useProvenAct(
-    () => addPasskey(around, name),
+  } = useVerifiedAction(
+    () => addPasskey(environment, name),
     () => {
       setName("");
       toast("The passkey was registered.");
-      void forgetPasskeys(cache);
+      void refetchPasskeys(cache);
     },
   );
   const submit = (event: FormEvent) => {
@@ -200,11 +200,11 @@ function AddPasskey() {
   return (
     <Card as="section" label="Add a passkey">
       <h2>Add a passkey</h2>
-      {proofNeeded && (
-        <ProofNeeded>
-          A new passkey is a new way in, so the gateway wants one you already have, used a moment ago. You are asked
-          twice: for the one you have, then for the new one.
-        </ProofNeeded>
+      {verificationNeeded && (
+        <VerificationNeeded>
+          A new passkey can sign in as you, so confirm with one that you already have. The browser asks twice: for the
+          one you have, then for the new one.
+        </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
       <form className="stack" onSubmit={submit}>
@@ -217,7 +217,7 @@ function AddPasskey() {
         />
         <div>
           <Button type="submit" variant="primary" busy={add.isPending}>
-            {proofNeeded ? "Prove it and add" : "Add a passkey"}
+            {verificationNeeded ? "Confirm with a passkey and add" : "Add a passkey"}
           </Button>
         </div>
       </form>

@@ -4,17 +4,15 @@ import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { signIn } from "../ceremonies.ts";
-import { explain } from "../faults.ts";
+import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { destination } from "../paths.ts";
 import { useSession } from "../session.tsx";
-import { useTitle } from "../title.ts";
 
 /** Signing in with any passkey of this console, and then on to where the person was going. */
 export function SignIn() {
-  useTitle("Sign in");
-  const { around, connection, renew } = useSession();
-  const next = destination(`?${useSearch()}`, around.origin);
+  const { environment, connection, renew } = useSession();
+  const next = destination(`?${useSearch()}`, environment.origin);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
 
@@ -22,7 +20,7 @@ export function SignIn() {
     setBusy(true);
     setFailure(null);
     try {
-      await signIn(around);
+      await signIn(environment);
       renew();
     } catch (error) {
       setFailure(error);
@@ -34,9 +32,7 @@ export function SignIn() {
   const ended = connection.phase === "ended" && connection.reason !== "notSignedIn" && connection.reason !== "stopped";
   return (
     <>
-      <PageHeading lead="Your passkey is all it takes; there is no password to type, and so none to steal.">
-        Sign in
-      </PageHeading>
+      <PageHeading lead="You sign in with your passkey. There is no password.">Sign in</PageHeading>
       {ended && failure === null && (
         <Banner tone="info" title="Your console session has ended">
           <p>So have the shell sessions that it made. Sign in to go on.</p>

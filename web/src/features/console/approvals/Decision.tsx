@@ -7,30 +7,33 @@ import { Countdown } from "../../../ui/Countdown.tsx";
 import { classes } from "../../../ui/classes.ts";
 import { useSecond } from "../../../ui/clock.ts";
 import { useAnnounce } from "../../../ui/LiveRegion.tsx";
-import { explain } from "../faults.ts";
-import { forgetGrants, storeApproval, useAskAgain } from "../queries.ts";
+import { explain } from "../errors.ts";
+import { refetchGrants } from "../grants/queries.ts";
 import { useSession } from "../session.tsx";
-import { useArmed } from "./arming.ts";
+import { ApprovalResult, NextLink } from "./ApprovalResult.tsx";
+import { useActivated } from "./activation-delay.ts";
 import type { Inspection } from "./challenge.ts";
 import type { Coverage } from "./coverage.ts";
 import styles from "./Decision.module.css";
-import { approve, deny } from "./decide.ts";
-import { Covered, ScopeChoice } from "./ScopeChoice.tsx";
-import { Next, Settled } from "./Settled.tsx";
-import { needsPasskey } from "./words.ts";
+import { approve, ChangedMeanwhile, deny } from "./decide.ts";
+import { needsPasskey } from "./labels.ts";
+import { storeApproval, useRefetchQuestion } from "./queries.ts";
+import { CoverageText, ScopeChoice } from "./ScopeChoice.tsx";
 
 interface DecisionProps {
   readonly question: ApprovalQuestion;
-  /** This browser's own look at the question; undefined while it is under way. */
+  /** What this browser computed about the question; undefined until it has. */
   readonly inspection: Inspection | undefined;
+  /** Pages of the arguments that have not been in sight: nothing can be approved before the last of them was. */
+  readonly unread: number;
 }
 
-/** The answer: open while the approval is pending, settled in place when it no longer is, whoever settled it. */
-export function Decision({ question, inspection }: DecisionProps) {
+/** The decision: buttons while the approval is pending, in their place the result once somebody has decided. */
+export function Decision({ question, inspection, unread }: DecisionProps) {
   const { approval } = question;
   const [answer, setAnswer] = useState<ApprovalDecided | null>(null);
   const [failure, setFailure] = useState<Error | null>(null);
-  const told = { onAnswer: setAnswer, onFailure: setFailure };
+  const handlers = { onAnswer: setAnswer, onFailure: setFailure };
   const section = useRef<HTMLElement>(null);
   const open = approval.status === "pending";
   const wasOpen = useRef(open);
@@ -51,44 +54,56 @@ export function Decision({ question, inspection }: DecisionProps) {
           <p>{explain(failure)}</p>
         </Banner>
       )}
-      <Answering question={question} inspection={inspection} answer={answer} told={told} />
-      {!open && <Next />}
+      <DecisionOrResult
+        question={question}
+        inspection={inspection}
+        unread={unread}
+        answer={answer}
+        handlers={handlers}
+      />
+      {!open && <NextLink />}
     </section>
   );
 }
 
-interface AnsweringProps extends DecisionProps {
+interface DecisionOrResultProps extends DecisionProps {
   readonly answer: ApprovalDecided | null;
-  readonly told: Told;
+  readonly handlers: AnswerHandlers;
 }
 
-/** Where an answer, or what went wrong with it, is kept: longer than the buttons that gave it are there. */
-interface Told {
+/** Where an answer or its failure is kept: longer than the buttons that gave it are shown. */
+interface AnswerHandlers {
   readonly onAnswer: (answer: ApprovalDecided) => void;
   readonly onFailure: (failure: Error | null) => void;
 }
 
-function Answering({ question, inspection, answer, told }: AnsweringProps) {
-  if (question.approval.status === "pending") return <Open question={question} inspection={inspection} told={told} />;
-  return <Settled approval={question.approval} grant={answer?.grant} here={answer !== null} />;
+function DecisionOrResult({ question, inspection, unread, answer, handlers }: DecisionOrResultProps) {
+  if (question.approval.status === "pending")
+    return <PendingDecision question={question} inspection={inspection} unread={unread} handlers={handlers} />;
+  return <ApprovalResult approval={question.approval} grant={answer?.grant} here={answer !== null} />;
 }
 
-interface OpenProps extends DecisionProps {
-  readonly told: Told;
+interface PendingDecisionProps extends DecisionProps {
+  readonly handlers: AnswerHandlers;
 }
 
-function Open({ question, inspection, told }: OpenProps) {
-  const { approval } = question;
-  const { line, around } = useSession();
+function PendingDecision({ question, inspection, unread, handlers }: PendingDecisionProps) {
+  const { approval, preview } = question;
+  const { client, environment } = useSession();
   const [scope, setScope] = useState<GrantScope>("once");
   const [freed, setFreed] = useState<string | null>(null);
-  const late = useLateness(question);
-  const armed = useArmed(approval.id) && !late;
+  const late = useIsLate(question);
+  // Another comparison is another thing to look at, and the wait begins again.
+  const activated = useActivated(`${approval.id} ${preview?.change} ${preview?.digest}`) && !late;
   const coverage: Coverage = { tool: approval.tool, arguments: approval.arguments, scope, freed };
-  const yes = useAnswer(told, (inspected: Inspection) => approve(line, around, inspected, coverage, approval.id));
-  const no = useAnswer(told, () => deny(line, approval.id));
+  const approving = useAnswer(approval.id, handlers, (inspected: Inspection) =>
+    approve(client, environment, { question, inspected }, coverage),
+  );
+  const denying = useAnswer(approval.id, handlers, () => deny(client, approval.id));
   const trusted = inspection !== undefined && inspection.mismatches.length === 0;
-  const choice = trusted && approval.kind === "consent" && approval.offers.length > 1;
+  const possible = trusted && unread === 0 && preview?.change !== "impossible";
+  // How long it may last is a question for whoever has read what it is.
+  const choice = possible && approval.kind === "consent" && approval.offers.length > 1;
   const choose = (chosen: GrantScope) => {
     setScope(chosen);
     setFreed(null);
@@ -98,34 +113,39 @@ function Open({ question, inspection, told }: OpenProps) {
       {inspection !== undefined && !trusted && <Mismatch inspection={inspection} />}
       {choice && <ScopeChoice offers={approval.offers} coverage={coverage} onScope={choose} onFree={setFreed} />}
       <div className={styles.answer}>
-        {choice && <Covered coverage={coverage} />}
+        {choice && <CoverageText coverage={coverage} />}
         <div className={styles.buttons}>
           <Button
             variant="danger"
             wide
-            busy={no.isPending}
-            aria-disabled={!armed || yes.isPending}
-            onClick={() => no.mutate()}
+            busy={denying.isPending}
+            aria-disabled={!activated || approving.isPending}
+            onClick={() => denying.mutate()}
           >
             Deny
           </Button>
           <Button
             variant="primary"
             wide
-            busy={yes.isPending}
-            aria-disabled={!armed || !trusted || no.isPending}
-            onClick={() => trusted && yes.mutate(inspection)}
+            busy={approving.isPending}
+            aria-disabled={!activated || !possible || denying.isPending}
+            onClick={() => trusted && approving.mutate(inspection)}
           >
-            {yesLabel(needsPasskey(approval), yes.isPending, scope)}
+            {approveLabel(needsPasskey(approval), approving.isPending, scope)}
           </Button>
         </div>
         <div className="row">
           {late ? (
-            <span className="note">Time is up. Waiting for the gateway to say how it ended.</span>
+            <span className="note">The time is up. Waiting for the gateway's result.</span>
           ) : (
             <Countdown until={approval.expiresAt} label="Expires in" />
           )}
-          {!armed && !late && (
+          {unread > 0 && (
+            <span className="note">
+              {unread === 1 ? "1 page" : `${unread} pages`} of the arguments to read before you can approve.
+            </span>
+          )}
+          {!activated && !late && (
             <span className="note">The buttons work once this window has been in front for a moment.</span>
           )}
         </div>
@@ -134,7 +154,7 @@ function Open({ question, inspection, told }: OpenProps) {
   );
 }
 
-/** Something between the page and the statement does not fit: a no is always safe, a yes is not on offer. */
+/** The page and the statement do not match: the call can be denied, and cannot be approved. */
 function Mismatch({ inspection }: { readonly inspection: Inspection }) {
   return (
     <Banner tone="danger" urgent title="This cannot be approved: what is shown is not what would be signed">
@@ -143,39 +163,47 @@ function Mismatch({ inspection }: { readonly inspection: Inspection }) {
           <li key={mismatch}>{mismatch}</li>
         ))}
       </ul>
-      <p>Deny it, and tell whoever runs this gateway.</p>
+      <p>Deny it, and report it to the operator of this gateway.</p>
     </Banner>
   );
 }
 
-function useAnswer<Given = void>({ onAnswer, onFailure }: Told, give: (given: Given) => Promise<ApprovalDecided>) {
+function useAnswer<Given = void>(
+  approvalId: string,
+  { onAnswer, onFailure }: AnswerHandlers,
+  give: (given: Given) => Promise<ApprovalDecided>,
+) {
   const cache = useQueryClient();
   const announce = useAnnounce();
+  const refetchQuestion = useRefetchQuestion(approvalId);
   return useMutation({
     mutationFn: give,
     onMutate: () => onFailure(null),
-    onError: (error) => onFailure(error),
+    onError: (error) => {
+      onFailure(error);
+      if (error instanceof ChangedMeanwhile) refetchQuestion();
+    },
     onSuccess: (answer) => {
       onAnswer(answer);
       storeApproval(cache, answer.approval);
       announce(answer.approval.status === "approved" ? "Approved." : "Denied. The call does not run.");
-      if (answer.grant !== undefined) void forgetGrants(cache);
+      if (answer.grant !== undefined) void refetchGrants(cache);
     },
   });
 }
 
-/** True when this device's clock says that the time is up. The gateway decides; it is asked until it has said so. */
-function useLateness({ approval }: ApprovalQuestion): boolean {
-  const askAgain = useAskAgain(approval.id);
+/** True when the approval has expired by this device's clock. The gateway decides; it is asked until it has said so. */
+function useIsLate({ approval }: ApprovalQuestion): boolean {
+  const refetchQuestion = useRefetchQuestion(approval.id);
   const second = useSecond();
   const late = second >= Date.parse(approval.expiresAt);
   useEffect(() => {
-    if (late && second % 3_000 === 0) askAgain();
-  }, [late, second, askAgain]);
+    if (late && second % 3_000 === 0) refetchQuestion();
+  }, [late, second, refetchQuestion]);
   return late;
 }
 
-function yesLabel(passkey: boolean, pending: boolean, scope: GrantScope): string {
+function approveLabel(passkey: boolean, pending: boolean, scope: GrantScope): string {
   if (passkey) return pending ? "Waiting for your passkey" : "Approve with passkey";
   switch (scope) {
     case "once":

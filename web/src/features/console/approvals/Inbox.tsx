@@ -13,28 +13,26 @@ import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { useToast } from "../../../ui/Toast.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { explain } from "../faults.ts";
+import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
-import { storeApproval, useApprovals } from "../queries.ts";
 import { useAsk } from "../session.tsx";
-import { useTitle, waitingIn } from "../title.ts";
 import styles from "./Inbox.module.css";
-import { needsPasskey, STATUS_TONES, STATUS_WORDS } from "./words.ts";
+import { needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
+import { pendingOf, storeApproval, useApprovals } from "./queries.ts";
 
-/** Everything that asks for this person's decision, and below it what was decided, which stays listed. */
+/** Everything that asks for this person's decision, and below it what was decided. */
 export function Inbox() {
-  useTitle("Approvals");
   const approvals = useApprovals();
-  const waiting = waitingIn(approvals.data);
-  const settled = (approvals.data ?? []).filter((approval) => approval.status !== "pending");
+  const waiting = pendingOf(approvals.data);
+  const decided = (approvals.data ?? []).filter((approval) => approval.status !== "pending");
   return (
     <>
-      <PageHeading lead="Calls that the agent proposed and that run only if you say so. Each is decided by itself.">
+      <PageHeading lead="Calls that the agent proposed and that run only if you approve them. Each is decided separately.">
         Approvals
       </PageHeading>
       {approvals.isError && <Banner tone="danger" urgent title={explain(approvals.error)} />}
-      {approvals.isPending && <Spinner label="Reading the inbox" />}
+      {approvals.isPending && <Spinner label="Loading the approvals" />}
       {approvals.data !== undefined && (
         <section className="stack" aria-labelledby="waiting">
           <div className="row">
@@ -54,12 +52,12 @@ export function Inbox() {
           )}
         </section>
       )}
-      {settled.length > 0 && (
-        <section className="stack" aria-labelledby="settled">
-          <h2 id="settled">Decided</h2>
-          <ul className={styles.settled}>
-            {settled.map((approval) => (
-              <SettledRow key={approval.id} approval={approval} />
+      {decided.length > 0 && (
+        <section className="stack" aria-labelledby="decided">
+          <h2 id="decided">Decided</h2>
+          <ul className={styles.decided}>
+            {decided.map((approval) => (
+              <DecidedRow key={approval.id} approval={approval} />
             ))}
           </ul>
         </section>
@@ -96,14 +94,14 @@ function WaitingCard({ approval }: { readonly approval: Approval }) {
   );
 }
 
-function SettledRow({ approval }: { readonly approval: Approval }) {
+function DecidedRow({ approval }: { readonly approval: Approval }) {
   return (
     <li className={styles.row}>
       <Link className={styles.link} href={paths.approval(approval.id)}>
         <VisibleText text={approval.summary} prose />
       </Link>
       <span className="row">
-        <Tag tone={STATUS_TONES[approval.status]}>{STATUS_WORDS[approval.status]}</Tag>
+        <Tag tone={STATUS_TONES[approval.status]}>{STATUS_LABELS[approval.status]}</Tag>
         <span className="note">
           asked <TimeAgo at={approval.requestedAt} />
         </span>
@@ -112,7 +110,7 @@ function SettledRow({ approval }: { readonly approval: Approval }) {
   );
 }
 
-/** One no to everything that waits now. There is no such yes: each yes is for something that was read. */
+/** Denies everything that waits now. There is no button that approves everything: each approval is for something that was read. */
 function DenyAll({ waiting }: { readonly waiting: readonly Approval[] }) {
   const ask = useAsk();
   const cache = useQueryClient();
@@ -153,7 +151,7 @@ function DenyAll({ waiting }: { readonly waiting: readonly Approval[] }) {
           </Button>
         }
       >
-        <p>None of them runs. The agent is told that you said no.</p>
+        <p>None of them runs. The agent is told that you denied them.</p>
         {deny.isError && <Banner tone="danger" urgent title={explain(deny.error)} />}
       </Dialog>
     </>

@@ -12,7 +12,7 @@ interface ScopeChoiceProps {
   readonly onFree: (name: string | null) => void;
 }
 
-/** How long a yes lasts and what must stay as shown; once and all of it, unless the person says otherwise. */
+/** How long an approval lasts and which arguments are pinned: once, and all of them, unless the person says otherwise. */
 export function ScopeChoice({ offers, coverage, onScope, onFree }: ScopeChoiceProps) {
   const group = useId();
   const names = Object.keys(coverage.arguments);
@@ -67,8 +67,8 @@ export function ScopeChoice({ offers, coverage, onScope, onFree }: ScopeChoicePr
   );
 }
 
-/** What a yes would cover as it is chosen now; it stands with the button that says it. */
-export function Covered({ coverage }: { readonly coverage: Coverage }) {
+/** What an approval would cover with the present choice; shown beside the button that gives it. */
+export function CoverageText({ coverage }: { readonly coverage: Coverage }) {
   return (
     <p className={classes(styles.coverage, coversUnseen(coverage) && styles.wide)} role="status">
       <strong>Covers:</strong> <VisibleText text={describeCoverage(coverage)} prose />

@@ -2,14 +2,14 @@ import canonicalize from "canonicalize";
 import type { Approval, ApprovalQuestion } from "../../../protocol/generated.ts";
 import { hashText, toHex } from "../../../ui/sha256.ts";
 
-/** What this browser found when it looked at a question for itself, before a person may answer it. */
+/** What this browser computed about a question itself, before a person may answer it. */
 export interface Inspection {
   /** The canonical JSON (RFC 8785) of the statement as received: exactly what is signed. */
   readonly canonical: string;
   /** SHA-256 of those bytes, computed here. */
   readonly hash: Uint8Array<ArrayBuffer>;
   readonly digest: string;
-  /** Sentences about what does not fit. Empty: what is shown is what is signed. */
+  /** One sentence for each difference. Empty: what is shown is what is signed. */
   readonly mismatches: readonly string[];
 }
 

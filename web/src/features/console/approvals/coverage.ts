@@ -1,6 +1,6 @@
 import type { GrantScope } from "../../../protocol/generated.ts";
 
-/** What a yes would be for. `freed` names the one argument that may vary, if the person frees one. */
+/** What an approval would cover. `freed` names the one argument that may vary, if the person frees one. */
 export interface Coverage {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -8,7 +8,7 @@ export interface Coverage {
   readonly freed: string | null;
 }
 
-/** In words, what saying yes covers: never more than what is on screen, and said before it is given. */
+/** In words, what the approval covers: never more than what is on screen, and shown before it is given. */
 export function describeCoverage({ tool, arguments: shown, scope, freed }: Coverage): string {
   if (scope === "once") return "This one call, with exactly these arguments. The next one asks again.";
   const names = Object.keys(shown).filter((name) => name !== freed);
@@ -24,7 +24,7 @@ export function coversUnseen({ scope, freed }: Coverage): boolean {
   return scope !== "once" && freed !== null;
 }
 
-/** The names that stay as shown, for `approvals/decide`; undefined for a yes that is for once. */
+/** The names of the pinned arguments, for `approvals/decide`; undefined for an approval of one call. */
 export function pinsOf({ arguments: shown, scope, freed }: Coverage): string[] | undefined {
   return scope === "once" ? undefined : Object.keys(shown).filter((name) => name !== freed);
 }
@@ -36,7 +36,7 @@ export const SCOPE_LABELS: Readonly<Record<GrantScope, string>> = {
   session: "For this session",
 };
 
-const LIMITS = "The gateway also limits how long and how often; you see both under Grants and can take it back there.";
+const LIMITS = "The gateway also limits how long and how often; you see both under Grants and can revoke it there.";
 
 const SPANS: Readonly<Record<Exclude<GrantScope, "once">, string>> = {
   turn: "until this turn of the conversation ends",

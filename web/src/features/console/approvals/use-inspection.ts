@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { type Inspection, inspect } from "./challenge.ts";
 
-/** This browser's own look at a question; undefined while it is under way. */
+/** What this browser computed about a question; undefined until it has. */
 export function useInspection(question: ApprovalQuestion): Inspection | undefined {
   const [found, setFound] = useState<{ readonly question: ApprovalQuestion; readonly inspection: Inspection }>();
   useEffect(() => {

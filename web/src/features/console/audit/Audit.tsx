@@ -6,12 +6,10 @@ import { Button } from "../../../ui/Button.tsx";
 import { EmptyState } from "../../../ui/EmptyState.tsx";
 import { Field, SelectField } from "../../../ui/Field.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
-import { explain } from "../faults.ts";
+import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
-import { useIsOperator } from "../queries.ts";
-import { useAsk } from "../session.tsx";
-import { useTitle } from "../title.ts";
+import { useAsk, useIsOperator } from "../session.tsx";
 import styles from "./Audit.module.css";
 import { EntryList } from "./EntryList.tsx";
 import { type AuditView, EVENTS, filterOf, OUTCOMES, readView, writeView } from "./filters.ts";
@@ -21,7 +19,6 @@ const PAGE = 50;
 
 /** The log, newest first, filtered by the gateway and never only among what happens to be loaded. */
 export function Audit() {
-  useTitle("Audit");
   const [, navigate] = useLocation();
   const operator = useIsOperator();
   const view = readView(useSearch());
@@ -30,15 +27,15 @@ export function Audit() {
   const size = entries.data?.pages[0]?.size;
   return (
     <>
-      <PageHeading lead="What was asked, decided and done. A call is written down before it runs, and no entry is ever changed: each is a leaf of a signed tree.">
+      <PageHeading lead="What was asked, decided and done. A call is recorded before it runs, and no entry is ever changed: the log is a signed Merkle tree.">
         Audit log
       </PageHeading>
       {operator && <Verification />}
       <Filters key={writeView(view)} view={view} onApply={(next) => navigate(paths.audit + writeView(next))} />
       {entries.isError && <Banner tone="danger" urgent title={explain(entries.error)} />}
-      {entries.isPending && <Spinner label="Reading the log" />}
+      {entries.isPending && <Spinner label="Loading the log" />}
       {entries.data !== undefined && loaded.length === 0 && (
-        <EmptyState title="No entry fits">
+        <EmptyState title="No entry matches">
           {filterOf(view) !== undefined && <Button onClick={() => navigate(paths.audit)}>Show everything</Button>}
         </EmptyState>
       )}

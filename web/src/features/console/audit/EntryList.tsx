@@ -6,9 +6,9 @@ import { JsonView } from "../../../ui/JsonView.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./EntryList.module.css";
-import { readLine } from "./entry.ts";
+import { summarize } from "./entry.ts";
 
-/** A table where there is room and a list of cards where there is not; each row opens onto its whole leaf. */
+/** A table where there is room and a list of cards where there is not; each row can be opened to show the whole entry. */
 export function EntryList({ entries }: { readonly entries: readonly AuditEntry[] }) {
   return (
     <table className={styles.table}>
@@ -37,19 +37,19 @@ export function EntryList({ entries }: { readonly entries: readonly AuditEntry[]
 function EntryRows({ entry }: { readonly entry: AuditEntry }) {
   const [open, setOpen] = useState(false);
   const details = useId();
-  const line = readLine(entry);
+  const summary = summarize(entry);
   return (
     <>
       <tr className={styles.row}>
         <td className={styles.time}>
-          <ExactTime at={line.at} />
+          <ExactTime at={summary.at} />
         </td>
         <td className={styles.event}>
-          <VisibleText text={line.event} prose />
+          <VisibleText text={summary.event} prose />
         </td>
-        <Cell name="Tool" text={line.tool} />
-        <Cell name="Outcome" text={line.outcome} />
-        <Cell name="Decision" text={line.decision} />
+        <Cell name="Tool" text={summary.tool} />
+        <Cell name="Outcome" text={summary.outcome} />
+        <Cell name="Decision" text={summary.decision} />
         <td className={styles.more}>
           <Button
             size="small"
@@ -86,13 +86,13 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
   return (
     <div className="stack">
       <section>
-        <h2>The leaf</h2>
+        <h2>Entry</h2>
         <JsonView value={entry.body} openTo={1} />
       </section>
       <section>
-        <h2>Its payload</h2>
+        <h2>Payload</h2>
         {entry.payload === undefined ? (
-          <p className="note">There is none, or it was erased; the leaf and every proof stay valid without it.</p>
+          <p className="note">There is none, or it was erased. The entry and every proof stay valid without it.</p>
         ) : (
           <JsonView value={entry.payload} openTo={1} />
         )}

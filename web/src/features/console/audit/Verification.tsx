@@ -2,10 +2,10 @@ import { useMutation } from "@tanstack/react-query";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
-import { explain } from "../faults.ts";
+import { explain } from "../errors.ts";
 import { useAsk } from "../session.tsx";
 
-/** Asks the gateway to hash the whole log again. It says whose word that is: the offline verifier needs none. */
+/** Asks the gateway to hash the whole log again, and says how to verify it without trusting the gateway. */
 export function Verification() {
   const ask = useAsk();
   const check = useMutation({ mutationFn: () => ask("audit/verify", {}) });
@@ -13,10 +13,11 @@ export function Verification() {
     <div className="stack">
       <div className="row">
         <Button busy={check.isPending} onClick={() => check.mutate()}>
-          Check the whole log
+          Verify the whole log
         </Button>
         <span className="note">
-          The gateway checks itself. To trust nobody, run <code>countersign audit verify</code> on an export.
+          The gateway verifies its own log. To verify it without the gateway, run <code>countersign audit verify</code>{" "}
+          on an export.
         </span>
       </div>
       {check.isError && <Banner tone="danger" urgent title={explain(check.error)} />}

@@ -1,8 +1,8 @@
 import type { AuditEntry } from "../../../protocol/generated.ts";
 import { EVENTS, OUTCOMES } from "./filters.ts";
 
-/** What the list shows of a leaf. The leaf's own members are the gateway's closed words and ids; any of them may be absent. */
-export interface EntryLine {
+/** What the list shows of an entry. Its fields are the gateway's own enums and ids; any of them may be absent. */
+export interface EntrySummary {
   /** RFC 3339. */
   readonly at: string;
   readonly event: string;
@@ -16,19 +16,19 @@ export interface EntryLine {
 const EVENT_WORDS = new Map(EVENTS);
 const OUTCOME_WORDS = new Map(OUTCOMES);
 
-export function readLine({ body }: AuditEntry): EntryLine {
-  const word = (name: string) => (typeof body[name] === "string" ? body[name] : undefined);
-  const event = word("event") ?? "unknown";
-  const outcome = word("outcome");
+export function summarize({ body }: AuditEntry): EntrySummary {
+  const read = (name: string) => (typeof body[name] === "string" ? body[name] : undefined);
+  const event = read("event") ?? "unknown";
+  const outcome = read("outcome");
   return {
     at: new Date(typeof body.at === "number" ? body.at : 0).toISOString(),
     event: EVENT_WORDS.get(event) ?? readable(event),
-    tool: word("tool"),
+    tool: read("tool"),
     outcome:
       outcome === undefined
-        ? word("status")
-        : [OUTCOME_WORDS.get(outcome) ?? outcome, word("reason")].filter(Boolean).join(", "),
-    decision: word("decision"),
+        ? read("status")
+        : [OUTCOME_WORDS.get(outcome) ?? outcome, read("reason")].filter(Boolean).join(", "),
+    decision: read("decision"),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { AuditFilter } from "../../../protocol/generated.ts";
 
-/** What of the log is shown, as it stands in the address: a view can be kept and sent. */
+/** Which entries are shown, as written in the address: a view can be bookmarked and sent. */
 export interface AuditView {
   readonly event: string;
   readonly tool: string;
@@ -39,17 +39,18 @@ export const EVENTS: readonly (readonly [string, string])[] = [
   ["call:closed", "Call closed"],
   ["call:refused", "Call refused"],
   ["call:found-unknown", "Call with unknown outcome"],
-  ["approval:requested", "Approval asked for"],
-  ["approval:resolved", "Approval settled"],
+  ["approval:requested", "Approval requested"],
+  ["approval:resolved", "Approval decided"],
   ["assertion:refused", "Passkey answer refused"],
-  ["grant:issued", "Grant given"],
-  ["grant:revoked", "Grant taken back"],
+  ["grant:issued", "Grant issued"],
+  ["grant:revoked", "Grant revoked"],
   ["console-session:started", "Signed in"],
   ["sign-in:refused", "Sign-in refused"],
   ["policy:loaded", "Policy loaded"],
+  ["records:lost", "Records lost"],
 ];
 
-/** Requirement 002-43, in the reader's words. */
+/** The outcomes of requirement 002-43 and their labels. */
 export const OUTCOMES: readonly (readonly [string, string])[] = [
   ["", "Any outcome"],
   ["ok", "Ran"],

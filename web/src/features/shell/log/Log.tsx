@@ -3,10 +3,10 @@ import type { Conversation, Course, Entry } from "../../../agent/conversation.ts
 import { Banner } from "../../../ui/Banner.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
-import { CallView } from "./CallView.tsx";
 import styles from "./Log.module.css";
 import { Markdown } from "./Markdown.tsx";
 import { PanelView } from "./Panels.tsx";
+import { ToolCallView } from "./ToolCallView.tsx";
 
 export interface LogProps {
   readonly view: Conversation;
@@ -14,8 +14,8 @@ export interface LogProps {
   readonly label: string;
 }
 
-/** Nearer to the end than this, in pixels, the reader follows along. */
-const NEAR = 80;
+/** A reader nearer to the end than this, in pixels, sees what is new without scrolling. */
+const FOLLOW_DISTANCE = 80;
 
 /** The conversation, oldest on top. It follows what is new as long as the reader is at its end, and never otherwise. */
 export function Log({ view, label }: LogProps) {
@@ -34,7 +34,8 @@ export function Log({ view, label }: LogProps) {
   }, [follow]);
   const onScroll = () => {
     const element = scroller.current;
-    if (element !== null) follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
+    if (element !== null)
+      follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOW_DISTANCE;
   };
   return (
     <div
@@ -54,7 +55,7 @@ export function Log({ view, label }: LogProps) {
             <EntryView entry={entry} view={view} />
           </ErrorBoundary>
         ))}
-        <Tail view={view} />
+        <LogEnd view={view} />
       </div>
     </div>
   );
@@ -77,7 +78,7 @@ function EntryView({ entry, view }: { readonly entry: Entry; readonly view: Conv
       );
     case "call": {
       const card = view.calls[entry.callId];
-      return card === undefined ? null : <CallView card={card} />;
+      return card === undefined ? null : <ToolCallView card={card} />;
     }
     case "panel":
       return <PanelView panel={entry.panel} />;
@@ -91,18 +92,18 @@ function EntryView({ entry, view }: { readonly entry: Entry; readonly view: Conv
 }
 
 /** After this long, in milliseconds, a silent model is most likely being loaded. */
-const SLOW = 5_000;
+const SLOW_MS = 5_000;
 
 function Thinking({ words }: { readonly words: string }) {
   const [slow, setSlow] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), SLOW);
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
     return () => clearTimeout(timer);
   }, []);
   return (
     <p className={styles.thinking}>
       <Spinner /> {words}
-      {slow && ". After a pause the model has to wake up first, which takes a while."}
+      {slow && ". After a pause the model is loaded first, which takes a while."}
     </p>
   );
 }
@@ -112,8 +113,8 @@ const UNDONE = { mark: "✕", word: " (not done)" };
 const NOW = { mark: "▸", word: "" };
 const NEXT = { mark: "·", word: "" };
 
-/** What a message asks for, and how far it is: what is done, what is under way, what comes. */
-function CourseView({ course: { actions, index, undone } }: { readonly course: Course }) {
+/** The steps of a message: which are done, which one runs, which are left. */
+function StepList({ course: { actions, index, undone } }: { readonly course: Course }) {
   if (actions === null) return <p className={styles.note}>Step {index + 1}</p>;
   return (
     <ol className={styles.course} aria-label="Steps of this message">
@@ -136,17 +137,17 @@ function CourseView({ course: { actions, index, undone } }: { readonly course: C
   );
 }
 
-function Tail({ view }: { readonly view: Conversation }) {
+function LogEnd({ view }: { readonly view: Conversation }) {
   return (
     <>
-      {view.course !== null && <CourseView course={view.course} />}
-      <Underway view={view} />
+      {view.course !== null && <StepList course={view.course} />}
+      <Activity view={view} />
     </>
   );
 }
 
-/** What is under way at the end of the log. It keeps its height, so that nothing jumps when words begin to come. */
-function Underway({ view }: { readonly view: Conversation }) {
+/** What happens now, at the end of the log. It keeps its height, so that nothing jumps when text begins to stream. */
+function Activity({ view }: { readonly view: Conversation }) {
   const { activity, streaming } = view;
   if (streaming !== "")
     return (

@@ -9,7 +9,7 @@ const MAX_DEPTH = 24;
 
 /**
  * Markdown as React elements. Nothing becomes HTML on the way: what looks like a tag is shown as text, a link may only lead
- * to http, https or mail, and an image is a link, for fetching it would tell its server what stands in the address.
+ * to http, https or mail, and an image is a link, because fetching it would send what is in the address to its server.
  */
 export function Markdown({ text }: { readonly text: string }) {
   return (

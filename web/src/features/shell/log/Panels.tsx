@@ -4,7 +4,7 @@ import type { ToolDescriptor } from "../../../protocol/generated.ts";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
-import { MODES } from "./call-words.ts";
+import { MODES } from "./call-labels.ts";
 import styles from "./Panels.module.css";
 
 /** The page's own answer to a command. */
@@ -27,7 +27,7 @@ function ToolList({ tools }: { readonly tools: readonly ToolDescriptor[] }) {
         {tools.map((tool) => (
           <li key={tool.name} className={styles.tool}>
             <span className={styles.head}>
-              <code>{tool.name}</code> <Tag tone={MODES[tool.permission].tone}>{MODES[tool.permission].word}</Tag>
+              <code>{tool.name}</code> <Tag tone={MODES[tool.permission].tone}>{MODES[tool.permission].label}</Tag>
             </span>
             <span className={styles.what}>{tool.description.split("\n", 1)[0]}</span>
           </li>
@@ -39,7 +39,7 @@ function ToolList({ tools }: { readonly tools: readonly ToolDescriptor[] }) {
 }
 
 function ToolView({ tool }: { readonly tool: ToolDescriptor }) {
-  const { word, tone } = MODES[tool.permission];
+  const { label, tone } = MODES[tool.permission];
   return (
     <section className={styles.panel} aria-label={`The tool ${tool.name}`}>
       <h2>
@@ -48,7 +48,7 @@ function ToolView({ tool }: { readonly tool: ToolDescriptor }) {
       <p>{tool.description}</p>
       <KeyValue
         rows={[
-          { name: "Permission", value: <Tag tone={tone}>{word}</Tag> },
+          { name: "Permission", value: <Tag tone={tone}>{label}</Tag> },
           { name: "Category", value: tool.category },
           { name: "Source", value: tool.source },
           { name: "Method", value: `${tool.interfaceId}.${tool.methodName}` },

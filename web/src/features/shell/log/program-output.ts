@@ -1,19 +1,19 @@
 import { isObject } from "../../../agent/parse.ts";
 
-/** What a program of a tool file gave: its two streams, each cut where that says so, and how it ended. */
+/** The result of a program from a tool file: its two streams, each cut where that says so, and its exit code. */
 export interface ProgramOutput {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
   readonly seconds: number;
-  /** The streams in which something was no text. */
+  /** The streams that held bytes that are not UTF-8. */
   readonly unreadable: readonly string[];
 }
 
 const MEMBERS: ReadonlySet<string> = new Set("tool stdout stderr exit_code duration_sec not_utf8".split(" "));
 
 /** `1.0` is written shorter by the browser; nothing else that programs give is. */
-const SLACK = 2;
+const FORMAT_DIFFERENCE = 2;
 
 /**
  * Read a result of `called` in the shape that programs have (docs/TOOLS.md), or null when it is another text. Other tools may
@@ -22,7 +22,7 @@ const SLACK = 2;
 export function readProgramOutput(called: string, content: string): ProgramOutput | null {
   const value = parse(content);
   if (!isObject(value) || Object.keys(value).some((name) => !MEMBERS.has(name))) return null;
-  if (content.length - JSON.stringify(value).length > SLACK) return null;
+  if (content.length - JSON.stringify(value).length > FORMAT_DIFFERENCE) return null;
   const { tool, stdout, stderr, exit_code: exitCode, duration_sec: seconds, not_utf8: unreadable = [] } = value;
   if (tool !== called || typeof stdout !== "string" || typeof stderr !== "string") return null;
   if (typeof exitCode !== "number" || typeof seconds !== "number" || !isNames(unreadable)) return null;

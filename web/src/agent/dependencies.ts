@@ -1,0 +1,16 @@
+import type { InferenceToken } from "../protocol/generated.ts";
+import type { Chat } from "./chat.ts";
+import type { Emit } from "./events.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** What the loop needs from the world. */
+export interface LoopDependencies {
+  readonly gateway: Gateway;
+  /** A chat that speaks with this token. */
+  chatWith(token: InferenceToken): Chat;
+  newCallId(): string;
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** The day where the person is, `2026-11-21`. */
+  today(): string;
+  readonly emit: Emit;
+}

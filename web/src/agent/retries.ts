@@ -1,0 +1,125 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import type { InferenceToken, ModelInfo } from "../protocol/generated.ts";
+import { ConnectionLost } from "../protocol/rpc.ts";
+import { ChatFailure } from "./chat.ts";
+import type { LoopDependencies } from "./dependencies.ts";
+import { jsonLane } from "./json-lane.ts";
+import type { LaneListener, LaneStep } from "./lane.ts";
+import { countRounds } from "./messages.ts";
+import { nativeLane } from "./native-lane.ts";
+import type { LoopTurn } from "./turn.ts";
+
+/** requirement 000-07: tool rounds of one turn. */
+export const MAX_ROUNDS = limits.rounds;
+
+/** How long the loop waits for a model that is starting or was restarted: 45 times 2 s covers loading from a cold disk. */
+const MODEL_RETRIES = limits.modelWaits;
+const MODEL_RETRY_MS = limits.modelWaitSeconds * 1_000;
+
+/** What broke off is asked again that often. Each time may cost money where somebody else runs the model. */
+const BREAK_RETRIES = limits.brokenReplyRetries;
+
+/** Ask the model for the next step, again after whatever a little patience can mend. */
+export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn, model: ModelInfo): Promise<LaneStep> {
+  const lane = model.supportsTools ? nativeLane : jsonLane;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await refresh(dependencies, turn);
+      dependencies.emit({ type: "model:asked" });
+      const chat = dependencies.chatWith(await tokenFor(dependencies, turn, model));
+      return await lane({
+        messages: turn.messages,
+        shown: turn.shown,
+        maySummarise: turn.maySummarise,
+        turnId: turn.id,
+        tools: turn.snapshot.tools,
+        model,
+        actions: turn.actions,
+        more: turn.more,
+        mayCall: countRounds(turn.messages, turn.id) < MAX_ROUNDS,
+        today: dependencies.today(),
+        chat,
+        signal: turn.stop.signal,
+        listener: listenerOf(dependencies, turn, model),
+      });
+    } catch (error) {
+      turn.stop.signal.throwIfAborted();
+      if (!(await mend(dependencies, turn, model, error, attempt))) throw error;
+      discard(dependencies, turn);
+    }
+  }
+}
+
+/** Get a fresh snapshot where the one in hand is void. */
+export async function refresh({ gateway }: LoopDependencies, turn: LoopTurn): Promise<void> {
+  if (!turn.stale) return;
+  const { conversationId, id: turnId } = turn;
+  const { snapshot } = await gateway.call("turns/refresh", { conversationId, turnId }, turn.stop.signal);
+  turn.snapshot = snapshot;
+  turn.stale = false;
+}
+
+function listenerOf(dependencies: LoopDependencies, turn: LoopTurn, model: ModelInfo): LaneListener {
+  const { emit } = dependencies;
+  return {
+    streamed: (delta) => {
+      turn.streamed += delta;
+      emit({ type: "text:streamed", delta });
+    },
+    discarded: () => discard(dependencies, turn),
+    counted: (promptTokens, completionTokens, exact) => {
+      turn.promptTokens += promptTokens;
+      turn.completionTokens += completionTokens;
+      const used = promptTokens + completionTokens;
+      emit({ type: "tokens:counted", used, limit: model.contextTokens, exact });
+    },
+    filled: (used, limit) => emit({ type: "context:filled", used, limit }),
+    trimmed: (droppedTurns) => emit({ type: "context:trimmed", droppedTurns }),
+  };
+}
+
+/** Whether it is worth asking again after this failure; waits as long as that takes. */
+async function mend(
+  { gateway, emit, wait }: LoopDependencies,
+  turn: LoopTurn,
+  model: ModelInfo,
+  error: unknown,
+  attempt: number,
+): Promise<boolean> {
+  const { signal } = turn.stop;
+  if (error instanceof ConnectionLost) return attempt <= BREAK_RETRIES;
+  if (!(error instanceof ChatFailure)) return false;
+  switch (error.kind) {
+    case "refused":
+      return false;
+    case "unauthorised":
+      turn.token = null;
+      return attempt <= BREAK_RETRIES;
+    case "modelUnavailable": {
+      const isComing = error.state === "starting" || model.local;
+      if (error.state === "absent" || attempt > (isComing ? MODEL_RETRIES : BREAK_RETRIES)) return false;
+      emit({ type: "model:waited-for", state: error.state });
+      await wait(MODEL_RETRY_MS, signal);
+      return true;
+    }
+    case "unreachable":
+      if (attempt > BREAK_RETRIES) return false;
+      // Answered only once there is a connection again, and the turn re-bound to it.
+      await gateway.call("session/describe", {}, signal);
+      return true;
+  }
+}
+
+async function tokenFor({ gateway }: LoopDependencies, turn: LoopTurn, model: ModelInfo): Promise<InferenceToken> {
+  turn.token ??= await gateway.call(
+    "inference/token",
+    { conversationId: turn.conversationId, turnId: turn.id, modelId: model.id },
+    turn.stop.signal,
+  );
+  return turn.token;
+}
+
+function discard({ emit }: LoopDependencies, turn: LoopTurn): void {
+  turn.streamed = "";
+  emit({ type: "text:discarded" });
+}

@@ -1,0 +1,53 @@
+import written from "../../../loop/vocabulary.json" with { type: "json" };
+
+/*
+ * The words that the loop knows a person's language by, read from `loop/vocabulary.json`, which the loop in Python reads too.
+ * What each list is for stands where it is used.
+ */
+
+type Words = readonly string[];
+
+/** One member for each list. What people say is in lower case. */
+interface Vocabulary {
+  readonly cues: Words;
+  readonly fillers: Words;
+  readonly conditions: Words;
+  readonly figureReferences: Words;
+  readonly fileReferences: Words;
+  readonly commonTerms: Words;
+  readonly removingVerbs: Words;
+  readonly searchVerbs: Words;
+  readonly pointers: Words;
+  readonly wordsAfterIt: Words;
+  readonly slotNouns: Readonly<Record<"path" | "url" | "query" | "id", Words>>;
+  readonly urlArguments: Words;
+  readonly pathArguments: Words;
+  readonly queryArguments: Words;
+  readonly dayArguments: Words;
+  readonly timeArguments: Words;
+  readonly amountArguments: Words;
+  readonly aheadArguments: Words;
+  readonly weekdays: Words;
+  readonly months: readonly Words[];
+  readonly numberWords: Readonly<Record<string, number>>;
+  readonly nearDays: Readonly<Record<string, number>>;
+  readonly currencySigns: Readonly<Record<string, string>>;
+  readonly currencyWords: Readonly<Record<string, string>>;
+  readonly currencyCodes: Words;
+  readonly currencyStems: Words;
+  readonly templateBrackets: Words;
+  readonly templateTags: Words;
+  readonly schemaKeywords: Words;
+}
+
+/** Does not compile where the file misses a list, nor where it has one that is not known here. */
+export const vocabulary: Vocabulary & Readonly<Record<Exclude<keyof typeof written, keyof Vocabulary>, never>> =
+  written;
+
+/** The alternatives of a regular expression, longer ones first, so that none hides another that begins with it. */
+export function anyOf(words: Words): string {
+  return words
+    .toSorted((one, other) => other.length - one.length)
+    .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .join("|");
+}

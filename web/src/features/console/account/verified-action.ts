@@ -1,0 +1,40 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { ConnectionLost, RpcError } from "../../../protocol/rpc.ts";
+import { signIn } from "../ceremonies.ts";
+import { Refusal } from "../errors.ts";
+import { useSession } from "../session.tsx";
+
+/**
+ * A change to one's own passkeys, which the gateway allows only a short time after a sign-in with an existing one. When the
+ * gateway says that this was too long ago, `verificationNeeded` becomes true and the next attempt begins with a sign-in.
+ */
+export function useVerifiedAction<Given = void>(action: (given: Given) => Promise<unknown>, onDone: () => void) {
+  const { environment } = useSession();
+  const [verificationNeeded, setVerificationNeeded] = useState(false);
+  const attempt = useMutation({
+    mutationFn: async (given: Given) => {
+      if (verificationNeeded) await signIn(environment);
+      try {
+        await action(given);
+      } catch (error) {
+        // The sign-in closed the sockets of the old cookie; a request sent on one at that moment did not arrive.
+        if (!verificationNeeded || !(error instanceof ConnectionLost)) throw error;
+        await action(given);
+      }
+    },
+    onSuccess: () => {
+      setVerificationNeeded(false);
+      onDone();
+    },
+    onError: (error) => {
+      if (asksForVerification(error)) setVerificationNeeded(true);
+    },
+  });
+  return { attempt, verificationNeeded, failure: asksForVerification(attempt.error) ? null : attempt.error };
+}
+
+function asksForVerification(error: Error | null): boolean {
+  const word = error instanceof Refusal ? error.reason : error instanceof RpcError ? error.word : undefined;
+  return word === "stepUpRequired";
+}

@@ -1,0 +1,82 @@
+import { Link } from "wouter";
+import type { Approval, Grant } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { spokenDuration } from "../../../ui/durations.ts";
+import { paths } from "../paths.ts";
+import { pendingOf, useApprovals } from "./queries.ts";
+
+interface ApprovalResultProps {
+  readonly approval: Approval;
+  /** The grant that came of it, if it was given on this page. */
+  readonly grant: Grant | undefined;
+  /** Whether it was decided on this page. */
+  readonly here: boolean;
+}
+
+/** The result, in the place where the buttons were. */
+export function ApprovalResult({ approval, grant, here }: ApprovalResultProps) {
+  switch (approval.status) {
+    case "pending":
+      return null;
+    case "approved":
+      return (
+        <Banner tone="ok" title={here ? "Approved" : "Approved elsewhere"}>
+          <p>
+            The call was allowed to run. How it ended is in the{" "}
+            <Link href={paths.auditOf(approval.conversationId)}>audit log</Link>.
+          </p>
+          {grant !== undefined && <GrantNote grant={grant} />}
+        </Banner>
+      );
+    case "denied":
+      return (
+        <Banner tone="info" title="Denied, not run">
+          <p>
+            {here
+              ? "The agent is told that you denied it."
+              : "It was denied in another window, or a passkey answer did not verify."}
+          </p>
+        </Banner>
+      );
+    case "expired":
+      return (
+        <Banner tone="info" title="Expired, not run">
+          <p>Nobody decided in time. The agent is told so and may ask again.</p>
+        </Banner>
+      );
+    case "cancelled":
+      return (
+        <Banner tone="info" title="Cancelled, not run">
+          <p>
+            {approval.withdrawn === undefined
+              ? "The turn was stopped or its session ended, so there is nothing left to decide."
+              : `There is nothing left to decide: ${approval.withdrawn}.`}
+          </p>
+        </Banner>
+      );
+  }
+}
+
+function GrantNote({ grant }: { readonly grant: Grant }) {
+  const lasts = spokenDuration(Date.parse(grant.expiresAt) - Date.parse(grant.issuedAt));
+  return (
+    <p>
+      Calls that it covers do not ask again for {lasts} at most, and at most {grant.maxUses} times. Revoke it under{" "}
+      <Link href={paths.grants}>Grants</Link>.
+    </p>
+  );
+}
+
+/** The link from a decided approval to the next one that waits, or to all. */
+export function NextLink() {
+  const [next] = pendingOf(useApprovals().data);
+  return next === undefined ? (
+    <p>
+      <Link href={paths.approvals}>Back to all approvals</Link>
+    </p>
+  ) : (
+    <p>
+      <Link href={paths.approval(next.id)}>Go to the next one that waits</Link>
+    </p>
+  );
+}

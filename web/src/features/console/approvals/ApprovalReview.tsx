@@ -1,0 +1,117 @@
+import { Link, useParams } from "wouter";
+import type { ApprovalQuestion } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { ExactTime } from "../../../ui/TimeAgo.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { explain } from "../errors.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { paths } from "../paths.ts";
+import styles from "./ApprovalReview.module.css";
+import { ArgumentPages } from "./ArgumentPages.tsx";
+import { Decision } from "./Decision.tsx";
+import { STATUS_LABELS, STATUS_TONES } from "./labels.ts";
+import { PreviewView } from "./PreviewView.tsx";
+import { useQuestion } from "./queries.ts";
+import { SignedStatement } from "./SignedStatement.tsx";
+import { useInspection } from "./use-inspection.ts";
+import { useReading } from "./use-reading.ts";
+
+/** One approval, in the order in which a person can judge it: the call, its arguments, its effects, why they are asked; then the decision. */
+export function ApprovalReview() {
+  const { id = "" } = useParams<{ readonly id: string }>();
+  // Keyed, so that no state of one approval is left over on the page of another.
+  return <Review key={id} id={id} />;
+}
+
+function Review({ id }: { readonly id: string }) {
+  const question = useQuestion(id);
+  if (question.data !== undefined) return <Question question={question.data} />;
+  if (question.isPending) return <Spinner label="Reading the approval" />;
+  return (
+    <>
+      <PageHeading>This approval cannot be shown</PageHeading>
+      <Banner tone="danger">
+        <p>{explain(question.error)}</p>
+        <p>
+          <Link href={paths.approvals}>Back to all approvals</Link>
+        </p>
+      </Banner>
+    </>
+  );
+}
+
+function Question({ question }: { readonly question: ApprovalQuestion }) {
+  const { approval } = question;
+  const inspection = useInspection(question);
+  const reading = useReading(question);
+  const { preview } = question;
+  return (
+    <article className={styles.question}>
+      <div className="row">
+        <Link href={paths.approvals} className={styles.back}>
+          All approvals
+        </Link>
+        <Tag tone={STATUS_TONES[approval.status]}>{STATUS_LABELS[approval.status]}</Tag>
+      </div>
+      <PageHeading>
+        <VisibleText text={approval.summary} prose />
+      </PageHeading>
+
+      <section className={styles.part} aria-labelledby="arguments">
+        <h2 id="arguments">
+          Exactly this call of <code>{approval.tool}</code>
+        </h2>
+        {Object.keys(approval.arguments).length === 0 ? (
+          <p className="note">It takes no arguments.</p>
+        ) : (
+          <ArgumentPages reading={reading} />
+        )}
+      </section>
+
+      {preview !== undefined && (
+        <section className={styles.part} aria-labelledby="preview">
+          <h2 id="preview">What it changes now</h2>
+          <PreviewView preview={preview} />
+        </section>
+      )}
+
+      <section className={styles.part} aria-labelledby="effects">
+        <h2 id="effects">What it affects</h2>
+        {approval.effects.length === 0 ? (
+          <p className="note">The tool's author did not say. Judge by the call itself.</p>
+        ) : (
+          <ul className={styles.list}>
+            {approval.effects.map((effect) => (
+              <li key={effect}>
+                <VisibleText text={effect} prose />
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+
+      <section className={styles.part} aria-labelledby="because">
+        <h2 id="because">Why you are asked</h2>
+        {approval.because.length === 0 ? (
+          <p className="note">No rule of the policy allows this without you.</p>
+        ) : (
+          <ul className={styles.list}>
+            {approval.because.map((rule) => (
+              <li key={rule.id}>
+                <VisibleText text={rule.why} prose /> <span className="note">rule {rule.id}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+        <p className="note">
+          Asked <ExactTime at={approval.requestedAt} />, in conversation <code>{approval.conversationId}</code>.
+        </p>
+      </section>
+
+      <Decision question={question} inspection={inspection} unread={reading.unread} />
+      <SignedStatement question={question} inspection={inspection} />
+    </article>
+  );
+}

@@ -1,0 +1,75 @@
+import type { ApprovalQuestion } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { classes } from "../../../ui/classes.ts";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import styles from "./PreviewView.module.css";
+
+type Preview = NonNullable<ApprovalQuestion["preview"]>;
+
+/** What the call would change as things are now: made by the gateway when the page was opened, and no part of what is signed. */
+export function PreviewView({ preview }: { readonly preview: Preview }) {
+  if (preview.change === "impossible") {
+    return (
+      <Banner tone="danger" title="This could not work any more">
+        <p>
+          <VisibleText text={preview.obstacle ?? ""} prose />
+        </p>
+      </Banner>
+    );
+  }
+  return (
+    <div className={styles.preview}>
+      <p>{describe(preview)}</p>
+      {preview.lines.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
+        <ol className={styles.lines} tabIndex={0} aria-label="Lines that change">
+          {preview.lines.map((line, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
+            <Line key={index} line={line} />
+          ))}
+        </ol>
+      )}
+      {!preview.complete && (
+        <p className="note">
+          {preview.lines.length > 0 ? "More of it is not shown here." : "It is no text, or too long to be shown here."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const MARKS = { same: " ", removed: "−", added: "+", skipped: "⋯" } as const;
+const WORDS = { same: "", removed: "removed: ", added: "added: ", skipped: "" } as const;
+
+function Line({ line }: { readonly line: Preview["lines"][number] }) {
+  return (
+    <li className={classes(styles.line, styles[line.mark])}>
+      <span aria-hidden="true" className={styles.mark}>
+        {MARKS[line.mark]}
+      </span>
+      <span className="visually-hidden">{WORDS[line.mark]}</span>
+      {line.mark === "skipped" ? (
+        <span className="note">{line.count.toLocaleString("en")} lines stay</span>
+      ) : (
+        <VisibleText text={line.text} fold={false} />
+      )}
+    </li>
+  );
+}
+
+function describe({ change, bytesBefore = 0, bytesAfter = 0 }: Preview): string {
+  switch (change) {
+    case "create":
+      return `There is no such file yet. It will have ${bytes(bytesAfter)}.`;
+    case "replace":
+      return `The file that is there now has ${bytes(bytesBefore)} and is replaced by one of ${bytes(bytesAfter)}.`;
+    case "keep":
+      return `The file that is there now holds exactly this already, ${bytes(bytesBefore)}.`;
+    default:
+      return `The file that is there now has ${bytes(bytesBefore)} and is removed.`;
+  }
+}
+
+function bytes(count: number): string {
+  return `${count.toLocaleString("en")} byte${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,24 @@
+import type { Approval, ApprovalStatus } from "../../../protocol/generated.ts";
+import type { Tone } from "../../../ui/Tag.tsx";
+
+/** What a status means for the call that it is about. */
+export const STATUS_LABELS: Readonly<Record<ApprovalStatus, string>> = {
+  pending: "waits for you",
+  approved: "approved",
+  denied: "denied, not run",
+  expired: "expired, not run",
+  cancelled: "cancelled, not run",
+};
+
+export const STATUS_TONES: Readonly<Record<ApprovalStatus, Tone>> = {
+  pending: "waiting",
+  approved: "ok",
+  denied: "danger",
+  expired: "plain",
+  cancelled: "plain",
+};
+
+/** Whether an approval needs the passkey: of a destructive call always, of another where the policy asks for presence. */
+export function needsPasskey({ kind, needs }: Approval): boolean {
+  return kind === "stepUp" || needs.presence;
+}

@@ -1,0 +1,89 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/browser";
+import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
+import { connectTo } from "../../protocol/browser.ts";
+import type { ConsoleConnection, ConsoleMethods, ConsoleNotifications } from "../../protocol/contract.ts";
+import type { Socket } from "../../protocol/rpc.ts";
+
+/** The part of the connection that pages use. */
+export type ConsoleClient = Pick<
+  ConsoleConnection,
+  "state" | "start" | "stop" | "retryNow" | "onState" | "on" | "call"
+>;
+
+export type CreationOptions = PublicKeyCredentialCreationOptionsJSON;
+export type RequestOptions = PublicKeyCredentialRequestOptionsJSON;
+export type Registration = RegistrationResponseJSON;
+export type Assertion = AuthenticationResponseJSON;
+
+/** An answer to a request of the sign-in endpoints (docs/PROTOCOL.md section 1). `body` is the parsed JSON, if there was any. */
+export interface HttpReply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Everything that the console needs from the browser, so that a test can replace it. */
+export interface ConsoleEnvironment {
+  /** The console's own origin, and the RP ID of every passkey in it. */
+  readonly origin: string;
+  readonly host: string;
+  /** A new connection to the gateway, not started. */
+  createClient(): ConsoleClient;
+  /** POST JSON to this origin. Rejects only when no answer came. */
+  post(path: string, body: Readonly<Record<string, unknown>>): Promise<HttpReply>;
+  createPasskey(options: CreationOptions): Promise<Registration>;
+  askPasskey(options: RequestOptions): Promise<Assertion>;
+  /** What keeps the gateway from doing its work, in its own words; empty when nothing does. */
+  readProblems(): Promise<readonly string[]>;
+  /** Go to a page of another origin. */
+  navigateTo(url: string): void;
+}
+
+/** The browser itself. */
+export function browserConsole(): ConsoleEnvironment {
+  const { origin, hostname } = window.location;
+  return {
+    origin,
+    host: hostname,
+    createClient: () =>
+      connectTo<ConsoleMethods, ConsoleNotifications>({
+        origin,
+        openSocket: (url, subprotocol) => new WebSocket(url, subprotocol) as Socket,
+        fetch: (url) => fetch(url),
+      }),
+    post,
+    createPasskey: (optionsJSON) => startRegistration({ optionsJSON }),
+    askPasskey: (optionsJSON) => startAuthentication({ optionsJSON }),
+    readProblems,
+    navigateTo: (url) => window.location.assign(url),
+  };
+}
+
+async function post(path: string, body: Readonly<Record<string, unknown>>): Promise<HttpReply> {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    redirect: "error",
+  });
+  return { status: response.status, body: await readJson(response) };
+}
+
+/** `/readyz`: 200, or 503 with what is missing. */
+async function readProblems(): Promise<readonly string[]> {
+  const response = await fetch("/readyz");
+  const { reasons } = (await response.json()) as { readonly reasons: readonly { readonly message: string }[] };
+  return reasons.map(({ message }) => message);
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    return undefined;
+  }
+}

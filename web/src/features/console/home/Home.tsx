@@ -1,0 +1,118 @@
+import { Link } from "wouter";
+import type { PolicyDescription } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Card } from "../../../ui/Card.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { TimeAgo } from "../../../ui/TimeAgo.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { usePasskeys } from "../account/queries.ts";
+import { pendingOf, useApprovals } from "../approvals/queries.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { paths } from "../paths.ts";
+import { useDescription } from "../session.tsx";
+import styles from "./Home.module.css";
+import { usePolicy, useReadinessProblems } from "./queries.ts";
+
+/** What a person comes for: what waits, the link to the shell, and the state of session, policy and gateway. */
+export function Home() {
+  const description = useDescription().data;
+  const waiting = pendingOf(useApprovals().data);
+  const passkeys = usePasskeys().data;
+  const policy = usePolicy().data;
+  const problems = useReadinessProblems().data;
+  if (description === undefined) return null;
+  const { session, agentOrigin } = description;
+  return (
+    <>
+      <PageHeading lead="The agent works in the shell. What it may not do on its own is decided here.">
+        Hello, {session.principalName}
+      </PageHeading>
+      <div className={styles.cards}>
+        <Card as="section" label="Approvals" tone={waiting.length > 0 ? "waiting" : "plain"}>
+          <h2>
+            {waiting.length === 0 ? "Nothing waits for you" : counted(waiting.length, "call waits", "calls wait")}
+          </h2>
+          {waiting[0] !== undefined && (
+            <p>
+              <VisibleText text={waiting[0].summary} prose />
+            </p>
+          )}
+          <p>
+            <Link
+              className={styles.link}
+              href={waiting[0] === undefined ? paths.approvals : paths.approval(waiting[0].id)}
+            >
+              {waiting.length === 0 ? "See what was decided" : "Review it"}
+            </Link>
+          </p>
+        </Card>
+        <Card as="section" label="Shell">
+          <h2>The shell</h2>
+          <p>
+            At <code>{agentOrigin.replace(/^https?:\/\//, "")}</code>, in a window of its own.
+          </p>
+          <p>
+            <a className={styles.link} href={agentOrigin} target="_blank" rel="noreferrer">
+              Open the shell
+            </a>
+          </p>
+        </Card>
+      </div>
+      {passkeys?.length === 1 && (
+        <Banner tone="waiting" title="You have one passkey">
+          <p>
+            If you lose the device it is on, nobody can approve as you.{" "}
+            <Link href={paths.passkeys}>Add a second one</Link>.
+          </p>
+        </Banner>
+      )}
+      <Card as="section" label="Status">
+        <h2>Status</h2>
+        <KeyValue
+          rows={[
+            { name: "Profile", value: session.profile },
+            {
+              name: "Session",
+              value: (
+                <>
+                  ends <TimeAgo at={session.expiresAt} />
+                </>
+              ),
+            },
+            { name: "Passkeys", value: passkeys === undefined ? "…" : counted(passkeys.length, "passkey", "passkeys") },
+            ...(policy === undefined ? [] : [{ name: "Policy", value: <InForce policy={policy} /> }]),
+            { name: "Gateway", value: <Readiness problems={problems} /> },
+          ]}
+        />
+      </Card>
+    </>
+  );
+}
+
+function InForce({ policy }: { readonly policy: PolicyDescription }) {
+  return (
+    <>
+      {counted(policy.rules.length, "rule", "rules")} over {counted(policy.tools.length, "tool", "tools")}, version{" "}
+      <code title={policy.version}>{policy.version.slice(0, 12)}</code>
+    </>
+  );
+}
+
+function Readiness({ problems }: { readonly problems: readonly string[] | undefined }) {
+  if (problems === undefined) return "…";
+  if (problems.length === 0) return <Tag tone="ok">ready</Tag>;
+  return (
+    <ul>
+      {problems.map((problem) => (
+        <li key={problem}>
+          <VisibleText text={problem} prose />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

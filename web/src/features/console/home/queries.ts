@@ -1,0 +1,29 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { useAsk, useIsOperator, useSession } from "../session.tsx";
+
+const policy = ["policy"] as const;
+const PROBLEMS_EVERY_MS = 15_000;
+
+/** The policy in force, kept up to date. Only operators may see it. */
+export function usePolicy() {
+  const ask = useAsk();
+  const { client } = useSession();
+  const cache = useQueryClient();
+  const enabled = useIsOperator();
+  useEffect(
+    () => client.on("policy/changed", () => void cache.invalidateQueries({ queryKey: policy })),
+    [client, cache],
+  );
+  return useQuery({ queryKey: policy, queryFn: () => ask("policy/describe", {}), enabled });
+}
+
+/** What keeps the gateway from working; a model that still loads is the usual one. */
+export function useReadinessProblems() {
+  const { environment } = useSession();
+  return useQuery({
+    queryKey: ["readiness"],
+    queryFn: () => environment.readProblems(),
+    refetchInterval: PROBLEMS_EVERY_MS,
+  });
+}

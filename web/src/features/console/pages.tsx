@@ -1,0 +1,103 @@
+import { type ComponentType, lazy, type ReactNode } from "react";
+import { SignIn } from "./account/SignIn.tsx";
+import { ApprovalReview } from "./approvals/ApprovalReview.tsx";
+import { Inbox } from "./approvals/Inbox.tsx";
+import { PendingCount } from "./approvals/PendingCount.tsx";
+import { Home } from "./home/Home.tsx";
+import { paths } from "./paths.ts";
+
+/** One page of the console. The build gives the gateway the paths of the table, so that it serves the console there. */
+export interface ConsolePage {
+  /** An address of this console; `:name` stands for one segment. */
+  readonly path: string;
+  /** What the window is called while the page is open. */
+  readonly title: string;
+  /** Who may see it. To others it does not exist; what the gateway answers them is for the gateway to decide. */
+  readonly access: "anyone" | "signedIn" | "operator";
+  readonly component: ComponentType;
+  /** The page's place in the navigation. A page without one is reached by a link. */
+  readonly navigation?: NavigationEntry;
+}
+
+interface NavigationEntry {
+  readonly label: string;
+  /** The shapes of a line drawing on a 24 px grid. */
+  readonly icon: ReactNode;
+  /** What stands behind the label, such as a count. */
+  readonly Badge?: ComponentType;
+}
+
+// An approval must be on screen fast, on a phone too. What is opened now and then is loaded when it is opened.
+const Audit = lazy(async () => ({ default: (await import("./audit/Audit.tsx")).Audit }));
+const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
+const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
+const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
+const Passkeys = lazy(async () => ({ default: (await import("./account/Passkeys.tsx")).Passkeys }));
+
+/** Every page of the console, in the order of the navigation. A new page is a row here, and nothing else in this folder. */
+export const consolePages: readonly ConsolePage[] = [
+  {
+    path: paths.home,
+    title: "Home",
+    access: "signedIn",
+    component: Home,
+    navigation: { label: "Home", icon: <path d="M4 11l8-7 8 7v8.5h-5.5V14h-5v5.5H4z" /> },
+  },
+  {
+    path: paths.approvals,
+    title: "Approvals",
+    access: "signedIn",
+    component: Inbox,
+    navigation: {
+      label: "Approvals",
+      icon: (
+        <>
+          <path d="M6 3.5h9l3.5 3.5v13.5H6z" />
+          <path d="M9 13.5l2.25 2.25L15.5 11" />
+        </>
+      ),
+      Badge: PendingCount,
+    },
+  },
+  { path: `${paths.approvals}/:id`, title: "Approval", access: "signedIn", component: ApprovalReview },
+  {
+    path: paths.grants,
+    title: "Grants",
+    access: "signedIn",
+    component: Grants,
+    navigation: {
+      label: "Grants",
+      icon: (
+        <>
+          <circle cx="12" cy="12" r="8.5" />
+          <path d="M12 7v5l3.25 2" />
+        </>
+      ),
+    },
+  },
+  {
+    path: paths.audit,
+    title: "Audit",
+    access: "signedIn",
+    component: Audit,
+    navigation: { label: "Audit", icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
+  },
+  {
+    path: paths.passkeys,
+    title: "Passkeys",
+    access: "signedIn",
+    component: Passkeys,
+    navigation: {
+      label: "Passkeys",
+      icon: (
+        <>
+          <circle cx="8" cy="9.5" r="4.5" />
+          <path d="M11.5 12.5l8 7M16 16.5l2-2.25" />
+        </>
+      ),
+    },
+  },
+  { path: paths.authorize, title: "Continue to the shell", access: "signedIn", component: Authorize },
+  { path: paths.enrol, title: "Enrol", access: "anyone", component: Enrol },
+  { path: paths.signIn, title: "Sign in", access: "anyone", component: SignIn },
+];

@@ -1,0 +1,173 @@
+import { useEffect, useRef, useState } from "react";
+import { Button } from "../../ui/Button.tsx";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { Field } from "../../ui/Field.tsx";
+import { Menu } from "../../ui/Menu.tsx";
+import { Spinner } from "../../ui/Spinner.tsx";
+import { Tag } from "../../ui/Tag.tsx";
+import { TimeAgo } from "../../ui/TimeAgo.tsx";
+import styles from "./ConversationSidebar.module.css";
+import type { ConversationRow, Workspace, WorkspaceState } from "./workspace.ts";
+
+interface ListProps {
+  readonly workspace: Workspace;
+  readonly state: WorkspaceState;
+  /** On a narrow screen the list is a sheet over the page. */
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+/** At the side where there is room, else a sheet that a button opens: the browser's own dialog, so focus is kept in it. */
+export function ConversationSidebar({ workspace, state, open, onClose }: ListProps) {
+  const sheet = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const element = sheet.current;
+    if (element === null) return;
+    if (open && !element.open) element.showModal();
+    if (!open && element.open) element.close();
+  }, [open]);
+  return (
+    <>
+      <nav className={styles.side} aria-label="Conversations" data-pane="list" tabIndex={-1}>
+        <Rows workspace={workspace} state={state} onChosen={() => undefined} />
+      </nav>
+      <dialog ref={sheet} className={styles.sheet} aria-label="Conversations" onClose={onClose}>
+        {open && (
+          <>
+            <div className={styles.close}>
+              <Button variant="quiet" size="small" onClick={onClose}>
+                Close
+              </Button>
+            </div>
+            <Rows workspace={workspace} state={state} onChosen={onClose} />
+          </>
+        )}
+      </dialog>
+    </>
+  );
+}
+
+type Pending = { readonly kind: "rename" | "delete"; readonly row: ConversationRow };
+
+function Rows({
+  workspace,
+  state,
+  onChosen,
+}: Pick<ListProps, "workspace" | "state"> & { readonly onChosen: () => void }) {
+  const [pending, setPending] = useState<Pending | null>(null);
+  const choose = (id: string | null) => {
+    onChosen();
+    void workspace.open(id);
+  };
+  const continueInCopy = (id: string) => {
+    onChosen();
+    void workspace.continueInCopy(id);
+  };
+  return (
+    <div className={styles.list}>
+      <Button wide variant={state.currentId === null ? "secondary" : "primary"} onClick={() => choose(null)}>
+        New conversation
+      </Button>
+      {state.list === null && <Spinner label="Loading" />}
+      <ul className={styles.rows}>
+        {state.list?.map((row) => (
+          <li key={row.conversation.id} className={styles.row}>
+            <button
+              type="button"
+              className={styles.choose}
+              aria-current={row.conversation.id === state.currentId ? "page" : undefined}
+              onClick={() => choose(row.conversation.id)}
+            >
+              <span className={styles.title}>{row.conversation.title || "Untitled"}</span>
+              <span className={styles.when}>
+                <TimeAgo at={row.conversation.updatedAt} />
+                {row.waiting > 0 && <Tag tone="waiting">Waiting</Tag>}
+                {row.waiting === 0 && row.busy && <Tag tone="info">Running</Tag>}
+              </span>
+            </button>
+            <Menu
+              trigger={<span aria-hidden="true">⋯</span>}
+              label={`More for ${row.conversation.title || "Untitled"}`}
+              items={[
+                { label: "Rename", onSelect: () => setPending({ kind: "rename", row }) },
+                { label: "Continue in a copy", onSelect: () => continueInCopy(row.conversation.id) },
+                { label: "Export as JSON", onSelect: () => void workspace.export(row.conversation.id) },
+                { label: "Delete", danger: true, onSelect: () => setPending({ kind: "delete", row }) },
+              ]}
+            />
+          </li>
+        ))}
+      </ul>
+      {state.hasMore && (
+        <Button size="small" onClick={() => void workspace.loadOlder()}>
+          Show older
+        </Button>
+      )}
+      {pending?.kind === "rename" && (
+        <RenameDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
+      )}
+      {pending?.kind === "delete" && (
+        <DeleteDialog workspace={workspace} row={pending.row} onClose={() => setPending(null)} />
+      )}
+    </div>
+  );
+}
+
+interface RowDialogProps {
+  readonly workspace: Workspace;
+  readonly row: ConversationRow;
+  readonly onClose: () => void;
+}
+
+function RenameDialog({ workspace, row, onClose }: RowDialogProps) {
+  const { id, title } = row.conversation;
+  const [draft, setDraft] = useState(title);
+  const submit = () => {
+    onClose();
+    void workspace.rename(id, draft.trim());
+  };
+  return (
+    <Dialog
+      open
+      title="Rename conversation"
+      onClose={onClose}
+      actions={
+        <Button variant="primary" onClick={submit}>
+          Rename
+        </Button>
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Field label="Title" value={draft} maxLength={200} onChange={(event) => setDraft(event.currentTarget.value)} />
+      </form>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ workspace, row, onClose }: RowDialogProps) {
+  return (
+    <Dialog
+      open
+      title="Delete conversation?"
+      onClose={onClose}
+      actions={
+        <Button
+          variant="danger"
+          onClick={() => {
+            onClose();
+            void workspace.delete(row.conversation.id);
+          }}
+        >
+          Delete
+        </Button>
+      }
+    >
+      <p>Its messages are deleted, and what still runs in it is cancelled. Its calls stay in the audit log.</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,58 @@
+import { useRef, useState } from "react";
+import { waitingCalls } from "../../agent/conversation.ts";
+import type { SessionDescription } from "../../protocol/generated.ts";
+import { ApprovalDock } from "./ApprovalDock.tsx";
+import { Composer } from "./Composer.tsx";
+import { ConversationSidebar } from "./ConversationSidebar.tsx";
+import styles from "./ConversationView.module.css";
+import { GrantsDialog } from "./GrantsDialog.tsx";
+import { Header } from "./Header.tsx";
+import { Log } from "./log/Log.tsx";
+import { StatusBanners } from "./StatusBanners.tsx";
+import { useKeptFocus, usePanes } from "./use-panes.ts";
+import { Welcome } from "./Welcome.tsx";
+import type { Workspace, WorkspaceState } from "./workspace.ts";
+
+export interface ConversationViewProps {
+  readonly workspace: Workspace;
+  readonly state: WorkspaceState;
+  readonly session: SessionDescription;
+}
+
+/** The page of someone who is signed in: the list of conversations at the side, the current one in the middle. */
+export function ConversationView({ workspace, state, session }: ConversationViewProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const [listOpen, setListOpen] = useState(false);
+  const [grantsOpen, setGrantsOpen] = useState(false);
+  usePanes(root);
+  useKeptFocus(root);
+  const isEmpty = state.log.entries.length === 0 && !state.loading && !state.busy;
+  return (
+    <div ref={root} className={styles.page}>
+      <ConversationSidebar workspace={workspace} state={state} open={listOpen} onClose={() => setListOpen(false)} />
+      <main className={styles.main}>
+        <Header
+          workspace={workspace}
+          state={state}
+          session={session}
+          onShowList={() => setListOpen(true)}
+          onShowGrants={() => setGrantsOpen(true)}
+        />
+        <StatusBanners workspace={workspace} state={state} />
+        {isEmpty ? (
+          <Welcome name={session.session.principalName} onChoose={(text) => void workspace.submit(text)} />
+        ) : (
+          <Log key={state.currentId} view={state.log} label={state.title || "Conversation"} />
+        )}
+        <ApprovalDock workspace={workspace} cards={waitingCalls(state.log)} />
+        <Composer workspace={workspace} state={state} />
+      </main>
+      <GrantsDialog
+        workspace={workspace}
+        grants={state.grants}
+        open={grantsOpen}
+        onClose={() => setGrantsOpen(false)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { Banner } from "../../ui/Banner.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { Markdown } from "./log/Markdown.tsx";
+import styles from "./StatusBanners.module.css";
+import type { Workspace, WorkspaceState } from "./workspace.ts";
+
+/** What is not as it should be, and what can be done about it: connection, model, an unfinished turn, a failed action. */
+export function StatusBanners({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
+  const { connection, log, unfinishedTurn, problem } = state;
+  return (
+    <div className={styles.banners}>
+      {connection.phase === "lost" && (
+        <Banner tone="waiting" title="The gateway does not answer">
+          <p>Nothing is lost: what runs there goes on for a while, and this page tries to reconnect.</p>
+          <div>
+            <Button size="small" onClick={() => workspace.retryNow()}>
+              Try now
+            </Button>
+          </div>
+        </Banner>
+      )}
+      {log.activity.kind === "modelAwaited" && (
+        <Banner tone="info" title={MODEL[log.activity.state ?? ""] ?? "The model is not ready yet"}>
+          <p>Your message waits for it. You can stop waiting at any time.</p>
+        </Banner>
+      )}
+      {unfinishedTurn !== null && (
+        <Banner
+          tone="waiting"
+          title={unfinishedTurn.elsewhere ? "This conversation is open in another tab" : "This answer was interrupted"}
+        >
+          <div className={styles.actions}>
+            <Button size="small" variant="primary" onClick={() => void workspace.continueTurn()}>
+              {unfinishedTurn.elsewhere ? "Continue here" : "Continue"}
+            </Button>
+            <Button size="small" onClick={() => void workspace.discardTurn()}>
+              {unfinishedTurn.elsewhere ? "Leave it there" : "End it"}
+            </Button>
+          </div>
+        </Banner>
+      )}
+      {problem !== null && (
+        <Banner tone="danger" urgent>
+          <div className={styles.problem}>
+            <Markdown text={problem} />
+            <Button size="small" variant="quiet" onClick={() => workspace.dismissProblem()}>
+              Dismiss
+            </Button>
+          </div>
+        </Banner>
+      )}
+    </div>
+  );
+}
+
+const MODEL: Readonly<Record<string, string>> = {
+  starting: "The model is starting",
+  crashed: "The model stopped and is being started again",
+  stopped: "The model was unloaded and is being loaded again",
+};

@@ -1,0 +1,76 @@
+import type { Command } from "../../agent/slash.ts";
+import type { ModelInfo } from "../../protocol/generated.ts";
+import type { OpenConversation } from "./open-conversation.ts";
+import type { AgentClient } from "./shell-environment.ts";
+
+/** What a command needs of the page. */
+export interface CommandContext {
+  readonly client: AgentClient;
+  /** The chosen model, asked for again if there was none; null if there still is none. */
+  findModel(): Promise<ModelInfo | null>;
+  /** The conversation on the screen, or a new one named after `text`. */
+  conversationFor(text: string): Promise<OpenConversation>;
+}
+
+/** What became of what was typed. Text that was not taken stays in the message box. */
+export type CommandOutcome = { readonly taken: true } | { readonly taken: false; readonly problem: string | null };
+
+const TAKEN: CommandOutcome = { taken: true };
+
+/** Runs what was typed: a message for the model or a command for the page. `/exit` is for the caller. */
+export async function runCommand(command: Command, typed: string, context: CommandContext): Promise<CommandOutcome> {
+  switch (command.kind) {
+    case "mistake":
+      return refused(command.why);
+    case "message":
+      return sendMessage(command.text, context);
+    case "call": {
+      const conversation = await context.conversationFor(typed);
+      const { name, arguments: given } = command;
+      return takenIf(await conversation.call(typed, { name, arguments: given }));
+    }
+    case "help": {
+      const conversation = await context.conversationFor(typed);
+      conversation.apply({ type: "panel:shown", panel: { kind: "help" } });
+      return TAKEN;
+    }
+    case "tools":
+    case "inspect":
+      return showTools(command, typed, context);
+    case "exit":
+      return TAKEN;
+  }
+}
+
+async function sendMessage(text: string, context: CommandContext): Promise<CommandOutcome> {
+  const model = await context.findModel();
+  if (model === null) return refused("No model is available. `countersign doctor` says what is missing.");
+  const conversation = await context.conversationFor(text);
+  return takenIf(await conversation.sendMessage(text, model));
+}
+
+async function showTools(
+  command: Extract<Command, { readonly kind: "tools" | "inspect" }>,
+  typed: string,
+  context: CommandContext,
+): Promise<CommandOutcome> {
+  const conversation = await context.conversationFor(typed);
+  const described = await context.client.call("tools/describe", { conversationId: conversation.id });
+  const tools = described.tools.filter((each) => each.local !== true);
+  if (command.kind === "tools") {
+    conversation.apply({ type: "panel:shown", panel: { kind: "tools", tools } });
+    return TAKEN;
+  }
+  const tool = tools.find(({ name }) => name === command.name);
+  if (tool === undefined) return refused(`There is no tool called \`${command.name}\` here.`);
+  conversation.apply({ type: "panel:shown", panel: { kind: "tool", tool } });
+  return TAKEN;
+}
+
+function takenIf(taken: boolean): CommandOutcome {
+  return taken ? TAKEN : { taken, problem: null };
+}
+
+function refused(problem: string): CommandOutcome {
+  return { taken: false, problem };
+}

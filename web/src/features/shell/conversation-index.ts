@@ -1,0 +1,84 @@
+import type { Conversation, ConversationExport } from "../../protocol/generated.ts";
+import type { AgentClient } from "./shell-environment.ts";
+
+/** As long as the gateway takes. */
+const TITLE_LIMIT = 200;
+const COPY_SUFFIX = " (copy)";
+
+/** The stored conversations that this page knows of, newest first, fetched one page at a time. */
+export class ConversationIndex {
+  readonly #client: AgentClient;
+  #conversations: readonly Conversation[] | null = null;
+  #nextCursor: string | undefined;
+
+  constructor(client: AgentClient) {
+    this.#client = client;
+  }
+
+  /** Null until the first page is here. */
+  get conversations(): readonly Conversation[] | null {
+    return this.#conversations;
+  }
+
+  get hasMore(): boolean {
+    return this.#nextCursor !== undefined;
+  }
+
+  find(id: string | null): Conversation | undefined {
+    return this.#conversations?.find((each) => each.id === id);
+  }
+
+  /** The newest page, in front of what was already fetched of the older ones. */
+  async loadNewest(): Promise<void> {
+    const { conversations, nextCursor } = await this.#client.call("conversations/list", {});
+    const isFirst = this.#conversations === null;
+    const fresh = new Set(conversations.map(({ id }) => id));
+    this.#conversations = [...conversations, ...(this.#conversations?.filter(({ id }) => !fresh.has(id)) ?? [])];
+    if (isFirst) this.#nextCursor = nextCursor;
+  }
+
+  async loadOlder(): Promise<void> {
+    if (this.#nextCursor === undefined) return;
+    const page = await this.#client.call("conversations/list", { cursor: this.#nextCursor });
+    this.#conversations = [...(this.#conversations ?? []), ...page.conversations];
+    this.#nextCursor = page.nextCursor;
+  }
+
+  /** Stores a conversation as the gateway has just described it: in its place, or in front when it is new. */
+  put(conversation: Conversation): void {
+    const known = this.#conversations ?? [];
+    this.#conversations = known.some(({ id }) => id === conversation.id)
+      ? known.map((each) => (each.id === conversation.id ? conversation : each))
+      : [conversation, ...known];
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    const { conversation } = await this.#client.call("conversations/rename", { conversationId: id, title });
+    this.put(conversation);
+  }
+
+  /** Deletes a conversation; a turn that is open in it is cancelled first. */
+  async delete(id: string): Promise<void> {
+    const { openTurn } = await this.#client.call("conversations/open", { conversationId: id });
+    if (openTurn !== undefined)
+      await this.#client.call("turns/cancel", { conversationId: id, turnId: openTurn.turnId });
+    await this.#client.call("conversations/delete", { conversationId: id });
+    this.#conversations = this.#conversations?.filter((each) => each.id !== id) ?? null;
+  }
+
+  /** A new conversation with all messages of this one, under a title that tells them apart. Gives its id. */
+  async copy(id: string): Promise<string> {
+    // Another tab may have added turns since the list was fetched.
+    await this.loadNewest();
+    const fromTurn = this.find(id)?.turnCount ?? 0;
+    const { conversation } = await this.#client.call("conversations/fork", { conversationId: id, fromTurn });
+    this.put(conversation);
+    await this.rename(conversation.id, conversation.title.slice(0, TITLE_LIMIT - COPY_SUFFIX.length) + COPY_SUFFIX);
+    return conversation.id;
+  }
+
+  /** All that the gateway has of a conversation, results included. */
+  export(id: string): Promise<ConversationExport> {
+    return this.#client.call("conversations/export", { conversationId: id });
+  }
+}

@@ -1,0 +1,120 @@
+import { useMemo } from "react";
+import type { CallCard } from "../../../agent/conversation.ts";
+import type { Observation } from "../../../agent/messages.ts";
+import { ExternalText } from "../../../ui/ExternalText.tsx";
+import { JsonView } from "../../../ui/JsonView.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { explainFailedCall, stateOf } from "./call-labels.ts";
+import { Markdown } from "./Markdown.tsx";
+import { type ProgramOutput, readProgramOutput } from "./program-output.ts";
+import styles from "./ToolCallView.module.css";
+
+/** One tool call, keyed by its id: tool, arguments, state and result. */
+export function ToolCallView({ card }: { readonly card: CallCard }) {
+  const { call, tool, progress, result } = card;
+  const { label, tone } = stateOf(card);
+  const explanation = explainFailedCall(card);
+  return (
+    <article className={styles.call} data-tone={tone} aria-label={`${call.name}: ${label}`}>
+      <header className={styles.head}>
+        <span className={styles.name}>
+          <code>{call.name}</code>
+          {tool?.title !== undefined && <span className={styles.title}>{tool.title}</span>}
+        </span>
+        <Tag tone={tone}>
+          {label === "Running" && <Spinner />} {label}
+        </Tag>
+      </header>
+      <ArgumentSummary card={card} />
+      {result === undefined && progress !== undefined && (
+        <p className={styles.progress}>
+          {progress.fraction !== undefined && <progress max={1} value={progress.fraction} aria-label="Progress" />}
+          <ExternalText text={progress.message} />
+        </p>
+      )}
+      {explanation !== null && <Markdown text={explanation} />}
+      <details className={styles.fold}>
+        <summary>Arguments</summary>
+        <Arguments given={call.arguments} />
+      </details>
+      {result !== undefined && result.content !== "" && <ResultView tool={call.name} result={result} />}
+    </article>
+  );
+}
+
+function ResultView({ tool, result }: { readonly tool: string; readonly result: Observation }) {
+  const output = useMemo(() => readProgramOutput(tool, result.content), [tool, result.content]);
+  return (
+    <details className={styles.fold} open={result.outcome === "ok" && isShort(result.content)}>
+      <summary>
+        Result
+        {output !== null && (
+          <span className={styles.note}>
+            {` · exit code ${output.exitCode} · ${output.seconds.toLocaleString("en", { maximumFractionDigits: 2 })} s`}
+          </span>
+        )}
+        {result.trust === "untrusted" && <span className={styles.note}> · external, not verified</span>}
+        {result.truncated && <span className={styles.note}> · shortened</span>}
+      </summary>
+      {output === null ? <Output text={result.content} /> : <Streams output={output} />}
+    </details>
+  );
+}
+
+/** A program's standard output and, apart from it, its error output. */
+function Streams({ output: { stdout, stderr, unreadable } }: { readonly output: ProgramOutput }) {
+  const nameOf = (stream: string) => (unreadable.includes(stream) ? `${stream}, not all of it text` : stream);
+  return (
+    <>
+      {stdout === "" && stderr === "" && <p className={styles.note}>It printed nothing.</p>}
+      {unreadable.includes("stdout") && <p className={styles.note}>Output ({nameOf("stdout")})</p>}
+      {stdout !== "" && <Output text={stdout} />}
+      {stderr !== "" && <p className={styles.note}>Error output ({nameOf("stderr")})</p>}
+      {stderr !== "" && <Output text={stderr} />}
+    </>
+  );
+}
+
+function Output({ text }: { readonly text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <pre className={styles.result} tabIndex={0} dir="auto">
+      <ExternalText text={text} />
+    </pre>
+  );
+}
+
+/** Short enough to stand open beside what the model says about it. */
+function isShort(content: string): boolean {
+  return content.length <= 2_000 && content.split("\n").length <= 40;
+}
+
+/** The arguments in a line, so that a card says what it is about without being opened. */
+function ArgumentSummary({ card }: { readonly card: CallCard }) {
+  const words = Object.entries(card.call.arguments).map(([name, value]) => `${name}: ${shorten(value)}`);
+  return words.length === 0 ? null : (
+    <p className={styles.summary}>
+      <ExternalText text={words.join(" · ")} />
+    </p>
+  );
+}
+
+const SUMMARY_LENGTH = 80;
+
+function shorten(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > SUMMARY_LENGTH ? `${line.slice(0, SUMMARY_LENGTH)}…` : line;
+}
+
+export function Arguments({ given }: { readonly given: Readonly<Record<string, unknown>> }) {
+  const rows = Object.entries(given).map(([name, value]) => ({
+    name,
+    term: <VisibleText text={name} />,
+    value: <JsonView value={value} />,
+  }));
+  return rows.length === 0 ? <p className={styles.note}>None.</p> : <KeyValue rows={rows} />;
+}

@@ -1,0 +1,143 @@
+import { chatOver } from "../../agent/chat.ts";
+import { advance, type Conversation, emptyConversation, restore as restoreLog } from "../../agent/conversation.ts";
+import type { AgentEvent } from "../../agent/events.ts";
+import type { ProposedCall } from "../../agent/lane.ts";
+import { recall } from "../../agent/messages.ts";
+import { TurnRunner } from "../../agent/runner.ts";
+import type { CallView, ConversationOpened, ModelInfo, OpenTurn, StoredMessage } from "../../protocol/generated.ts";
+import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
+
+/** A turn that an earlier page, or another tab, left open. */
+export interface UnfinishedTurn {
+  readonly turn: OpenTurn;
+  /** Another tab holds it: this one may only take it over. */
+  readonly elsewhere: boolean;
+}
+
+/** One conversation as this page has it open: what is shown, and the loop that runs it. It runs on while another is shown. */
+export class OpenConversation {
+  readonly id: string;
+  readonly #client: AgentClient;
+  readonly #environment: ShellEnvironment;
+  readonly #onChange: (event: AgentEvent | null) => void;
+  #runner: TurnRunner;
+  #log: Conversation = emptyConversation;
+  #unfinishedTurn: UnfinishedTurn | null = null;
+
+  constructor(
+    id: string,
+    client: AgentClient,
+    environment: ShellEnvironment,
+    onChange: (event: AgentEvent | null) => void,
+  ) {
+    this.id = id;
+    this.#client = client;
+    this.#environment = environment;
+    this.#onChange = onChange;
+    this.#runner = this.#createRunner([], []);
+  }
+
+  get log(): Conversation {
+    return this.#log;
+  }
+
+  get unfinishedTurn(): UnfinishedTurn | null {
+    return this.#unfinishedTurn;
+  }
+
+  get busy(): boolean {
+    return this.#runner.busy;
+  }
+
+  /** Show what the gateway has stored, and wait again for what still runs there. */
+  async restore(opened: ConversationOpened, models: readonly ModelInfo[]): Promise<void> {
+    const { calls } = await this.#client.call("tools/list-calls", { conversationId: this.id });
+    const { messages, openTurn } = opened;
+    this.#runner = this.#createRunner(messages, calls);
+    this.#log = restoreLog(messages, calls, openTurn?.turnId ?? null);
+    this.#unfinishedTurn = openTurn ? { turn: openTurn, elsewhere: openTurn.snapshot === undefined } : null;
+    this.#onChange(null);
+    // A call that waits for a person, or runs, is waited for at once. Asking the model again is for the person to say.
+    const isLive = calls.some((view) => view.turnId === openTurn?.turnId && view.state !== "closed");
+    if (isLive && openTurn?.snapshot !== undefined) void this.continueTurn(models);
+  }
+
+  /** Whether the message reached the gateway; the turn then goes on by itself. */
+  async sendMessage(text: string, model: ModelInfo): Promise<boolean> {
+    this.#unfinishedTurn = null;
+    return (await this.#runner.run(text, model)) !== null;
+  }
+
+  async call(text: string, proposal: ProposedCall): Promise<boolean> {
+    this.#unfinishedTurn = null;
+    return (await this.#runner.call(text, proposal)) !== null;
+  }
+
+  /** Go on with the turn that was left open, taking it over from another tab if need be. */
+  async continueTurn(models: readonly ModelInfo[]): Promise<void> {
+    const unfinished = this.#unfinishedTurn;
+    if (unfinished === null) return;
+    const { openTurn } = unfinished.elsewhere
+      ? await this.#client.call("conversations/open", { conversationId: this.id, takeOver: true })
+      : { openTurn: unfinished.turn };
+    this.#unfinishedTurn = null;
+    this.#onChange(null);
+    if (openTurn?.snapshot === undefined) return;
+    const model = models.find(({ id }) => id === openTurn.modelId) ?? null;
+    await this.#runner.resume(openTurn.snapshot, model);
+  }
+
+  /** Do not go on with the turn that was left open: end it, or leave it to the tab that holds it. */
+  async discardTurn(): Promise<void> {
+    const unfinished = this.#unfinishedTurn;
+    if (unfinished === null) return;
+    this.#unfinishedTurn = null;
+    this.#onChange(null);
+    if (unfinished.elsewhere) return;
+    this.apply({ type: "turn:resumed", turnId: unfinished.turn.turnId, tools: [] });
+    this.apply({ type: "turn:ended", ending: "stopped", label: "words" });
+    await this.#client.call("turns/cancel", { conversationId: this.id, turnId: unfinished.turn.turnId });
+  }
+
+  stop(): Promise<void> {
+    return this.#runner.stop();
+  }
+
+  async cancelCall(callId: string): Promise<void> {
+    await this.#client.call("tools/cancel", { conversationId: this.id, callId });
+  }
+
+  /** Something happened that concerns this conversation. */
+  apply(event: AgentEvent): void {
+    this.#log = advance(this.#log, event);
+    this.#onChange(event);
+  }
+
+  /** The page has a new connection; `opened` is what the gateway says about this conversation on it. */
+  rebound(opened: ConversationOpened): void {
+    const { openTurn } = opened;
+    if (this.#runner.busy) this.#runner.rebound(openTurn?.snapshot ?? null);
+    else if (this.#unfinishedTurn !== null)
+      this.#unfinishedTurn = openTurn ? { turn: openTurn, elsewhere: openTurn.snapshot === undefined } : null;
+    this.#onChange(null);
+  }
+
+  snapshotRevoked(snapshotId: string, reason: string): void {
+    this.#runner.revoked(snapshotId, reason);
+  }
+
+  #createRunner(stored: readonly StoredMessage[], calls: readonly CallView[]): TurnRunner {
+    return new TurnRunner(
+      {
+        gateway: this.#client,
+        chatWith: (token) => chatOver(this.#environment.fetch, token),
+        newCallId: this.#environment.newCallId,
+        wait: this.#environment.wait,
+        today: this.#environment.today,
+        emit: (event) => this.apply(event),
+      },
+      this.id,
+      recall(stored, calls),
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import type { AgentEvent } from "../../agent/events.ts";
+import { OpenConversation } from "./open-conversation.ts";
+import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
+
+/** Told of every change in a conversation; `event` is null when the log was replaced as a whole. */
+export type ChangeListener = (conversationId: string, event: AgentEvent | null) => void;
+
+/** The conversations that this page has open, and what the gateway announces about them. */
+export class OpenConversations {
+  readonly #client: AgentClient;
+  readonly #environment: ShellEnvironment;
+  readonly #onChange: ChangeListener;
+  readonly #byId = new Map<string, OpenConversation>();
+
+  constructor(client: AgentClient, environment: ShellEnvironment, onChange: ChangeListener) {
+    this.#client = client;
+    this.#environment = environment;
+    this.#onChange = onChange;
+  }
+
+  get(id: string | null): OpenConversation | undefined {
+    return id === null ? undefined : this.#byId.get(id);
+  }
+
+  /** Open a conversation, with an empty log as yet. */
+  create(id: string): OpenConversation {
+    const changed = (event: AgentEvent | null) => this.#onChange(id, event);
+    const conversation = new OpenConversation(id, this.#client, this.#environment, changed);
+    this.#byId.set(id, conversation);
+    return conversation;
+  }
+
+  close(id: string): void {
+    this.#byId.delete(id);
+  }
+
+  /** Pass on what the gateway announces, until the functions that are returned are called. */
+  listen(): (() => void)[] {
+    const client = this.#client;
+    client.onRebind((call) => this.#rebind(call));
+    return [
+      client.on("approvals/requested", ({ approval }) =>
+        this.#byId.get(approval.conversationId)?.apply({ type: "approval:requested", approval }),
+      ),
+      client.on("approvals/resolved", ({ callId, status }) =>
+        this.#applyToCall(callId, { type: "approval:resolved", callId, status }),
+      ),
+      client.on("tools/progress", ({ callId, message, fraction }) =>
+        this.#applyToCall(callId, {
+          type: "call:progressed",
+          callId,
+          message,
+          ...(fraction !== undefined && { fraction }),
+        }),
+      ),
+      client.on("snapshot/revoked", ({ snapshotId, reason }) => {
+        for (const conversation of this.#byId.values()) conversation.snapshotRevoked(snapshotId, reason);
+      }),
+    ];
+  }
+
+  /** After a reconnect every turn under way has to be moved to the new connection before anything else is asked on it. */
+  async #rebind(call: AgentClient["call"]): Promise<void> {
+    for (const conversation of this.#byId.values()) {
+      if (!conversation.busy && conversation.unfinishedTurn === null) continue;
+      const takeOver = conversation.busy;
+      conversation.rebound(await call("conversations/open", { conversationId: conversation.id, takeOver }));
+    }
+  }
+
+  /** An event names only the call that it is about. */
+  #applyToCall(callId: string, event: AgentEvent): void {
+    for (const conversation of this.#byId.values())
+      if (conversation.log.calls[callId] !== undefined) conversation.apply(event);
+  }
+}

@@ -1,0 +1,137 @@
+import type { Fetch } from "../../agent/chat.ts";
+import { isoDay } from "../../agent/days.ts";
+import { connectTo, wait } from "../../protocol/browser.ts";
+import type { AgentConnection, AgentMethods, AgentNotifications } from "../../protocol/contract.ts";
+import type { Socket } from "../../protocol/rpc.ts";
+
+/** The part of the connection that the shell uses. */
+export type AgentClient = Pick<
+  AgentConnection,
+  "state" | "start" | "stop" | "retryNow" | "onState" | "onRebind" | "on" | "call"
+>;
+
+/** Everything that the shell needs from the browser, so that a test can replace it. */
+export interface ShellEnvironment {
+  /** A new connection to the gateway, not started. */
+  createClient(): AgentClient;
+  readonly fetch: Fetch;
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** The day where the person is, `2026-11-21`. */
+  today(): string;
+  newCallId(): string;
+  /** Ends the session on the gateway. */
+  signOut(): Promise<void>;
+  /** Run `paint` before the next frame, once, however often it is asked for. */
+  nextFrame(paint: () => void): void;
+  /** Show a page of the console in a window of its own. */
+  openConsole(url: string): void;
+  /** Hand a text to the person as a file. */
+  saveFile(name: string, text: string): void;
+  /** Whether the gateway refused the way back from the console that led to this page. */
+  readonly signInFailed: boolean;
+  readonly address: ConversationAddress;
+  readonly drafts: Drafts;
+}
+
+/** Which conversation the address bar names, so that a reload comes back to it. */
+export interface ConversationAddress {
+  read(): string | null;
+  write(conversationId: string | null): void;
+  onChange(listener: () => void): () => void;
+}
+
+/** What was typed and not sent yet. Kept in this browser only, and never more than text. */
+export interface Drafts {
+  read(conversationId: string | null): string;
+  write(conversationId: string | null, text: string): void;
+}
+
+const CONSOLE_WINDOW = "countersign-console";
+const CONSOLE_WINDOW_FEATURES = "popup,width=560,height=820";
+
+/** The browser itself. */
+export function browserShell(): ShellEnvironment {
+  return {
+    createClient: () =>
+      connectTo<AgentMethods, AgentNotifications>({
+        origin: window.location.origin,
+        openSocket: (url, subprotocol) => new WebSocket(url, subprotocol) as Socket,
+        fetch: (url) => fetch(url, { cache: "no-store" }),
+      }),
+    fetch: (url, init) => fetch(url, { ...init, redirect: "error", cache: "no-store" }),
+    wait,
+    today: () => isoDay(new Date()),
+    newCallId: () => `call_${crypto.randomUUID()}`,
+    signOut: async () => {
+      await fetch("/logout", { method: "POST", redirect: "manual" });
+    },
+    nextFrame: (paint) => {
+      // A hidden page is given no frames, and still has to keep up.
+      if (document.hidden) setTimeout(paint);
+      else requestAnimationFrame(paint);
+    },
+    openConsole: (url) => void window.open(url, CONSOLE_WINDOW, CONSOLE_WINDOW_FEATURES),
+    saveFile,
+    signInFailed: takeRefusal(),
+    address: {
+      read: readAddress,
+      write: (conversationId) => {
+        if (readAddress() !== conversationId)
+          window.history.pushState(null, "", conversationId === null ? "/" : `/c/${conversationId}`);
+      },
+      onChange: (listener) => {
+        window.addEventListener("popstate", listener);
+        return () => window.removeEventListener("popstate", listener);
+      },
+    },
+    drafts: storedDrafts(),
+  };
+}
+
+function saveFile(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has taken the address by then; without this the text would stay in memory as long as the page.
+  setTimeout(() => URL.revokeObjectURL(url));
+}
+
+function readAddress(): string | null {
+  const [, id] = /^\/c\/([\w-]+)$/.exec(window.location.pathname) ?? [];
+  return id ?? null;
+}
+
+/** The gateway shows this page at `/callback` only when it refused the code there. The address is then of no use. */
+function takeRefusal(): boolean {
+  const refused = window.location.pathname === "/callback";
+  if (refused) window.history.replaceState(null, "", "/");
+  return refused;
+}
+
+/** Storage may be forbidden or full; then a draft lives as long as the page. */
+function storedDrafts(): Drafts {
+  const kept = new Map<string, string>();
+  const nameOf = (conversationId: string | null) => `draft:${conversationId ?? "new"}`;
+  return {
+    read: (conversationId) => {
+      const name = nameOf(conversationId);
+      try {
+        return kept.get(name) ?? window.localStorage.getItem(name) ?? "";
+      } catch {
+        return kept.get(name) ?? "";
+      }
+    },
+    write: (conversationId, text) => {
+      const name = nameOf(conversationId);
+      kept.set(name, text);
+      try {
+        if (text === "") window.localStorage.removeItem(name);
+        else window.localStorage.setItem(name, text);
+      } catch {
+        // Kept above.
+      }
+    },
+  };
+}
