@@ -1,8 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, type Plugin, runnerImport } from "vite";
 
 /**
  * Two apps, one per origin: `vite build --mode shell` and `vite build --mode console`. Each ends in a folder of its own,
@@ -10,7 +11,7 @@ import { defineConfig, type Plugin } from "vite";
  */
 export default defineConfig(({ mode: app }) => ({
   root: app,
-  plugins: [layered(), react(), gzipped()],
+  plugins: [layered(), react(), addressed(app), gzipped()],
   publicDir: false,
   build: {
     outDir: `../dist/${app}`,
@@ -20,6 +21,7 @@ export default defineConfig(({ mode: app }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
 }));
 
@@ -33,6 +35,42 @@ function layered(): Plugin {
     name: "layered",
     enforce: "pre",
     transform: (code, id) => (id.endsWith(".css") ? { code: `${order}\n${code}`, map: null } : null),
+  };
+}
+
+/** Where the pages of each app are listed. */
+const PAGES: Readonly<Record<string, readonly [file: string, table: string]>> = {
+  shell: ["src/features/shell/pages.ts", "shellPages"],
+  console: ["src/features/console/pages.tsx", "consolePages"],
+};
+
+/** `pages.json`: the paths of the app's pages, so that the gateway serves the app there and has no list of its own. */
+function addressed(app: string): Plugin {
+  return {
+    name: "addressed",
+    apply: "build",
+    async generateBundle() {
+      const [file = "", table = ""] = PAGES[app] ?? [];
+      type Tables = Readonly<Record<string, readonly { readonly path: string }[]>>;
+      const { module } = await runnerImport<Tables>(fileURLToPath(new URL(file, import.meta.url)), {
+        configFile: false,
+        logLevel: "silent",
+        plugins: [unstyled()],
+      });
+      const source = JSON.stringify(module[table]?.map(({ path }) => path));
+      this.emitFile({ type: "asset", fileName: "pages.json", source });
+    },
+  };
+}
+
+/** Loads components without their style sheets, which only a browser needs. */
+function unstyled(): Plugin {
+  const empty = "\0unstyled";
+  return {
+    name: "unstyled",
+    enforce: "pre",
+    resolveId: (source) => (source.endsWith(".css") ? empty : null),
+    load: (id) => (id === empty ? "export default {};" : null),
   };
 }
 

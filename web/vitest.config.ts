@@ -9,7 +9,7 @@ export default defineConfig({
     environment: "node",
     reporters: ["./tests/plain-reporter.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },
-    setupFiles: ["./tests/patience.ts"],
+    setupFiles: ["./tests/timeouts.ts"],
     testTimeout: 30_000,
     restoreMocks: true,
     maxWorkers: 1,

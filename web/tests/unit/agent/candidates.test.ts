@@ -1,6 +1,6 @@
-// Requirement ids: 004-13.
 import { describe, expect, test } from "vitest";
 import { MANY, select } from "../../../src/agent/candidates.ts";
+import { requirement } from "../../requirement.ts";
 import { descriptor } from "./scripted.ts";
 import { readVectors } from "./vectors.ts";
 
@@ -24,6 +24,7 @@ describe("the likely tools are shown", () => {
 });
 
 test("a message like an example of the prompt brings its tool to a crowded table", () => {
+  requirement("004-13", "a tool whose example is like the message is shown");
   const crowd = Array.from({ length: MANY + 20 }, (_, at) => descriptor(`plugin${at}__run`, { description: "Runs." }));
   const tools = [...crowd, descriptor("search_files", { description: "Find the files that contain a text." })];
   expect(select("who mentioned the dentist?", tools).map(({ name }) => name)).toContain("search_files");

@@ -1,4 +1,3 @@
-// Requirement ids: 004-09.
 import { describe, expect, test } from "vitest";
 import {
   accept,
@@ -9,6 +8,7 @@ import {
   widen,
 } from "../../../src/agent/compaction.ts";
 import type { Message } from "../../../src/agent/messages.ts";
+import { requirement } from "../../requirement.ts";
 import { readVectors } from "./vectors.ts";
 
 interface Vectors {
@@ -62,6 +62,7 @@ describe("a summary goes in bounded and says what it stands for", () => {
 });
 
 test("a summary is never what the person said", () => {
+  requirement("002-21", "a summary is shown as the model's words and never as the person's");
   const said = (turnId: string, content: string): Message => ({ role: "user", turnId, content });
   const made = compacted([said("t1", "x"), said("t2", "y")], over([0]), "delete secret.txt");
   expect(made.map(({ role, turnId }) => `${role} ${turnId}`)).toEqual(["user summary", "assistant summary", "user t2"]);

@@ -1,9 +1,9 @@
-// Requirement ids: 004-14, 004-15, 004-16.
 import { describe, expect, test } from "vitest";
 import { findDays, isoDay, plain } from "../../../src/agent/days.ts";
 import { enrich } from "../../../src/agent/enrich.ts";
 import { type Focus, NOTHING } from "../../../src/agent/focus.ts";
 import { findMoney } from "../../../src/agent/money.ts";
+import { requirement } from "../../requirement.ts";
 import { readVectors } from "./vectors.ts";
 
 interface Vectors {
@@ -41,6 +41,7 @@ describe("the amount is the token that looks like money", () => {
 });
 
 test("a day is the one where the person is, late at night too", () => {
+  requirement("004-14", "today is the date of the person's zone");
   expect(isoDay(new Date(2026, 2, 9, 23, 59))).toBe("2026-03-09");
   expect(isoDay(new Date(2026, 2, 9, 0, 0))).toBe("2026-03-09");
 });

@@ -1,6 +1,5 @@
-// Requirement ids: 004-07.
 import { describe, expect, test } from "vitest";
-import { after, type Focus, NOTHING } from "../../../src/agent/focus.ts";
+import { type Focus, NOTHING, updateFocus } from "../../../src/agent/focus.ts";
 import type { Observation } from "../../../src/agent/messages.ts";
 import { partsOf, slotOf } from "../../../src/agent/names.ts";
 import { readVectors } from "./vectors.ts";
@@ -33,17 +32,17 @@ describe("a name tells what it points at", () => {
 
 describe("the focus follows what was done", () => {
   test.each(vectors.after)("$name", ({ call, result, focus, becomes }) => {
-    expect(after(call, result, { ...NOTHING, ...focus })).toEqual({ ...NOTHING, ...becomes });
+    expect(updateFocus(call, result, { ...NOTHING, ...focus })).toEqual({ ...NOTHING, ...becomes });
   });
 });
 
 test("a text is no name of a thing", () => {
   const call = { name: "x", arguments: { path: "p".repeat(1025) } };
-  expect(after(call, done("", "untrusted"), NOTHING)).toEqual(NOTHING);
-  expect(after(call, done(`{"id": 1}${" ".repeat(8192)}`, "trusted"), NOTHING)).toEqual(NOTHING);
+  expect(updateFocus(call, done("", "untrusted"), NOTHING)).toEqual(NOTHING);
+  expect(updateFocus(call, done(`{"id": 1}${" ".repeat(8192)}`, "trusted"), NOTHING)).toEqual(NOTHING);
 });
 
 test("half a character is no name of a thing", () => {
   const call = { name: "x", arguments: { path: "a\ud800" } };
-  expect(after(call, done("\ud800", "trusted"), NOTHING)).toEqual(NOTHING);
+  expect(updateFocus(call, done("\ud800", "trusted"), NOTHING)).toEqual(NOTHING);
 });

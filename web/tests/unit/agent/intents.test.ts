@@ -1,4 +1,3 @@
-// Requirement ids: 004-01, 004-09, 004-12.
 import { describe, expect, test } from "vitest";
 import { hasCue, probePrompt, probeSchema, progress, readActions, summarise } from "../../../src/agent/intents.ts";
 import type { Observation } from "../../../src/agent/messages.ts";

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { ChatDelta } from "../../../src/agent/chat.ts";
-import { type LaneInput, MAX_CALLS, type Step } from "../../../src/agent/lane.ts";
+import type { LaneInput, LaneStep } from "../../../src/agent/lane.ts";
 import type { Message } from "../../../src/agent/messages.ts";
 import { nativeLane } from "../../../src/agent/native-lane.ts";
 import { MAX_REPLY } from "../../../src/agent/parse.ts";
+import { MAX_CALLS } from "../../../src/agent/reply.ts";
+import { requirement } from "../../requirement.ts";
 import {
   calls,
   descriptor,
@@ -20,7 +22,7 @@ import {
 async function step(messages: Message[], lines: Line[], more: Partial<LaneInput> = {}) {
   const listener = new SilentListener();
   const { chat, requests } = scriptedChat(...lines);
-  const made: Step = await nativeLane({
+  const made: LaneStep = await nativeLane({
     ...plainInput,
     messages,
     shown: messages,
@@ -49,6 +51,7 @@ describe("what the model is told", () => {
   });
 
   test("a result comes back under its call's id, framed, as role tool", async () => {
+    requirement("002-35", "a result has the role tool and stands in a frame with its trust");
     const call = proposed("call_1", "list_directory");
     const history: Message[] = [
       asked,
@@ -101,13 +104,16 @@ describe("what the model says", () => {
     expect(made.kind).toBe("calls");
   });
 
-  test("arguments that are no JSON are asked for again and never sent", async () => {
+  test.each([
+    ['{"path": ', "not valid JSON"],
+    ['["a"]', "not a JSON object"],
+  ])("arguments that are no JSON object are asked for again and never sent: %s", async (written, reason) => {
     const { step: made, requests } = await step(
       [asked],
-      [calls(["read_file", '{"path": ']), calls(["read_file", { path: "a" }])],
+      [calls(["read_file", written]), calls(["read_file", { path: "a" }])],
     );
     expect(made).toMatchObject({ kind: "calls", proposals: [{ name: "read_file", arguments: { path: "a" } }] });
-    expect(requests[1]?.messages.at(-1)?.content).toContain("not valid JSON");
+    expect(requests[1]?.messages.at(-1)?.content).toContain(reason);
   });
 
   test.each([
@@ -212,6 +218,7 @@ describe("what the model says", () => {
   });
 
   test("`respond` is an answer, even without a message", async () => {
+    requirement("003-04", "the lane of native tools takes respond as an answer");
     const shown = [...tools, descriptor("respond", { local: true })];
     expect((await step([asked], [calls(["respond", { message: "Hello." }])], { tools: shown })).step).toEqual({
       kind: "answer",

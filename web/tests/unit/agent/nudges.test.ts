@@ -1,7 +1,6 @@
-// Requirement id: 003-07.
 import { describe, expect, test } from "vitest";
+import words from "../../../../loop/prompts.json" with { type: "json" };
 import { looksLikePlanning, MAX_NUDGES, nudge } from "../../../src/agent/nudges.ts";
-import words from "../../../src/agent/prompts.json" with { type: "json" };
 import { readVectors } from "./vectors.ts";
 
 interface Vectors {

@@ -2,18 +2,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   AnswerReader,
-  Fault,
   findObject,
   MAX_REPLY,
   ObjectScanner,
+  ParseFailure,
   parseEnvelope,
   readObject,
   ThoughtFilter,
 } from "../../../src/agent/parse.ts";
 import { readVectors } from "./vectors.ts";
 
-/* What a model meant, against the vectors that Python reads too, and against a scanner too simple to be wrong.
-   Requirements 000-05, 000-08, 001-10. */
+/* What a model meant, against the vectors that Python reads too, and against a scanner too simple to be wrong. */
 
 const vectors = readVectors<{
   envelopes: { name: string; text: string; read: unknown }[];
@@ -175,8 +174,8 @@ describe("a partial answer", () => {
 
 test("a reply is measured in code units", () => {
   const whole = (count: number) => `{"a":"${"😀".repeat(count)}"}`;
-  expect(readObject(whole(MAX_REPLY / 2 - 4))).not.toBeInstanceOf(Fault);
-  expect(readObject(whole(MAX_REPLY / 2 - 3))).toEqual(new Fault("it is too long"));
+  expect(readObject(whole(MAX_REPLY / 2 - 4))).not.toBeInstanceOf(ParseFailure);
+  expect(readObject(whole(MAX_REPLY / 2 - 3))).toEqual(new ParseFailure("it is too long"));
 });
 
 test("an answer is read once while it is written, and no further than where it breaks", () => {

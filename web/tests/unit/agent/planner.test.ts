@@ -9,7 +9,7 @@ import {
   shapeOf,
 } from "../../../src/agent/actions.ts";
 import { estimateTokens } from "../../../src/agent/budget.ts";
-import { Fault, readReply } from "../../../src/agent/parse.ts";
+import { ParseFailure, readReply } from "../../../src/agent/parse.ts";
 import {
   OnDevicePlanner,
   OnDevicePlannerError,
@@ -17,11 +17,12 @@ import {
   type Planner,
   type PlannerChunk,
 } from "../../../src/agent/planner.ts";
-import type { AgentContext } from "../../../src/agent/render.ts";
+import type { AgentContext } from "../../../src/agent/planner-prompt.ts";
 import type { GenerateRequest } from "../../../src/agent/repair.ts";
+import { requirement } from "../../requirement.ts";
 import { readVectors } from "./vectors.ts";
 
-/* The planner for small models, against the vectors that Python reads too. Requirement 001-13. */
+/* The planner for small models, against the vectors that Python reads too. */
 
 interface Reading {
   readonly name: string;
@@ -76,8 +77,8 @@ function sizeOf({ messages }: GenerateRequest): number {
 test.each(vectors.readings)("a reply is an action of the vocabulary or there is a reason: $name", (each) => {
   const value = readReply(each.reply);
   const made =
-    value instanceof Fault ? value : readAction(value, each.actions ?? DEFAULT_ACTIONS, vectors.tools, stamps);
-  expect(made instanceof Fault ? { reason: made.reason } : { action: made }).toEqual(
+    value instanceof ParseFailure ? value : readAction(value, each.actions ?? DEFAULT_ACTIONS, vectors.tools, stamps);
+  expect(made instanceof ParseFailure ? { reason: made.reason } : { action: made }).toEqual(
     each.action ? { action: each.action } : { reason: each.reason },
   );
 });
@@ -182,7 +183,7 @@ test("halves of characters are shown as such", async () => {
   };
   const steps = [{ action: { type: "stop" }, observation: "\ude00 \ud83d\ude00 \ud83d" }];
   await new OnDevicePlanner({ generate }).plan({ ...context, task: { input: "a\ud83d b" }, steps });
-  expect(prompts).toEqual(['Task: a\ufffd b\nDone so far:\n1. stop {} -> "\ufffd 😀 \ufffd"\nNext action:']);
+  expect(prompts).toEqual(["Task: a\ufffd b\nDone so far:\n1. stop{} -> \ufffd 😀 \ufffd\nNext action:"]);
 });
 
 describe("a plan", () => {
@@ -240,6 +241,7 @@ test.each([
 });
 
 test("two planners share nothing but the memory they are given", async () => {
+  requirement("001-13", "the planner of the browser fits its protocol as Python's does");
   const prompts: string[] = [];
   const generate = ({ messages }: GenerateRequest) => {
     prompts.push(messages[1]?.content ?? "");
@@ -254,5 +256,5 @@ test("two planners share nothing but the memory they are given", async () => {
   );
   expect(small).toMatchObject({ status: "rejected", reason: { code: "planner_gave_up", attempts: 3 } });
   expect(other).toMatchObject({ status: "fulfilled", value: { content: "likes tea" } });
-  expect(prompts[0]).toContain('- "likes tea"');
+  expect(prompts[0]).toContain("- likes tea");
 });

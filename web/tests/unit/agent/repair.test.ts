@@ -11,7 +11,7 @@ import {
 } from "../../../src/agent/repair.ts";
 import { readVectors } from "./vectors.ts";
 
-/* Asking until a reply is usable. Requirements 000-05, 001-04, 001-11. */
+/* Asking until a reply is usable. */
 
 interface Case {
   readonly name: string;

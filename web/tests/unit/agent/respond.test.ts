@@ -1,6 +1,6 @@
-// Requirement ids: 003-03, 003-06, 003-10, 003-11.
 import { describe, expect, test } from "vitest";
 import { injectRespond, isRespond, messageOf, offered, RESPOND_TOOL } from "../../../src/agent/respond.ts";
+import { requirement } from "../../requirement.ts";
 import { descriptor } from "./scripted.ts";
 import { readVectors } from "./vectors.ts";
 
@@ -49,6 +49,7 @@ test("it is declared with the published schema", () => {
 });
 
 test("neither it nor what is forbidden is shown among the tools", () => {
+  requirement("003-02", "respond is not shown to the person among the tools");
   const tools = [descriptor("a"), descriptor("b", { permission: "forbidden" }), descriptor("respond", { local: true })];
   expect(offered(tools).map(({ name }) => name)).toEqual(["a"]);
 });

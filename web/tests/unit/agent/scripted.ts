@@ -1,10 +1,10 @@
 import type { Chat, ChatDelta, ChatRequest } from "../../../src/agent/chat.ts";
+import type { LoopDependencies } from "../../../src/agent/dependencies.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import type { Gateway } from "../../../src/agent/gateway.ts";
 import type { LaneListener } from "../../../src/agent/lane.ts";
 import type { Message, Observation } from "../../../src/agent/messages.ts";
-import { Runner } from "../../../src/agent/runner.ts";
-import type { World } from "../../../src/agent/world.ts";
+import { TurnRunner } from "../../../src/agent/runner.ts";
 import type { AgentMethods } from "../../../src/protocol/contract.ts";
 import type {
   ModelInfo,
@@ -179,12 +179,12 @@ export function gatewayGiving(...observations: Observation[]): ScriptedGateway {
 export function stage(
   gateway: Gateway,
   chat: Chat,
-  more: Partial<World> & { messages?: Message[] } = {},
-): { runner: Runner; events: AgentEvent[]; said(): string[] } {
+  more: Partial<LoopDependencies> & { messages?: Message[] } = {},
+): { runner: TurnRunner; events: AgentEvent[]; said(): string[] } {
   const events: AgentEvent[] = [];
   let callCount = 0;
   const { messages = [], ...rest } = more;
-  const runner = new Runner(
+  const runner = new TurnRunner(
     {
       gateway,
       chatWith: () => chat,
@@ -228,4 +228,16 @@ export class SilentListener implements LaneListener {
 
 export function proposed(id: string, name: string, args: Record<string, unknown> = { path: "a" }): ToolCall {
   return { id, name, arguments: args };
+}
+
+/** Say something and see the turn through. False when it never began. */
+export async function play(runner: TurnRunner, text: string, model: ModelInfo): Promise<boolean> {
+  const begun = await runner.run(text, model);
+  await begun?.finished;
+  return begun !== null;
+}
+
+/** Let what was started go on until something holds. Bounded by the test's own time limit. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,10 +1,10 @@
-// Requirement ids: 004-01, 004-02, 004-03, 004-04, 004-05, 004-06, 004-08, 004-09, 004-10, 004-11, 004-12, 004-19.
 import { describe, expect, test } from "vitest";
-import { MAX_ROUNDS } from "../../../src/agent/asking.ts";
 import { copy } from "../../../src/agent/copy.ts";
 import type { Message, Observation } from "../../../src/agent/messages.ts";
-import type { Runner } from "../../../src/agent/runner.ts";
+import { MAX_ROUNDS } from "../../../src/agent/retries.ts";
+import type { TurnRunner } from "../../../src/agent/runner.ts";
 import type { ModelInfo } from "../../../src/protocol/generated.ts";
+import { requirement } from "../../requirement.ts";
 import {
   descriptor,
   gatewayGiving,
@@ -86,12 +86,14 @@ function withTools(gateway: ScriptedGateway): ScriptedGateway {
   return gateway;
 }
 
-async function see(runner: Runner, said: string, model: ModelInfo): Promise<void> {
+async function see(runner: TurnRunner, said: string, model: ModelInfo): Promise<void> {
   await (await runner.run(said, model))?.finished;
 }
 
 describe("a message that asks for two things", () => {
   test("has them done in order, once each, each with its own words", async () => {
+    requirement("004-19", "two actions are run in order, and the turn is labelled with both");
+    requirement("004-01", "one message gives two actions");
     const { calls, said, events, requests } = await play(
       SAID,
       [SPLIT, SAVE, LIST, "It holds a.pdf."],
@@ -151,12 +153,14 @@ describe("a message that asks for two things", () => {
   });
 
   test("stops at what failed, and names what is not done", async () => {
+    requirement("004-06", "a failure is said in the words of its outcome");
     const { said, calls } = await play(SAID, [SPLIT, SAVE], [broken]);
     expect(said()).toEqual(["`write_file` failed: the disk is full.\n\nNot done: `show me what is in reports/`."]);
     expect(calls()).toHaveLength(1);
   });
 
   test("keeps the first where the model has no call for the second", async () => {
+    requirement("004-10", "what was done before a failure to parse stands");
     const { said, calls, events } = await play(SAID, [SPLIT, SAVE, "hm", "hm", "hm"], [ok("written")]);
     expect(said()).toEqual(["Saved `costs.md`.", `${copy.keptWork}\n\nNot done: \`${PARTS[1]}\`.`]);
     expect(calls()).toHaveLength(1);
@@ -164,6 +168,7 @@ describe("a message that asks for two things", () => {
   });
 
   test("is asked to be said another way where the model has no call for the first", async () => {
+    requirement("004-08", "no first action asks to rephrase");
     const { said, calls } = await play(SAID, [SPLIT, "hm", "hm", "hm"], []);
     expect(said()).toEqual([copy.rephrase]);
     expect(calls()).toEqual([]);
@@ -221,6 +226,8 @@ describe("a turn that was left between its last words and its end", () => {
 
 describe("a message that asks for one thing", () => {
   test("costs no request beyond the one that picks it", async () => {
+    requirement("004-19", "a single action makes no extra request");
+    requirement("004-12", "without a cue nothing is probed");
     const { requests } = await play('save "4.50" to costs.md', [SAVE], [ok("written")]);
     expect(requests).toHaveLength(1);
   });
@@ -249,6 +256,7 @@ describe("a model that says beside a call whether others follow", () => {
   const listLast = action("list_directory", { path: "reports/" }, false);
 
   test("is told what is done, in bounded lines without results, and goes on until it says so", async () => {
+    requirement("004-09", "completed actions stand in the next prompt as bounded lines without results");
     const { said, calls, requests, events } = await play(
       SAID,
       [saveMore, listLast, "It holds a.pdf."],
@@ -304,6 +312,7 @@ describe("a model that says beside a call whether others follow", () => {
   });
 
   test("is stopped after as many calls as a turn may have, and the last of them is still reported", async () => {
+    requirement("004-04", "a turn has at most eight calls");
     const lines = Array.from({ length: MAX_ROUNDS }, (_, count) =>
       action("write_file", { path: "costs.md", content: `${count}` }, true),
     );

@@ -1,7 +1,7 @@
-// Requirement ids: 002-23.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readCommand, suggestCommands } from "../../../src/agent/slash.ts";
+import { requirement } from "../../requirement.ts";
 
 test.each([
   ["hello", { kind: "message", text: "hello" }],
@@ -27,6 +27,7 @@ test.each([
 });
 
 test("what does not begin with a slash is a message, whatever it says", () => {
+  requirement("002-23", "only text that begins with a slash is a command; everything else goes to the model as it is");
   fc.assert(
     fc.property(fc.string(), (typed) => {
       const text = typed.trim();

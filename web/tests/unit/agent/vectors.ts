@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** Where the golden vectors of a subject stand, which the Python agent's tests read too. */
-export function vectorsAt(subject: string): URL {
+function vectorsAt(subject: string): URL {
   return new URL(`../../../../tests/vectors/agent/${subject}.json`, import.meta.url);
 }
 

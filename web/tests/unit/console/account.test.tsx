@@ -3,10 +3,10 @@ import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PasskeyView } from "../../../src/protocol/generated.ts";
-import { RpcError } from "../../../src/protocol/rpc.ts";
+import { ConnectionLost, RpcError } from "../../../src/protocol/rpc.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { AGENT, ask, FakeGateway } from "./fake-gateway.ts";
-import { visit } from "./visit.tsx";
+import { openConsole } from "./open-console.tsx";
 
 beforeAll(prepareDocument);
 
@@ -38,7 +38,7 @@ const address = () => window.location.pathname + window.location.search;
 describe("enrolling", () => {
   test("explains itself, registers a passkey and leads home, where the shell is one press away", async () => {
     gateway.session = false;
-    visit(gateway, "/enrol#t=TOKEN");
+    openConsole(gateway, "/enrol#t=TOKEN");
     await userEvent.type(await screen.findByLabelText("Name of this passkey"), "laptop");
     await userEvent.click(screen.getByRole("button", { name: "Register a passkey" }));
     expect(await screen.findByText("Hello, Nora")).toBeDefined();
@@ -51,7 +51,7 @@ describe("enrolling", () => {
   test("with a link that is used or too old says how to get another", async () => {
     gateway.session = false;
     gateway.replies["/enrol/options"] = () => refused(410, "enrolment", "this link was used already or has run out");
-    visit(gateway, "/enrol#t=TOKEN");
+    openConsole(gateway, "/enrol#t=TOKEN");
     await userEvent.click(await screen.findByRole("button", { name: "Register a passkey" }));
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("This link was used already or has run out.");
@@ -60,7 +60,7 @@ describe("enrolling", () => {
 
   test("without a token asks for the whole link", async () => {
     gateway.session = false;
-    visit(gateway, "/enrol");
+    openConsole(gateway, "/enrol");
     expect(await screen.findByText("This enrolment link is not complete")).toBeDefined();
   });
 });
@@ -69,7 +69,7 @@ describe("signing in", () => {
   test("comes back to what was asked for", async () => {
     gateway.session = false;
     gateway.questions = [ask()];
-    visit(gateway, "/approvals/apr_1");
+    openConsole(gateway, "/approvals/apr_1");
     await userEvent.click(await screen.findByRole("button", { name: "Sign in with a passkey" }));
     expect(await screen.findByText("Write 5 characters to notes/new.txt")).toBeDefined();
     expect(await screen.findByText("Everything that is signed")).toBeDefined();
@@ -78,8 +78,8 @@ describe("signing in", () => {
 
   test("that fails says so and can be tried again", async () => {
     gateway.session = false;
-    gateway.around.askPasskey.mockRejectedValueOnce(new DOMException("x", "NotAllowedError"));
-    visit(gateway, "/signin");
+    gateway.environment.askPasskey.mockRejectedValueOnce(new DOMException("x", "NotAllowedError"));
+    openConsole(gateway, "/signin");
     await userEvent.click(await screen.findByRole("button", { name: "Sign in with a passkey" }));
     expect((await screen.findByRole("alert")).textContent).toContain("You are not signed in");
     await userEvent.click(screen.getByRole("button", { name: "Sign in with a passkey" }));
@@ -87,44 +87,44 @@ describe("signing in", () => {
   });
 
   test("does not follow a link out of the console", async () => {
-    visit(gateway, "/signin?next=https%3A%2F%2Fevil.example%2F");
+    openConsole(gateway, "/signin?next=https%3A%2F%2Fevil.example%2F");
     expect(await screen.findByText("Hello, Nora")).toBeDefined();
     expect(address()).toBe("/");
   });
 
   test("out leads to the sign-in page, also when the session was gone already", async () => {
     gateway.replies["/signout"] = () => refused(401, "not_signed_in", "sign in first");
-    visit(gateway, "/grants");
+    openConsole(gateway, "/grants");
     await userEvent.click(await screen.findByRole("button", { name: "Sign out" }));
     await waitFor(() => expect(gateway.posts.at(-1)?.path).toBe("/signout"));
     await waitFor(() => expect(address()).toMatch(/^\/(signin)?$/));
   });
 });
 
-describe("lending a session to the shell", () => {
+describe("giving the shell a session", () => {
   test("shows who is signed in, and goes on only when asked to", async () => {
     const location = `${AGENT}/callback?code=c&state=abc`;
     gateway.replies["/authorize"] = () => ({ status: 200, body: { location } });
-    visit(gateway, "/authorize?state=abc");
+    openConsole(gateway, "/authorize?state=abc");
     const go = await screen.findByRole("button", { name: "Continue to the shell" });
     expect(screen.getByText("Nora", { selector: "dd" })).toBeDefined();
     expect(gateway.posts).toEqual([]);
     await userEvent.click(go);
-    await waitFor(() => expect(gateway.around.leaveFor).toHaveBeenCalledWith(location));
+    await waitFor(() => expect(gateway.environment.navigateTo).toHaveBeenCalledWith(location));
     expect(gateway.posts).toEqual([{ path: "/authorize", body: { state: "abc" } }]);
   });
 
   test("does not go where the shell is not", async () => {
     gateway.replies["/authorize"] = () => ({ status: 200, body: { location: "https://evil.example/callback" } });
-    visit(gateway, "/authorize?state=abc");
+    openConsole(gateway, "/authorize?state=abc");
     await userEvent.click(await screen.findByRole("button", { name: "Continue to the shell" }));
     expect((await screen.findByRole("alert")).textContent).toContain("not the shell's");
-    expect(gateway.around.leaveFor).not.toHaveBeenCalled();
+    expect(gateway.environment.navigateTo).not.toHaveBeenCalled();
   });
 
   test("asks to sign in first, and comes back with its state", async () => {
     gateway.session = false;
-    visit(gateway, "/authorize?state=abc");
+    openConsole(gateway, "/authorize?state=abc");
     await userEvent.click(await screen.findByRole("button", { name: "Sign in with a passkey" }));
     expect(await screen.findByRole("button", { name: "Continue to the shell" })).toBeDefined();
     expect(address()).toBe("/authorize?state=abc");
@@ -146,7 +146,7 @@ describe("passkeys", () => {
 
   test("are listed, and the last one cannot be removed", async () => {
     list(passkey("one", "laptop"));
-    visit(gateway, "/passkeys");
+    openConsole(gateway, "/passkeys");
     const remove = await screen.findByRole("button", { name: "Remove" });
     await userEvent.click(remove);
     expect(screen.queryByText("Remove this passkey?")).toBeNull();
@@ -157,7 +157,7 @@ describe("passkeys", () => {
   test("get another name", async () => {
     list(passkey("one", "laptop"));
     gateway.handlers["passkeys/rename"] = () => ({});
-    visit(gateway, "/passkeys");
+    openConsole(gateway, "/passkeys");
     await userEvent.click(await screen.findByRole("button", { name: "Rename" }));
     const dialog = await screen.findByRole("dialog");
     await userEvent.clear(within(dialog).getByLabelText("Name"));
@@ -166,33 +166,52 @@ describe("passkeys", () => {
     await waitFor(() => expect(gateway.asked("passkeys/rename")).toEqual([{ passkeyId: "one", name: "blue key" }]));
   });
 
-  test("are removed after a fresh answer with one of them, when the gateway wants one", async () => {
+  test("are removed after a new sign-in with one of them, when the gateway asks for it", async () => {
     list(passkey("one", "laptop"), passkey("two", "phone"));
     gateway.handlers["passkeys/remove"] = () => {
       if (gateway.posts.some(({ path }) => path === "/signin/verify")) return {};
       throw new RpcError(-32010, "confirm with one of your passkeys first", "stepUpRequired");
     };
-    visit(gateway, "/passkeys");
+    openConsole(gateway, "/passkeys");
     const [, second] = await screen.findAllByRole("button", { name: "Remove" });
     await userEvent.click(second as HTMLElement);
     const dialog = await screen.findByRole("dialog");
     await userEvent.click(within(dialog).getByRole("button", { name: "Remove it" }));
-    await userEvent.click(await within(dialog).findByRole("button", { name: "Prove it and remove" }));
+    await userEvent.click(await within(dialog).findByRole("button", { name: "Confirm with a passkey and remove" }));
     await waitFor(() => expect(gateway.asked("passkeys/remove")).toHaveLength(2));
     expect(gateway.asked("passkeys/remove").at(-1)).toEqual({ passkeyId: "two" });
   });
 
-  test("are added after a fresh answer with one of them, when the gateway wants one", async () => {
+  test("are removed though the answer closed the socket that the removal was sent on", async () => {
+    list(passkey("one", "laptop"), passkey("two", "phone"));
+    let sent = 0;
+    gateway.handlers["passkeys/remove"] = () => {
+      sent += 1;
+      if (sent === 1) throw new RpcError(-32004, "confirm with one of your passkeys first", "stepUpRequired");
+      if (sent === 2) throw new ConnectionLost();
+      return {};
+    };
+    openConsole(gateway, "/passkeys");
+    const [, second] = await screen.findAllByRole("button", { name: "Remove" });
+    await userEvent.click(second as HTMLElement);
+    const dialog = await screen.findByRole("dialog");
+    await userEvent.click(within(dialog).getByRole("button", { name: "Remove it" }));
+    await userEvent.click(await within(dialog).findByRole("button", { name: "Confirm with a passkey and remove" }));
+    await waitFor(() => expect(gateway.asked("passkeys/remove")).toHaveLength(3));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  });
+
+  test("are added after a new sign-in with one of them, when the gateway asks for it", async () => {
     list(passkey("one", "laptop"));
     gateway.replies["/passkeys/options"] = () =>
       gateway.posts.some(({ path }) => path === "/signin/verify")
         ? { status: 200, body: { challenge: "c" } }
         : refused(403, "stepUpRequired", "confirm with one of your passkeys first");
-    visit(gateway, "/passkeys");
+    openConsole(gateway, "/passkeys");
     await userEvent.type(await screen.findByLabelText("Name of the new passkey"), "phone");
     await userEvent.click(screen.getByRole("button", { name: "Add a passkey" }));
-    expect((await screen.findByRole("alert")).textContent).toContain("First prove that it is you");
-    await userEvent.click(screen.getByRole("button", { name: "Prove it and add" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("Confirm with a passkey first");
+    await userEvent.click(screen.getByRole("button", { name: "Confirm with a passkey and add" }));
     await waitFor(() => expect(gateway.posts.at(-1)?.path).toBe("/passkeys/verify"));
     expect(gateway.posts.at(-1)?.body).toEqual({ credential: { id: "new" }, name: "phone" });
   });

@@ -6,7 +6,7 @@ import type { Approval, ApprovalQuestion } from "../../../src/protocol/generated
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { ask, FakeGateway } from "./fake-gateway.ts";
-import { lookAtIt, pass, visit } from "./visit.tsx";
+import { lookAtIt, openConsole, pass } from "./open-console.tsx";
 
 beforeAll(prepareDocument);
 
@@ -26,7 +26,7 @@ const stepUp = () =>
 
 async function open(question: ApprovalQuestion): Promise<void> {
   gateway.questions = [question];
-  visit(gateway, `/approvals/${question.approval.id}`);
+  openConsole(gateway, `/approvals/${question.approval.id}`);
   await screen.findByRole("region", { name: "Your decision" });
 }
 
@@ -36,8 +36,8 @@ function button(name: string | RegExp): HTMLElement {
 
 const isOff = (element: HTMLElement) => element.getAttribute("aria-disabled") === "true";
 
-function settle(status: Approval["status"]): void {
-  act(() => gateway.line.notify("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status }));
+function resolve(status: Approval["status"]): void {
+  act(() => gateway.client.notify("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status }));
 }
 
 describe("the page of one approval", () => {
@@ -104,7 +104,7 @@ describe("an answer", () => {
     expect(isOff(button("Approve once"))).toBe(true);
   });
 
-  test("yes is for once unless the person says otherwise, and uses a challenge fetched for it", async () => {
+  test("approves one call unless the person says otherwise, with a challenge fetched for it", async () => {
     const question = ask();
     await open(question);
     await lookAtIt();
@@ -114,10 +114,10 @@ describe("an answer", () => {
     expect(gateway.asked("approvals/decide")).toEqual([
       { approvalId: "apr_1", challenge: "fresh", decision: "approve", scope: "once" },
     ]);
-    expect(gateway.around.askPasskey).not.toHaveBeenCalled();
+    expect(gateway.environment.askPasskey).not.toHaveBeenCalled();
   });
 
-  test("no is one press away, next to yes, and needs no passkey even where yes does", async () => {
+  test("denies at one press, beside the other button, and without a passkey even where an approval needs one", async () => {
     await open(stepUp());
     await lookAtIt();
     const answers = within(screen.getByRole("region", { name: "Your decision" })).getAllByRole("button");
@@ -126,7 +126,7 @@ describe("an answer", () => {
     await userEvent.click(button("Deny"));
     expect(await screen.findByText("Denied, not run")).toBeDefined();
     expect(gateway.asked("approvals/decide")).toMatchObject([{ decision: "deny" }]);
-    expect(gateway.around.askPasskey).not.toHaveBeenCalled();
+    expect(gateway.environment.askPasskey).not.toHaveBeenCalled();
   });
 
   test("leaves the keyboard where the answer was", async () => {
@@ -150,7 +150,7 @@ describe("an answer", () => {
   });
 });
 
-describe("a lasting yes", () => {
+describe("an approval for a turn or a session", () => {
   test("pins every argument, says what it covers and what it became", async () => {
     const question = ask();
     gateway.handlers["approvals/decide"] = () => ({
@@ -201,6 +201,22 @@ describe("a lasting yes", () => {
   });
 });
 
+test("what was chosen for one approval is not taken over to the next, whose buttons wait again", async () => {
+  const go = (id: string) => act(() => window.history.pushState(null, "", `/approvals/${id}`));
+  gateway.questions = [ask(), ask({ id: "apr_2", tool: "send_mail", callId: "call_2" })];
+  openConsole(gateway, "/approvals/apr_2");
+  await screen.findByRole("heading", { name: /send_mail/ });
+  go("apr_1");
+  await screen.findByRole("heading", { name: /write_file/ });
+  await lookAtIt();
+  await userEvent.click(await screen.findByLabelText("For this session"));
+  expect(isOff(button("Approve for this session"))).toBe(false);
+  go("apr_2");
+  await screen.findByRole("heading", { name: /send_mail/ });
+  expect(await screen.findByLabelText("Once")).toHaveProperty("checked", true);
+  expect([isOff(button("Deny")), isOff(button("Approve once"))]).toEqual([true, true]);
+});
+
 describe("a passkey", () => {
   test.each([
     ["a step-up", stepUp, "required"],
@@ -216,7 +232,11 @@ describe("a passkey", () => {
     await userEvent.click(button("Approve with passkey"));
     await screen.findByText("Approved");
     const challenge = Buffer.from(question.approval.statementDigest, "hex").toString("base64url");
-    expect(gateway.around.askPasskey).toHaveBeenCalledWith({ challenge, rpId: "console.localhost", userVerification });
+    expect(gateway.environment.askPasskey).toHaveBeenCalledWith({
+      challenge,
+      rpId: "console.localhost",
+      userVerification,
+    });
     expect(gateway.asked("approvals/decide")).toMatchObject([{ challenge, assertion: { id: "known" } }]);
   });
 
@@ -225,6 +245,7 @@ describe("a passkey", () => {
   test.each([
     ["options", { passkeyOptions: { challenge: other, rpId: "console.localhost" } }],
     ["challenge", { challenge: other }],
+    ["challenge and options", { challenge: other, passkeyOptions: { challenge: other, rpId: "console.localhost" } }],
   ])("is not asked when the gateway's %s wants something else signed", async (_what, changes) => {
     const question = stepUp();
     await open(question);
@@ -232,12 +253,12 @@ describe("a passkey", () => {
     gateway.questions = [{ ...question, ...changes }];
     await userEvent.click(button("Approve with passkey"));
     expect((await screen.findByRole("alert")).textContent).toContain("over something else than what you read");
-    expect(gateway.around.askPasskey).not.toHaveBeenCalled();
+    expect(gateway.environment.askPasskey).not.toHaveBeenCalled();
     expect(gateway.asked("approvals/decide")).toEqual([]);
   });
 
   test("that does not answer decides nothing", async () => {
-    gateway.around.askPasskey.mockRejectedValue(new DOMException("secret", "NotAllowedError"));
+    gateway.environment.askPasskey.mockRejectedValue(new DOMException("secret", "NotAllowedError"));
     await open(stepUp());
     await lookAtIt();
     await userEvent.click(button("Approve with passkey"));
@@ -246,8 +267,8 @@ describe("a passkey", () => {
   });
 });
 
-describe("a question that is not what it seems", () => {
-  test("cannot be approved but can be denied (security case 28)", async () => {
+describe("a question whose page and statement differ", () => {
+  test("cannot be approved but can be denied (docs/SECURITY.md case 28)", async () => {
     const question = ask();
     await open({
       ...question,
@@ -280,11 +301,25 @@ describe("an approval that ends without this page", () => {
     ["cancelled", "Cancelled, not run"],
     ["denied", "Denied, not run"],
     ["approved", "Approved elsewhere"],
-  ] as const)("settles in place when it is %s", async (status, words) => {
+  ] as const)("shows in place that it is %s", async (status, words) => {
     await open(ask());
-    settle(status);
+    resolve(status);
     expect(await screen.findByText(words)).toBeDefined();
     expect(screen.queryByRole("button", { name: "Deny" })).toBeNull();
+  });
+
+  test("says why it was withdrawn, where the gateway says so", async () => {
+    await open(ask());
+    const withdrawn = "this tool is not permitted in this session";
+    act(() =>
+      gateway.client.notify("approvals/resolved", {
+        approvalId: "apr_1",
+        callId: "call_1",
+        status: "cancelled",
+        withdrawn,
+      }),
+    );
+    expect(await screen.findByText(new RegExp(withdrawn))).toBeDefined();
   });
 
   test("takes no answer when its time is up, and asks the gateway how it ended", async () => {
@@ -295,17 +330,17 @@ describe("an approval that ends without this page", () => {
     expect(await screen.findByText("Expired, not run")).toBeDefined();
   });
 
-  test("that was settled between reading and answering is not answered", async () => {
+  test("that was decided between reading and answering is not answered", async () => {
     await open(ask());
     await lookAtIt();
     gateway.questions = [ask({ status: "cancelled" })];
     await userEvent.click(button("Approve once"));
-    expect((await screen.findByRole("alert")).textContent).toContain("settled a moment ago");
+    expect((await screen.findByRole("alert")).textContent).toContain("decided a moment ago");
     expect(gateway.asked("approvals/decide")).toEqual([]);
   });
 
   test("that nobody knows is said to be unknown", async () => {
-    visit(gateway, "/approvals/apr_9");
+    openConsole(gateway, "/approvals/apr_9");
     expect(await screen.findByText("This approval cannot be shown")).toBeDefined();
     await waitFor(() => expect(screen.getByText("Unknown approval.")).toBeDefined());
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readLine } from "../../../src/features/console/audit/entry.ts";
+import { summarize } from "../../../src/features/console/audit/entry.ts";
 import { filterOf, readView, writeView } from "../../../src/features/console/audit/filters.ts";
 
 test("a view survives in the address, and an empty one leaves no trace", () => {
@@ -16,11 +16,11 @@ test("the filter asks only for what is wanted, within what the gateway takes", (
   });
 });
 
-function line(body: Record<string, unknown>) {
-  return readLine({ index: 0, hash: "0".repeat(64), body });
+function summaryOf(body: Record<string, unknown>) {
+  return summarize({ index: 0, hash: "0".repeat(64), body });
 }
 
-test("a leaf is read in words", () => {
+test("an entry is shown in words", () => {
   const at = Date.UTC(2026, 10, 21);
   const closed = {
     event: "call:closed",
@@ -30,20 +30,20 @@ test("a leaf is read in words", () => {
     reason: "approvalExpired",
     decision: "denied",
   };
-  expect(line(closed)).toEqual({
+  expect(summaryOf(closed)).toEqual({
     at: "2026-11-21T00:00:00.000Z",
     event: "Call closed",
     tool: "delete_file",
     outcome: "Timed out, approvalExpired",
     decision: "denied",
   });
-  expect(line({ event: "approval:resolved", at, status: "approved" }).outcome).toBe("approved");
-  expect(line({ event: "console-session:renewed", at }).event).toBe("console session renewed");
+  expect(summaryOf({ event: "approval:resolved", at, status: "approved" }).outcome).toBe("approved");
+  expect(summaryOf({ event: "console-session:renewed", at }).event).toBe("console session renewed");
 });
 
-test("a leaf with members missing or odd is still a line", () => {
-  expect(line({})).toMatchObject({ event: "unknown", tool: undefined, outcome: undefined });
-  expect(line({ event: 7, tool: null, at: "soon" })).toMatchObject({
+test("an entry with fields missing or of another type is still shown", () => {
+  expect(summaryOf({})).toMatchObject({ event: "unknown", tool: undefined, outcome: undefined });
+  expect(summaryOf({ event: 7, tool: null, at: "soon" })).toMatchObject({
     at: "1970-01-01T00:00:00.000Z",
     event: "unknown",
   });

@@ -37,8 +37,8 @@ describe("the same bytes as the gateway's (promise 2)", () => {
   );
 
   test.each(vectors<StatementVectors>("statement").vectors)("statement: $name", async (vector) => {
-    const { approval } = ask();
-    const found = await inspect({ approval, statement: vector.statement });
+    const { approval, order } = ask();
+    const found = await inspect({ approval, order, statement: vector.statement });
     expect(found.canonical).toBe(vector.canonical);
     expect(found.digest).toBe(vector.sha256);
     expect(toBase64Url(found.hash)).toBe(vector.challenge);

@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
 import { vi } from "vitest";
 import { canonicalText } from "../../../src/features/console/approvals/challenge.ts";
-import type { ConsoleLine, Reply, Surroundings } from "../../../src/features/console/surroundings.ts";
+import type {
+  ConsoleClient,
+  ConsoleEnvironment,
+  HttpReply,
+} from "../../../src/features/console/console-environment.ts";
 import type { ConsoleMethods, ConsoleNotifications } from "../../../src/protocol/contract.ts";
 import type { Approval, ApprovalQuestion } from "../../../src/protocol/generated.ts";
 import type { ConnectionState } from "../../../src/protocol/rpc.ts";
@@ -16,8 +20,8 @@ type Handlers = {
   ) => ConsoleMethods[Method]["result"] | Promise<ConsoleMethods[Method]["result"]>;
 };
 
-/** One line to a gateway that answers what a test tells it to, and remembers what it was asked. */
-class FakeLine implements ConsoleLine {
+/** A connection to a gateway that answers what a test tells it to, and remembers what it was asked. */
+class FakeClient implements ConsoleClient {
   state: ConnectionState = { phase: "connecting" };
   readonly start = () =>
     this.become(this.#gateway.session ? { phase: "open" } : { phase: "ended", reason: "notSignedIn" });
@@ -68,39 +72,39 @@ class FakeLine implements ConsoleLine {
   }
 }
 
-/** A gateway and a browser in memory. What a test does not set is an empty, signed-in house. */
+/** A gateway and a browser in memory. What a test does not set is a signed-in person with nothing stored. */
 export class FakeGateway {
   session = true;
   profile: "operator" | "guest" = "operator";
   questions: ApprovalQuestion[] = [];
   handlers: Handlers = {};
-  replies: Record<string, (body: Readonly<Record<string, unknown>>) => Reply> = {};
+  replies: Record<string, (body: Readonly<Record<string, unknown>>) => HttpReply> = {};
   readonly calls: { readonly method: string; readonly params: unknown }[] = [];
   readonly posts: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
-  readonly lines: FakeLine[] = [];
+  readonly clients: FakeClient[] = [];
 
-  readonly around = {
+  readonly environment = {
     origin: CONSOLE,
     host: "console.localhost",
-    openLine: () => {
-      const line = new FakeLine(this);
-      this.lines.push(line);
-      return line;
+    createClient: () => {
+      const client = new FakeClient(this);
+      this.clients.push(client);
+      return client;
     },
     post: async (path: string, body: Readonly<Record<string, unknown>>) => {
       this.posts.push({ path, body });
       return this.replies[path]?.(body) ?? { status: 204, body: undefined };
     },
-    createPasskey: vi.fn<Surroundings["createPasskey"]>(async () => ({ id: "new" }) as never),
-    askPasskey: vi.fn<Surroundings["askPasskey"]>(async () => ({ id: "known" }) as never),
-    findTroubles: vi.fn<Surroundings["findTroubles"]>(async () => []),
-    leaveFor: vi.fn<Surroundings["leaveFor"]>(),
-  } satisfies Surroundings;
+    createPasskey: vi.fn<ConsoleEnvironment["createPasskey"]>(async () => ({ id: "new" }) as never),
+    askPasskey: vi.fn<ConsoleEnvironment["askPasskey"]>(async () => ({ id: "known" }) as never),
+    readProblems: vi.fn<ConsoleEnvironment["readProblems"]>(async () => []),
+    navigateTo: vi.fn<ConsoleEnvironment["navigateTo"]>(),
+  } satisfies ConsoleEnvironment;
 
-  get line(): FakeLine {
-    const line = this.lines.at(-1);
-    if (line === undefined) throw new Error("no line was opened");
-    return line;
+  get client(): FakeClient {
+    const client = this.clients.at(-1);
+    if (client === undefined) throw new Error("no client was created");
+    return client;
   }
 
   /** The parameters of every call of a method so far. */
@@ -201,6 +205,7 @@ export function ask(changes: Partial<Approval> = {}): ApprovalQuestion {
   return {
     approval,
     statement,
+    order: Object.keys(approval.arguments),
     ...(approval.status === "pending" && { challenge }),
     ...(passkey && { passkeyOptions: { challenge, rpId: "console.localhost", userVerification: "required" } }),
   };

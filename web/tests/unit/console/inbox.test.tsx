@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { prepareDocument } from "../ui/document.ts";
 import { ask, FakeGateway } from "./fake-gateway.ts";
-import { visit } from "./visit.tsx";
+import { openConsole } from "./open-console.tsx";
 
 beforeAll(prepareDocument);
 
@@ -29,7 +29,7 @@ const waiting = () => screen.findByRole("region", { name: /Waiting for you/ });
 describe("the inbox", () => {
   test("lists what waits first, the one that expires first on top, and keeps what was decided", async () => {
     gateway.questions = [later(), decided(), sooner()];
-    visit(gateway, "/approvals");
+    openConsole(gateway, "/approvals");
     const items = within(await waiting()).getAllByRole("listitem");
     expect(items.map((item) => item.textContent?.startsWith("Sooner"))).toEqual([true, false]);
     expect(items[0]?.textContent).toContain("Expires in 1:00");
@@ -39,33 +39,46 @@ describe("the inbox", () => {
   });
 
   test("shows a new question by itself, announces it and counts it in the title", async () => {
-    visit(gateway, "/approvals");
+    openConsole(gateway, "/approvals");
     expect(await screen.findByText("Nothing waits for you")).toBeDefined();
-    act(() => gateway.line.notify("approvals/requested", { approval: sooner().approval }));
+    act(() => gateway.client.notify("approvals/requested", { approval: sooner().approval }));
     expect(await screen.findByText("Sooner")).toBeDefined();
     expect(spoken()).toContain("A call of write_file waits for your decision.");
     await waitFor(() => expect(document.title).toBe("(1) Approvals · Countersign console"));
   });
 
-  test("moves a question down when another window settles it", async () => {
+  test("moves an approval down when another window decides it", async () => {
     gateway.questions = [sooner()];
-    visit(gateway, "/approvals");
+    openConsole(gateway, "/approvals");
     await screen.findByText("Sooner");
     act(() =>
-      gateway.line.notify("approvals/resolved", { approvalId: "apr_soon", callId: "call_1", status: "expired" }),
+      gateway.client.notify("approvals/resolved", { approvalId: "apr_soon", callId: "call_1", status: "expired" }),
     );
     expect(await screen.findByText("expired, not run")).toBeDefined();
     expect(screen.getByText("Nothing waits for you")).toBeDefined();
     await waitFor(() => expect(document.title).toBe("Approvals · Countersign console"));
   });
 
-  test("has one no for all of them, never one yes", async () => {
+  test("moves down only the one that was decided", async () => {
     gateway.questions = [later(), sooner()];
-    visit(gateway, "/approvals");
+    openConsole(gateway, "/approvals");
+    await screen.findByText("Sooner");
+    act(() =>
+      gateway.client.notify("approvals/resolved", { approvalId: "apr_soon", callId: "call_1", status: "expired" }),
+    );
+    expect(await screen.findByText("expired, not run")).toBeDefined();
+    expect(screen.getByRole("link", { name: "Sooner" })).toBeDefined();
+    expect(screen.queryByRole("link", { name: "Later" })).toBeNull();
+    expect(screen.getAllByRole("link", { name: /^Review/ })).toHaveLength(1);
+  });
+
+  test("can deny all of them at once, and approve none", async () => {
+    gateway.questions = [later(), sooner()];
+    openConsole(gateway, "/approvals");
     await userEvent.click(await screen.findByRole("button", { name: "Deny all 2" }));
     const dialog = await screen.findByRole("dialog", { name: "Deny 2 calls?" });
     // What arrives while the person thinks about it was not in the question.
-    act(() => gateway.line.notify("approvals/requested", { approval: ask({ id: "apr_new" }).approval }));
+    act(() => gateway.client.notify("approvals/requested", { approval: ask({ id: "apr_new" }).approval }));
     await userEvent.click(within(dialog).getByRole("button", { name: "Deny all" }));
     await waitFor(() => expect(spoken()).toContain("2 calls were denied."));
     expect(gateway.asked("approvals/decide")).toEqual([
@@ -75,9 +88,9 @@ describe("the inbox", () => {
     expect(screen.queryByRole("button", { name: /approve all/i })).toBeNull();
   });
 
-  test("denies the rest when one of them was settled meanwhile", async () => {
+  test("denies the rest when one of them was decided meanwhile", async () => {
     gateway.questions = [later(), sooner()];
-    visit(gateway, "/approvals");
+    openConsole(gateway, "/approvals");
     await userEvent.click(await screen.findByRole("button", { name: "Deny all 2" }));
     gateway.questions = [later(), ask({ id: "apr_soon", status: "expired" })];
     await userEvent.click(await screen.findByRole("button", { name: "Deny all" }));
@@ -86,31 +99,31 @@ describe("the inbox", () => {
 
   test("shows hostile summaries as visible text", async () => {
     gateway.questions = [ask({ summary: "Delete \u202egpj.exe <img src=x>" })];
-    visit(gateway, "/approvals");
+    openConsole(gateway, "/approvals");
     expect(await screen.findByText("U+202E")).toBeDefined();
     expect(document.querySelector("main img")).toBeNull();
   });
 });
 
-describe("the line to the gateway", () => {
+describe("the connection to the gateway", () => {
   test("says when it is lost, and asks everything again when it is back", async () => {
     gateway.questions = [];
-    visit(gateway, "/approvals");
+    openConsole(gateway, "/approvals");
     await screen.findByText("Nothing waits for you");
-    act(() => gateway.line.become({ phase: "lost", attempt: 1, retryInMs: 100 }));
+    act(() => gateway.client.become({ phase: "lost", attempt: 1, retryInMs: 100 }));
     expect(screen.getByRole("alert").textContent).toContain("The connection to the gateway is lost");
     await userEvent.click(screen.getByRole("button", { name: "Try now" }));
-    expect(gateway.line.retryNow).toHaveBeenCalled();
+    expect(gateway.client.retryNow).toHaveBeenCalled();
     gateway.questions = [sooner()];
-    act(() => gateway.line.become({ phase: "open" }));
+    act(() => gateway.client.become({ phase: "open" }));
     expect(await screen.findByText("Sooner")).toBeDefined();
     expect(screen.queryByText(/connection to the gateway is lost/)).toBeNull();
   });
 
   test("leads to the sign-in page and back when the session ends", async () => {
-    visit(gateway, "/approvals?x=1");
+    openConsole(gateway, "/approvals?x=1");
     await screen.findByText("Nothing waits for you");
-    act(() => gateway.line.become({ phase: "ended", reason: "signedOut" }));
+    act(() => gateway.client.become({ phase: "ended", reason: "signedOut" }));
     expect(await screen.findByText("Your console session has ended")).toBeDefined();
     expect(window.location.pathname + window.location.search).toBe("/signin?next=%2Fapprovals%3Fx%3D1");
   });

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import type { AuditEntry, Grant } from "../../../src/protocol/generated.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { ask, FakeGateway } from "./fake-gateway.ts";
-import { visit } from "./visit.tsx";
+import { openConsole } from "./open-console.tsx";
 
 beforeAll(prepareDocument);
 
@@ -37,7 +37,7 @@ describe("grants", () => {
 
   test("say what is left of them, what they pin and what they leave open", async () => {
     gateway.handlers["grants/list"] = () => ({ grants: [grant] });
-    visit(gateway, "/grants");
+    openConsole(gateway, "/grants");
     const card = (await screen.findByRole("heading", { name: "write_file" })).closest("li");
     expect(card?.textContent).toContain("Ends in 30:00");
     expect(card?.textContent).toContain("used 3 of 50 times");
@@ -45,15 +45,15 @@ describe("grants", () => {
     expect(card?.textContent).toContain("contentany value");
   });
 
-  test("are taken back and gone", async () => {
+  test("are revoked and gone", async () => {
     let grants = [grant];
     gateway.handlers["grants/list"] = () => ({ grants });
     gateway.handlers["grants/revoke"] = () => {
       grants = [];
       return {};
     };
-    visit(gateway, "/grants");
-    await userEvent.click(await screen.findByRole("button", { name: "Take back" }));
+    openConsole(gateway, "/grants");
+    await userEvent.click(await screen.findByRole("button", { name: "Revoke" }));
     expect(await screen.findByText("No grant is in force")).toBeDefined();
     expect(gateway.asked("grants/revoke")).toEqual([{ grantId: "grt_1" }]);
   });
@@ -72,8 +72,8 @@ describe("the audit log", () => {
       entries: filter?.tool === "write_file" ? [entry(7)] : [],
       size: 9,
     });
-    visit(gateway, "/audit");
-    expect(await screen.findByText("No entry fits")).toBeDefined();
+    openConsole(gateway, "/audit");
+    expect(await screen.findByText("No entry matches")).toBeDefined();
     await userEvent.type(screen.getByLabelText("Tool"), "write_file{Enter}");
     expect(await screen.findByText("Call closed", { selector: "td *" })).toBeDefined();
     expect(window.location.search).toBe("?tool=write_file");
@@ -83,16 +83,16 @@ describe("the audit log", () => {
   test("goes on where the last page ended", async () => {
     gateway.handlers["audit/list"] = ({ cursor }) =>
       cursor === undefined ? { entries: [entry(2)], size: 2, nextCursor: "2" } : { entries: [entry(1)], size: 2 };
-    visit(gateway, "/audit");
+    openConsole(gateway, "/audit");
     await userEvent.click(await screen.findByRole("button", { name: "Show older entries" }));
     expect(await screen.findByRole("button", { name: "Entry #1" })).toBeDefined();
     expect(screen.queryByRole("button", { name: "Show older entries" })).toBeNull();
     expect(gateway.asked("audit/list").map(({ cursor }) => cursor)).toEqual([undefined, "2"]);
   });
 
-  test("opens a row onto its leaf, payload and hash, all inert", async () => {
+  test("opens a row with its entry, payload and hash, all as plain text", async () => {
     gateway.handlers["audit/list"] = () => ({ entries: [entry(7, { tool: "wri\u200bte" })], size: 9 });
-    visit(gateway, "/audit");
+    openConsole(gateway, "/audit");
     await userEvent.click(await screen.findByRole("button", { name: "Entry #7" }));
     const details = document.getElementById(
       screen.getByRole("button", { name: "Entry #7" }).getAttribute("aria-controls") ?? "",
@@ -111,8 +111,8 @@ describe("the audit log", () => {
       root: "cd".repeat(32),
       checkpoint: "",
     });
-    visit(gateway, "/audit");
-    await userEvent.click(await screen.findByRole("button", { name: "Check the whole log" }));
+    openConsole(gateway, "/audit");
+    await userEvent.click(await screen.findByRole("button", { name: "Verify the whole log" }));
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("The log does not match its checkpoint");
     expect(alert.textContent).toContain("Leaf 3");
@@ -120,17 +120,17 @@ describe("the audit log", () => {
 
   test("offers guests no check of what they cannot see", async () => {
     gateway.profile = "guest";
-    visit(gateway, "/audit");
-    expect(await screen.findByText("No entry fits")).toBeDefined();
-    expect(screen.queryByRole("button", { name: "Check the whole log" })).toBeNull();
+    openConsole(gateway, "/audit");
+    expect(await screen.findByText("No entry matches")).toBeDefined();
+    expect(screen.queryByRole("button", { name: "Verify the whole log" })).toBeNull();
   });
 });
 
 describe("the home page", () => {
   test("says what waits, and what keeps the gateway from working", async () => {
     gateway.questions = [ask()];
-    gateway.around.findTroubles.mockResolvedValue(["the model is being downloaded: 40 %"]);
-    visit(gateway, "/");
+    gateway.environment.readProblems.mockResolvedValue(["the model is being downloaded: 40 %"]);
+    openConsole(gateway, "/");
     const approvals = await screen.findByRole("region", { name: "Approvals" });
     await waitFor(() => expect(approvals.textContent).toContain("1 call waits"));
     expect(within(approvals).getByRole("link", { name: "Review it" }).getAttribute("href")).toBe("/approvals/apr_1");
@@ -139,14 +139,14 @@ describe("the home page", () => {
 
   test("does not ask for the policy on behalf of a guest", async () => {
     gateway.profile = "guest";
-    visit(gateway, "/");
+    openConsole(gateway, "/");
     expect(await screen.findByText("ready")).toBeDefined();
     expect(gateway.asked("policy/describe")).toEqual([]);
     expect(screen.queryByText("Policy")).toBeNull();
   });
 
   test("reads an address that does not exist as home", async () => {
-    visit(gateway, "/nowhere/at/all");
+    openConsole(gateway, "/nowhere/at/all");
     expect(await screen.findByText("Hello, Nora")).toBeDefined();
     expect(window.location.pathname).toBe("/");
   });

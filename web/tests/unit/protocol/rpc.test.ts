@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   ConnectionLost,
   type ConnectionState,
@@ -42,7 +42,7 @@ class ScriptedSocket implements Socket {
 function stage(more: Partial<RpcOptions> = {}) {
   const sockets: ScriptedSocket[] = [];
   const waits: number[] = [];
-  const line = new RpcConnection<Methods, Notifications>({
+  const connection = new RpcConnection<Methods, Notifications>({
     openSocket: () => {
       const socket = new ScriptedSocket();
       sockets.push(socket);
@@ -56,82 +56,82 @@ function stage(more: Partial<RpcOptions> = {}) {
     probe: () => Promise.resolve("unreachable"),
     ...more,
   });
-  line.start();
+  connection.start();
   const socket = (place: number): ScriptedSocket => {
     const found = sockets[place];
     if (found === undefined) throw new Error(`no socket ${place}`);
     return found;
   };
-  return { line, sockets, socket, waits };
+  return { connection, sockets, socket, waits };
 }
 
 /** Let promises that are already resolved run on. */
-async function settle(): Promise<void> {
+async function flush(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 }
 
 test("an answer finds its request, whatever the order", async () => {
-  const { line, socket } = stage();
+  const { connection, socket } = stage();
   socket(0).onopen?.();
-  await settle();
-  const first = line.call("add", { a: 1, b: 2 });
-  const second = line.call("add", { a: 3, b: 4 });
-  await settle();
+  await flush();
+  const first = connection.call("add", { a: 1, b: 2 });
+  const second = connection.call("add", { a: 3, b: 4 });
+  await flush();
   socket(0).answer(7, 1);
   socket(0).answer(3, 0);
   expect(await Promise.all([first, second])).toEqual([3, 7]);
 });
 
 test("a request made before there is a connection waits for it", async () => {
-  const { line, socket } = stage();
-  const sum = line.call("add", { a: 1, b: 2 });
+  const { connection, socket } = stage();
+  const sum = connection.call("add", { a: 1, b: 2 });
   expect(socket(0).sent).toHaveLength(0);
   socket(0).onopen?.();
-  await settle();
+  await flush();
   socket(0).answer(3);
   expect(await sum).toBe(3);
 });
 
 test("an error keeps its code and message", async () => {
-  const { line, socket } = stage();
+  const { connection, socket } = stage();
   socket(0).onopen?.();
-  await settle();
-  const sum = line.call("add", { a: 1, b: 2 });
-  await settle();
+  await flush();
+  const sum = connection.call("add", { a: 1, b: 2 });
+  await flush();
   socket(0).receive({ jsonrpc: "2.0", id: 1, error: { code: -32003, message: "unknown conversation" } });
   await expect(sum).rejects.toEqual(new RpcError(-32003, "unknown conversation"));
-  expect(line.state.phase).toBe("open");
+  expect(connection.state.phase).toBe("open");
 });
 
 test("a lost connection fails what was under way, and comes back with growing pauses", async () => {
-  const { line, sockets, socket, waits } = stage();
+  const { connection, sockets, socket, waits } = stage();
   socket(0).onopen?.();
-  await settle();
-  const sum = line.call("add", { a: 1, b: 2 });
-  await settle();
+  await flush();
+  const sum = connection.call("add", { a: 1, b: 2 });
+  await flush();
   socket(0).drop();
   await expect(sum).rejects.toBeInstanceOf(ConnectionLost);
   for (let attempt = 1; attempt <= 8; attempt++) {
-    await settle();
+    await flush();
     socket(attempt).drop();
   }
-  await settle();
+  await flush();
   expect(sockets.length).toBe(10);
   expect(waits).toEqual([250, 500, 1000, 2000, 4000, 5000, 5000, 5000, 5000]);
 });
 
 test("after a reconnect the re-bind runs before anything that waited", async () => {
-  const { line, socket } = stage();
+  const { connection, socket } = stage();
   const order: string[] = [];
-  line.onRebind(async (call) => {
+  connection.onRebind(async (call) => {
     order.push(`rebind ${await call("open", {})}`);
   });
-  const sum = line.call("add", { a: 1, b: 2 }).then((result) => order.push(`sum ${result}`));
+  const sum = connection.call("add", { a: 1, b: 2 }).then((result) => order.push(`sum ${result}`));
   socket(0).onopen?.();
-  await settle();
+  await flush();
   expect(socket(0).sent.map(({ method }) => method)).toEqual(["open"]);
   socket(0).answer("turn");
-  await settle();
+  await flush();
   expect(socket(0).sent.map(({ method }) => method)).toEqual(["open", "add"]);
   socket(0).answer(3);
   await sum;
@@ -139,13 +139,13 @@ test("after a reconnect the re-bind runs before anything that waited", async () 
 });
 
 test("a re-bind that is refused does not hold up the connection", async () => {
-  const { line, socket } = stage();
-  line.onRebind(async (call) => void (await call("open", {})));
+  const { connection, socket } = stage();
+  connection.onRebind(async (call) => void (await call("open", {})));
   socket(0).onopen?.();
-  await settle();
+  await flush();
   socket(0).receive({ jsonrpc: "2.0", id: 1, error: { code: -32003, message: "gone" } });
-  await settle();
-  expect(line.state.phase).toBe("open");
+  await flush();
+  expect(connection.state.phase).toBe("open");
 });
 
 test.each([
@@ -156,70 +156,89 @@ test.each([
       socket.receive({ jsonrpc: "2.0", method: "session/ended", params: { reason: "signedOut" } }),
   ],
 ])("the session's end is final: %s", async (_name, end) => {
-  const { line, sockets, socket } = stage();
+  const { connection, sockets, socket } = stage();
   socket(0).onopen?.();
-  await settle();
-  const sum = line.call("add", { a: 1, b: 2 });
-  await settle();
+  await flush();
+  const sum = connection.call("add", { a: 1, b: 2 });
+  await flush();
   end(socket(0));
   await expect(sum).rejects.toBeInstanceOf(Error);
-  await settle();
-  expect(line.state).toEqual({ phase: "ended", reason: "signedOut" });
+  await flush();
+  expect(connection.state).toEqual({ phase: "ended", reason: "signedOut" });
   expect(sockets).toHaveLength(1);
-  await expect(line.call("add", { a: 1, b: 2 })).rejects.toEqual(new SessionOver("signedOut"));
+  await expect(connection.call("add", { a: 1, b: 2 })).rejects.toEqual(new SessionOver("signedOut"));
+});
+
+test("a session that another sign-in renewed goes on over a new socket", async () => {
+  const { connection, sockets, socket } = stage();
+  socket(0).onopen?.();
+  await flush();
+  const listener = vi.fn();
+  connection.on("session/ended", listener);
+  const unheard = connection.call("add", { a: 1, b: 2 });
+  await flush();
+  socket(0).receive({ jsonrpc: "2.0", method: "session/ended", params: { reason: "renewed" } });
+  socket(0).drop(4403, "renewed");
+  await expect(unheard).rejects.toBeInstanceOf(ConnectionLost);
+  await flush();
+  expect(sockets).toHaveLength(2);
+  socket(1).onopen?.();
+  await flush();
+  expect(connection.state).toEqual({ phase: "open" });
+  expect(listener).not.toHaveBeenCalled();
 });
 
 test("a gateway that is there and refuses the socket means not signed in", async () => {
-  const { line, socket } = stage({ probe: () => Promise.resolve("refused") });
-  const sum = line.call("add", { a: 1, b: 2 });
+  const { connection, socket } = stage({ probe: () => Promise.resolve("refused") });
+  const sum = connection.call("add", { a: 1, b: 2 });
   socket(0).drop();
   await expect(sum).rejects.toBeInstanceOf(SessionOver);
-  expect(line.state).toEqual({ phase: "ended", reason: "notSignedIn" });
+  expect(connection.state).toEqual({ phase: "ended", reason: "notSignedIn" });
 });
 
-test("not signed in, said as an error, ends the line", async () => {
-  const { line, socket } = stage();
+test("not signed in, said as an error, ends the connection", async () => {
+  const { connection, socket } = stage();
   socket(0).onopen?.();
-  await settle();
-  const sum = line.call("add", { a: 1, b: 2 });
-  await settle();
+  await flush();
+  const sum = connection.call("add", { a: 1, b: 2 });
+  await flush();
   socket(0).receive({ jsonrpc: "2.0", id: 1, error: { code: -32001, message: "no session" } });
   await expect(sum).rejects.toBeInstanceOf(RpcError);
-  expect(line.state.phase).toBe("ended");
+  expect(connection.state.phase).toBe("ended");
 });
 
 test("a withdrawn request is forgotten, and its late answer with it", async () => {
-  const { line, socket } = stage();
+  const { connection, socket } = stage();
   socket(0).onopen?.();
-  await settle();
+  await flush();
   const abort = new AbortController();
-  const sum = line.call("add", { a: 1, b: 2 }, abort.signal);
-  await settle();
+  const sum = connection.call("add", { a: 1, b: 2 }, abort.signal);
+  await flush();
   abort.abort(new Error("changed my mind"));
   await expect(sum).rejects.toThrow("changed my mind");
   socket(0).answer(3);
   const waiting = new AbortController();
   socket(0).drop();
-  const later = line.call("add", { a: 1, b: 2 }, waiting.signal);
+  const later = connection.call("add", { a: 1, b: 2 }, waiting.signal);
   waiting.abort(new Error("not again"));
   await expect(later).rejects.toThrow("not again");
 });
 
 test("a message too long for a frame is refused here, for the gateway would close the socket", async () => {
-  const { line, socket } = stage();
+  const { connection, socket } = stage();
   socket(0).onopen?.();
-  await settle();
+  await flush();
   const huge = { a: 1, b: 2, note: "é".repeat(200_000) };
-  await expect(line.call("add", huge)).rejects.toEqual(new RpcError(-32602, "the message is too long"));
+  await expect(connection.call("add", huge)).rejects.toEqual(new RpcError(-32602, "the message is too long"));
   expect(socket(0).sent).toHaveLength(0);
 });
 
 test("notifications reach their listeners until they leave, and noise reaches nobody", async () => {
-  const { line, socket } = stage();
+  const { connection, socket } = stage();
   socket(0).onopen?.();
-  await settle();
+  await flush();
   const heard: number[] = [];
-  const leave = line.on("ping", ({ n }) => heard.push(n));
+  const leave = connection.on("ping", ({ n }) => heard.push(n));
   for (const noise of ["{", "[]", "null", '{"id":99,"result":1}', '{"method":7}']) socket(0).receive(noise);
   socket(0).onmessage?.({ data: new ArrayBuffer(3) });
   socket(0).receive({ jsonrpc: "2.0", method: "ping", params: { n: 1 } });
@@ -229,14 +248,14 @@ test("notifications reach their listeners until they leave, and noise reaches no
 });
 
 test("stopping closes the socket and wakes nobody", async () => {
-  const { line, sockets, socket } = stage();
+  const { connection, sockets, socket } = stage();
   const states: ConnectionState["phase"][] = [];
-  line.onState(() => states.push(line.state.phase));
+  connection.onState(() => states.push(connection.state.phase));
   socket(0).onopen?.();
-  await settle();
-  line.stop();
+  await flush();
+  connection.stop();
   socket(0).drop(1000);
-  await settle();
+  await flush();
   expect(socket(0).closedWith).toBe(1000);
   expect(states).toEqual(["open", "ended"]);
   expect(sockets).toHaveLength(1);

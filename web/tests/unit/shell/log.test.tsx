@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { advance, type Conversation, emptyConversation } from "../../../src/agent/conversation.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { Log } from "../../../src/features/shell/log/Log.tsx";
-import { NoResizes } from "./scripted-line.ts";
+import { NoResizes } from "./scripted-client.ts";
 
 beforeEach(() => {
   vi.stubGlobal("ResizeObserver", NoResizes);

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { CallView } from "../../../src/features/shell/log/CallView.tsx";
 import { readProgramOutput } from "../../../src/features/shell/log/program-output.ts";
+import { ToolCallView } from "../../../src/features/shell/log/ToolCallView.tsx";
 
 afterEach(cleanup);
 
@@ -11,18 +11,18 @@ const GIVEN = { tool: "run_test", stdout: "1 failed\n2 passed\n", stderr: "", ex
 function show(content: string): void {
   const result = { outcome: "ok", content, trust: "untrusted", truncated: false } as const;
   const call = { id: "call_1", name: "run_test", arguments: {} };
-  render(<CallView card={{ call, turnId: "trn_1", phase: "closed", result }} />);
+  render(<ToolCallView card={{ call, turnId: "trn_1", phase: "closed", result }} />);
 }
 
 test("a program's lines are lines, and how it ended stands beside the result without opening it", () => {
   show(JSON.stringify(GIVEN));
   expect(screen.getByText(/1 failed/).textContent).toBe("1 failed\n2 passed\n");
-  expect(screen.getByText(/Result/).textContent).toBe("Result · exit code 1 · 0.41 s · from outside, not verified");
+  expect(screen.getByText(/Result/).textContent).toBe("Result · exit code 1 · 0.41 s · external, not verified");
 });
 
 test("what it wrote for people is kept apart from what it gave, cut marks and all", () => {
   show(JSON.stringify({ ...GIVEN, stderr: "oops…[truncated 12 bytes]", not_utf8: ["stderr"] }));
-  expect(screen.getByText("Errors and remarks (stderr, not all of it text)")).toBeTruthy();
+  expect(screen.getByText("Error output (stderr, not all of it text)")).toBeTruthy();
   expect(screen.getByText("oops…[truncated 12 bytes]")).toBeTruthy();
 });
 

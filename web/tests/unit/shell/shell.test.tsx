@@ -1,40 +1,17 @@
 // @vitest-environment jsdom
-// Requirement ids: 002-34.
-import { cleanup, render, screen, waitFor, within } from "@testing-library/react";
+import { render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import axe from "axe-core";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Shell } from "../../../src/features/shell/Shell.tsx";
 import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
+import { requirement } from "../../requirement.ts";
 import { ok, resultOf, snapshotOf } from "../agent/scripted.ts";
-import { NoResizes, ScriptedLine, surroundingsOf } from "./scripted-line.ts";
+import { conversation, expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
+import { pageOf, ScriptedClient } from "./scripted-client.ts";
 
-beforeEach(() => {
-  // jsdom knows none of these; all are the browser's own.
-  vi.stubGlobal("matchMedia", () => ({ matches: true }));
-  vi.stubGlobal("ResizeObserver", NoResizes);
-  HTMLDialogElement.prototype.showModal = function showModal() {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function close() {
-    this.open = false;
-    this.dispatchEvent(new Event("close"));
-  };
-  HTMLElement.prototype.checkVisibility = () => true;
-});
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
+prepareShell();
 
 const DELETE = '{"tool":"delete_file","arguments":{"path":"notes/old.txt"}}';
-
-function open(line: ScriptedLine, replies: string[] = []) {
-  const page = surroundingsOf(line, replies);
-  render(<Shell around={page.around} />);
-  return { ...page, user: userEvent.setup() };
-}
 
 function approvalFor(callId: string): Approval {
   return {
@@ -57,49 +34,41 @@ function approvalFor(callId: string): Approval {
   };
 }
 
-async function expectAccessible(): Promise<void> {
-  // Colours need a real browser; the contrast test of the tokens has them.
-  const { violations } = await axe.run(document.body, {
-    rules: { "color-contrast": { enabled: false }, region: { enabled: false } },
-  });
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
-}
-
-describe("the door", () => {
+describe("without a session", () => {
   test("without a session there is one thing to do: sign in", async () => {
-    const line = new ScriptedLine();
-    line.start = () => line.become({ phase: "ended", reason: "notSignedIn" });
-    open(line);
+    const client = new ScriptedClient();
+    client.start = () => client.become({ phase: "ended", reason: "notSignedIn" });
+    openShell(client);
     expect((await screen.findByRole("link", { name: "Sign in" })).getAttribute("href")).toBe("/login");
     await expectAccessible();
   });
 
-  test("a session that ends takes the page with it and says why", async () => {
-    const line = new ScriptedLine();
-    open(line);
+  test("when the session ends, the page says why", async () => {
+    const client = new ScriptedClient();
+    openShell(client);
     await screen.findByRole("textbox", { name: "Message" });
-    line.become({ phase: "ended", reason: "expired" });
+    client.become({ phase: "ended", reason: "expired" });
     expect(await screen.findByRole("link", { name: "Sign in again" })).toBeTruthy();
     expect(screen.queryByRole("textbox")).toBeNull();
   });
 
   test("a lost connection is a banner and not an end", async () => {
-    const line = new ScriptedLine();
-    open(line);
+    const client = new ScriptedClient();
+    openShell(client);
     await screen.findByRole("textbox", { name: "Message" });
-    line.become({ phase: "lost", attempt: 1, retryInMs: 250 });
+    client.become({ phase: "lost", attempt: 1, retryInMs: 250 });
     expect(await screen.findByText("The gateway does not answer")).toBeTruthy();
-    line.become({ phase: "open" });
+    client.become({ phase: "open" });
     await waitFor(() => expect(screen.queryByText("The gateway does not answer")).toBeNull());
   });
 });
 
 describe("a conversation", () => {
   test("an example leads to a call that runs by itself and to words about it", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "tools/invoke": ({ call }: ToolRequest) => resultOf(call.id, ok("ideas.md\nold.txt")),
     });
-    const { user } = open(line, ['{"tool":"list_directory","arguments":{"path":"notes/"}}', "Two entries."]);
+    const { user } = openShell(client, ['{"tool":"list_directory","arguments":{"path":"notes/"}}', "Two entries."]);
     await user.click(await screen.findByRole("button", { name: /what is in notes/ }));
     expect(await screen.findByText("Two entries.")).toBeTruthy();
     const card = screen.getByRole("article", { name: "list_directory: Done" });
@@ -108,17 +77,19 @@ describe("a conversation", () => {
   });
 
   test("a waiting call is docked; the console opens for it, and nothing here can approve", async () => {
+    requirement("002-34", "the shell shows the gateway's question and cannot answer it");
+    requirement("002-18", "a call is shown as a card of its own");
     let release: (result: ToolResult) => void = () => undefined;
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "tools/invoke": () =>
         new Promise<ToolResult>((resolve) => {
           release = resolve;
         }),
     });
-    const { user, opened } = open(line, [DELETE]);
+    const { user, opened } = openShell(client, [DELETE]);
     await user.type(await screen.findByRole("textbox", { name: "Message" }), "delete notes/old.txt{Enter}");
     await screen.findByRole("article", { name: "delete_file: Running" });
-    line.tell("approvals/requested", { approval: approvalFor("call_1") });
+    client.notify("approvals/requested", { approval: approvalFor("call_1") });
     const dock = await screen.findByRole("region", { name: "Waiting for your approval" });
     expect(within(dock).getByText("Delete notes/old.txt")).toBeTruthy();
     expect(within(dock).getByRole("timer")).toBeTruthy();
@@ -130,7 +101,7 @@ describe("a conversation", () => {
     await expectAccessible();
     await user.click(within(dock).getByRole("button", { name: "Open approval" }));
     expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1"]);
-    line.tell("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "denied" });
+    client.notify("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "denied" });
     release(
       resultOf("call_1", {
         outcome: "deniedByUser",
@@ -146,24 +117,24 @@ describe("a conversation", () => {
   });
 
   test("the send button is the stop button while an answer is under way", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
         new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
     });
-    const { user } = open(line, [DELETE]);
+    const { user } = openShell(client, [DELETE]);
     await user.type(await screen.findByRole("textbox", { name: "Message" }), "delete notes/old.txt{Enter}");
     await user.click(await screen.findByRole("button", { name: "Stop" }));
     expect(await screen.findByRole("button", { name: "Send" })).toBeTruthy();
     expect(screen.getByRole("article", { name: "delete_file: Cancelled" })).toBeTruthy();
-    expect(line.paramsOf("turns/cancel")).toHaveLength(1);
+    expect(client.paramsOf("turns/cancel")).toHaveLength(1);
   });
 
   test("a button that goes away under the keyboard leaves it at the message box", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
         new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
     });
-    const { user } = open(line, [DELETE]);
+    const { user } = openShell(client, [DELETE]);
     const box = await screen.findByRole("textbox", { name: "Message" });
     await user.type(box, "delete notes/old.txt{Enter}");
     (await screen.findByRole("button", { name: "Stop" })).focus();
@@ -173,11 +144,11 @@ describe("a conversation", () => {
   });
 
   test("each step of a message is announced in its own words", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "tools/invoke": ({ call }: ToolRequest) => resultOf(call.id, ok("a.csv")),
     });
     const said: string[] = [];
-    const { user } = open(line, [
+    const { user } = openShell(client, [
       '{"requestedActions":["show reports/","show notes/"]}',
       '{"tool":"list_directory","arguments":{"path":"reports/"}}',
       "One entry.",
@@ -199,9 +170,9 @@ describe("a conversation", () => {
   });
 });
 
-describe("what is not as it should be", () => {
+describe("status banners", () => {
   test("an interrupted answer offers to be continued or ended", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "conversations/open": () => ({
         conversation,
         messages: [
@@ -210,9 +181,9 @@ describe("what is not as it should be", () => {
         openTurn: { turnId: "trn_1", turnIndex: 0, modelId: "sha256:small", snapshot: snapshotOf("trn_1") },
       }),
     });
-    const page = surroundingsOf(line, ['{"answer":"Hello."}']);
-    page.around.place.write("cnv_1");
-    render(<Shell around={page.around} />);
+    const page = pageOf(client, ['{"answer":"Hello."}']);
+    page.environment.address.write("cnv_1");
+    render(<Shell environment={page.environment} />);
     await screen.findByText("This answer was interrupted");
     expect(screen.getByRole("button", { name: "End it" })).toBeTruthy();
     await userEvent.setup().click(screen.getByRole("button", { name: "Continue" }));
@@ -221,16 +192,16 @@ describe("what is not as it should be", () => {
   });
 
   test("a model that is starting is a calm banner, and the message goes through when it is up", async () => {
-    const line = new ScriptedLine();
-    const { around } = surroundingsOf(line, ['{"answer":"Awake."}']);
+    const client = new ScriptedClient();
+    const { environment } = pageOf(client, ['{"answer":"Awake."}']);
     let tries = 0;
     let wake: () => void = () => undefined;
     const starting = '{"error":{"code":"model_unavailable","message":"loading","reason":"starting"}}';
-    const { fetch } = around;
+    const { fetch } = environment;
     render(
       <Shell
-        around={{
-          ...around,
+        environment={{
+          ...environment,
           fetch: async (url, init) =>
             ++tries === 1 ? { ok: false, status: 503, body: null, text: async () => starting } : fetch(url, init),
           wait: () =>
@@ -250,7 +221,8 @@ describe("what is not as it should be", () => {
 
 describe("commands", () => {
   test("/tools, /inspect and /help answer on the page", async () => {
-    const { user } = open(new ScriptedLine());
+    requirement("002-23", "commands answer on the page without the model");
+    const { user } = openShell(new ScriptedClient());
     const box = await screen.findByRole("textbox", { name: "Message" });
     await user.type(box, "/tools{Enter}");
     const list = await screen.findByRole("region", { name: "Tools of this conversation" });
@@ -267,19 +239,19 @@ describe("commands", () => {
 
 describe("by keyboard", () => {
   test("Shift+Enter breaks the line, Enter sends", async () => {
-    const line = new ScriptedLine();
-    const { user } = open(line, ['{"answer":"Hi."}']);
+    const client = new ScriptedClient();
+    const { user } = openShell(client, ['{"answer":"Hi."}']);
     const box = await screen.findByRole("textbox", { name: "Message" });
     await user.type(box, "one{Shift>}{Enter}{/Shift}two");
-    expect(line.paramsOf("turns/begin")).toHaveLength(0);
+    expect(client.paramsOf("turns/begin")).toHaveLength(0);
     await user.keyboard("{Enter}");
     await screen.findByText("Hi.");
-    expect(line.paramsOf("turns/begin")).toMatchObject([{ message: { role: "user", content: "one\ntwo" } }]);
+    expect(client.paramsOf("turns/begin")).toMatchObject([{ message: { role: "user", content: "one\ntwo" } }]);
     expect(box).toHaveProperty("value", "");
   });
 
   test("the slash menu is walked with arrows, taken with Tab, left with Escape", async () => {
-    const { user } = open(new ScriptedLine());
+    const { user } = openShell(new ScriptedClient());
     const box = await screen.findByRole("textbox", { name: "Message" });
     await user.type(box, "/");
     const options = within(screen.getByRole("listbox", { name: "Commands" })).getAllByRole("option");
@@ -296,7 +268,7 @@ describe("by keyboard", () => {
   });
 
   test("F6 goes round the parts of the page", async () => {
-    const { user } = open(new ScriptedLine());
+    const { user } = openShell(new ScriptedClient());
     const box = await screen.findByRole("textbox", { name: "Message" });
     expect(document.activeElement).toBe(box);
     await user.keyboard("{F6}");
@@ -305,58 +277,3 @@ describe("by keyboard", () => {
     expect(document.activeElement).toBe(box);
   });
 });
-
-describe("the sides", () => {
-  test("what was allowed is listed and taken back", async () => {
-    const line = new ScriptedLine({
-      "grants/list": () => ({
-        grants: [
-          {
-            id: "grt_1",
-            approvalId: "apr_1",
-            scope: "session",
-            tool: "write_file",
-            conversationId: "cnv_1",
-            pins: { path: "a.txt" },
-            freed: ["content"],
-            issuedAt: new Date().toISOString(),
-            expiresAt: new Date(Date.now() + 60_000).toISOString(),
-            uses: 1,
-            maxUses: 5,
-          },
-        ],
-      }),
-      "grants/revoke": () => ({}),
-    });
-    const { user } = open(line);
-    await user.click(await screen.findByRole("button", { name: /account and grants/ }));
-    await user.click(await screen.findByRole("menuitem", { name: "What I allowed" }));
-    await user.click(await screen.findByRole("button", { name: "Take back" }));
-    expect(await screen.findByText("Nothing is allowed in advance")).toBeTruthy();
-    expect(line.paramsOf("grants/revoke")).toEqual([{ grantId: "grt_1" }]);
-  });
-
-  test("a conversation is renamed from its menu", async () => {
-    const line = new ScriptedLine({
-      "conversations/rename": ({ title }: { title: string }) => ({ conversation: { ...conversation, title } }),
-    });
-    const { user } = open(line);
-    await user.click(await screen.findByRole("button", { name: "More for A talk" }));
-    await user.click(await screen.findByRole("menuitem", { name: "Rename" }));
-    const field = await screen.findByRole("textbox", { name: "Title" });
-    await user.clear(field);
-    await user.type(field, "Garden{Enter}");
-    expect(await screen.findByText("Garden")).toBeTruthy();
-    expect(line.paramsOf("conversations/rename")).toEqual([{ conversationId: "cnv_1", title: "Garden" }]);
-  });
-});
-
-const conversation = {
-  id: "cnv_1",
-  createdAt: "2026-11-21T10:00:00.000Z",
-  updatedAt: "2026-11-21T10:00:00.000Z",
-  turnCount: 0,
-  messageCount: 0,
-  tainted: false,
-  label: "public",
-};

@@ -4,15 +4,15 @@ import { Workspace, type WorkspaceState } from "../../../src/features/shell/work
 import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import { ok, proposed, resultOf, snapshotOf } from "../agent/scripted.ts";
-import { conversationOf, ScriptedLine, surroundingsOf } from "./scripted-line.ts";
+import { conversationOf, pageOf, ScriptedClient } from "./scripted-client.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const DELETE = '{"tool":"delete_file","arguments":{"path":"a.txt"}}';
 
-async function start(line: ScriptedLine, replies: string[] = [], place: string | null = null) {
-  const page = surroundingsOf(line, replies);
-  page.around.place.write(place);
-  const workspace = new Workspace(page.around);
+async function start(client: ScriptedClient, replies: string[] = [], place: string | null = null) {
+  const page = pageOf(client, replies);
+  page.environment.address.write(place);
+  const workspace = new Workspace(page.environment);
   await workspace.start();
   return { workspace, ...page };
 }
@@ -56,95 +56,95 @@ function approvalFor(callId: string): Approval {
 /** A gateway whose calls wait until the test lets them go. */
 function waitingTools() {
   let release: (result: ToolResult) => void = () => undefined;
-  const line = new ScriptedLine({
+  const client = new ScriptedClient({
     "tools/invoke": ({ call }: ToolRequest, signal?: AbortSignal) =>
       new Promise<ToolResult>((resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason));
         release = (result) => resolve({ ...result, callId: call.id });
       }),
   });
-  return { line, release: (result: ToolResult) => release(result) };
+  return { client, release: (result: ToolResult) => release(result) };
 }
 
 describe("talking", () => {
   test("the first message founds a conversation named after it and the address follows", async () => {
-    const line = new ScriptedLine();
-    const { workspace, place } = await start(line, ['{"answer":"Hello."}']);
+    const client = new ScriptedClient();
+    const { workspace, address } = await start(client, ['{"answer":"Hello."}']);
     expect(await workspace.submit("  good morning\nhow are you?  ")).toBe(true);
-    const state = await until(workspace, ({ busy, view }) => !busy && view.entries.length === 2);
-    expect(line.paramsOf("conversations/open")).toEqual([{ title: "good morning" }]);
+    const state = await until(workspace, ({ busy, log }) => !busy && log.entries.length === 2);
+    expect(client.paramsOf("conversations/open")).toEqual([{ title: "good morning" }]);
     expect(state.currentId).toBe("cnv_new");
-    expect(place()).toBe("cnv_new");
-    expect(state.view.entries.at(-1)).toMatchObject({ kind: "assistant", text: "Hello." });
+    expect(address()).toBe("cnv_new");
+    expect(state.log.entries.at(-1)).toMatchObject({ kind: "assistant", text: "Hello." });
   });
 
   test("an empty line is nothing", async () => {
-    const line = new ScriptedLine();
-    const { workspace } = await start(line);
+    const client = new ScriptedClient();
+    const { workspace } = await start(client);
     expect(await workspace.submit("   ")).toBe(false);
-    expect(line.paramsOf("conversations/open")).toEqual([]);
+    expect(client.paramsOf("conversations/open")).toEqual([]);
   });
 
   test("without a model the message stays in the box and the page says why", async () => {
-    const line = new ScriptedLine({ "session/describe": () => ({ models: [], consoleOrigin: "" }) });
-    const { workspace } = await start(line);
+    const client = new ScriptedClient({ "session/describe": () => ({ models: [], consoleOrigin: "" }) });
+    const { workspace } = await start(client);
     expect(await workspace.submit("hello")).toBe(false);
-    expect(workspace.getState().fault).toContain("No model");
+    expect(workspace.getState().problem).toContain("No model");
   });
 
   test("a refused conversation is said, not thrown", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "conversations/open": () => {
         throw new RpcError(-32003, "unknown conversation");
       },
     });
-    const { workspace, place } = await start(line, [], "cnv_gone");
+    const { workspace, address } = await start(client, [], "cnv_gone");
     expect(workspace.getState()).toMatchObject({ currentId: null, loading: false });
-    expect(workspace.getState().fault).toContain("does not exist");
-    expect(place()).toBeNull();
+    expect(workspace.getState().problem).toContain("does not exist");
+    expect(address()).toBeNull();
   });
 });
 
 describe("a call that waits", () => {
   test("is docked with its approval, opens the console, and runs on once it is answered", async () => {
-    const { line, release } = waitingTools();
-    const { workspace, opened } = await start(line, [DELETE]);
+    const { client, release } = waitingTools();
+    const { workspace, opened } = await start(client, [DELETE]);
     await workspace.submit("delete a.txt");
-    await until(workspace, ({ view }) => Object.values(view.calls).some(({ phase }) => phase === "running"));
-    line.tell("approvals/requested", { approval: approvalFor("call_1") });
-    const waiting = await until(workspace, ({ view }) => waitingCalls(view).length === 1);
+    await until(workspace, ({ log }) => Object.values(log.calls).some(({ phase }) => phase === "running"));
+    client.notify("approvals/requested", { approval: approvalFor("call_1") });
+    const waiting = await until(workspace, ({ log }) => waitingCalls(log).length === 1);
     expect(waiting.list?.[0]).toMatchObject({ waiting: 1, busy: true });
     workspace.openApproval("apr_1");
     expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1"]);
-    line.tell("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "approved" });
+    client.notify("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "approved" });
     release(resultOf("call_1", ok("deleted")));
     const done = await until(workspace, ({ busy }) => !busy);
-    expect(done.view.calls.call_1).toMatchObject({ phase: "closed", result: { outcome: "ok" } });
-    expect(done.view.entries.at(-1)).toMatchObject({ kind: "assistant", text: "Deleted `a.txt`." });
+    expect(done.log.calls.call_1).toMatchObject({ phase: "closed", result: { outcome: "ok" } });
+    expect(done.log.entries.at(-1)).toMatchObject({ kind: "assistant", text: "Deleted `a.txt`." });
   });
 
   test("is cancelled by the stop button together with its turn", async () => {
-    const { line } = waitingTools();
-    const { workspace } = await start(line, [DELETE]);
+    const { client } = waitingTools();
+    const { workspace } = await start(client, [DELETE]);
     await workspace.submit("delete a.txt");
-    await until(workspace, ({ view }) => Object.values(view.calls).some(({ phase }) => phase === "running"));
+    await until(workspace, ({ log }) => Object.values(log.calls).some(({ phase }) => phase === "running"));
     await workspace.stopTurn();
     const state = await until(workspace, ({ busy }) => !busy);
-    expect(line.paramsOf("turns/cancel")).toMatchObject([{ turnId: "trn_1" }]);
-    expect(state.view.calls.call_1?.result?.outcome).toBe("cancelled");
+    expect(client.paramsOf("turns/cancel")).toMatchObject([{ turnId: "trn_1" }]);
+    expect(state.log.calls.call_1?.result?.outcome).toBe("cancelled");
   });
 
   test("goes on while another conversation is on the screen", async () => {
-    const { line, release } = waitingTools();
-    const { workspace } = await start(line, [DELETE]);
+    const { client, release } = waitingTools();
+    const { workspace } = await start(client, [DELETE]);
     await workspace.submit("delete a.txt");
-    await until(workspace, ({ view }) => Object.values(view.calls).some(({ phase }) => phase === "running"));
+    await until(workspace, ({ log }) => Object.values(log.calls).some(({ phase }) => phase === "running"));
     await workspace.open("cnv_1");
-    expect(workspace.getState().view.entries).toEqual([]);
+    expect(workspace.getState().log.entries).toEqual([]);
     release(resultOf("call_1", ok("deleted")));
     await until(workspace, ({ list }) => list?.every(({ busy }) => !busy) === true);
     await workspace.open("cnv_new");
-    expect(workspace.getState().view.entries.at(-1)).toMatchObject({ text: "Deleted `a.txt`." });
+    expect(workspace.getState().log.entries.at(-1)).toMatchObject({ text: "Deleted `a.txt`." });
   });
 });
 
@@ -167,7 +167,7 @@ describe("coming back", () => {
 
   test("after a reload a waiting call is shown, asked for again under its id, and the turn goes on", async () => {
     let release: (result: ToolResult) => void = () => undefined;
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "conversations/open": () => opened(true),
       "tools/list-calls": () => live,
       "tools/invoke": () =>
@@ -175,135 +175,135 @@ describe("coming back", () => {
           release = resolve;
         }),
     });
-    const { workspace } = await start(line, [], "cnv_1");
+    const { workspace } = await start(client, [], "cnv_1");
     const state = await until(workspace, ({ busy }) => busy);
-    expect(waitingCalls(state.view)).toMatchObject([{ approvalId: "apr_9" }]);
-    await until(workspace, () => line.paramsOf("tools/invoke").length === 1);
-    expect(line.paramsOf("tools/invoke")).toMatchObject([{ call, snapshotId: "snp_2" }]);
+    expect(waitingCalls(state.log)).toMatchObject([{ approvalId: "apr_9" }]);
+    await until(workspace, () => client.paramsOf("tools/invoke").length === 1);
+    expect(client.paramsOf("tools/invoke")).toMatchObject([{ call, snapshotId: "snp_2" }]);
     release(resultOf("call_old", ok("deleted")));
     const done = await until(workspace, ({ busy }) => !busy);
-    expect(done.view.entries.at(-1)).toMatchObject({ text: "Deleted `a.txt`." });
+    expect(done.log.entries.at(-1)).toMatchObject({ text: "Deleted `a.txt`." });
   });
 
   test("an answer that was interrupted is continued only when the person says so", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "conversations/open": () => ({ ...opened(true), messages: opened(true).messages.slice(0, 1) }),
     });
-    const { workspace } = await start(line, ['{"answer":"Which one?"}'], "cnv_1");
-    expect(workspace.getState()).toMatchObject({ busy: false, leftOpen: { elsewhere: false } });
-    expect(line.paramsOf("inference/token")).toEqual([]);
-    await workspace.goOn();
-    expect(workspace.getState().view.entries.at(-1)).toMatchObject({ text: "Which one?" });
-    expect(workspace.getState().leftOpen).toBeNull();
+    const { workspace } = await start(client, ['{"answer":"Which one?"}'], "cnv_1");
+    expect(workspace.getState()).toMatchObject({ busy: false, unfinishedTurn: { elsewhere: false } });
+    expect(client.paramsOf("inference/token")).toEqual([]);
+    await workspace.continueTurn();
+    expect(workspace.getState().log.entries.at(-1)).toMatchObject({ text: "Which one?" });
+    expect(workspace.getState().unfinishedTurn).toBeNull();
   });
 
   test("or left as it is, and then nothing of it runs on", async () => {
-    const line = new ScriptedLine({ "conversations/open": () => opened(true) });
-    const { workspace } = await start(line, [], "cnv_1");
-    await workspace.letGo();
-    expect(line.paramsOf("turns/cancel")).toEqual([{ conversationId: "cnv_1", turnId: "trn_1" }]);
-    expect(workspace.getState().view.calls.call_old?.result?.outcome).toBe("cancelled");
+    const client = new ScriptedClient({ "conversations/open": () => opened(true) });
+    const { workspace } = await start(client, [], "cnv_1");
+    await workspace.discardTurn();
+    expect(client.paramsOf("turns/cancel")).toEqual([{ conversationId: "cnv_1", turnId: "trn_1" }]);
+    expect(workspace.getState().log.calls.call_old?.result?.outcome).toBe("cancelled");
   });
 
   test("a turn that another tab holds can be left to it", async () => {
-    const line = new ScriptedLine({ "conversations/open": () => opened(false), "tools/list-calls": () => live });
-    const { workspace } = await start(line, [], "cnv_1");
-    await workspace.letGo();
-    expect(workspace.getState().leftOpen).toBeNull();
-    expect(line.paramsOf("turns/cancel")).toEqual([]);
+    const client = new ScriptedClient({ "conversations/open": () => opened(false), "tools/list-calls": () => live });
+    const { workspace } = await start(client, [], "cnv_1");
+    await workspace.discardTurn();
+    expect(workspace.getState().unfinishedTurn).toBeNull();
+    expect(client.paramsOf("turns/cancel")).toEqual([]);
   });
 
   test("a turn that another tab holds is taken over only on request", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "conversations/open": ({ takeOver }: { takeOver?: boolean }) => opened(takeOver === true),
       "tools/list-calls": () => live,
       "tools/invoke": () => resultOf("call_old", ok("deleted")),
     });
-    const { workspace } = await start(line, [], "cnv_1");
-    expect(workspace.getState()).toMatchObject({ busy: false, leftOpen: { elsewhere: true } });
-    expect(line.paramsOf("tools/invoke")).toEqual([]);
-    await workspace.goOn();
-    expect(workspace.getState().view.entries.at(-1)).toMatchObject({ text: "Deleted `a.txt`." });
+    const { workspace } = await start(client, [], "cnv_1");
+    expect(workspace.getState()).toMatchObject({ busy: false, unfinishedTurn: { elsewhere: true } });
+    expect(client.paramsOf("tools/invoke")).toEqual([]);
+    await workspace.continueTurn();
+    expect(workspace.getState().log.entries.at(-1)).toMatchObject({ text: "Deleted `a.txt`." });
   });
 
   test("a new connection takes the turn under way along", async () => {
-    const { line } = waitingTools();
-    const { workspace } = await start(line, [DELETE]);
+    const { client } = waitingTools();
+    const { workspace } = await start(client, [DELETE]);
     await workspace.submit("delete a.txt");
-    await until(workspace, ({ view }) => Object.values(view.calls).some(({ phase }) => phase === "running"));
-    await line.reconnect();
-    expect(line.paramsOf("conversations/open").at(-1)).toEqual({ conversationId: "cnv_new", takeOver: true });
+    await until(workspace, ({ log }) => Object.values(log.calls).some(({ phase }) => phase === "running"));
+    await client.reconnect();
+    expect(client.paramsOf("conversations/open").at(-1)).toEqual({ conversationId: "cnv_new", takeOver: true });
     // The scripted gateway says that no turn is open any more, so it is over here as well.
     const state = await until(workspace, ({ busy }) => !busy);
-    expect(state.view.entries.at(-1)).toMatchObject({ kind: "notice" });
+    expect(state.log.entries.at(-1)).toMatchObject({ kind: "notice" });
   });
 });
 
 describe("commands", () => {
   test("/tools and /inspect show what the gateway describes, and ask no model", async () => {
-    const line = new ScriptedLine();
-    const { workspace } = await start(line);
+    const client = new ScriptedClient();
+    const { workspace } = await start(client);
     await workspace.submit("/tools");
     await workspace.submit("/inspect read_file");
-    expect(workspace.getState().view.entries).toMatchObject([
+    expect(workspace.getState().log.entries).toMatchObject([
       { kind: "panel", panel: { kind: "tools" } },
       { kind: "panel", panel: { kind: "tool", tool: { name: "read_file" } } },
     ]);
-    expect(line.paramsOf("turns/begin")).toEqual([]);
+    expect(client.paramsOf("turns/begin")).toEqual([]);
     expect(await workspace.submit("/inspect nothing")).toBe(false);
-    expect(workspace.getState().fault).toContain("nothing");
+    expect(workspace.getState().problem).toContain("nothing");
   });
 
   test("/call goes through the gate as a turn of its own", async () => {
-    const line = new ScriptedLine({ "tools/invoke": ({ call }: ToolRequest) => resultOf(call.id, ok("a.txt")) });
-    const { workspace } = await start(line);
+    const client = new ScriptedClient({ "tools/invoke": ({ call }: ToolRequest) => resultOf(call.id, ok("a.txt")) });
+    const { workspace } = await start(client);
     expect(await workspace.submit('/call list_directory {"path":"."}')).toBe(true);
-    await until(workspace, ({ busy, view }) => !busy && view.calls.call_1?.phase === "closed");
-    expect(line.paramsOf("tools/invoke")).toMatchObject([
+    await until(workspace, ({ busy, log }) => !busy && log.calls.call_1?.phase === "closed");
+    expect(client.paramsOf("tools/invoke")).toMatchObject([
       { call: { name: "list_directory", arguments: { path: "." } } },
     ]);
-    expect(line.paramsOf("inference/token")).toEqual([]);
+    expect(client.paramsOf("inference/token")).toEqual([]);
   });
 
   test("a mistake is explained and kept in the box", async () => {
-    const { workspace } = await start(new ScriptedLine());
+    const { workspace } = await start(new ScriptedClient());
     expect(await workspace.submit("/call x {oops")).toBe(false);
-    expect(workspace.getState().fault).toContain("JSON object");
+    expect(workspace.getState().problem).toContain("JSON object");
   });
 
-  test("/exit signs out and ends the line", async () => {
-    const line = new ScriptedLine();
-    const { workspace } = await start(line);
+  test("/exit signs out and ends the connection", async () => {
+    const client = new ScriptedClient();
+    const { workspace } = await start(client);
     await workspace.submit("/exit");
-    expect(line.seen.at(-1)?.method).toBe("POST /logout");
+    expect(client.seen.at(-1)?.method).toBe("POST /logout");
     expect(workspace.getState().connection.phase).toBe("ended");
   });
 });
 
 describe("the list", () => {
   test("renames, deletes and leaves what is deleted", async () => {
-    const line = new ScriptedLine({
+    const client = new ScriptedClient({
       "conversations/rename": ({ title }: { title: string }) => ({ conversation: conversationOf("cnv_1", title) }),
     });
-    const { workspace } = await start(line, [], "cnv_1");
+    const { workspace } = await start(client, [], "cnv_1");
     await workspace.rename("cnv_1", "Garden");
     expect(workspace.getState().title).toBe("Garden");
-    await workspace.remove("cnv_1");
+    await workspace.delete("cnv_1");
     expect(workspace.getState()).toMatchObject({ currentId: null, list: [] });
   });
 
   test("the back button shows the conversation of before", async () => {
-    const { workspace, goTo } = await start(new ScriptedLine(), [], null);
+    const { workspace, goTo } = await start(new ScriptedClient(), [], null);
     goTo("cnv_1");
     await until(workspace, ({ currentId, loading }) => currentId === "cnv_1" && !loading);
   });
 
-  test("grants are listed and taken back", async () => {
-    const line = new ScriptedLine({
+  test("grants are listed and revoked", async () => {
+    const client = new ScriptedClient({
       "grants/list": () => ({ grants: [{ id: "grt_1" }] }),
       "grants/revoke": () => ({}),
     });
-    const { workspace } = await start(line);
+    const { workspace } = await start(client);
     await workspace.loadGrants();
     expect(workspace.getState().grants).toHaveLength(1);
     await workspace.revokeGrant("grt_1");

@@ -9,11 +9,11 @@ import { Countdown } from "../../../src/ui/Countdown.tsx";
 import { Dialog } from "../../../src/ui/Dialog.tsx";
 import { Digest } from "../../../src/ui/Digest.tsx";
 import { ErrorBoundary } from "../../../src/ui/ErrorBoundary.tsx";
+import { ExternalText } from "../../../src/ui/ExternalText.tsx";
 import { Field } from "../../../src/ui/Field.tsx";
 import { JsonView } from "../../../src/ui/JsonView.tsx";
 import { LiveRegion, useAnnounce } from "../../../src/ui/LiveRegion.tsx";
 import { Menu } from "../../../src/ui/Menu.tsx";
-import { OutsideText } from "../../../src/ui/OutsideText.tsx";
 import { ToastRegion, useToast } from "../../../src/ui/Toast.tsx";
 import { VisibleText } from "../../../src/ui/VisibleText.tsx";
 import { prepareDocument } from "./document.ts";
@@ -72,15 +72,15 @@ describe("untrusted text", () => {
     expect(screen.getByText("р").title).toContain("not the “p” it looks like");
   });
 
-  test("folds a long value, shows both ends and its digest, and opens whole", async () => {
+  test("hides the middle of a long value, shows both ends and its digest, and opens whole", async () => {
     const text = `${"x".repeat(50_000)} and the end`;
     const { container } = render(<VisibleText text={text} />);
     expect(container.textContent).toContain("and the end");
-    expect(container.textContent).toContain("48,912 characters are folded here");
+    expect(container.textContent).toContain("48,912 characters are hidden here");
     expect(await screen.findByText(createHash("sha256").update(text).digest("hex"))).toBeDefined();
     await userEvent.click(screen.getByRole("button", { name: "Show everything" }));
     expect(container.textContent).toContain(text);
-    expect(screen.getByRole("button", { name: "Fold" }).getAttribute("aria-expanded")).toBe("true");
+    expect(screen.getByRole("button", { name: "Show less" }).getAttribute("aria-expanded")).toBe("true");
   });
 
   test("that is empty says so", () => {
@@ -89,26 +89,44 @@ describe("untrusted text", () => {
   });
 });
 
-describe("a text from outside that is only read", () => {
+describe("an external text that is only read", () => {
   test("keeps its lines and spells out what would deceive the eye", () => {
-    const { container } = render(<OutsideText text={"one\r\n\ttwo \u001b[31m invoice_\u202efdp.exe \u{e0041}"} />);
+    const { container } = render(<ExternalText text={"one\r\n\ttwo \u001b[31m invoice_\u202efdp.exe \u{e0041}"} />);
     expect(container.textContent).toBe("one\n\ttwo U+001B[31m invoice_U+202Efdp.exe U+E0041");
     expect(container.querySelectorAll("mark")).toHaveLength(3);
   });
 
   test("keeps what other scripts and emoji are written with", () => {
     const text = "می\u200cخواهم \u{1f469}\u200d\u{1f467} \u2764\ufe0f";
-    expect(render(<OutsideText text={text} />).container.textContent).toBe(text);
+    expect(render(<ExternalText text={text} />).container.textContent).toBe(text);
   });
 });
 
 describe("a JSON value", () => {
-  test("is a tree of text in which names are as inert as values", () => {
+  test("is a tree of text in which names are plain text like values", () => {
     const value = JSON.parse('{"__proto__": {"a": 1}, "b\u202e": [true, null, "x"], "c": {}, "d": []}');
     const { container } = render(<JsonView value={value} openTo={9} />);
     expect(container.textContent).toContain("__proto__");
     expect(screen.getByText("U+202E")).toBeDefined();
-    for (const word of ["true", "null", "empty object", "empty list"]) expect(screen.getByText(word)).toBeDefined();
+    for (const word of ["yes", "nothing", "empty object", "empty list"]) expect(screen.getByText(word)).toBeDefined();
+  });
+
+  test.each([
+    [true, "yes"],
+    ["true", "text “true”"],
+    [false, "no"],
+    ["No", "text “No”"],
+    [null, "nothing"],
+    ["null", "text “null”"],
+    ["nothing", "text “nothing”"],
+    [12, "12 (number)"],
+    ["12", "text “12”"],
+    ["-1.5e3", "text “-1.5e3”"],
+    ["", "empty text"],
+    ["empty text", "text “empty text”"],
+    ["v12", "v12"],
+  ])("tells types apart in words: %j", (value, words) => {
+    expect(render(<JsonView value={value} />).container.textContent).toBe(words);
   });
 
   test("opens as far as it is told to", () => {
@@ -233,10 +251,10 @@ test("a banner interrupts only when it is urgent", () => {
 
 function Faulty({ broken }: { readonly broken: boolean }) {
   if (broken) throw new Error("secret detail");
-  return <p>All is well</p>;
+  return <p>Shown</p>;
 }
 
-test("a fault in one part is contained, quotes nothing of the error and heals when asked to", async () => {
+test("an error in one part is contained, quotes nothing of the exception and is tried again when asked to", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const part = (broken: boolean) => (
     <ErrorBoundary what="This page">
@@ -248,5 +266,5 @@ test("a fault in one part is contained, quotes nothing of the error and heals wh
   expect(document.body.textContent).not.toContain("secret detail");
   rerender(part(false));
   await userEvent.click(screen.getByRole("button", { name: "Try again" }));
-  expect(screen.getByText("All is well")).toBeDefined();
+  expect(screen.getByText("Shown")).toBeDefined();
 });

@@ -27,7 +27,7 @@ function originalOf(part: Segment): string {
   return char.repeat(part.count);
 }
 
-describe("a value on the approval page (security case 34)", () => {
+describe("a value on the approval page (docs/SECURITY.md case 34)", () => {
   test.each([
     ["a right-to-left override", "invoice\u202efdp.exe", "invoice[U+202E]fdp.exe"],
     ["an isolate", "a\u2066b\u2069", "a[U+2066]b[U+2069]"],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Proposal } from "../../../src/agent/lane.ts";
+import type { ProposedCall } from "../../../src/agent/lane.ts";
 import type { Message, Observation, ToolMessage } from "../../../src/agent/messages.ts";
-import { isLooping, isRepeat, labelOf, standingOf } from "../../../src/agent/standing.ts";
+import { isLooping, isRepeat, labelOf, progressOf } from "../../../src/agent/turn-progress.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { descriptor, ok, proposed } from "./scripted.ts";
 import { readVectors } from "./vectors.ts";
@@ -15,7 +15,7 @@ function closed(name: string, args: Record<string, unknown>, result: Observation
 interface Vectors {
   readonly repeats: readonly {
     name: string;
-    proposal: Proposal;
+    proposal: ProposedCall;
     closed: Omit<ToolMessage, "role" | "turnId">[];
     tools: ToolDescriptor[];
     is: boolean;
@@ -52,5 +52,5 @@ test("only the turn's own messages count", () => {
     { ...closed("look", {}), turnId: "trn_0" },
     { role: "assistant", turnId: "trn_0", content: "Done.", toolCalls: [] },
   ];
-  expect(standingOf(other, "trn_1")).toEqual({ message: "", finished: 0, result: null, mistakes: 0, closed: [] });
+  expect(progressOf(other, "trn_1")).toEqual({ message: "", finished: 0, result: null, mistakes: 0, closed: [] });
 });

@@ -1,18 +1,19 @@
 import { act, render } from "@testing-library/react";
 import { vi } from "vitest";
-import { ARMING_MS } from "../../../src/features/console/approvals/arming.ts";
+import { ACTIVATION_DELAY_MS } from "../../../src/features/console/approvals/activation-delay.ts";
 import { Console } from "../../../src/features/console/Console.tsx";
+import type { ConsolePage } from "../../../src/features/console/pages.tsx";
 import type { FakeGateway } from "./fake-gateway.ts";
 
 /** The moment at which every test of a page takes place: a minute after what `ask` asks, four before it expires. */
 const NOW = new Date("2026-11-21T10:01:00.000Z");
 
 /** Opens the console at an address, in a window that nobody looks at yet, with the clock in the test's hand. */
-export function visit(gateway: FakeGateway, address: string): void {
+export function openConsole(gateway: FakeGateway, address: string, pages?: readonly ConsolePage[]): void {
   vi.useFakeTimers({ now: NOW, shouldAdvanceTime: true });
   vi.spyOn(document, "hasFocus").mockReturnValue(false);
   window.history.replaceState(null, "", address);
-  render(<Console around={gateway.around} />);
+  render(<Console environment={gateway.environment} pages={pages} />);
 }
 
 /** Lets time pass on the page. */
@@ -26,5 +27,5 @@ export function lookAtIt(): Promise<void> {
     vi.mocked(document.hasFocus).mockReturnValue(true);
     window.dispatchEvent(new Event("focus"));
   });
-  return pass(ARMING_MS);
+  return pass(ACTIVATION_DELAY_MS);
 }

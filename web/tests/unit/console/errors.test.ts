@@ -1,6 +1,6 @@
 import { WebAuthnError } from "@simplewebauthn/browser";
 import { expect, test } from "vitest";
-import { explain, Halted, Refusal } from "../../../src/features/console/faults.ts";
+import { CheckFailed, explain, Refusal } from "../../../src/features/console/errors.ts";
 import { ConnectionLost, RpcError, SessionOver } from "../../../src/protocol/rpc.ts";
 
 function ceremony(code: WebAuthnError["code"], name = "Error"): WebAuthnError {
@@ -16,8 +16,8 @@ test("the gateway's words become a sentence", () => {
 });
 
 test.each([
-  [new Halted("It stopped."), "It stopped."],
-  [new ConnectionLost(), "Look again"],
+  [new CheckFailed("It stopped."), "It stopped."],
+  [new ConnectionLost(), "Check what happened"],
   [new SessionOver("ended"), "Sign in again"],
   [ceremony("ERROR_PASSTHROUGH_SEE_CAUSE_PROPERTY", "NotAllowedError"), "Nothing has changed"],
   [ceremony("ERROR_CEREMONY_ABORTED"), "Nothing has changed"],

@@ -1,4 +1,4 @@
-import type { AgentLine, Surroundings } from "../../../src/features/shell/surroundings.ts";
+import type { AgentClient, ShellEnvironment } from "../../../src/features/shell/shell-environment.ts";
 import type { AgentMethods, AgentNotifications } from "../../../src/protocol/contract.ts";
 import { type ConnectionState, RpcError } from "../../../src/protocol/rpc.ts";
 import { smallModel, snapshotOf, tools } from "../agent/scripted.ts";
@@ -44,14 +44,14 @@ export const description = {
   consoleOrigin: "http://console.localhost:8765",
 };
 
-/** A line to a gateway that answers from a table. Unknown methods fail the test. */
-export class ScriptedLine implements AgentLine {
+/** A connection to a gateway that answers from a table. Unknown methods fail the test. */
+export class ScriptedClient implements AgentClient {
   state: ConnectionState = { phase: "open" };
   readonly seen: { method: string; params: unknown }[] = [];
   readonly #handlers: Record<string, Handler>;
   readonly #listeners = new Map<string, Set<(params: never) => void>>();
   readonly #stateListeners = new Set<() => void>();
-  #rebind: Parameters<AgentLine["onRebind"]>[0] = null;
+  #rebind: Parameters<AgentClient["onRebind"]>[0] = null;
 
   constructor(handlers: Handlers = {}) {
     this.#handlers = {
@@ -93,7 +93,7 @@ export class ScriptedLine implements AgentLine {
     return () => this.#stateListeners.delete(listener);
   }
 
-  onRebind(rebind: Parameters<AgentLine["onRebind"]>[0]): void {
+  onRebind(rebind: Parameters<AgentClient["onRebind"]>[0]): void {
     this.#rebind = rebind;
   }
 
@@ -123,7 +123,7 @@ export class ScriptedLine implements AgentLine {
     for (const listener of this.#stateListeners) listener();
   }
 
-  tell<K extends keyof AgentNotifications>(method: K, params: AgentNotifications[K]): void {
+  notify<K extends keyof AgentNotifications>(method: K, params: AgentNotifications[K]): void {
     for (const listener of this.#listeners.get(method) ?? []) listener(params as never);
   }
 
@@ -136,15 +136,16 @@ export class ScriptedLine implements AgentLine {
   }
 }
 
-/** A page around a scripted line: replies of the model by turns, no storage, no windows. */
-export function surroundingsOf(line: ScriptedLine, replies: string[] = []) {
+/** A page with a scripted client: replies of the model by turns, no storage, no windows, no files. */
+export function pageOf(client: ScriptedClient, replies: string[] = []) {
   const opened: string[] = [];
+  const saved: { readonly name: string; readonly text: string }[] = [];
   const drafts = new Map<string | null, string>();
-  let place: string | null = null;
-  const placeListeners = new Set<() => void>();
+  let address: string | null = null;
+  const addressListeners = new Set<() => void>();
   let callCount = 0;
-  const around: Surroundings = {
-    openLine: () => line,
+  const environment: ShellEnvironment = {
+    createClient: () => client,
     fetch: async () => {
       const reply = replies.shift() ?? "";
       const events = [{ choices: [{ delta: { content: reply } }] }]
@@ -156,31 +157,33 @@ export function surroundingsOf(line: ScriptedLine, replies: string[] = []) {
     today: () => "2026-11-21",
     newCallId: () => `call_${++callCount}`,
     signOut: async () => {
-      line.seen.push({ method: "POST /logout", params: {} });
+      client.seen.push({ method: "POST /logout", params: {} });
     },
     nextFrame: (paint) => paint(),
     openConsole: (url) => opened.push(url),
+    saveFile: (name, text) => saved.push({ name, text }),
     signInFailed: false,
-    place: {
-      read: () => place,
+    address: {
+      read: () => address,
       write: (id) => {
-        place = id;
+        address = id;
       },
       onChange: (listener) => {
-        placeListeners.add(listener);
-        return () => placeListeners.delete(listener);
+        addressListeners.add(listener);
+        return () => addressListeners.delete(listener);
       },
     },
     drafts: { read: (id) => drafts.get(id) ?? "", write: (id, text) => void drafts.set(id, text) },
   };
   return {
-    around,
+    environment,
     opened,
+    saved,
     goTo: (id: string | null) => {
-      place = id;
-      for (const listener of placeListeners) listener();
+      address = id;
+      for (const listener of addressListeners) listener();
     },
-    place: () => place,
+    address: () => address,
   };
 }
 
