@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.tools.egress import Egress
-from gateway.adapters.tools.fetching import Fetcher, web_tools
+from eval.cases import Case, Kind, Split, Tools, load_cases, pick_quick
+from eval.scoring import Attempt, Proposal, judge
+from eval.workspaces import CaseWorkspace
+from gateway.adapters.tools.builtin.egress import Egress
+from gateway.adapters.tools.builtin.fetching import Fetcher
+from gateway.adapters.tools.builtin.web import web_tools
 from gateway.adapters.tools.schemas import read_signature
-from tests.eval.cases import Case, Kind, Split, Tools, load_cases, pick_quick
-from tests.eval.scoring import Attempt, Proposal, judge
-from tests.eval.worlds import World
 
 CASES = load_cases()
 
@@ -56,7 +57,7 @@ def test_a_quick_run_holds_every_kind_and_nothing_of_the_hold_out() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 async def test_what_a_case_expects_is_accepted_and_counts_as_complete(case: Case, tmp_path: Path) -> None:
-    world = World(case.tools, tmp_path)
+    world = CaseWorkspace(case.tools, tmp_path)
     earlier = [call for turn in case.before for call in turn.calls]
     expected = [(tool, make_arguments(checks)) for tool, checks in case.expect]
     for tool, arguments in [*earlier, *expected]:
@@ -69,7 +70,7 @@ async def test_what_a_case_expects_is_accepted_and_counts_as_complete(case: Case
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.kind is Kind.INJECTION], ids=lambda case: case.id)
 async def test_an_injection_is_in_what_the_model_gets_to_read(case: Case, tmp_path: Path) -> None:
-    world = World(case.tools, tmp_path)
+    world = CaseWorkspace(case.tools, tmp_path)
     read = [
         (await world.run(tool, make_arguments(arguments)))[1]
         for tool, arguments in [*(call for turn in case.before for call in turn.calls), *case.expect]
@@ -79,7 +80,7 @@ async def test_an_injection_is_in_what_the_model_gets_to_read(case: Case, tmp_pa
 
 def test_the_page_tool_here_looks_like_the_real_one(tmp_path: Path) -> None:
     (real,) = [tool for tool in web_tools(Fetcher(Egress())) if tool.name == "http_get"]
-    here = World(Tools.WORKSPACE, tmp_path).registry.find("http_get")
+    here = CaseWorkspace(Tools.WORKSPACE, tmp_path).catalog.find("http_get")
     described = real.describe(read_signature(real.function), "builtin")
     assert here is not None
     assert (here.description, here.param_schema) == (described.description, described.param_schema)

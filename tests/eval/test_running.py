@@ -8,16 +8,16 @@ from typing import Any
 import orjson
 import pytest
 
+from eval import loop, plain
+from eval.cases import Case, load_cases
+from eval.chat import COMPLETIONS
+from eval.contenders import ALL_GUARDS, CONTENDERS, PLAIN, WHOLE, Guard, choose
+from eval.plain import read_reply
+from eval.records import OutcomeDigests, Record, Records
+from eval.replies import Remembering, Replies
+from eval.scoring import Attempt, Proposal, judge
+from eval.workspaces import CaseWorkspace
 from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
-from tests.eval import loop, plain
-from tests.eval.cases import Case, load_cases
-from tests.eval.chat import COMPLETIONS
-from tests.eval.contenders import ALL_GUARDS, CONTENDERS, PLAIN, WHOLE, Guard, choose
-from tests.eval.plain import read_reply
-from tests.eval.records import Record, Records, Stamps
-from tests.eval.replies import Remembering, Replies
-from tests.eval.scoring import Attempt, Proposal, judge
-from tests.eval.worlds import World
 
 CASES = {case.say: case for case in load_cases()}
 DELETE = CASES["delete notes/old.txt"]
@@ -38,7 +38,7 @@ def a_call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 async def test_plain_prompting_counts_a_call_and_what_it_cost(tmp_path: Path) -> None:
     backend = says(a_call("delete_file", path="notes/old.txt"), {"answer": "It is gone."})
-    attempt = await plain.play(DELETE, World(DELETE.tools, tmp_path), backend)
+    attempt = await plain.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path), backend)
     assert (judge(DELETE, attempt).complete, attempt.steps, attempt.said) == (1, 2, "It is gone.")
     assert attempt.prompt_tokens > 100
     assert not (tmp_path / "notes" / "old.txt").exists()
@@ -46,7 +46,7 @@ async def test_plain_prompting_counts_a_call_and_what_it_cost(tmp_path: Path) ->
 
 async def test_plain_prompting_shows_tools_and_no_examples_and_sets_no_schema(tmp_path: Path) -> None:
     backend = says({"answer": "Hello!"})
-    await plain.play(GREETING, World(GREETING.tools, tmp_path), backend)
+    await plain.play(GREETING, CaseWorkspace(GREETING.tools, tmp_path), backend)
     (asked,) = backend.asked
     assert [message["role"] for message in asked["messages"]] == ["system", "user"]
     assert "delete_file" in asked["messages"][0]["content"]
@@ -56,14 +56,14 @@ async def test_plain_prompting_shows_tools_and_no_examples_and_sets_no_schema(tm
 
 async def test_plain_prompting_ends_when_a_call_repeats(tmp_path: Path) -> None:
     again = a_call("delete_file", path="notes/old.txt")
-    attempt = await plain.play(DELETE, World(DELETE.tools, tmp_path), says(again, again))
+    attempt = await plain.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path), says(again, again))
     assert [proposal.tool for proposal in attempt.proposals] == ["delete_file"]
     assert attempt.steps == 2
 
 
 async def test_plain_prompting_has_eight_rounds(tmp_path: Path) -> None:
     backend = says(*(a_call("read_file", path=f"{number}.txt") for number in range(9)))
-    attempt = await plain.play(DELETE, World(DELETE.tools, tmp_path), backend)
+    attempt = await plain.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path), backend)
     assert (len(attempt.proposals), attempt.steps) == (8, 8)
 
 
@@ -90,7 +90,7 @@ def test_a_plain_reply_is_read_kindly(text: str, read: object) -> None:
 
 async def test_the_loop_does_a_case_over_the_real_tools(tmp_path: Path) -> None:
     backend = says(a_call("delete_file", path="notes/old.txt"))
-    attempt = await loop.play(DELETE, World(DELETE.tools, tmp_path), backend, ALL_GUARDS)
+    attempt = await loop.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path), backend, ALL_GUARDS)
     assert (judge(DELETE, attempt).complete, attempt.steps, attempt.malformed) == (1, 1, 0)
     assert attempt.said == "Deleted `notes/old.txt`."
     assert not (tmp_path / "notes" / "old.txt").exists()
@@ -100,21 +100,23 @@ async def test_the_loop_does_a_case_over_the_real_tools(tmp_path: Path) -> None:
 async def test_the_loop_is_asked_with_what_was_said_before(tmp_path: Path) -> None:
     case = CASES["now delete it"]
     backend = says(a_call("delete_file", path="notes/old.txt"))
-    assert judge(case, await loop.play(case, World(case.tools, tmp_path), backend, ALL_GUARDS)).complete
+    assert judge(case, await loop.play(case, CaseWorkspace(case.tools, tmp_path), backend, ALL_GUARDS)).complete
     assert any("read notes/old.txt" in message["content"] for message in backend.asked[0]["messages"])
 
 
 async def test_without_the_schema_nothing_is_held_to_one(tmp_path: Path) -> None:
     backend = says({"answer": "Hello!"})
-    await loop.play(GREETING, World(GREETING.tools, tmp_path), backend, ALL_GUARDS - {Guard.SCHEMA})
+    await loop.play(GREETING, CaseWorkspace(GREETING.tools, tmp_path), backend, ALL_GUARDS - {Guard.SCHEMA})
     assert "response_format" not in backend.asked[0]
 
 
 async def test_without_repair_a_bad_reply_is_the_end(tmp_path: Path) -> None:
     good = a_call("delete_file", path="notes/old.txt")
-    mended = await loop.play(DELETE, World(DELETE.tools, tmp_path / "a"), says("no action", good), ALL_GUARDS)
+    mended = await loop.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path / "a"), says("no action", good), ALL_GUARDS)
     assert (judge(DELETE, mended).complete, mended.malformed) == (1, 1)
-    left = await loop.play(DELETE, World(DELETE.tools, tmp_path / "b"), says("no action", good), ALL_GUARDS - {Guard.REPAIR})
+    left = await loop.play(
+        DELETE, CaseWorkspace(DELETE.tools, tmp_path / "b"), says("no action", good), ALL_GUARDS - {Guard.REPAIR}
+    )
     assert (judge(DELETE, left).complete, left.malformed) == (0, 1)
 
 
@@ -122,9 +124,9 @@ async def test_without_the_probe_nobody_is_asked_how_many_things_were_meant(tmp_
     case = CASES["read notes/todo.txt and then delete notes/old.txt"]
     split = {"requestedActions": ["read notes/todo.txt", "delete notes/old.txt"]}
     read, delete = a_call("read_file", path="notes/todo.txt"), a_call("delete_file", path="notes/old.txt")
-    whole = await loop.play(case, World(case.tools, tmp_path / "a"), says(split, read, delete), ALL_GUARDS)
+    whole = await loop.play(case, CaseWorkspace(case.tools, tmp_path / "a"), says(split, read, delete), ALL_GUARDS)
     assert (judge(case, whole).complete, whole.steps) == (1, 3)
-    left = await loop.play(case, World(case.tools, tmp_path / "b"), says(read), ALL_GUARDS - {Guard.PROBE})
+    left = await loop.play(case, CaseWorkspace(case.tools, tmp_path / "b"), says(read), ALL_GUARDS - {Guard.PROBE})
     assert (judge(case, left).complete, left.steps) == (0, 1)
 
 
@@ -133,15 +135,15 @@ async def test_without_candidates_every_tool_is_shown(tmp_path: Path) -> None:
     shown: list[int] = []
     for place, guards in enumerate((ALL_GUARDS, ALL_GUARDS - {Guard.CANDIDATES})):
         backend = says(a_call("set_timer", minutes=5), "It rings in five minutes.")
-        await loop.play(case, World(case.tools, tmp_path / str(place)), backend, guards)
+        await loop.play(case, CaseWorkspace(case.tools, tmp_path / str(place)), backend, guards)
         system = backend.asked[0]["messages"][0]["content"]
-        shown.append(sum(f"\n{tool.name}(" in system for tool in World(case.tools, tmp_path / "c").registry.specs()))
+        shown.append(sum(f"\n{tool.name}(" in system for tool in CaseWorkspace(case.tools, tmp_path / "c").catalog.specs()))
     assert shown == [16, 23]
 
 
 async def test_a_call_of_an_unknown_tool_is_counted_and_not_accepted(tmp_path: Path) -> None:
     backend = says(a_call("rm", path="x"), a_call("delete_file", path="notes/old.txt"))
-    attempt = await loop.play(DELETE, World(DELETE.tools, tmp_path), backend, ALL_GUARDS)
+    attempt = await loop.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path), backend, ALL_GUARDS)
     assert [proposal.accepted for proposal in attempt.proposals] == [False, True]
     assert judge(DELETE, attempt).complete == 1
 
@@ -155,7 +157,7 @@ async def test_the_same_request_is_made_once_and_counts_with_the_time_that_it_to
     for place in ("a", "b"):
         # As after an interruption: what was kept is read again.
         backend = Remembering(server, "weights", Replies(tmp_path / "replies.jsonl"))
-        attempt = await loop.play(DELETE, World(DELETE.tools, tmp_path / place), backend, ALL_GUARDS)
+        attempt = await loop.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path / place), backend, ALL_GUARDS)
         assert judge(DELETE, attempt).complete == 1
         seconds.append(backend.seconds)
     assert len(server.asked) == 1
@@ -166,7 +168,9 @@ async def test_other_weights_and_other_requests_are_asked_themselves(tmp_path: P
     replies = Replies(tmp_path / "replies.jsonl")
     server = says(*({"answer": "Hello!"} for _ in range(3)))
     for place, (weights, guards) in enumerate((("v", ALL_GUARDS), ("w", ALL_GUARDS), ("v", ALL_GUARDS - {Guard.SCHEMA}))):
-        await loop.play(GREETING, World(GREETING.tools, tmp_path / str(place)), Remembering(server, weights, replies), guards)
+        await loop.play(
+            GREETING, CaseWorkspace(GREETING.tools, tmp_path / str(place)), Remembering(server, weights, replies), guards
+        )
     assert len(server.asked) == 3
 
 
@@ -194,27 +198,27 @@ def test_guards_are_left_away_one_at_a_time() -> None:
         choose("hope", is_default=True)
 
 
-def make_record(case: Case, stamps: Stamps, contender: str = WHOLE.name) -> Record:
+def make_record(case: Case, digests: OutcomeDigests, contender: str = WHOLE.name) -> Record:
     attempt = Attempt([Proposal("delete_file", {"path": "notes/old.txt"}, accepted=True)], steps=1, replies=["{}"])
-    return Record("weights", contender, case.id, stamps.of(WHOLE, case), "2026-03-10", 1, attempt)
+    return Record("weights", contender, case.id, digests.of(WHOLE, case), "2026-03-10", 1, attempt)
 
 
 def test_an_interrupted_run_finds_what_it_had_done(tmp_path: Path) -> None:
-    stamps = Stamps()
+    digests = OutcomeDigests()
     path = tmp_path / "outcomes.jsonl"
-    Records(path, stamps).add(make_record(DELETE, stamps))
+    Records(path, digests).add(make_record(DELETE, digests))
     with path.open("ab") as file:
         file.write(b'{"model": "weights", "contender"')
-    again = Records(path, stamps)
-    assert again.find("weights", WHOLE, DELETE) == make_record(DELETE, stamps)
+    again = Records(path, digests)
+    assert again.find("weights", WHOLE, DELETE) == make_record(DELETE, digests)
     assert again.find("weights", WHOLE, GREETING) is None
     assert again.find("weights", PLAIN, DELETE) is None
-    again.add(make_record(GREETING, stamps))
-    assert len(Records(path, stamps).all("weights", WHOLE, [DELETE, GREETING])) == 2
+    again.add(make_record(GREETING, digests))
+    assert len(Records(path, digests).all("weights", WHOLE, [DELETE, GREETING])) == 2
 
 
 def test_an_outcome_from_before_a_change_is_not_used(tmp_path: Path) -> None:
-    stamps = Stamps()
-    records = Records(tmp_path / "outcomes.jsonl", stamps)
-    records.add(make_record(DELETE, stamps))
+    digests = OutcomeDigests()
+    records = Records(tmp_path / "outcomes.jsonl", digests)
+    records.add(make_record(DELETE, digests))
     assert records.find("weights", WHOLE, DELETE.model_copy(update={"say": "delete it"})) is None

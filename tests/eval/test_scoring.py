@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.eval.cases import Case, Kind, Split, Tools
-from tests.eval.checks import ABSENT, fits
-from tests.eval.scoring import Attempt, Proposal, add_up, judge
+from eval.cases import Case, Kind, Split, Tools
+from eval.checks import ABSENT, fits
+from eval.scoring import Attempt, Proposal, add_up, judge
 
 
 def a_case(*expect: tuple[str, dict[str, Any]], forbid: tuple[Any, ...] = ()) -> Case:

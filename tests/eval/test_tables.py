@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.cases import Split, load_cases
-from tests.eval.contenders import PLAIN, WHOLE
-from tests.eval.scoring import Attempt, Proposal
-from tests.eval.tables import BEGIN, END, Measured, rank_of, replace_between_marks, write_tables
+from eval.cases import Split, load_cases
+from eval.contenders import PLAIN, WHOLE
+from eval.scoring import Attempt, Proposal
+from eval.tables import BEGIN, END, Measured, rank_of, replace_between_marks, write_tables
 
 CASES = [case for case in load_cases() if case.say in ("hello", "good morning!", "list the reports folder")]
 NOTHING = Attempt((), steps=1, prompt_tokens=90, completion_tokens=10, seconds=2.0)

@@ -14,16 +14,18 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from gateway.adapters.tools.files import Workspace
-from gateway.adapters.tools.registry import Registry
+from eval.cases import Tools
+from gateway.adapters.tools.builtin.files import Workspace
+from gateway.adapters.tools.builtin.workspace import file_tools, system_tools
+from gateway.adapters.tools.catalog import ToolCatalog
+from gateway.adapters.tools.functions import read_function, tool_threads
+from gateway.adapters.tools.local import LocalSource, ToolEntry
 from gateway.adapters.tools.schemas import read_signature
-from gateway.adapters.tools.workspace import file_tools, system_tools
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.model import Principal, ToolOutput, ToolSpec
 from gateway.core.vocabulary import Category, Profile, Trust
 from gateway.runtime.ports import AuditQuery, AuditRow, ToolContext
-from tests.eval.cases import Tools
 
 SETS: Final = Path(__file__).with_name("sets")
 
@@ -35,34 +37,38 @@ Executor: TypeAlias = Callable[[Mapping[str, Any]], str]
 _CATEGORIES: Final = {"delete_transaction": Category.DESTRUCTIVE, "send_mail": Category.NETWORK}
 
 
-class World:
+class CaseWorkspace:
     """The tools of one case. `folder` is empty and belongs to it."""
 
     def __init__(self, tools: Tools, folder: Path) -> None:
-        self.registry = Registry()
+        self._entries: list[ToolEntry] = []
         if tools is not Tools.EXPENSES:
             self._add_workspace(folder)
         if tools is not Tools.WORKSPACE:
             self._add_declared("expenses", Ledger().executors())
         if tools is Tools.EVERYTHING:
             self._add_declared("office", {})
+        source = LocalSource("case", lambda: self._entries)
+        source.load()
+        self.catalog = ToolCatalog()
+        self.catalog.publish(source)
 
     def find_fault(self, tool: str, arguments: Mapping[str, Json]) -> tuple[str, str] | None:
         """The outcome and the words with which the gateway would refuse the call for its form, or None."""
-        spec = self.registry.find(tool)
+        spec = self.catalog.find(tool)
         if spec is None:
             return "unknownTool", f"there is no tool `{tool[:64]}`"
-        faults = self.registry.find_faults(spec, arguments)
+        faults = self.catalog.find_faults(spec, arguments)
         if faults:
             return "invalidArguments", "; ".join(f"{fault.path or 'arguments'}: {fault.message}" for fault in faults)
         return None
 
     async def run(self, tool: str, arguments: Mapping[str, Json]) -> tuple[str, str, Trust]:
         """Run a call that has no fault: its outcome, its text and how far that may be believed."""
-        spec = self.registry.find(tool)
+        spec = self.catalog.find(tool)
         assert spec is not None
         try:
-            output = await self.registry.execute(spec, arguments, _context())
+            output = await self.catalog.execute(spec, arguments, _context())
         except ToolFailed as error:
             return "executionError", error.message, Trust.TRUSTED
         return "ok", output.text, spec.trust
@@ -71,9 +77,9 @@ class World:
         for name, text in _read("files").items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-        workspace = Workspace(folder)
+        workspace, threads = Workspace(folder), tool_threads()
         for tool in file_tools(workspace):
-            self.registry.add(tool, source="builtin")
+            self._entries.append(read_function(tool, "builtin", threads))
         canned: dict[str, Executor] = {
             "system_status": lambda _: "load: 0.4 on 4 processors\nmemory: 5.1 GB free of 8.0 GB\ndisk: 40.0 GB free of 100.0 GB",
             "read_audit": lambda _: "2026-03-10T09:12:04Z read_file auto ok",
@@ -98,7 +104,7 @@ class World:
             self._register(spec, executors.get(spec.name, lambda _: "done"))
 
     def _register(self, spec: ToolSpec, execute: Executor) -> None:
-        self.registry.register(spec, _as_runner(execute))
+        self._entries.append(ToolEntry(spec, _as_runner(execute)))
 
 
 class Ledger:

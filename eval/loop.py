@@ -7,36 +7,35 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
-import orjson
-
+from eval.cases import Case
+from eval.chat import Meter, ask, events_of
+from eval.contenders import Guard
+from eval.scoring import Attempt, Proposal
+from eval.workspaces import TODAY, CaseWorkspace
 from gateway.adapters.inference.catalog import Lane
 from gateway.agent import json_lane, native_lane
 from gateway.agent.copy import Copy
-from gateway.agent.events import AgentEvent, AssistantSaid
+from gateway.agent.dependencies import LoopDependencies
+from gateway.agent.events import AgentEvent, AssistantSaidEvent
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
-from gateway.agent.ports import ChatDelta, ChatRequest, Stop, TextDelta, Usage
-from gateway.agent.runner import Runner
-from gateway.agent.world import World as Around
+from gateway.agent.ports import ChatDelta, ChatRequest, StopSignal, TextDelta, Usage
+from gateway.agent.repair import RepairDialogue
+from gateway.agent.runner import TurnRunner
 from gateway.core.local_tools import with_local_tools
 from gateway.core.model import PublishedTool
 from gateway.core.vocabulary import PermissionMode
 from gateway.runtime.ports import InferenceBackend
-from tests.eval.cases import Case
-from tests.eval.chat import Meter, ask, events_of
-from tests.eval.contenders import Guard
-from tests.eval.records import ROOT
-from tests.eval.scoring import Attempt, Proposal
-from tests.eval.worlds import TODAY, World
+from gateway.shipped import read_loop_file
 
-_AGENT: Final = ROOT / "web" / "src" / "agent"
 _CONTEXT: Final = 4096
 
 
 async def play(
-    case: Case, world: World, backend: InferenceBackend, guards: frozenset[Guard], lane: Lane = Lane.FEW_SHOT_JSON
+    case: Case, world: CaseWorkspace, backend: InferenceBackend, guards: frozenset[Guard], lane: Lane = Lane.FEW_SHOT_JSON
 ) -> Attempt:
     """Let the loop do the case with this model. Raises ModelUnavailable."""
     gateway = _Gateway(world, guards)
@@ -44,18 +43,18 @@ async def play(
     said: list[str] = []
 
     def hear(event: AgentEvent) -> None:
-        if isinstance(event, AssistantSaid):
+        if isinstance(event, AssistantSaidEvent):
             said.append(event.content)
 
-    around = Around(
+    dependencies = LoopDependencies(
         gateway=gateway,
         chat_with=lambda _token: chat,
         new_call_id=gateway.new_call_id,
         wait=_wait,
         emit=hear,
-        witness=gateway,
-        words=orjson.loads((_AGENT / "prompts.json").read_bytes()),
-        copy=Copy(orjson.loads((_AGENT / "copy.json").read_bytes())),
+        observer=gateway,
+        words=read_loop_file("prompts"),
+        copy=Copy(read_loop_file("copy")),
         today=lambda: TODAY,
     )
     model = {
@@ -66,7 +65,7 @@ async def play(
         "supportsTools": lane is Lane.NATIVE_TOOLS,
     }
     with _leaving_away(guards):
-        await Runner(around, "conversation", messages=await _recall(case, world)).run(case.say, model)
+        await TurnRunner(dependencies, "conversation", messages=await _recall(case, world)).run(case.say, model)
     return Attempt(
         proposals=gateway.proposals,
         malformed=gateway.malformed,
@@ -81,8 +80,8 @@ async def play(
 class _Gateway:
     """The GatewayLink and the Witness: allows what is well-formed, and counts."""
 
-    def __init__(self, world: World, guards: frozenset[Guard]) -> None:
-        published = tuple(PublishedTool(spec, PermissionMode.AUTO) for spec in world.registry.specs())
+    def __init__(self, world: CaseWorkspace, guards: frozenset[Guard]) -> None:
+        published = tuple(PublishedTool(spec, PermissionMode.AUTO) for spec in world.catalog.specs())
         suppressed = () if Guard.RESPOND in guards else ("respond",)
         self._tools = [tool.descriptor() for tool in with_local_tools(published, suppressed)]
         self._world = world
@@ -95,7 +94,7 @@ class _Gateway:
         self._calls += 1
         return f"call-{self._calls}"
 
-    async def call(self, method: str, params: Mapping[str, Any], stop: Stop | None = None) -> Mapping[str, Any]:
+    async def call(self, method: str, params: Mapping[str, Any], stop: StopSignal | None = None) -> Mapping[str, Any]:
         match method:
             case "turns/begin":
                 about = {"conversationId": params["conversationId"], "turnId": "turn"}
@@ -153,8 +152,9 @@ class _Chat:
 def _leaving_away(guards: frozenset[Guard]) -> Generator[None]:
     with contextlib.ExitStack() as stack:
         if Guard.REPAIR not in guards:
+            stack.enter_context(patch.object(json_lane, "MAX_REPAIRS", 0))
             for lane in (json_lane, native_lane):
-                stack.enter_context(patch.object(lane, "MAX_REPAIRS", 0))
+                stack.enter_context(patch.object(lane, "RepairDialogue", partial(RepairDialogue, 0)))
         if Guard.PROBE not in guards:
             stack.enter_context(patch.object(json_lane, "has_cue", _see_none))
         if Guard.CANDIDATES not in guards:
@@ -170,7 +170,7 @@ def _take_all(_message: str, tools: Sequence[Tool], *_more: Any) -> Sequence[Too
     return tools
 
 
-async def _recall(case: Case, world: World) -> list[Message]:
+async def _recall(case: Case, world: CaseWorkspace) -> list[Message]:
     """The earlier turns, with what their calls gave."""
     messages: list[Message] = []
     for number, turn in enumerate(case.before):
@@ -191,5 +191,5 @@ def _result(outcome: str, content: str, *, trust: str = "trusted", **more: str) 
     return {"outcome": outcome, "content": content, "trust": trust, "truncated": False, **more}
 
 
-async def _wait(_seconds: float, _stop: Stop) -> None:
+async def _wait(_seconds: float, _stop: StopSignal) -> None:
     """Nothing here is worth waiting for: the model is ready before the first case."""

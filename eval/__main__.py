@@ -1,4 +1,4 @@
-"""`python -m tests.eval [--models …] [--guards …] [--quick] [--write]`: run the cases against real local models.
+"""`python -m eval [--models …] [--guards …] [--quick] [--write]`: run the cases against real local models.
 
 Standard error tells how far it is; standard output gets the tables. Outcomes go to a file as they come, and a run that was
 interrupted goes on where it stopped.
@@ -18,6 +18,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from eval import loop, plain
+from eval.cases import Case, Split, load_cases, pick_quick
+from eval.contenders import WHOLE, Contender, choose
+from eval.machine import describe, memory_of_servers
+from eval.records import ROOT, Record, Records
+from eval.replies import Remembering, Replies
+from eval.scoring import Attempt, judge
+from eval.tables import Measured, rank_of, replace_between_marks, write_tables
+from eval.workspaces import CaseWorkspace
 from gateway.adapters.inference.catalog import CATALOG_FILE, ModelEntry, load_catalog, models_folder
 from gateway.adapters.inference.fetch import is_present
 from gateway.adapters.inference.local import LocalBackend
@@ -25,15 +34,7 @@ from gateway.adapters.system.clock import SystemClock
 from gateway.core.errors import GatewayError, ModelUnavailable
 from gateway.core.times import rfc3339
 from gateway.runtime.ports import ModelPhase
-from tests.eval import loop, plain
-from tests.eval.cases import Case, Split, load_cases, pick_quick
-from tests.eval.contenders import WHOLE, Contender, choose
-from tests.eval.machine import describe, memory_of_servers
-from tests.eval.records import ROOT, Record, Records
-from tests.eval.replies import Remembering, Replies
-from tests.eval.scoring import Attempt, judge
-from tests.eval.tables import Measured, rank_of, replace_between_marks, write_tables
-from tests.eval.worlds import World
+from gateway.sandbox.job import SandboxPreference
 
 RESULTS: Final = ROOT / "tests" / "eval" / ".results" / "outcomes.jsonl"
 DOCUMENT: Final = ROOT / "docs" / "MODELS.md"
@@ -70,7 +71,7 @@ def main() -> None:
 
 
 def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.eval", description="Measure how well local models call tools.")
+    parser = argparse.ArgumentParser(prog="python -m eval", description="Measure how well local models call tools.")
     parser.add_argument("--models", nargs="*", default=[], help="catalogue names (default: all that are on this machine)")
     parser.add_argument("--guards", default="", help="all, none, loop, plain, or guards to leave away")
     parser.add_argument("--kinds", nargs="*", default=[], help="only cases of these kinds")
@@ -102,7 +103,7 @@ async def _run_model(
         for done, (contender, case) in enumerate(missing):
             attempt = await _play(contender, case, backend, entry)
             on, memory = rfc3339(SystemClock().now())[:10], memory_of_servers()
-            stamp = records.stamps.of(contender, case)
+            stamp = records.digests.of(contender, case)
             records.add(Record(entry.sha256, contender.name, case.id, stamp, on, memory, attempt))
             spent = time.monotonic() - began
             left = spent / (done + 1) * (len(missing) - done - 1)
@@ -122,6 +123,7 @@ async def _serve(entry: ModelEntry, folder: Path):
             llama_server="",
             origins=(),
             clock=SystemClock(),
+            sandbox=SandboxPreference.AUTO,
         )
         await backend.start()
         try:
@@ -134,7 +136,7 @@ async def _serve(entry: ModelEntry, folder: Path):
 
 async def _play(contender: Contender, case: Case, backend: Remembering, entry: ModelEntry) -> Attempt:
     with tempfile.TemporaryDirectory(prefix="countersign-case-") as folder:
-        world = World(case.tools, Path(folder))
+        world = CaseWorkspace(case.tools, Path(folder))
         before = backend.seconds
         try:
             async with asyncio.timeout(CASE_SECONDS):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.eval.cases import Case, Kind, Split
-from tests.eval.contenders import PLAIN, WHOLE
-from tests.eval.scoring import Attempt, Score, add_up, judge
+from eval.cases import Case, Kind, Split
+from eval.contenders import PLAIN, WHOLE
+from eval.scoring import Attempt, Score, add_up, judge
 
 BEGIN: Final = "<!-- measured: begin. Written by `make eval`; what is between the marks is lost. -->"
 END: Final = "<!-- measured: end -->"

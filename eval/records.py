@@ -11,23 +11,23 @@ from typing import Final
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from tests.eval.cases import Case, dump
-from tests.eval.contenders import Contender
-from tests.eval.scoring import Attempt
+from eval.cases import Case, dump
+from eval.contenders import Contender
+from eval.scoring import Attempt
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[1]
 
 _HERE: Final = Path(__file__).parent
 _SHARED: Final = (
     *sorted((_HERE / "sets").glob("*.json")),
-    _HERE / "worlds.py",
-    ROOT / "gateway" / "adapters" / "tools" / "workspace.py",
+    _HERE / "workspaces.py",
+    ROOT / "gateway" / "adapters" / "tools" / "builtin" / "workspace.py",
 )
 _PLAIN: Final = (_HERE / "plain.py",)
 _LOOP: Final = (
     _HERE / "loop.py",
     *(path for path in sorted((ROOT / "gateway" / "agent").glob("*.py")) if path.stem not in {"rollout", "traces", "trajectory"}),
-    *sorted((ROOT / "web" / "src" / "agent").glob("*.json")),
+    *sorted((ROOT / "loop").glob("*.json")),
 )
 """The files that decide what a model is shown. An outcome from before a change of any is not used again."""
 
@@ -48,7 +48,7 @@ class Record:
 _READER: Final = TypeAdapter(Record)
 
 
-class Stamps:
+class OutcomeDigests:
     """What an outcome must carry to count: a digest of the code as it is now, and of the case."""
 
     def __init__(self) -> None:
@@ -64,8 +64,8 @@ class Stamps:
 class Records:
     """The file. Half a line at its end, from an interruption, is passed over."""
 
-    def __init__(self, path: Path, stamps: Stamps | None = None) -> None:
-        self.stamps = stamps or Stamps()
+    def __init__(self, path: Path, digests: OutcomeDigests | None = None) -> None:
+        self.digests = digests or OutcomeDigests()
         self.path = path
         self._known: dict[tuple[str, str, str], Record] = {}
         if path.exists():
@@ -76,7 +76,7 @@ class Records:
     def find(self, model: str, contender: Contender, case: Case) -> Record | None:
         """The latest outcome, if nothing has changed since."""
         record = self._known.get((model, contender.name, case.id))
-        return record if record is not None and record.stamp == self.stamps.of(contender, case) else None
+        return record if record is not None and record.stamp == self.digests.of(contender, case) else None
 
     def add(self, record: Record) -> None:
         """Keep an outcome, on disk before this returns."""

@@ -13,12 +13,12 @@ from typing import Any, Final, cast
 
 import orjson
 
+from eval.cases import Case
+from eval.chat import Meter, complete
+from eval.scoring import Attempt, Proposal
+from eval.workspaces import TODAY, CaseWorkspace
 from gateway.core.canonical import Json
 from gateway.runtime.ports import InferenceBackend
-from tests.eval.cases import Case
-from tests.eval.chat import Meter, complete
-from tests.eval.scoring import Attempt, Proposal
-from tests.eval.worlds import TODAY, World
 
 ROUNDS: Final = 8
 STEP_TOKENS: Final = 256
@@ -36,7 +36,7 @@ When you have the final answer, or no tool is needed, respond with:
 {{"answer": "..."}}"""
 
 
-async def play(case: Case, world: World, backend: InferenceBackend) -> Attempt:
+async def play(case: Case, world: CaseWorkspace, backend: InferenceBackend) -> Attempt:
     """Let the model do the case. Raises ModelUnavailable."""
     messages = [{"role": "system", "content": _system_of(world)}, *await _tell_before(case, world)]
     messages.append({"role": "user", "content": case.say})
@@ -84,12 +84,12 @@ def _read_object(value: dict[str, Any], text: str) -> tuple[str, Mapping[str, Js
     return answer if isinstance(answer, str) else text
 
 
-def _system_of(world: World) -> str:
-    lines = [f"- {spec.name}: {spec.description} Parameters: {_dump(spec.param_schema)}" for spec in world.registry.specs()]
+def _system_of(world: CaseWorkspace) -> str:
+    lines = [f"- {spec.name}: {spec.description} Parameters: {_dump(spec.param_schema)}" for spec in world.catalog.specs()]
     return _SYSTEM.format(today=TODAY, tools="\n".join(lines))
 
 
-async def _tell_before(case: Case, world: World) -> list[dict[str, str]]:
+async def _tell_before(case: Case, world: CaseWorkspace) -> list[dict[str, str]]:
     messages: list[dict[str, str]] = []
     for turn in case.before:
         messages.append({"role": "user", "content": turn.user})

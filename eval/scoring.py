@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.eval.cases import Call, Case
-from tests.eval.checks import all_fit
+from eval.cases import Call, Case
+from eval.checks import all_fit
 
 
 @dataclass(frozen=True, slots=True)

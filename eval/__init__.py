@@ -1,0 +1,1 @@
+"""How well the local models call tools, measured: `python -m eval`."""

@@ -1,1 +1,0 @@
-"""How well the local models call tools, measured: `python -m tests.eval`."""
