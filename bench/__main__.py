@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from bench import calls, idle, ledger, spawn, sse, start
+from bench import calls, idle, ledger, spawn, sse, start, verify
 from bench.figures import Pace, say
 
 SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
@@ -16,6 +16,7 @@ SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
     "start": start.measure,
     "spawn": spawn.measure,
     "ledger": ledger.measure,
+    "verify": verify.measure,
 }
 
 

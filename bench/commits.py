@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Column, Integer, MetaData, Table, Text, bindparam, insert, update
 
-from gateway.adapters.storage.engine import open_for_writing
+from gateway.adapters.storage.sqlite import open_for_writing
 
 
 class _Kind(Enum):

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Engine, event
 
 from gateway.adapters.storage import store
-from gateway.adapters.storage.engine import open_for_writing
-from gateway.bootstrap import run
-from gateway.settings import load_settings
+from gateway.adapters.storage.sqlite import open_for_writing
+from gateway.serving import run
+from gateway.settings_reading import load_settings
 
 
 def open_without_waiting(path: Path) -> Engine:

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 TEXT, CLOSE, PING, PONG = 0x1, 0x8, 0x9, 0xA
-PATIENCE = 60.0
+TIME_LIMIT = 60.0
 """Seconds that a single answer may take on a machine with other work."""
 
 
@@ -58,7 +58,7 @@ class Lane(asyncio.Protocol):
     async def connect(cls, target: Target) -> Lane:
         """Connect, and begin a turn where the target asks for one."""
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIME_LIMIT):
             _, lane = await loop.create_connection(lambda: cls(target), "127.0.0.1", target.port)
             await lane.welcome
             await lane.begin()
@@ -100,7 +100,7 @@ class Lane(asyncio.Protocol):
 
         self._receive = answered
         call()
-        async with asyncio.timeout(run.until - time.perf_counter() + PATIENCE):
+        async with asyncio.timeout(run.until - time.perf_counter() + TIME_LIMIT):
             await finished
         self._receive = self._ignore
 

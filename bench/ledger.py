@@ -18,14 +18,18 @@ from bench.callers import Cell
 from bench.commits import GroupCommits
 from bench.figures import Pace, percentile, report_pairs, say
 from bench.servers import work_folder
-from gateway.adapters.storage.engine import open_for_writing
+from gateway.adapters.storage.commits import Committer
+from gateway.adapters.storage.holding import HeldState
+from gateway.adapters.storage.identity import begin_epoch, identify
 from gateway.adapters.storage.ledger import SqlLedger
+from gateway.adapters.storage.mark import MarkFile
+from gateway.adapters.storage.sqlite import DATABASE, WAL, open_for_writing
 from gateway.adapters.storage.tables import metadata
 from gateway.adapters.storage.writer import Writer
 from gateway.core import ledger as steps
 from gateway.core.canonical import canonical_bytes, digest_of_bytes
 from gateway.core.checkpoint import SigningKey
-from gateway.core.merkle import Frontier
+from gateway.core.merkle import EMPTY_ROOT, Frontier
 from gateway.core.model import Principal, PublishedTool, Session, Snapshot, ToolRequest, ToolSpec
 from gateway.core.vocabulary import Category, Decision, Label, Outcome, PermissionMode, Profile, Trust
 
@@ -63,10 +67,16 @@ class Ours:
     """The ledger: guarded state, salted payload, Merkle leaf and signed checkpoint with every commit."""
 
     def __init__(self, directory: Path) -> None:
-        self._engine = open_for_writing(directory / "ledger.db")
+        self._engine = open_for_writing(directory / DATABASE)
         with self._engine.begin() as connection:
             metadata.create_all(connection)
-        self._writer = Writer(self._engine, SigningKey("bench.example/audit", bytes(32)), Frontier())
+            identity, epoch = identify(connection), begin_epoch(connection)
+        key = SigningKey("bench.example/audit", bytes(32))
+        mark = MarkFile(directory, key, identity.id, key.sign(0, EMPTY_ROOT))
+        state = HeldState(directory)
+        state.watch(DATABASE, WAL)
+        committer = Committer(self._engine, key, Frontier(), epoch)
+        self._writer = Writer(self._engine, committer, mark=mark, require_held=state.check)
         self._ledger = SqlLedger(self._writer)
 
     async def prepare(self) -> None:

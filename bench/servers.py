@@ -1,4 +1,4 @@
-"""The servers that are measured: the real gateway with room for many calls, and the limit."""
+"""The servers that are measured: the real gateway with quotas for many calls, and the limit."""
 
 from __future__ import annotations
 

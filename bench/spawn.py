@@ -1,4 +1,4 @@
-"""Running a program in each cage from a small and from a large process, the way tools are run: in a thread, off the event loop.
+"""Running a program in each sandbox from a small and from a large process, as tools are run: in a thread, off the event loop.
 
 uvloop starts programs by fork, which copies the page tables of the whole gateway; Python's `subprocess` does not. The last
 figure is uvloop's own way with a bare bubblewrap, to show what is avoided.
@@ -20,8 +20,8 @@ from pathlib import Path
 import uvloop
 
 from bench.figures import Pace, median, report, report_pairs, say
-from gateway.adapters.tools.sandbox.cage import Cage, Job, Mechanism, Preference, Unavailable
-from gateway.adapters.tools.sandbox.choice import choose
+from gateway.sandbox.choice import choose_sandbox
+from gateway.sandbox.job import Job, Mechanism, Sandbox, SandboxPreference, SandboxUnavailable
 
 SMALL, LARGE = 30, 300
 FOLDER = "countersign-bench-spawn"
@@ -76,22 +76,22 @@ async def _spawn(way: str) -> None:
         process = await asyncio.create_subprocess_exec(*PROGRAM)
         code = await process.wait()
     else:
-        code = await asyncio.to_thread(_run_caged, way)
+        code = await asyncio.to_thread(_run_sandboxed, way)
     if code != 0:
         raise RuntimeError(f"{way}: `true` ended with {code}")
 
 
-def _run_caged(way: str) -> int | None:
+def _run_sandboxed(way: str) -> int | None:
     job = Job(("true",), {"PATH": "/usr/bin:/bin"}, Path(tempfile.gettempdir()).resolve() / FOLDER)
     job.folder.mkdir(exist_ok=True)
-    return _cage(way).run(job, threading.Event()).exit_code
+    return _sandbox(way).run(job, threading.Event()).exit_code
 
 
 @cache
-def _cage(way: str) -> Cage:
-    cage = choose(Preference(way))
-    assert not isinstance(cage, Unavailable), cage.reason
-    return cage
+def _sandbox(way: str) -> Sandbox:
+    sandbox = choose_sandbox(SandboxPreference(way))
+    assert not isinstance(sandbox, SandboxUnavailable), sandbox.reason
+    return sandbox
 
 
 async def _obey(megabytes: int) -> None:

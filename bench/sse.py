@@ -23,9 +23,9 @@ from bench.event_source import MODEL
 from bench.figures import Pace, median, report, report_pairs, say
 from bench.servers import Gateway, start_gateway, wait_for_port, work_folder
 from gateway.adapters.inference.catalog import load_catalog, models_folder
-from gateway.adapters.inference.child import BoundedLog, Child
 from gateway.adapters.inference.engine import Launch, WheelEngine, default_threads, scrubbed_environment
 from gateway.adapters.inference.fetch import is_present, weights_path
+from gateway.adapters.inference.sidecar_process import BoundedLog, SidecarProcess
 from gateway.core.errors import GatewayError
 from tests.harness.person import Turn
 from tests.harness.process import free_port
@@ -38,7 +38,7 @@ FIRSTS = 20
 
 REAL_TOKENS = 96
 EVENT = b"data: {"
-"""How an event begins; `data:` alone stands in our security headers too."""
+"""How an event begins; `data:` alone occurs in our security headers too."""
 
 SETTLING = 0.3
 """Seconds between two requests to the sidecar, which looks some 40 ms later that the one before is over."""
@@ -47,8 +47,8 @@ PROMPT = "List the months of the year, one per line."
 
 
 @dataclass(frozen=True)
-class Door:
-    """Where to ask. `model` is the name that this door knows."""
+class Endpoint:
+    """Where to ask. `model` is the name that this endpoint knows."""
 
     port: int
     host: str
@@ -74,7 +74,7 @@ async def measure(pace: Pace) -> None:
     source = await asyncio.create_subprocess_exec(sys.executable, "-m", "bench.event_source", str(port))
     try:
         await wait_for_port(port)
-        await _compare(pace, Door(port, f"127.0.0.1:{port}", "", MODEL), "sse")
+        await _compare(pace, Endpoint(port, f"127.0.0.1:{port}", "", MODEL), "sse")
     finally:
         source.kill()
         await source.wait()
@@ -86,22 +86,22 @@ async def measure(pace: Pace) -> None:
     if not is_present(entry, models_folder(os.environ)):
         say("sse: the default model is not on this machine; only the scripted source was measured")
         return
-    async with _start_sidecar(weights_path(entry, models_folder(os.environ)), entry.id) as door:
-        await _compare_real(pace, door)
+    async with _start_sidecar(weights_path(entry, models_folder(os.environ)), entry.id) as endpoint:
+        await _compare_real(pace, endpoint)
 
 
-async def _compare(pace: Pace, direct: Door, name: str) -> None:
-    async with _through(direct) as (gateway, door):
+async def _compare(pace: Pace, direct: Endpoint, name: str) -> None:
+    async with _through(direct) as (gateway, endpoint):
         server = psutil.Process(gateway.process.pid)
         rates: Pairs = []
         firsts: Pairs = []
         costs: list[float] = []
         for number in range(pace.rounds + 1):
             before = server.cpu_times()
-            mine = await _ask_on(door, pace.seconds)
+            mine = await _ask_on(endpoint, pace.seconds)
             after = server.cpu_times()
             least = await _ask_on(direct, pace.seconds)
-            first = [(await _ask(door, 1), await _ask(direct, 1)) for _ in range(FIRSTS)]
+            first = [(await _ask(endpoint, 1), await _ask(direct, 1)) for _ in range(FIRSTS)]
             if number == 0:
                 continue  # warming up
             costs.append((after.user + after.system - before.user - before.system) / mine.tokens * 1e6)
@@ -114,12 +114,12 @@ async def _compare(pace: Pace, direct: Door, name: str) -> None:
         report(f"{name}/cpu", median(costs), "us/token")
 
 
-async def _compare_real(pace: Pace, direct: Door) -> None:
-    async with _through(direct) as (_gateway, door):
+async def _compare_real(pace: Pace, direct: Endpoint) -> None:
+    async with _through(direct) as (_gateway, endpoint):
         rates: Pairs = []
         firsts: Pairs = []
         for number in range(pace.rounds + 1):
-            mine = await _ask(door, REAL_TOKENS)
+            mine = await _ask(endpoint, REAL_TOKENS)
             await asyncio.sleep(SETTLING)
             least = await _ask(direct, REAL_TOKENS)
             await asyncio.sleep(SETTLING)
@@ -134,8 +134,8 @@ async def _compare_real(pace: Pace, direct: Door) -> None:
 
 
 @asynccontextmanager
-async def _through(direct: Door) -> AsyncGenerator[tuple[Gateway, Door]]:
-    """A gateway before that door, and its own door: `/v1` with a token."""
+async def _through(direct: Endpoint) -> AsyncGenerator[tuple[Gateway, Endpoint]]:
+    """A gateway before that endpoint, and its own endpoint: `/v1` with a token."""
     with work_folder() as home:
         settings = {
             "COUNTERSIGN_MODEL_URL": f"http://127.0.0.1:{direct.port}/v1",
@@ -147,21 +147,21 @@ async def _through(direct: Door) -> AsyncGenerator[tuple[Gateway, Door]]:
             (model,) = (await turn.socket.call("session/describe"))["models"]
             asked = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"], "modelId": model["id"]}
             token = (await turn.socket.call("inference/token", asked))["token"]
-            yield gateway, Door(gateway.process.port, gateway.target.host, token, model["id"])
+            yield gateway, Endpoint(gateway.process.port, gateway.target.host, token, model["id"])
 
 
-async def _ask_on(door: Door, seconds: float) -> Stream:
+async def _ask_on(endpoint: Endpoint, seconds: float) -> Stream:
     """Long streams one after another, together as one."""
     streams: list[Stream] = []
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
-        streams.append(await _ask(door, BURST))
+        streams.append(await _ask(endpoint, BURST))
     return Stream(streams[0].first, sum(stream.whole for stream in streams), sum(stream.tokens for stream in streams))
 
 
-async def _ask(door: Door, tokens: int) -> Stream:
+async def _ask(endpoint: Endpoint, tokens: int) -> Stream:
     asked = {
-        "model": door.model,
+        "model": endpoint.model,
         "messages": [{"role": "user", "content": PROMPT}],
         "stream": True,
         "max_tokens": tokens,
@@ -169,11 +169,11 @@ async def _ask(door: Door, tokens: int) -> Stream:
     }
     body = orjson.dumps(asked)
     head = (
-        f"POST /v1/chat/completions HTTP/1.1\r\nHost: {door.host}\r\nAuthorization: Bearer {door.key}\r\n"
+        f"POST /v1/chat/completions HTTP/1.1\r\nHost: {endpoint.host}\r\nAuthorization: Bearer {endpoint.key}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     async with asyncio.timeout(120):
-        reader, writer = await asyncio.open_connection("127.0.0.1", door.port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", endpoint.port)
         began = time.perf_counter()
         writer.write(head.encode() + body)
         received, first = bytearray(), 0.0
@@ -190,7 +190,7 @@ async def _ask(door: Door, tokens: int) -> Stream:
 
 
 @asynccontextmanager
-async def _start_sidecar(weights: Path, alias: str) -> AsyncGenerator[Door]:
+async def _start_sidecar(weights: Path, alias: str) -> AsyncGenerator[Endpoint]:
     """The sidecar as the gateway starts it, but on a port, so that it can be asked beside the gateway too."""
     with work_folder() as folder:
         port, key = free_port(), secrets.token_urlsafe(32)
@@ -208,7 +208,7 @@ async def _start_sidecar(weights: Path, alias: str) -> AsyncGenerator[Door]:
         )
         for inner in (launch.slots, launch.home):
             inner.mkdir()
-        child = Child(
+        child = SidecarProcess(
             WheelEngine().order(launch),
             environment=scrubbed_environment(launch.home),
             folder=folder,
@@ -217,18 +217,18 @@ async def _start_sidecar(weights: Path, alias: str) -> AsyncGenerator[Door]:
         child.start()
         try:
             await wait_for_port(port)
-            door = Door(port, f"127.0.0.1:{port}", key, alias)
-            await _wait_for_weights(door)
-            yield door
+            endpoint = Endpoint(port, f"127.0.0.1:{port}", key, alias)
+            await _wait_for_weights(endpoint)
+            yield endpoint
         finally:
             await child.stop()
 
 
-async def _wait_for_weights(door: Door) -> None:
+async def _wait_for_weights(endpoint: Endpoint) -> None:
     async with asyncio.timeout(120):
         while True:
             try:
-                await _ask(door, 1)
+                await _ask(endpoint, 1)
             except RuntimeError:
                 await asyncio.sleep(0.2)
             else:
