@@ -1,4 +1,4 @@
-"""What is signed and what a grant covers (002-28; protocol.md sections 3 and 6; promises 2 and 5 of design.md)."""
+"""What is signed and what a grant covers (docs/PROTOCOL.md sections 3 and 6; docs/SECURITY.md promises 2 and 5)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,18 @@ import rfc8785
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gateway.core.approval import Approval, Grant, Needs, RuleReason, digest_of_statement, state
+from gateway.core.approval import (
+    GRANT_SECONDS,
+    Approval,
+    Grant,
+    Needs,
+    RuleReason,
+    build_statement,
+    digest_of_statement,
+    grant_by,
+)
 from gateway.core.canonical import Json, canonical_bytes, parse
+from gateway.core.errors import Refused
 from gateway.core.model import Principal, Session, ToolCall, ToolRequest, bind
 from gateway.core.vocabulary import ApprovalKind, GrantScope, Label, Profile
 
@@ -24,6 +34,7 @@ VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "statement.json").
 
 ADA = Principal("prn_ada", "Ada", Profile.OPERATOR)
 NOW = 1_795_255_029_123
+DESCRIPTOR = "b" * 64
 
 
 def request(arguments: Mapping[str, Json], **changes: Any) -> ToolRequest:
@@ -43,7 +54,7 @@ def request(arguments: Mapping[str, Json], **changes: Any) -> ToolRequest:
 
 
 def statement(asked: ToolRequest, **changes: Any) -> bytes:
-    """The statement over a request; `changes` are arguments of `state`."""
+    """The statement over a request; `changes` are arguments of `build_statement`."""
     terms: dict[str, Any] = {
         "approval_id": "apr_1",
         "nonce": "nonce-1",
@@ -54,13 +65,13 @@ def statement(asked: ToolRequest, **changes: Any) -> bytes:
         "issued_at": NOW,
         "expires_at": NOW + 300_000,
     }
-    return state(asked, **(terms | changes))
+    return build_statement(asked, **(terms | changes))
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
 def test_golden_statements_have_their_golden_bytes(vector: dict[str, Any]) -> None:
     said = vector["statement"]
-    raw = state(
+    raw = build_statement(
         request(
             said["arguments"],
             session_id=said["sessionId"],
@@ -92,6 +103,7 @@ def test_a_statement_has_exactly_the_members_of_the_contract() -> None:
     }
 
 
+@pytest.mark.requirement("002-33", "another expiry, nonce, kind or descriptor is another challenge")
 @pytest.mark.parametrize(
     "change",
     [
@@ -111,6 +123,7 @@ def test_changing_any_term_changes_what_is_signed(change: dict[str, Any]) -> Non
     assert digest_of_statement(statement(asked, **change)) != digest_of_statement(statement(asked))
 
 
+@pytest.mark.requirement("002-33", "another tool, argument, conversation, turn or call is another challenge")
 @pytest.mark.parametrize(
     "change",
     [
@@ -132,10 +145,11 @@ def test_changing_any_part_of_the_request_changes_what_is_signed(change: dict[st
     assert digest_of_statement(statement(dataclasses.replace(asked, **change))) != digest_of_statement(statement(asked))
 
 
-def test_the_wire_form_of_an_approval_holds_nothing_that_could_answer_it() -> None:
-    asked = request({"path": "a.txt"})
+def approval(arguments: Mapping[str, Json], **changes: Any) -> Approval:
+    """The question about a call; `changes` are fields of Approval."""
+    asked = request(arguments)
     raw = statement(asked)
-    approval = Approval(
+    made = Approval(
         id="apr_1",
         kind=ApprovalKind.CONSENT,
         principal_id=ADA.id,
@@ -155,18 +169,64 @@ def test_the_wire_form_of_an_approval_holds_nothing_that_could_answer_it() -> No
         requested_at=NOW,
         expires_at=NOW + 300_000,
     )
-    wire = approval.wire()
+    return dataclasses.replace(made, **changes)
+
+
+def test_the_wire_form_of_an_approval_holds_nothing_that_could_answer_it() -> None:
+    wire = approval({"path": "a.txt"}).wire()
     assert set(wire) == {
         *("id", "kind", "status", "tool", "arguments", "summary", "effects", "statementDigest", "conversationId", "turnId"),
         *("callId", "requestedAt", "expiresAt", "needs", "because", "offers"),
     }
     assert "nonce-1" not in json.dumps(wire)
     assert wire["arguments"] == {"path": "a.txt"}
+    assert wire["needs"] == {"presence": False, "approvers": 1, "requesterMayApprove": True}
+
+
+# ── which arguments may vary ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def given_for(asked: Approval, scope: GrantScope, pins: tuple[str, ...] | None) -> Grant | None:
+    return grant_by(asked, grant_id="grt_1", scope=scope, pins=pins, descriptor_digest=DESCRIPTOR, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("pins", "freed"),
+    [(None, ()), (("path", "content"), ()), (("content",), ("path",)), (("path",), ("content",))],
+    ids=str,
+)
+def test_the_argument_that_is_not_pinned_is_free(pins: tuple[str, ...] | None, freed: tuple[str, ...]) -> None:
+    lasting = given_for(approval({"path": "a", "content": "b"}), GrantScope.TURN, pins)
+    assert lasting is not None
+    assert lasting.freed == freed
+    assert set(lasting.pins) == {"path", "content"} - set(freed)
+
+
+@pytest.mark.parametrize(("pins", "told"), [(("mode",), "shown can be pinned"), ((), "at most one")], ids=str)
+def test_pins_name_what_was_shown_and_leave_at_most_one_argument_free(pins: tuple[str, ...], told: str) -> None:
+    with pytest.raises(Refused, match=told):
+        given_for(approval({"path": "a", "content": "b"}), GrantScope.TURN, pins)
+
+
+def test_an_approval_for_once_grants_nothing_whatever_was_pinned() -> None:
+    assert given_for(approval({"path": "a"}), GrantScope.ONCE, ()) is None
+
+
+def test_a_scope_that_was_not_offered_is_refused() -> None:
+    with pytest.raises(Refused, match="cannot be given for `session`"):
+        given_for(approval({"path": "a"}), GrantScope.SESSION, None)
+
+
+@pytest.mark.parametrize(("scope", "turn_id"), [(GrantScope.TURN, "trn_1"), (GrantScope.SESSION, None)])
+def test_a_turn_grant_is_bound_to_its_turn_and_a_session_grant_to_none(scope: GrantScope, turn_id: str | None) -> None:
+    lasting = given_for(approval({"path": "a"}, offers=tuple(GrantScope)), scope, None)
+    assert lasting is not None
+    assert lasting.turn_id == turn_id
+    assert lasting.expires_at == NOW + int(GRANT_SECONDS[scope] * 1000)
 
 
 # ── grants ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-DESCRIPTOR = "b" * 64
 names = st.sampled_from(["path", "content", "mode", "deep", "a", "b"])
 values = (
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.5, 1.0, "", "a", "b", "1"]) | st.lists(st.integers(0, 1))
@@ -175,9 +235,9 @@ arguments_of_calls = st.dictionaries(names, values, max_size=4)
 
 
 def grant(asked: ToolRequest, *, free: str | None = None, **changes: Any) -> Grant:
-    """The grant that a yes to this request gives, all arguments pinned but `free`."""
+    """The grant that approving this request gives, all arguments pinned but `free`."""
     arguments: dict[str, Json] = parse(asked.arguments)
-    given_yes = Grant(
+    lasting = Grant(
         id="grt_1",
         approval_id="apr_1",
         principal_id=ADA.id,
@@ -193,7 +253,7 @@ def grant(asked: ToolRequest, *, free: str | None = None, **changes: Any) -> Gra
         expires_at=NOW + 60_000,
         max_uses=3,
     )
-    return dataclasses.replace(given_yes, **changes)
+    return dataclasses.replace(lasting, **changes)
 
 
 @given(arguments_of_calls)

@@ -1,10 +1,11 @@
-"""What a leaf says and what it never says (002-72, 002-73, 002-74)."""
+"""What a leaf says and what it never says."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import cast, get_args
 
 import orjson
@@ -14,17 +15,21 @@ from hypothesis import strategies as st
 
 from gateway.core import audit
 from gateway.core import ledger as steps
-from gateway.core.audit import Event
 from gateway.core.canonical import Json, canonical_bytes, parse
-from gateway.core.ledger import Entry
-from gateway.core.vocabulary import Outcome, Runner
+from gateway.core.ledger import AUDITED, Entry
+from gateway.core.merkle import leaf_hash
+from gateway.core.model import ModelRef
+from gateway.core.verification import LeafRecord
+from gateway.core.vocabulary import InferenceRefusal, Outcome, Profile, Runner
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
+from tests.fakes.written import Written
 
 SALT = bytes(range(16))
 UNAUDITED = {steps.ConversationRenamed, steps.PasskeyRenamed}
 
 
-def every_entry() -> list[Entry]:
+def entries_of_0_1_0() -> list[Entry]:
+    """Every kind of entry that version wrote, as it wrote them."""
     history = History()
     whole = [entry for submission in history.whole() for entry in submission]
     at = history.tick()
@@ -48,8 +53,25 @@ def every_entry() -> list[Entry]:
     ]
 
 
+def later_entries() -> list[Entry]:
+    """Every kind that came after it."""
+    at = History().tick()
+    return [
+        steps.AgentSessionLabelRaised(at, "ses_1", OPERATOR.id, 3, "cnv_1"),
+        steps.PrincipalProfileChanged(at, OPERATOR.id, Profile.GUEST),
+        steps.QuestionsAllowed(at, OPERATOR.id, "cnv_1", "trn_1"),
+        steps.PrincipalRemoved(at, OPERATOR.id),
+        steps.InferenceRefused(at, OPERATOR.id, "ses_1", "cnv_1", "trn_1", None, InferenceRefusal.MODEL),
+        steps.RecordsLost(at, steps.LossReason.SHORTER, 40, "c" * 64, at - 2, at - 1, 0),
+    ]
+
+
+def every_entry() -> list[Entry]:
+    return [*entries_of_0_1_0(), *later_entries()]
+
+
 def leaf_of(entry: Entry) -> audit.Leaf:
-    leaf = audit.leaf(entry)
+    leaf = entry.leaf()
     assert leaf is not None
     return leaf
 
@@ -67,7 +89,23 @@ def values_of(value: Json) -> Iterator[Json]:
             yield value
 
 
-AUDITED = [entry for entry in every_entry() if type(entry) not in UNAUDITED]
+AUDITED_ENTRIES = [entry for entry in every_entry() if type(entry) not in UNAUDITED]
+AUDITED_IN_0_1_0 = [entry for entry in entries_of_0_1_0() if type(entry) not in UNAUDITED]
+
+
+def test_a_log_of_version_0_1_0_still_verifies_and_the_same_entries_still_give_the_same_leaves() -> None:
+    """The file was written by that version from these entries: what is signed once is never written differently again."""
+    *leaves, checkpoint = map(orjson.loads, (Path(__file__).parent / "data" / "log-0.1.0.jsonl").read_bytes().splitlines())
+    records: list[LeafRecord] = []
+    for index, (entry, old) in enumerate(zip(AUDITED_IN_0_1_0, leaves, strict=True)):
+        body = old["body"].encode()
+        salt = None if old["salt"] is None else bytes.fromhex(old["salt"])
+        leaf = leaf_of(entry)
+        assert audit.seal(leaf, salt or b"") == body
+        assert leaf.payload == (None if old["payload"] is None else old["payload"].encode())
+        records.append(LeafRecord(index, leaf_hash(body), body, salt, leaf.payload))
+    report = Written(tuple(records), (checkpoint["note"],)).check()
+    assert (report.fault, report.size, report.calls, report.erased) == (None, len(leaves), 8, 0)
 
 
 def test_every_kind_of_entry_is_tried_here() -> None:
@@ -77,19 +115,17 @@ def test_every_kind_of_entry_is_tried_here() -> None:
 def test_all_but_a_persons_own_wording_is_audited_under_its_own_event() -> None:
     events: dict[type, str] = {}
     for entry in every_entry():
-        leaf = audit.leaf(entry)
+        leaf = entry.leaf()
         if type(entry) in UNAUDITED:
             assert leaf is None
         else:
             assert leaf is not None
             events[type(entry)] = leaf.body["event"]
-    assert set(events.values()) == set(Event)
-    assert len(events) == len(Event)
+    assert set(events.values()) == AUDITED
+    assert len(events) == len(AUDITED)
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry in every_entry() if type(entry) not in UNAUDITED], ids=lambda e: type(e).__name__
-)
+@pytest.mark.parametrize("entry", AUDITED_ENTRIES, ids=lambda e: type(e).__name__)
 def test_a_leaf_is_canonical_json_of_closed_words_and_integers(entry: Entry) -> None:
     leaf = leaf_of(entry)
     sealed = audit.seal(leaf, SALT)
@@ -101,12 +137,13 @@ def test_a_leaf_is_canonical_json_of_closed_words_and_integers(entry: Entry) -> 
         assert parse(sealed)["payload"] == hashlib.sha256(SALT + leaf.payload).hexdigest()
 
 
-def test_a_session_at_the_terminal_is_told_from_one_of_a_browser() -> None:
+def test_a_session_at_the_terminal_is_distinguished_from_one_of_a_browser() -> None:
     started = steps.ConsoleSessionStarted(1, "ses_1", "console-hash", OPERATOR.id, FAR)
     assert "via" not in leaf_of(started).body
     assert leaf_of(replace(started, terminal=True)).body["via"] == "terminal"
 
 
+@pytest.mark.requirement("002-72", "an entry says whether browser or gateway ran the loop that proposed the call")
 def test_a_call_says_where_the_loop_ran_that_proposed_it() -> None:
     history = History()
     request = history.request("call-1", WRITE, {})
@@ -115,7 +152,7 @@ def test_a_call_says_where_the_loop_ran_that_proposed_it() -> None:
 
 
 def test_hashes_of_secrets_are_in_no_leaf_and_no_payload() -> None:
-    written = b"".join(audit.seal(leaf, SALT) + (leaf.payload or b"") for leaf in map(audit.leaf, every_entry()) if leaf)
+    written = b"".join(audit.seal(leaf, SALT) + (leaf.payload or b"") for entry in every_entry() if (leaf := entry.leaf()))
     for secret in (b"token-hash", b"console-hash", b"agent-hash", b"renewed-hash"):
         assert secret not in written
 
@@ -123,6 +160,7 @@ def test_hashes_of_secrets_are_in_no_leaf_and_no_payload() -> None:
 WORDS = st.text(min_size=8, max_size=40).map(lambda text: f"\u201c{text}\u201d")
 
 
+@pytest.mark.requirement("002-73", "no entry holds the words of a message, only its payload's digest")
 @given(WORDS)
 def test_what_people_and_programs_write_never_reaches_a_leaf(text: str) -> None:
     history = History()
@@ -153,6 +191,10 @@ def test_a_name_that_only_the_client_claims_is_not_in_the_leaf() -> None:
     assert parse(payload)["tool"] == "read_file"
 
 
+@pytest.mark.requirement(
+    "002-72", "an intent names person, session, turn, call, runner, snapshot, tool, permission, model and decision"
+)
+@pytest.mark.requirement("002-11", "an intent names the model, the turn's index, the snapshot, the decision and the approval")
 def test_an_intent_says_who_what_under_which_snapshot_and_why() -> None:
     history = History()
     request = history.request("call-1", WRITE)
@@ -181,6 +223,7 @@ def test_an_intent_says_who_what_under_which_snapshot_and_why() -> None:
     }
 
 
+@pytest.mark.requirement("002-72", "the payload of an intent holds the canonical bytes of the arguments")
 def test_the_payload_of_an_intent_holds_the_exact_arguments() -> None:
     history = History()
     request = history.request("call-1", WRITE, {"path": "ä", "n": 0.5, "deep": {"b": [1], "a": None}})
@@ -189,6 +232,20 @@ def test_the_payload_of_an_intent_holds_the_exact_arguments() -> None:
     assert canonical_bytes(parse(payload)["arguments"]) == request.arguments
 
 
+@pytest.mark.parametrize("claimed", [False, True])
+def test_the_payload_names_the_model_its_backend_and_the_nonce_and_the_leaf_only_what_is_not_claimed(claimed: bool) -> None:
+    history = History()
+    model = ModelRef("model-7", "llama.cpp b7000", "nonce-7", claimed=claimed)
+    request = replace(history.request("call-1", WRITE), model=model)
+    told = {"id": "model-7", "backend": "llama.cpp b7000", "nonce": "nonce-7", "claimed": claimed}
+    for entry in (history.intend(request), history.refuse(request), history.ask(request, "apr_1")):
+        leaf = leaf_of(entry)
+        assert leaf.payload is not None
+        assert parse(leaf.payload)["model"] == told
+        assert leaf.body["modelId"] == (None if claimed else "model-7")
+
+
+@pytest.mark.requirement("002-72", "a closing entry has the outcome, and its payload the result")
 def test_an_outcome_says_how_the_call_closed_and_its_payload_what_came_back() -> None:
     history = History()
     leaf = leaf_of(history.close(history.request("call-1")))
@@ -197,6 +254,7 @@ def test_an_outcome_says_how_the_call_closed_and_its_payload_what_came_back() ->
     assert parse(leaf.payload)["result"]["content"] == "the content"
 
 
+@pytest.mark.requirement("002-73", "a message is on record by its digest, which a salt hides")
 def test_the_same_payload_under_another_salt_is_another_digest() -> None:
     leaf = leaf_of(History().message(0, "yes"))
     assert audit.seal(leaf, SALT) != audit.seal(leaf, bytes(16))

@@ -1,4 +1,4 @@
-"""Quotas per turn, session and day (002-67; protocol.md section 7, row 10)."""
+"""Quotas per turn, session and day (docs/PROTOCOL.md section 7, row 10)."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ tallies = st.builds(Tally, counts, counts, counts)
         (Tally(1, 6, 11), Quota.SESSION),
     ],
 )
-def test_the_narrowest_quota_without_room_is_named(used: Tally, quota: Quota | None) -> None:
+def test_the_narrowest_quota_that_is_used_up_is_named(used: Tally, quota: Quota | None) -> None:
     exhausted = find_exhausted(used, ALLOWED)
     assert (exhausted.quota if exhausted else None) is quota
 
 
+@pytest.mark.requirement("002-67", "calls are limited per turn, per session and per person and day")
 @given(tallies, tallies)
-def test_there_is_room_exactly_when_every_count_is_below_its_quota(used: Tally, allowed: Tally) -> None:
+def test_a_call_is_within_quota_exactly_when_every_count_is_below_its_quota(used: Tally, allowed: Tally) -> None:
     roomy = used.turn < allowed.turn and used.session < allowed.session and used.day < allowed.day
     assert (find_exhausted(used, allowed) is None) is roomy
 
 
 @given(tallies, tallies)
-def test_using_more_never_makes_room(used: Tally, allowed: Tally) -> None:
+def test_using_more_never_frees_a_quota(used: Tally, allowed: Tally) -> None:
     more = Tally(used.turn + 1, used.session + 1, used.day + 1)
     if find_exhausted(used, allowed):
         assert find_exhausted(more, allowed)

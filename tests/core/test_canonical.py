@@ -1,4 +1,4 @@
-"""Canonical JSON: two readers never see two calls in the same bytes (002-33; protocol.md sections 2 and 3)."""
+"""Canonical JSON: two readers never see two calls in the same bytes (docs/PROTOCOL.md sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -127,6 +127,7 @@ def test_no_float_is_read_that_would_be_written_as_such_an_integer(number: float
         parse(repr(number).encode())
 
 
+@pytest.mark.requirement("002-33", "what is signed has the bytes and digests of vectors written by hand")
 @pytest.mark.parametrize("vector", VECTORS["accepted"], ids=lambda vector: vector["name"])
 def test_golden_texts_have_their_golden_bytes(vector: dict[str, str]) -> None:
     raw = canonical_bytes(parse(vector["input"].encode()))

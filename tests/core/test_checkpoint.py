@@ -1,4 +1,4 @@
-"""Signed checkpoints: the C2SP examples, round trips, and every way a note may fail to prove anything (002-72)."""
+"""Signed checkpoints: the C2SP examples, round trips, and every way a note may fail to prove anything."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""What a person reads before saying yes (protocol.md section 4 `summary` and `effects`; security.md row 34)."""
+"""What a person reads before approving (docs/PROTOCOL.md section 4 `summary` and `effects`; docs/SECURITY.md case 34)."""
 
 from __future__ import annotations
 
 import hashlib
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -40,13 +41,40 @@ def test_effects_keep_the_authors_order() -> None:
 
 
 def test_a_tool_without_a_summary_is_named_with_its_arguments() -> None:
-    assert summarise(spec(), {"path": "a.txt", "deep": True}) == "Run delete_file with path: a.txt, deep: true"
+    assert summarise(spec(), {"path": "a.txt", "deep": True}) == "Run delete_file with path: a.txt, deep: yes"
     assert summarise(spec(), {}) == "Run delete_file"
 
 
-@pytest.mark.parametrize("arguments", [{}, {"path": None}])
-def test_an_argument_without_default_is_never_shown_as_none(arguments: dict[str, Json]) -> None:
-    assert fill("List {path}", arguments) == f"List {NOT_GIVEN}"
+def test_an_argument_without_default_is_never_shown_as_none() -> None:
+    assert fill("List {path}", {}) == f"List {NOT_GIVEN}"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (True, "yes"),
+        (False, "no"),
+        (None, "nothing"),
+        (12, "12"),
+        ("true", 'text "true"'),
+        ("FALSE", 'text "FALSE"'),
+        ("null", 'text "null"'),
+        ("nothing", 'text "nothing"'),
+        ("yes", 'text "yes"'),
+        ("12", 'text "12"'),
+        ("-1.5e3", 'text "-1.5e3"'),
+        ("1,000", 'text "1,000"'),
+        ("(not given)", '"(not given)"'),
+        ("v12", "v12"),
+    ],
+)
+def test_values_of_two_types_never_read_alike_in_a_sentence(value: Json, shown: str) -> None:
+    assert fill("Set {x}", {"x": value}) == f"Set {shown}"
+
+
+def test_a_sentence_that_the_author_did_not_write_has_the_arguments_in_the_authors_order() -> None:
+    described = replace(spec(), param_schema={"type": "object", "properties": {"to": {}, "amount": {}}})
+    assert summarise(described, {"amount": 1, "note": 2, "to": "Ada"}) == "Run delete_file with to: Ada, amount: 1, note: 2"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +97,7 @@ def test_an_argument_without_default_is_never_shown_as_none(arguments: dict[str,
         ({"b": 1, "a": None}, '{"a":null,"b":1}'),
     ],
 )
-def test_a_value_stands_apart_from_the_sentence(value: Json, shown: str) -> None:
+def test_a_value_is_set_apart_from_the_sentence(value: Json, shown: str) -> None:
     assert show(value) == shown
 
 

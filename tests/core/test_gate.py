@@ -1,4 +1,4 @@
-"""The gate: what it lets through, and that nothing it lets through was above what it was told."""
+"""The gate: what it allows, and that it allows no more than the policy and the snapshot do."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 from gateway.core import gate
 from gateway.core.approval import Grant, Needs, RuleReason
 from gateway.core.canonical import canonical_bytes
-from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse, Standing
+from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse, TurnState
 from gateway.core.model import Principal, PublishedTool, Session, Snapshot, ToolCall, ToolRequest, ToolSpec, bind
-from gateway.core.vocabulary import Category, Decision, GrantScope, Label, Outcome, PermissionMode, Profile, Reason
+from gateway.core.vocabulary import (
+    ApprovalKind,
+    Category,
+    Decision,
+    GrantScope,
+    Label,
+    Outcome,
+    PermissionMode,
+    Profile,
+    Reason,
+)
 
 ADA = Principal("prn_ada", "Ada", Profile.OPERATOR)
 SESSION = Session("ses_1", ADA, "cse_1", (), Label.PUBLIC, 0, 10_000)
@@ -41,29 +51,29 @@ def request(**changes: object) -> ToolRequest:
     return replace(made, **changes)  # pyright: ignore[reportArgumentType] - each test names real fields
 
 
-def standing(**changes: object) -> Standing:
-    made = Standing("trn_1", snapshot(), frozenset({"snp_1"}), 500)
+def state(**changes: object) -> TurnState:
+    made = TurnState("trn_1", snapshot(), frozenset({"snp_1"}), 500)
     return replace(made, **changes)  # pyright: ignore[reportArgumentType] - each test names real fields
 
 
 def test_a_call_under_the_current_snapshot_is_let_on_to_its_tool() -> None:
-    assert gate.check_binding(request(), standing()) == PublishedTool(SPEC, PermissionMode.CONSENT)
+    assert gate.check_binding(request(), state()) == PublishedTool(SPEC, PermissionMode.CONSENT)
 
 
 @pytest.mark.parametrize(
     ("asked", "stands", "reason"),
     [
-        (request(), standing(open_turn_id=None), Reason.TURN_CLOSED),
-        (request(), standing(open_turn_id="trn_2"), Reason.TURN_CLOSED),
-        (request(), standing(snapshot=None), Reason.STALE_SNAPSHOT),
-        (request(snapshot_id="snp_2"), standing(), Reason.STALE_SNAPSHOT),
-        (request(snapshot_digest="0" * 64), standing(), Reason.STALE_SNAPSHOT),
-        (request(connection_id="con_2"), standing(), Reason.WRONG_CONNECTION),
-        (request(), standing(now=1_000), Reason.SNAPSHOT_EXPIRED),
-        (request(tool="other"), standing(), Reason.NOT_ADVERTISED),
+        (request(), state(open_turn_id=None), Reason.TURN_CLOSED),
+        (request(), state(open_turn_id="trn_2"), Reason.TURN_CLOSED),
+        (request(), state(snapshot=None), Reason.STALE_SNAPSHOT),
+        (request(snapshot_id="snp_2"), state(), Reason.STALE_SNAPSHOT),
+        (request(snapshot_digest="0" * 64), state(), Reason.STALE_SNAPSHOT),
+        (request(connection_id="con_2"), state(), Reason.WRONG_CONNECTION),
+        (request(), state(now=1_000), Reason.SNAPSHOT_EXPIRED),
+        (request(tool="other"), state(), Reason.NOT_ADVERTISED),
     ],
 )
-def test_the_first_binding_that_does_not_hold_decides(asked: ToolRequest, stands: Standing, reason: Reason) -> None:
+def test_the_first_binding_that_does_not_hold_decides(asked: ToolRequest, stands: TurnState, reason: Reason) -> None:
     refused = gate.check_binding(asked, stands)
     assert isinstance(refused, Refuse)
     assert refused.reason is reason
@@ -71,21 +81,22 @@ def test_the_first_binding_that_does_not_hold_decides(asked: ToolRequest, stands
 
 def test_a_re_bound_turn_lets_a_waiting_call_go_on_and_a_refreshed_one_does_not() -> None:
     moved = snapshot(id="snp_2", connection_id="con_2")
-    assert gate.recheck(request(), standing(snapshot=moved, lineage=frozenset({"snp_1", "snp_2"}))) is None
-    stale = gate.recheck(request(), standing(snapshot=moved, lineage=frozenset({"snp_2"})))
+    assert gate.recheck(request(), state(snapshot=moved, lineage=frozenset({"snp_1", "snp_2"}))) is None
+    stale = gate.recheck(request(), state(snapshot=moved, lineage=frozenset({"snp_2"})))
     assert stale is not None
     assert stale.reason is Reason.STALE_SNAPSHOT
 
 
 def test_a_tool_that_cannot_run_here_says_why_instead_of_looking_forbidden() -> None:
-    missing = replace(SPEC, unavailable="there is no cage", unavailable_because=Reason.SANDBOX_UNAVAILABLE)
+    missing = replace(SPEC, unavailable="there is no sandbox", unavailable_because=Reason.SANDBOX_UNAVAILABLE)
     published = PublishedTool(missing, PermissionMode.FORBIDDEN)
     refused = gate.decide(
         request(), published, mode=PermissionMode.CONSENT, because=BECAUSE, needs=Needs(presence=False), grants=(), now=0
     )
-    assert refused == Refuse(Outcome.EXECUTION_ERROR, Reason.SANDBOX_UNAVAILABLE, "there is no cage", BECAUSE)
+    assert refused == Refuse(Outcome.EXECUTION_ERROR, Reason.SANDBOX_UNAVAILABLE, "there is no sandbox", BECAUSE)
 
 
+@pytest.mark.requirement("002-40", "auto, consent, stepUp and forbidden are ordered by strictness, and the stricter decides")
 @given(st.sampled_from(PermissionMode), st.sampled_from(PermissionMode))
 def test_the_verdict_is_never_below_the_stricter_of_snapshot_and_policy(
     published: PermissionMode, judged: PermissionMode
@@ -128,6 +139,27 @@ def test_a_grant_answers_a_consent_and_nothing_stricter(judged: PermissionMode) 
 
 
 def test_a_changed_policy_or_definition_voids_the_snapshot() -> None:
-    assert gate.check_definition("p", "d", policy_version="p", current="d") is None
+    assert gate.check_definition("p", "d", policy_version="p", current="d", revoked=False) is None
     for policy, current in (("q", "d"), ("p", "e"), ("p", None)):
-        assert gate.check_definition("p", "d", policy_version=policy, current=current) is gate.POLICY_CHANGED
+        assert gate.check_definition("p", "d", policy_version=policy, current=current, revoked=False) is gate.POLICY_CHANGED
+
+
+def test_a_snapshot_that_was_announced_as_void_stays_so_under_the_same_policy() -> None:
+    assert gate.check_definition("p", "d", policy_version="p", current="d", revoked=True) is gate.POLICY_CHANGED
+
+
+@pytest.mark.parametrize("kind", ApprovalKind)
+@pytest.mark.parametrize("given", [Needs(), Needs(presence=True)])
+@pytest.mark.parametrize("needs", [Needs(), Needs(presence=True)])
+@pytest.mark.parametrize("mode", PermissionMode)
+def test_an_approval_is_enough_for_what_is_no_stricter_than_it(
+    kind: ApprovalKind, given: Needs, needs: Needs, mode: PermissionMode
+) -> None:
+    published = PublishedTool(SPEC, PermissionMode.AUTO)
+    refusal = gate.check_approved(published, kind, given, mode=mode, because=BECAUSE, needs=needs)
+    enough = mode is not PermissionMode.FORBIDDEN and (
+        kind is ApprovalKind.STEP_UP or (mode is not PermissionMode.STEP_UP and (given.presence or not needs.presence))
+    )
+    assert (refusal is None) == enough
+    if refusal is not None:
+        assert (refusal.outcome, refusal.reason, refusal.because) == (Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, BECAUSE)

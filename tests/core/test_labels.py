@@ -1,4 +1,4 @@
-"""Labels and taint only rise (002-70; design.md section 4)."""
+"""Labels and taint only rise."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ marks = st.sampled_from(["label:public", "label:internal", "label:confidential",
 results = st.lists(st.tuples(st.sampled_from(Trust), st.lists(marks, max_size=4)), max_size=12)
 
 
+@pytest.mark.requirement("002-70", "no order of results lowers a conversation's label")
 @given(results)
 def test_exposure_never_falls(history: list[tuple[Trust, list[str]]]) -> None:
     exposure = Exposure()

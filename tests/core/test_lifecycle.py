@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.core.errors import IllegalStep
-from gateway.core.lifecycle import TRANSITIONS, CallEvent, Phase, advance, fold
+from gateway.core.lifecycle import TRANSITIONS, CallEvent, Phase, advance
 
 events = st.lists(st.sampled_from(CallEvent), max_size=12)
 
@@ -31,7 +31,7 @@ def test_a_call_starts_running_only_from_cleared(history: list[CallEvent]) -> No
 
 
 @given(events)
-def test_a_call_that_awaited_a_person_is_cleared_only_by_their_yes(history: list[CallEvent]) -> None:
+def test_a_call_that_awaited_a_person_is_cleared_only_by_their_approval(history: list[CallEvent]) -> None:
     steps = walk(history)
     asked = [event for _, event, _ in steps if event is CallEvent.APPROVAL_REQUESTED]
     cleared = [event for _, event, after in steps if after is Phase.CLEARED]
@@ -50,12 +50,6 @@ def test_a_call_runs_at_most_once_and_closes_at_most_once(history: list[CallEven
     steps = walk(history)
     assert sum(event is CallEvent.INTENDED for _, event, _ in steps) <= 1
     assert sum(before is not Phase.CLOSED and after is Phase.CLOSED for before, _, after in steps) <= 1
-
-
-@given(events)
-def test_folding_a_legal_history_gives_its_last_phase(history: list[CallEvent]) -> None:
-    steps = walk(history)
-    assert fold(event for _, event, _ in steps) is (steps[-1][2] if steps else Phase.PROPOSED)
 
 
 def test_an_illegal_step_is_refused_and_names_both_ends() -> None:

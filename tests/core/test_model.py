@@ -1,4 +1,4 @@
-"""Binding a call, and what digests cover (002-33; protocol.md sections 3, 4 and 7)."""
+"""Binding a call, and what digests cover (docs/PROTOCOL.md sections 3, 4 and 7)."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def bound(call: ToolCall, **changes: Any) -> ToolRequest:
     return bind(call, **(place | changes))
 
 
+@pytest.mark.requirement("002-41", "a call is its id, its name and canonical arguments")
 @given(calls)
 def test_the_request_digest_is_over_the_canonical_envelope(call: ToolCall) -> None:
     envelope = {"arguments": call.arguments, "call": call.id, "conversation": "cnv_1", "name": call.name}
@@ -133,6 +134,7 @@ SPEC = ToolSpec(
 )
 
 
+@pytest.mark.requirement("002-39", "a descriptor's digest covers every field but the permission")
 @pytest.mark.parametrize(
     "change",
     [
@@ -152,6 +154,7 @@ def test_the_descriptor_digest_covers_everything_that_browsers_and_models_see(ch
     assert dataclasses.replace(SPEC, **change).digest != SPEC.digest
 
 
+@pytest.mark.requirement("002-39", "a descriptor has the contract's fields and no others")
 def test_a_descriptor_is_its_digest_its_permission_and_what_the_digest_covers() -> None:
     shown = PublishedTool(SPEC, PermissionMode.STEP_UP).descriptor()
     assert shown.pop("digest") == SPEC.digest
@@ -183,6 +186,7 @@ SNAPSHOT = Snapshot(
 )
 
 
+@pytest.mark.requirement("002-28", "session, conversation, turn, connection and expiry are under the snapshot's digest")
 @pytest.mark.parametrize(
     "change",
     [

@@ -1,4 +1,4 @@
-"""Redaction and caps (002-31; security.md section 7, row 54)."""
+"""Redaction and caps (docs/SECURITY.md case 54)."""
 
 from __future__ import annotations
 
@@ -192,8 +192,9 @@ def test_the_count_is_zero_exactly_when_the_text_is_unchanged(text: str) -> None
     assert (result.count == 0) is (result.text == text)
 
 
+@pytest.mark.requirement("002-31", "a credential is redacted whatever text surrounds it")
 @given(st.text(max_size=20), st.text(max_size=20))
-def test_a_token_is_found_whatever_stands_around_it(before: str, after: str) -> None:
+def test_a_token_is_found_whatever_surrounds_it(before: str, after: str) -> None:
     assert GITHUB not in redacted(f"{before} {GITHUB} {after}")
 
 
@@ -254,7 +255,11 @@ def test_strings_are_redacted_wherever_they_stand_in_a_structure() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["password", "DB_PASSWORD", "apiKey", "x-api-key", "clientSecret", "Authorization", "set-cookie", "githubToken"]
+    "name",
+    [
+        *("password", "DB_PASSWORD", "apiKey", "x-api-key", "clientSecret", "Authorization", "set-cookie", "githubToken"),
+        *("pass", "DB_PASS", "ftpPass", "pwd", "wifi-psk"),
+    ],
 )
 def test_a_member_named_as_a_credential_goes_whatever_it_looks_like(name: str) -> None:
     assert "plain" not in json.dumps(redact_json({name: "plain"}, SECRETS).value)
@@ -262,9 +267,31 @@ def test_a_member_named_as_a_credential_goes_whatever_it_looks_like(name: str) -
     assert "4711" not in json.dumps(redact_json({name: 4711}, SECRETS).value)
 
 
-@pytest.mark.parametrize("name", ["nextPageToken", "max_tokens", "tokenizer", "passwordPolicy", "key", "author"])
+@pytest.mark.parametrize(
+    "name", ["nextPageToken", "max_tokens", "tokenizer", "passwordPolicy", "key", "author", "compass", "byPassed", "OLDPWDS"]
+)
 def test_a_member_with_a_harmless_name_stays(name: str) -> None:
     assert redact_json({name: "plain"}, SECRETS).value == {name: "plain"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "password", "value": "plain"},
+        {"key": "DB_PASS", "value": ["plain"]},
+        {"Value": "plain", "Name": "client_secret"},
+        [{"field": "apiKey", "content": {"is": "plain"}}],
+    ],
+)
+def test_a_value_beside_the_name_of_a_credential_goes(value: Json) -> None:
+    assert "plain" not in json.dumps(redact_json(value, SECRETS).value)
+
+
+@pytest.mark.parametrize(
+    "value", [{"name": "theme", "value": "plain"}, {"name": "password", "type": "plain"}, {"key": 7, "value": "plain"}]
+)
+def test_a_value_beside_another_name_stays(value: Json) -> None:
+    assert redact_json(value, SECRETS).value == value
 
 
 def test_absent_values_and_flags_under_a_credentials_name_stay() -> None:
@@ -303,6 +330,7 @@ def test_redacting_a_structure_twice_changes_nothing_more(value: Json) -> None:
 # ── caps ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.requirement("002-31", "a cut text keeps to its limit and counts what is missing")
 @given(st.text(max_size=300), st.integers(0, 400))
 def test_a_capped_text_never_exceeds_its_limit_and_counts_what_is_missing(text: str, limit: int) -> None:
     whole = text.encode("utf-8", "replace")

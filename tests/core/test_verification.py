@@ -1,7 +1,8 @@
-"""Whatever is done to a finished log is found, at the first record it was done to (002-72, 002-74)."""
+"""Whatever is done to a finished log is found, at the first record it was done to."""
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -110,7 +111,7 @@ def test_an_anchor_over_the_empty_log_fits_every_log() -> None:
 
 def test_a_rewritten_history_does_not_fit_the_anchor_however_well_it_is_signed() -> None:
     history = History()
-    other = write([history.beginning(), (history.message(0, "another story"),), *history.whole()[2:]])
+    other = write([history.beginning(), (history.message(0, "another history"),), *history.whole()[2:]])
     flaw, _ = fault_of(other.check(anchor=WHOLE.notes[-1]))
     assert flaw in (Flaw.CHANGED, Flaw.MISSING)
 
@@ -133,6 +134,28 @@ def test_checkpoints_of_a_stranger_or_out_of_order_are_refused() -> None:
     assert fault_of(replace(WHOLE, notes=(stranger.sign(SIZE, root),)).check()) == (Flaw.CHECKPOINT, 0)
     backwards = (WHOLE.notes[1], WHOLE.notes[0], *WHOLE.notes[2:])
     assert fault_of(replace(WHOLE, notes=backwards).check())[0] is Flaw.CHECKPOINT
+
+
+@pytest.mark.parametrize("index", range(SIZE))
+def test_the_newest_signature_alone_finds_every_edited_or_removed_record(index: int) -> None:
+    assert WHOLE.check(newest_only=True) == WHOLE.check()
+    assert not WHOLE.with_leaf(index, edited(WHOLE.leaves[index], at=1)).check(newest_only=True).sound
+    remaining = (*WHOLE.leaves[:index], *WHOLE.leaves[index + 1 :])
+    assert not replace(WHOLE, leaves=remaining).check(newest_only=True).sound
+
+
+def test_an_older_signature_is_checked_only_on_request_and_the_newest_always() -> None:
+    stranger = SigningKey("gateway.example/audit", bytes(31) + b"\x01")
+    older, newest = WHOLE.notes[3].split("\n"), WHOLE.notes[-1].split("\n")
+    forged_older = stranger.sign(int(older[1]), b64decode(older[2]))
+    forged_newest = stranger.sign(int(newest[1]), b64decode(newest[2]))
+    spoilt = replace(WHOLE, notes=(*WHOLE.notes[:3], forged_older, *WHOLE.notes[4:]))
+    assert fault_of(spoilt.check())[0] is Flaw.CHECKPOINT
+    assert spoilt.check(newest_only=True).sound
+    assert fault_of(replace(WHOLE, notes=(*WHOLE.notes[:-1], forged_newest)).check(newest_only=True))[0] is Flaw.CHECKPOINT
+    # An older one that says something else than the records do is found either way.
+    lying = replace(WHOLE, notes=(*WHOLE.notes[:3], stranger.sign(int(older[1]), bytes(32)), *WHOLE.notes[4:]))
+    assert fault_of(lying.check(newest_only=True))[0] is Flaw.CHANGED
 
 
 def test_the_log_need_not_keep_every_checkpoint() -> None:
@@ -168,6 +191,7 @@ def test_a_payload_where_none_belongs_is_a_fault() -> None:
 SNAPSHOT = History().snapshot
 
 
+@pytest.mark.requirement("002-74", "a recorded call is checked against the tools that its snapshot showed")
 def test_calls_are_held_to_the_snapshot_itself_where_it_is_at_hand() -> None:
     assert WHOLE.check(snapshots=[SnapshotRecord(SNAPSHOT.digest, SNAPSHOT.described())]).sound
 

@@ -1,4 +1,4 @@
-"""The decision table, the command that runs it, and the guide's own examples (002-20, 002-65, 002-68, 002-70)."""
+"""The decision table, the command that runs it, and the guide's own examples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gateway.adapters.policy.cases import Case, read_cases, run_cases
+from gateway.adapters.policy.cases import PolicyCase, read_cases, run_cases
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.cli.policy import policy
 from gateway.core.errors import PolicyUnusable
@@ -35,8 +35,12 @@ def run(folder: Path) -> Result:
     return CliRunner().invoke(policy, ["test", "--policy", str(folder)])
 
 
+@pytest.mark.requirement("002-20", "reading runs by itself, writing asks, destroying takes a step-up")
+@pytest.mark.requirement("002-65", "operators may use local and remote models, guests local ones, strangers none")
+@pytest.mark.requirement("002-68", "each profile and kind of tool has the mode of the shipped table")
+@pytest.mark.requirement("002-70", "remote models are refused under a high label")
 @pytest.mark.parametrize("case", read_cases(SHIPPED), ids=lambda case: f"{case.question}: {case.about}")
-def test_every_row_of_the_decision_table_holds(engine: CedarPolicy, case: Case) -> None:
+def test_every_row_of_the_decision_table_holds(engine: CedarPolicy, case: PolicyCase) -> None:
     (result,) = run_cases(engine, [case])
     assert result.verdict.mode is case.expect
     assert case.because is None or sorted(case.because) == sorted(result.rule_ids)
@@ -132,6 +136,7 @@ def test_a_case_that_could_be_misread_is_refused(folder: Path, text: str) -> Non
         read_cases(folder)
 
 
+@pytest.mark.requirement("002-68", "the policies of the guide decide as it says")
 def test_the_examples_of_the_guide_load_and_do_what_it_says(folder: Path) -> None:
     guide = (ROOT / "docs" / "POLICY.md").read_text("utf-8")
     (rule,), (case,) = (re.findall(rf"```{language}\n(.*?)```", guide, re.DOTALL) for language in ("cedar", "toml"))

@@ -1,4 +1,4 @@
-"""Bytes to calls and back: every malformed class has its own typed answer, and nothing else ever comes out (002-28)."""
+"""Decoding and encoding: every class of malformed input has its own typed error, and no other exception is raised."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from gateway.core.errors import (
     UnknownMethod,
 )
 from gateway.protocol import codec
-from gateway.protocol.agent_methods import ToolRequest, TurnCancelled, TurnEnding
-from gateway.protocol.codec import Call, Fault
+from gateway.protocol.agent_methods import TurnCancelled, WireToolRequest, WireTurnEnding
+from gateway.protocol.codec import Call, RejectedMessage
 from gateway.protocol.console_methods import ApprovalAnswer
 from gateway.protocol.frames import AGENT, CONSOLE, MAX_MESSAGE_BYTES
 from gateway.protocol.wire import Nothing
 
 
 def request(**changes: Json) -> bytes:
-    """A request that is well-formed but for `changes`; a value of `...` leaves a member out."""
+    """A well-formed request with `changes`; the value `...` removes a member."""
     members: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "session/describe", "params": {}, **changes}
     return orjson.dumps({name: value for name, value in members.items() if value is not ...})
 
@@ -61,11 +61,6 @@ PARSE_ERRORS: dict[str, bytes] = {
     "NaN": inside_params(b"NaN"),
     "Infinity": inside_params(b"Infinity"),
     "-Infinity": inside_params(b"-Infinity"),
-    "1e400": inside_params(b"1e400"),
-    "2^53": inside_params(b"9007199254740992"),
-    "-2^53": inside_params(b"-9007199254740992"),
-    "5000 digits": inside_params(b"1" * 5000),
-    "integer id beyond 2^53-1": request(id=...)[:-1] + b',"id":9007199254740992}',
     "duplicate member of the request": b'{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}',
     "duplicate member deep inside": inside_params(b'{"b":[{"c":1,"c":1}]}'),
     "duplicate member through an escape": inside_params(b'{"b":1,"\\u0062":2}'),
@@ -73,8 +68,8 @@ PARSE_ERRORS: dict[str, bytes] = {
     "lone low surrogate": inside_params(b'"\\udc00 "'),
     "surrogates the wrong way round": inside_params(b'"\\udc00\\ud800"'),
     "surrogate in a name": inside_params(b'{"\\ud800":1}'),
-    "U+0000 escaped": inside_params(b'"a\\u0000b"'),
-    "U+0000 in a name": inside_params(b'{"\\u0000":1}'),
+    "1e400 beside a duplicate member": inside_params(b'{"b":1e400,"c":1,"c":1}'),
+    "1e400, cut short": b'{"jsonrpc":"2.0","id":7,"params":{"a":1e400',
     "U+0000 raw": inside_params(b'"a\0b"'),
     "control character raw": inside_params(b'"a\nb"'),
     "byte order mark": b"\xef\xbb\xbf" + request(),
@@ -82,6 +77,19 @@ PARSE_ERRORS: dict[str, bytes] = {
     "overlong UTF-8": inside_params(b'"\xc0\xaf"'),
     "surrogate in UTF-8": inside_params(b'"\xed\xa0\x80"'),
     "UTF-16": request().decode().encode("utf-16"),
+}
+
+UNSUPPORTED_VALUES: dict[str, bytes] = {
+    "1e400": inside_params(b"1e400"),
+    "-1e400": inside_params(b"-1e400"),
+    "1e21": inside_params(b"1e21"),
+    "2^53 as a float": inside_params(b"9007199254740992.0"),
+    "2^53": inside_params(b"9007199254740992"),
+    "-2^53": inside_params(b"-9007199254740992"),
+    "5000 digits": inside_params(b"1" * 5000),
+    "U+0000 escaped": inside_params(b'"a\\u0000b"'),
+    "U+0000 in a name": inside_params(b'{"\\u0000":1}'),
+    "U+0000 and 1e400": inside_params(b'["\\u0000",1e400]'),
 }
 
 INVALID_REQUESTS: dict[str, bytes] = {
@@ -117,23 +125,38 @@ INVALID_ENVELOPES: dict[str, bytes] = {
 }
 
 
-def fault_of(raw: bytes) -> Fault:
+def fault_of(raw: bytes) -> RejectedMessage:
     fault = codec.decode(raw)
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, RejectedMessage)
     return fault
 
 
 @pytest.mark.parametrize("raw", PARSE_ERRORS.values(), ids=PARSE_ERRORS.keys())
-def test_what_two_readers_could_read_differently_is_a_parse_error(raw: bytes) -> None:
-    """security.md section 7, cases 15 to 21."""
+def test_ambiguous_json_is_a_parse_error(raw: bytes) -> None:
+    """docs/SECURITY.md cases 15 to 21."""
     fault = fault_of(raw)
     assert fault.error.rpc_code == -32700
     assert fault.malformed
     assert fault.id is None
 
 
+@pytest.mark.parametrize("raw", UNSUPPORTED_VALUES.values(), ids=UNSUPPORTED_VALUES.keys())
+def test_an_unsupported_value_is_refused_with_the_id_of_its_request(raw: bytes) -> None:
+    """docs/SECURITY.md case 19."""
+    fault = fault_of(raw)
+    assert fault.error.rpc_code == -32602
+    assert not fault.malformed
+    assert fault.id == 7
+
+
+@pytest.mark.parametrize("call_id", [b"9007199254740992", b"1e21", b'"a\\u0000"', b"[1e400]"])
+def test_an_unsupported_value_as_the_id_is_refused_without_an_id(call_id: bytes) -> None:
+    fault = fault_of(b'{"jsonrpc":"2.0","id":%b,"method":"x","params":{"a":"\\u0000"}}' % call_id)
+    assert (fault.id, fault.error.rpc_code, fault.malformed) == (None, -32602, False)
+
+
 @pytest.mark.parametrize("raw", INVALID_REQUESTS.values(), ids=INVALID_REQUESTS.keys())
-def test_what_is_no_single_request_is_an_invalid_request(raw: bytes) -> None:
+def test_a_message_that_is_no_single_request_is_an_invalid_request(raw: bytes) -> None:
     fault = fault_of(raw)
     assert fault.error.rpc_code == -32600
     assert fault.malformed
@@ -141,7 +164,7 @@ def test_what_is_no_single_request_is_an_invalid_request(raw: bytes) -> None:
 
 @pytest.mark.parametrize("raw", INVALID_ENVELOPES.values(), ids=INVALID_ENVELOPES.keys())
 def test_unknown_members_and_odd_params_are_invalid_params_of_that_request(raw: bytes) -> None:
-    """security.md section 7, case 12."""
+    """docs/SECURITY.md case 12."""
     fault = fault_of(raw)
     assert fault.error.rpc_code == -32602
     assert not fault.malformed
@@ -168,7 +191,7 @@ def test_escaped_backslash_before_u0000_is_no_null() -> None:
 def test_largest_message_is_taken() -> None:
     frame = len(inside_params(b'""'))
     assert isinstance(codec.decode(inside_params(b'"' + b"a" * (MAX_MESSAGE_BYTES - frame) + b'"')), Call)
-    assert isinstance(codec.decode(inside_params(b'"' + b"a" * (MAX_MESSAGE_BYTES - frame + 1) + b'"')), Fault)
+    assert isinstance(codec.decode(inside_params(b'"' + b"a" * (MAX_MESSAGE_BYTES - frame + 1) + b'"')), RejectedMessage)
 
 
 def test_depth_64_is_taken() -> None:
@@ -178,7 +201,7 @@ def test_depth_64_is_taken() -> None:
 
 @given(st.binary(max_size=400))
 def test_decoding_any_bytes_gives_a_call_or_a_fault(raw: bytes) -> None:
-    assert isinstance(codec.decode(raw), Call | Fault)
+    assert isinstance(codec.decode(raw), Call | RejectedMessage)
 
 
 JSON_VALUES = st.recursive(
@@ -194,12 +217,12 @@ JSON_VALUES = st.recursive(
 
 @given(JSON_VALUES)
 def test_decoding_any_json_gives_a_call_or_a_fault(value: Json) -> None:
-    assert isinstance(codec.decode(orjson.dumps(value)), Call | Fault)
+    assert isinstance(codec.decode(orjson.dumps(value)), Call | RejectedMessage)
 
 
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(("jsonrpc", "id", "method", "params", "x"), JSON_VALUES)))
 def test_decoding_any_envelope_gives_a_call_or_a_fault(envelope: dict[str, Json]) -> None:
-    assert isinstance(codec.decode(orjson.dumps({"jsonrpc": "2.0", **envelope})), Call | Fault)
+    assert isinstance(codec.decode(orjson.dumps({"jsonrpc": "2.0", **envelope})), Call | RejectedMessage)
 
 
 @given(
@@ -235,7 +258,7 @@ INVOCATION: dict[str, Json] = {
 
 
 def test_invocation_is_admitted_with_its_arguments_untouched() -> None:
-    admitted = codec.admit(ToolRequest, INVOCATION)
+    admitted = codec.admit(WireToolRequest, INVOCATION)
     assert admitted.call.arguments == {"path": "notes/a.txt", "limit": None}
 
 
@@ -261,23 +284,24 @@ BAD_INVOCATIONS: dict[str, tuple[dict[str, Json], str]] = {
 
 
 @pytest.mark.parametrize(("changes", "told"), BAD_INVOCATIONS.values(), ids=BAD_INVOCATIONS.keys())
-def test_invocation_that_does_not_fit_says_where(changes: dict[str, Json], told: str) -> None:
+def test_invalid_invocation_names_the_path(changes: dict[str, Json], told: str) -> None:
     params = {name: value for name, value in {**INVOCATION, **changes}.items() if value is not ...}
     with pytest.raises(InvalidParams) as caught:
-        codec.admit(ToolRequest, params)
+        codec.admit(WireToolRequest, params)
     assert told in caught.value.message
 
 
 def test_faults_name_no_python_type_and_echo_no_long_text() -> None:
     with pytest.raises(InvalidParams) as caught:
-        codec.admit(ToolRequest, {**INVOCATION, "call": 1, **{f"{number}" * 5000: 1 for number in range(100)}})
+        codec.admit(WireToolRequest, {**INVOCATION, "call": 1, **{f"{number}" * 5000: 1 for number in range(100)}})
     assert "ToolCall" not in caught.value.message
     assert "and 91 more" in caught.value.message
     assert len(caught.value.message) < 2000
 
 
+@pytest.mark.requirement("002-38", "a browser may claim the roles user and assistant only")
 @pytest.mark.parametrize("role", ["system", "tool", "developer", ""])
-def test_browser_cannot_append_in_anybody_elses_role(role: str) -> None:
+def test_browser_cannot_append_in_another_role(role: str) -> None:
     shape = AGENT.methods["messages/append"].params
     with pytest.raises(InvalidParams, match=r"message\.role"):
         codec.admit(shape, {"conversationId": "c", "turnId": "t", "message": {"role": role, "content": "x"}})
@@ -290,12 +314,12 @@ def test_counts_are_not_guessed_from_other_types(value: Json) -> None:
 
 
 def test_usage_is_numbers_by_name() -> None:
-    assert codec.admit(TurnEnding, {"conversationId": "c", "turnId": "t", "usage": {"promptTokens": 3, "seconds": 1.5}})
+    assert codec.admit(WireTurnEnding, {"conversationId": "c", "turnId": "t", "usage": {"promptTokens": 3, "seconds": 1.5}})
     with pytest.raises(InvalidParams):
-        codec.admit(TurnEnding, {"conversationId": "c", "turnId": "t", "usage": {"promptTokens": "3"}})
+        codec.admit(WireTurnEnding, {"conversationId": "c", "turnId": "t", "usage": {"promptTokens": "3"}})
 
 
-def test_yes_without_a_scope_is_for_once() -> None:
+def test_approval_without_a_scope_is_for_one_call() -> None:
     answer = codec.admit(ApprovalAnswer, {"approvalId": "apr_1", "challenge": "x", "decision": "approve"})
     assert answer.scope.value == "once"
 
@@ -315,7 +339,7 @@ ERRORS: list[tuple[Exception, int, str]] = [
 
 
 @pytest.mark.parametrize(("error", "number", "code"), ERRORS, ids=[type(row[0]).__name__ for row in ERRORS])
-def test_errors_have_stable_numbers_and_words(error: Exception, number: int, code: str) -> None:
+def test_errors_have_stable_numbers_and_codes(error: Exception, number: int, code: str) -> None:
     answer = orjson.loads(codec.encode_error(7, error))
     assert answer["jsonrpc"] == "2.0"
     assert answer["id"] == 7
@@ -323,7 +347,7 @@ def test_errors_have_stable_numbers_and_words(error: Exception, number: int, cod
     assert answer["error"]["data"] == {"code": code}
 
 
-def test_unexpected_errors_tell_nothing() -> None:
+def test_unexpected_errors_are_sent_without_details() -> None:
     raw = codec.encode_error("k", RuntimeError("password in /home/someone/secret.py"))
     assert b"secret" not in raw
     assert orjson.loads(raw)["error"]["message"] == "internal error"
@@ -338,6 +362,6 @@ def test_result_goes_into_its_envelope_once() -> None:
     assert codec.encode_result(1, Nothing()) == b'{"jsonrpc":"2.0","id":1,"result":{}}'
 
 
-def test_everything_written_is_json_that_our_own_reader_takes() -> None:
+def test_every_written_message_can_be_decoded() -> None:
     assert parse(codec.encode_error(None, NotFound("unknown")))["id"] is None
     assert parse(codec.encode_notification("session/ended", Nothing()))["method"] == "session/ended"

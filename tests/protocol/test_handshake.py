@@ -1,4 +1,4 @@
-"""Who may open a socket (protocol.md section 2; security.md section 7, case 27)."""
+"""Which handshakes are accepted (docs/PROTOCOL.md section 2; docs/SECURITY.md case 27)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from gateway.protocol.closing import Closing
-from gateway.protocol.handshake import HandshakeVerdict, Offer, judge_handshake
+from gateway.protocol.closing import CloseCause
+from gateway.protocol.handshake import HandshakeRequest, HandshakeVerdict, judge_handshake
 
 HOST = "agent.localhost:8765"
 ORIGIN = "http://agent.localhost:8765"
@@ -50,7 +50,7 @@ CASES: dict[str, tuple[Sequence[str], Sequence[str], Sequence[str], HandshakeVer
 def test_handshake_is_judged_by_exact_comparison(
     hosts: Sequence[str], origins: Sequence[str], subprotocols: Sequence[str], verdict: HandshakeVerdict
 ) -> None:
-    assert judge_handshake(Offer(hosts, origins, subprotocols), host=HOST, origin=ORIGIN) is verdict
+    assert judge_handshake(HandshakeRequest(hosts, origins, subprotocols), host=HOST, origin=ORIGIN) is verdict
 
 
 def test_every_verdict_has_its_status_and_a_sentence() -> None:
@@ -65,14 +65,14 @@ def test_every_verdict_has_its_status_and_a_sentence() -> None:
 
 
 def test_close_codes_are_those_of_the_contract() -> None:
-    assert Closing.BINARY_FRAME.code == 1003
-    assert Closing.OVERSIZED_MESSAGE.code == 1009
-    assert Closing.MALFORMED_FRAMES.code == 1008
-    assert Closing.SLOW_READER.code == 1013
-    assert Closing.SESSION_EXPIRED.code == 4401
-    assert Closing.SESSION_ENDED.code == 4403
-    assert len({closing.code for closing in Closing}) == len(Closing)
+    assert CloseCause.BINARY_FRAME.code == 1003
+    assert CloseCause.OVERSIZED_MESSAGE.code == 1009
+    assert CloseCause.MALFORMED_FRAMES.code == 1008
+    assert CloseCause.SLOW_READER.code == 1013
+    assert CloseCause.SESSION_EXPIRED.code == 4401
+    assert CloseCause.SESSION_ENDED.code == 4403
+    assert len({closing.code for closing in CloseCause}) == len(CloseCause)
 
 
 def test_close_reasons_fit_into_a_close_frame() -> None:
-    assert all(len(closing.reason.encode()) <= 123 for closing in Closing)
+    assert all(len(closing.reason.encode()) <= 123 for closing in CloseCause)

@@ -1,4 +1,4 @@
-"""The browser's copy of the contract is the gateway's own."""
+"""The browser's copy of the contract is generated from the gateway's models."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import orjson
+import pytest
 
 from gateway.core.canonical import Json
 from gateway.protocol.frames import AGENT, CONSOLE
@@ -14,7 +15,7 @@ from gateway.protocol.schema import SCHEMA_PATH, schema_bytes
 CHECKOUT = Path(__file__).parents[2]
 
 
-def test_committed_schema_is_what_the_models_say() -> None:
+def test_committed_schema_equals_the_generated_one() -> None:
     assert (CHECKOUT / SCHEMA_PATH).read_bytes() == schema_bytes(), "run `python -m gateway.protocol.schema` and commit"
 
 
@@ -26,6 +27,7 @@ def test_schema_is_a_schema() -> None:
     jsonschema_rs.validator_for(orjson.loads(schema_bytes()))
 
 
+@pytest.mark.requirement("002-26", "the published schema names every method and notification")
 def test_every_method_and_notification_of_both_origins_is_named() -> None:
     document: dict[str, Json] = orjson.loads(schema_bytes())["properties"]
     for origin, dialect in (("agent", AGENT), ("console", CONSOLE)):
@@ -43,6 +45,6 @@ def test_optional_members_are_absent_and_never_null() -> None:
 
 
 def test_no_type_differs_between_sending_and_receiving() -> None:
-    """Two TypeScript types for one noun would let a page mix them up."""
+    """Two TypeScript types for one object could be confused in a page."""
     names = set(orjson.loads(schema_bytes())["$defs"])
     assert not [name for name in names if name.endswith(("-Input", "-Output")) or "__" in name]

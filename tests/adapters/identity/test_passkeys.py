@@ -119,9 +119,10 @@ ASSERTION_VECTORS = {
     "user handle of somebody else": (Forgery(user_handle=b"handle-of-eve"), "credential"),
     "credential id of somebody else": (Forgery(credential_id=b"credential-of-eve"), "credential"),
 }
-"""The negative vectors of 002-33 and security.md section 7 case 37, with the reason each is refused for."""
+"""The forgeries of docs/SECURITY.md case 37, with the reason each is refused for."""
 
 
+@pytest.mark.requirement("002-33", "an assertion over another challenge, origin or account is refused")
 @pytest.mark.parametrize(("forgery", "reason"), ASSERTION_VECTORS.values(), ids=ASSERTION_VECTORS.keys())
 def test_a_forged_assertion_is_refused_with_its_reason(pair: Pair, forgery: Forgery, reason: str) -> None:
     passkey = replace(pair.passkey(), sign_count=0)

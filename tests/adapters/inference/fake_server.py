@@ -1,6 +1,6 @@
 """Plays llama.cpp's server in tests of its supervisor: as a binary, or in the launcher's place. Standard library only.
 
-What it does wrong stands in the file `behaviour` of its working directory, one word:
+What it does wrong is in the file `behaviour` of its working directory, one word:
 
     crash       ends with exit code 3 before it listens
     hang        never listens
@@ -8,7 +8,7 @@ What it does wrong stands in the file `behaviour` of its working directory, one 
     otherkey    takes no key at all
     stubborn    ignores SIGTERM
     mute        stops answering after the first chat request
-    wordless    tells no token ids
+    wordless    reports no token ids
 
 It leaves `seen.json` with its environment, arguments and process id, and a line in `journal` per event.
 """
@@ -32,7 +32,7 @@ FLAGS = (
 
 
 class Order:
-    """What it was told, by either way."""
+    """Its settings, however they were given."""
 
     def __init__(self) -> None:
         self.key = ""

@@ -54,7 +54,7 @@ def test_every_model_says_what_it_may_be_used_for_and_what_it_wants() -> None:
     for entry in load_catalog().models:
         assert entry.commercial_use is True
         assert None not in (entry.tool_call_rank, entry.approx_peak_ram_bytes, entry.min_machine_bytes)
-        # Neither family has a switch for thinking, and one that is not known must not be told of one.
+        # Neither family has a switch for thinking, and one that is not known must not be given one.
         assert entry.template_flags == {}
 
 
@@ -62,12 +62,12 @@ def test_the_id_is_the_digest_of_the_weights_and_the_architecture() -> None:
     assert load_catalog().find("default").id == f"{QWEN_05B}:qwen2"
 
 
-def test_an_unknown_name_is_told_the_known_ones() -> None:
+def test_for_an_unknown_name_the_error_lists_the_known_ones() -> None:
     with pytest.raises(Misconfigured, match=r"`gpt` .* qwen2.5-coder-0.5b, qwen2.5-coder-1.5b"):
         load_catalog().find("gpt")
 
 
-def test_an_operators_entry_stands_beside_the_shipped_ones(tmp_path: Path) -> None:
+def test_an_operators_entry_joins_the_shipped_ones(tmp_path: Path) -> None:
     (tmp_path / "catalog.toml").write_text(OWN.format(digest="a" * 64))
     catalog = load_catalog(tmp_path)
     assert catalog.find("mine").lane is Lane.NATIVE_TOOLS

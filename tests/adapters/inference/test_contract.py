@@ -1,7 +1,4 @@
-"""The InferenceBackend port, over every adapter of it: the scripted one, a remote server, a supervised sidecar.
-
-Requirement ids: 002-06, 002-45.
-"""
+"""The InferenceBackend port, over every adapter of it: the scripted one, a remote server, a supervised sidecar."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
                 binary = tmp_path / "llama-server"
                 binary.write_text(f"#!{sys.executable} -I\n" + FAKE_SERVER.read_text(encoding="utf-8"))
                 binary.chmod(0o755)
-                choice = ModelChoice(str(tmp_path / "m.gguf"), tmp_path, tmp_path / "s", llama_server=str(binary))
+                choice = ModelChoice(str(tmp_path / "m.gguf"), tmp_path, tmp_path / "s", llama_server=str(binary), sandbox=None)
                 built = build_backend(choice, FakeClock())
             case _:
                 pass
@@ -69,6 +66,8 @@ async def test_it_is_ready(backend: InferenceBackend) -> None:
     assert backend.state().phase is ModelPhase.READY
 
 
+@pytest.mark.requirement("002-06", "a script, a remote server and a local one answer in the same form")
+@pytest.mark.requirement("002-45", "every backend streams its answer")
 async def test_a_streamed_answer_is_an_event_stream_that_says_when_it_is_done(backend: InferenceBackend) -> None:
     async with asyncio.timeout(20), backend.ask(CHAT, orjson.dumps({**QUESTION, "stream": True})) as answer:
         assert (answer.status, answer.content_type) == (200, "text/event-stream")
@@ -77,6 +76,7 @@ async def test_a_streamed_answer_is_an_event_stream_that_says_when_it_is_done(ba
     assert body.endswith(b"data: [DONE]\n\n")
 
 
+@pytest.mark.requirement("002-45", "an answer can be left at any time at every backend")
 async def test_an_answer_may_be_left_at_any_time_and_the_next_one_asked(backend: InferenceBackend) -> None:
     async with asyncio.timeout(20):
         for _ in range(3):

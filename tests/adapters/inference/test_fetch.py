@@ -1,4 +1,4 @@
-"""Fetching a model: only the right bytes get its name, and nothing that has arrived is fetched twice (002-60)."""
+"""Fetching a model: only the right bytes get its name, and nothing that has arrived is fetched twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from gateway.adapters.inference import weights
 from gateway.adapters.inference.catalog import ModelEntry, PublisherSource
 from gateway.adapters.inference.fetch import fetch_model, is_present
-from gateway.adapters.inference.publisher import PATIENCE, download
+from gateway.adapters.inference.publisher import MAX_FRUITLESS, download
 from gateway.adapters.inference.wheels import PIP, append
 from gateway.core.errors import Misconfigured, ModelUnavailable
 
@@ -65,6 +65,7 @@ async def test_a_model_is_fetched_checked_and_named(tmp_path: Path, publisher: P
     assert steps[-1] == ("checking the digest", len(WEIGHTS), len(WEIGHTS))
 
 
+@pytest.mark.requirement("002-57", "a model that was fetched is found without a network")
 async def test_a_model_that_is_here_needs_no_network_and_is_not_read_again(
     tmp_path: Path, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,12 +96,13 @@ async def test_a_model_without_a_stamp_is_read_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stamp", [b"", b"[]", b'{"sha256": 3}', b"\xff"])
-async def test_a_stamp_that_makes_no_sense_is_not_believed(tmp_path: Path, stamp: bytes) -> None:
+async def test_a_stamp_that_makes_no_sense_is_not_trusted(tmp_path: Path, stamp: bytes) -> None:
     (tmp_path / "tiny.gguf").write_bytes(WEIGHTS[:-1] + b"?")
     (tmp_path / "tiny.gguf.sha256-ok").write_bytes(stamp)
     assert not is_present(make_entry(), tmp_path)
 
 
+@pytest.mark.requirement("002-60", "weights that changed on disk are not used")
 async def test_a_file_that_changed_is_fetched_again(tmp_path: Path, publisher: Publisher) -> None:
     await fetch(make_entry(publisher.source), tmp_path)
     path = tmp_path / "tiny.gguf"
@@ -111,14 +113,14 @@ async def test_a_file_that_changed_is_fetched_again(tmp_path: Path, publisher: P
     assert len(publisher.ranges) == 2
 
 
-async def test_a_download_that_breaks_off_goes_on_where_it_stopped(tmp_path: Path, publisher: Publisher) -> None:
+async def test_a_download_that_breaks_off_resumes_where_it_stopped(tmp_path: Path, publisher: Publisher) -> None:
     part = tmp_path / "tiny.gguf.part"
     publisher.turns = [breaking_off_after(100_000, part), breaking_off_after(200_000, part)]
     await fetch(make_entry(publisher.source), tmp_path)
     assert publisher.ranges == [None, "bytes=100000-", "bytes=300000-"]
 
 
-async def test_a_download_of_an_earlier_run_goes_on_where_it_stopped(tmp_path: Path, publisher: Publisher) -> None:
+async def test_a_download_of_an_earlier_run_resumes_where_it_stopped(tmp_path: Path, publisher: Publisher) -> None:
     (tmp_path / "tiny.gguf.part").write_bytes(WEIGHTS[:123_456])
     await fetch(make_entry(publisher.source), tmp_path)
     assert publisher.ranges == ["bytes=123456-"]
@@ -164,6 +166,7 @@ async def test_a_redirect_to_where_the_file_lies_is_followed(tmp_path: Path, pub
     assert publisher.ranges == ["bytes=1000-", "bytes=1000-"]
 
 
+@pytest.mark.requirement("002-60", "weights with another digest are removed and not used")
 async def test_a_wrong_digest_is_refused_and_the_file_removed(tmp_path: Path, publisher: Publisher) -> None:
     publisher.content = WEIGHTS[:-1] + bytes([WEIGHTS[-1] ^ 1])
     message = await refusal(make_entry(publisher.source), tmp_path)
@@ -172,7 +175,7 @@ async def test_a_wrong_digest_is_refused_and_the_file_removed(tmp_path: Path, pu
 
 
 async def test_a_server_that_always_breaks_off_is_given_up(tmp_path: Path, publisher: Publisher) -> None:
-    publisher.turns = [breaking_off_after(0, tmp_path / "x.part") for _ in range(PATIENCE)]
+    publisher.turns = [breaking_off_after(0, tmp_path / "x.part") for _ in range(MAX_FRUITLESS)]
     waits: list[float] = []
 
     async def pause(seconds: float) -> None:
@@ -315,7 +318,7 @@ async def test_a_missing_pip_is_said(tmp_path: Path, shelf: Shelf) -> None:
 # ── either way ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_when_no_source_works_every_reason_and_the_way_out_are_told(tmp_path: Path, shelf: Shelf) -> None:
+async def test_when_no_source_works_every_reason_and_the_remedy_are_reported(tmp_path: Path, shelf: Shelf) -> None:
     message = await refusal(make_entry(NOWHERE, shelf.source), tmp_path, pip=("false",))
     for part in ("127.0.0.1 cannot be reached", "tiny-part1", "COUNTERSIGN_MODEL ", "COUNTERSIGN_MODEL_URL"):
         assert part in message

@@ -22,10 +22,11 @@ import pytest_asyncio
 from gateway.adapters.inference.engine import WheelEngine, default_threads
 from gateway.adapters.inference.local import FOLDER, LocalBackend
 from gateway.adapters.inference.openai_api import Upstream
-from gateway.adapters.inference.sidecar import Sidecar, SidecarPlan
+from gateway.adapters.inference.sidecar import CONFINED_FOLDER, Sidecar, SidecarPlan
 from gateway.adapters.system.clock import SystemClock
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import ModelPhase
+from gateway.sandbox.job import SandboxPreference
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="module")]
 
@@ -69,6 +70,7 @@ async def backend(real_models: Path, tmp_path_factory: pytest.TempPathFactory) -
         llama_server="",
         origins=("http://agent.localhost:8765",),
         clock=SystemClock(),
+        sandbox=SandboxPreference.AUTO,
     )
     await backend.start()
     try:
@@ -82,14 +84,16 @@ async def backend(real_models: Path, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture
 def server(backend: LocalBackend) -> psutil.Process:
     """The process of the model server."""
-    children = psutil.Process().children()
-    (found,) = [child for child in children if any("xllama_launcher" in part for part in child.cmdline())]
-    return found
+    children = psutil.Process().children(recursive=True)
+    found = [child for child in children if any("xllama_launcher" in part for part in child.cmdline())]
+    # What builds the sandbox has the same words on its command line, and a child.
+    (server,) = [each for each in found if not each.children()]
+    return server
 
 
 @pytest.fixture
 def upstream(backend: LocalBackend) -> Upstream:
-    """The sidecar's own door, key included."""
+    """The sidecar's own endpoint, with its key."""
     assert backend._sidecar is not None
     return backend._sidecar._ready()
 
@@ -125,6 +129,7 @@ async def decide(backend: LocalBackend, question: str) -> dict[str, Any]:
     return step
 
 
+@pytest.mark.requirement("002-80", "the default model chooses the right tool with its arguments")
 @pytest.mark.parametrize(
     ("question", "step"),
     [
@@ -162,6 +167,7 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(1.5)
 
 
+@pytest.mark.requirement("002-45", "leaving an answer stops the real model server's decoding")
 async def test_leaving_an_answer_stops_the_decoding(backend: LocalBackend, upstream: Upstream) -> None:
     before = await predicted_tokens(upstream)
     body = {"messages": [{"role": "user", "content": "Count from 1 to 100000."}], "stream": True, "max_tokens": 3000}
@@ -202,6 +208,8 @@ async def test_no_page_may_read_its_answers(upstream: Upstream) -> None:
         assert response.headers["Access-Control-Allow-Origin"] == "http://agent.localhost:8765"
 
 
+@pytest.mark.requirement("002-01", "the real model server has no internet socket and no key in its environment")
+@pytest.mark.requirement("002-62", "the real model server has no internet socket")
 async def test_the_process_has_nothing_to_lose(server: psutil.Process, upstream: Upstream) -> None:
     key = upstream._headers["Authorization"].removeprefix("Bearer ")
     assert set(server.environ()) - {"LC_CTYPE"} == {"PATH", "HOME", "OMP_WAIT_POLICY"}
@@ -230,7 +238,7 @@ async def test_ids_are_those_in_the_servers_own_cache(backend: LocalBackend, ups
     assert "🦜🧶".encode() in stream
     # What the server saves is what it evaluated: all that was fed, and all that was sampled but for the last.
     async with upstream.ask("/slots/0?action=save", b'{"filename":"ids.bin"}') as saved:
-        path = backend._state_folder / FOLDER / "slots" / "ids.bin"
+        path = backend._state_folder / FOLDER / CONFINED_FOLDER / "ids.bin"
         assert saved.status == 200
         async for _ in saved.chunks():
             pass

@@ -1,7 +1,4 @@
-"""A model on this machine, from its name or file to its state; and what the doctor says about it.
-
-Requirement ids: 002-47, 002-57, 002-61.
-"""
+"""A model on this machine, from its name or file to its state; and what the doctor says about it."""
 
 from __future__ import annotations
 
@@ -15,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from gateway.adapters.inference.absent import AbsentModel
-from gateway.adapters.inference.diagnosis import Finding, available_memory, diagnose
+from gateway.adapters.inference.diagnosis import Finding, diagnose_model
 from gateway.adapters.inference.engine import find_engine
 from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
 from gateway.adapters.inference.local import LocalBackend, identify
+from gateway.adapters.inference.machine_memory import available_memory
 from gateway.adapters.inference.openai_api import RemoteBackend
 from gateway.core.errors import Misconfigured, ModelUnavailable, NotFound
 from gateway.runtime.ports import ModelPhase
+from gateway.sandbox.job import SandboxPreference
 from tests.fakes.clock import FakeClock
 
 from .conftest import gguf
@@ -38,7 +37,7 @@ def choice(tmp_path: Path) -> ModelChoice:
     server = tmp_path / "llama-server"
     server.write_text(f"#!{sys.executable} -I\n" + FAKE_SERVER.read_text(encoding="utf-8"))
     server.chmod(0o755)
-    return ModelChoice(str(weights), models=tmp_path / "models", state=tmp_path / "s", llama_server=str(server))
+    return ModelChoice(str(weights), models=tmp_path / "models", state=tmp_path / "s", llama_server=str(server), sandbox=None)
 
 
 @pytest.fixture
@@ -49,6 +48,7 @@ async def backend(choice: ModelChoice) -> AsyncIterator[LocalBackend]:
     await built.stop()
 
 
+@pytest.mark.requirement("002-47", "a model's id is the SHA-256 of its file and its architecture")
 def test_a_file_is_known_by_its_digest_and_architecture(choice: ModelChoice, tmp_path: Path) -> None:
     weights = identify(choice.model, models=choice.models, state=choice.state, context_tokens=4096)
     sha256 = hashlib.sha256((tmp_path / "mine.gguf").read_bytes()).hexdigest()
@@ -70,12 +70,13 @@ def test_a_file_is_read_whole_only_once(choice: ModelChoice, monkeypatch: pytest
     assert identify(choice.model, models=choice.models, state=choice.state, context_tokens=4096) == first
 
 
-def test_a_catalogue_model_that_is_not_here_is_told_how_to_come(tmp_path: Path) -> None:
+def test_for_a_missing_catalogue_model_the_error_says_how_to_fetch_it(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match=r"countersign models fetch qwen2.5-coder-0.5b") as caught:
         identify("default", models=tmp_path, state=tmp_path, context_tokens=4096)
     assert caught.value.state == "absent"
 
 
+@pytest.mark.requirement("002-61", "a file is identified, served and asked, and its server stopped")
 async def test_a_file_of_ones_own_runs_on_a_server_of_ones_own(backend: LocalBackend) -> None:
     async with asyncio.timeout(30):
         await backend.start()
@@ -100,11 +101,11 @@ async def test_only_known_paths_reach_the_sidecar(backend: LocalBackend) -> None
                     pass
 
 
+@pytest.mark.requirement("004-17", "template switches are sent to the family that has them and to no other")
 @pytest.mark.parametrize(("flags", "told"), [("{enable_thinking = false}", ['template {"enable_thinking": false}']), ("{}", [])])
-async def test_a_template_is_told_of_the_switches_that_its_own_family_has(
+async def test_a_template_gets_the_switches_that_its_own_family_has(
     choice: ModelChoice, tmp_path: Path, flags: str, told: list[str]
 ) -> None:
-    """004-17."""
     choice.models.mkdir()
     weights = (tmp_path / "mine.gguf").rename(choice.models / "mine.gguf")
     entry = {
@@ -163,6 +164,7 @@ async def test_a_server_that_cannot_be_used_is_a_state_with_words(choice: ModelC
     assert "`gone` does not start" in state.detail
 
 
+@pytest.mark.requirement("002-61", "a file that is no model is not served")
 async def test_a_damaged_file_is_a_state_with_words(choice: ModelChoice, tmp_path: Path) -> None:
     (tmp_path / "mine.gguf").write_bytes(b"not a model")
     backend = build_backend(choice, FakeClock())
@@ -192,6 +194,7 @@ def test_a_binary_that_leads_nowhere_is_said(binary: str) -> None:
         find_engine(binary)
 
 
+@pytest.mark.requirement("000-01", "a catalogue name gives the local backend, a URL the remote one")
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
@@ -214,17 +217,33 @@ def test_a_choice_does_not_show_its_key(choice: ModelChoice) -> None:
 
 async def findings(choice: ModelChoice) -> dict[str, Finding]:
     async with asyncio.timeout(30):
-        return {finding.name: finding for finding in await diagnose(choice, FakeClock())}
+        return {finding.name: finding for finding in await diagnose_model(choice, FakeClock())}
+
+
+@pytest.mark.requirement("002-62", "where no sandbox works, no model server is started, and it is said what to do")
+async def test_a_model_server_that_cannot_be_confined_is_not_started(
+    choice: ModelChoice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    backend = build_backend(replace(choice, sandbox=SandboxPreference.AUTO), FakeClock())
+    assert isinstance(backend, LocalBackend)
+    await backend.start()
+    state = await backend.settle()
+    assert state.phase is ModelPhase.ABSENT
+    assert "cannot be confined here: programs can be sandboxed on Linux on x86-64 or ARM64 only" in state.detail
+    assert "COUNTERSIGN_MODEL_SANDBOX=off" in state.detail
+    await backend.stop()
+    assert not (tmp_path / "s" / "inference" / "journal").exists()
 
 
 async def test_a_machine_with_everything_is_well(choice: ModelChoice) -> None:
     found = await findings(choice)
-    assert set(found) == {"model server", "model", "memory"}
+    assert set(found) == {"model server", "model sandbox", "model", "memory"}
     assert all(finding.ok for finding in found.values())
     assert "Mine" in found["model"].sentence
 
 
-async def test_a_missing_model_is_found_with_the_room_it_needs(choice: ModelChoice) -> None:
+async def test_a_missing_model_is_found_with_the_space_it_needs(choice: ModelChoice) -> None:
     found = await findings(replace(choice, model="default"))
     assert not found["model"].ok
     assert "countersign models fetch" in found["model"].sentence

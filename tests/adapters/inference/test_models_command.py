@@ -1,4 +1,4 @@
-"""`countersign models`: what a person types to see and bring models (002-05, 002-48)."""
+"""`countersign models`: what a person types to see and bring models."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+@pytest.mark.requirement("002-48", "the catalogue lists its models and which are here")
 def test_list_shows_the_default_and_what_is_here(folder: Path) -> None:
     (folder / "tiny.gguf").write_bytes(WEIGHTS)
     code, output = run("list")
@@ -55,7 +56,7 @@ def test_list_shows_the_default_and_what_is_here(folder: Path) -> None:
     assert "here" in tiny
 
 
-def test_show_tells_everything_about_a_model(folder: Path) -> None:
+def test_show_prints_everything_about_a_model(folder: Path) -> None:
     _, output = run("show", "tiny")
     for part in (SHA256, "Apache-2.0", "nativeTools", "not measured", "http://127.0.0.1:1/tiny.gguf"):
         assert part in output
@@ -68,6 +69,7 @@ def test_path_prints_only_a_file_that_is_right(folder: Path) -> None:
     assert run("path", "tiny") == (0, f"{folder / 'tiny.gguf'}\n")
 
 
+@pytest.mark.requirement("002-57", "fetching a model that is here needs no network")
 def test_fetch_of_a_model_that_is_here_needs_no_network(folder: Path) -> None:
     (folder / "tiny.gguf").write_bytes(WEIGHTS)
     code, output = run("fetch", "tiny")
@@ -75,7 +77,7 @@ def test_fetch_of_a_model_that_is_here_needs_no_network(folder: Path) -> None:
     assert output.splitlines()[-1] == str(folder / "tiny.gguf")
 
 
-def test_fetch_into_a_log_tells_every_tenth_once(folder: Path) -> None:
+def test_fetch_into_a_log_reports_every_tenth_once(folder: Path) -> None:
     (folder / "tiny.gguf.part").write_bytes(WEIGHTS)
     _, output = run("fetch", "tiny")
     assert output.splitlines()[0] == "Tiny: 100 % (checking the digest)"
@@ -119,7 +121,7 @@ def test_recommend_fails_where_nothing_will_do(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("folder")
-def test_recommend_tells_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recommend_reports_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     on_a_machine(monkeypatch, memory=32_000_000_000, disk=1_000_000_000)
     code, output = run("recommend")
     assert code == 0

@@ -1,4 +1,4 @@
-"""Somebody's OpenAI-compatible server: spoken to with its own names, believed in nothing, and its key told to nobody (002-63)."""
+"""Somebody's OpenAI-compatible server: called by its own names, never trusted, and its key disclosed to nobody."""
 
 from __future__ import annotations
 
@@ -156,6 +156,7 @@ async def test_a_complaint_about_the_request_is_passed_on(provider: Provider, co
     assert backend.state().phase is ModelPhase.READY
 
 
+@pytest.mark.requirement("002-63", "the provider's key is in no message, and no redirect takes the request elsewhere")
 @pytest.mark.parametrize(
     ("status", "phase", "why"),
     [
@@ -165,7 +166,7 @@ async def test_a_complaint_about_the_request_is_passed_on(provider: Provider, co
         (307, ModelPhase.ABSENT, "redirect"),
     ],
 )
-async def test_a_trouble_between_us_and_the_server_is_ours_to_tell(
+async def test_a_fault_between_gateway_and_server_is_reported_by_the_gateway(
     provider: Provider, connect: Connect, status: int, phase: ModelPhase, why: str
 ) -> None:
     async def refuse(request: web.Request) -> web.StreamResponse:
@@ -254,12 +255,12 @@ async def test_a_list_that_makes_no_sense_is_no_list(provider: Provider, connect
 
 
 @pytest.mark.parametrize("context", [0, -5, "many", None, 2.5, True])
-async def test_a_context_that_makes_no_sense_is_not_believed(provider: Provider, connect: Connect, context: object) -> None:
+async def test_a_context_that_makes_no_sense_is_not_trusted(provider: Provider, connect: Connect, context: object) -> None:
     provider.models = {"data": [{"id": "m", "max_model_len": context}]}
     assert (await (await connect()).models())[0].context_tokens == 4096
 
 
-async def test_no_server_has_more_context_than_can_be_counted_or_a_longer_id_than_can_be_told(
+async def test_no_server_has_more_context_than_can_be_counted_or_a_longer_id_than_can_be_sent(
     provider: Provider, connect: Connect
 ) -> None:
     provider.models = {"data": [{"id": "m" * 128, "max_model_len": 2**62}]}
@@ -274,6 +275,7 @@ async def test_no_server_has_more_context_than_can_be_counted_or_a_longer_id_tha
     assert (len(model.id), len(model.display_name)) == (200, 128)
 
 
+@pytest.mark.requirement("002-63", "only the known paths of the one provider are asked")
 async def test_only_known_paths_are_asked(connect: Connect) -> None:
     backend = await connect()
     for path in ("/v1/models", "/slots/0?action=erase", "/v1/chat/completions/../../props", ""):

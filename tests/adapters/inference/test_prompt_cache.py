@@ -1,4 +1,4 @@
-"""A prompt is evaluated once and read from disk by later launches, and no file but its own is believed (000-11, 000-12)."""
+"""A prompt is evaluated once and read from disk by later launches, and no file but its own is believed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 from gateway.adapters.inference.factory import ModelChoice, build_backend
 from gateway.adapters.inference.local import LocalBackend
 from gateway.adapters.inference.prompt_cache import MAGIC, CacheKey, PromptCache
-from gateway.adapters.inference.warmth import Warmth
+from gateway.adapters.inference.warm_prefix import PrefixState
 from gateway.adapters.system.clock import SystemClock
 from gateway.core.errors import Misconfigured
 from tests.fakes.clock import FakeClock
@@ -96,6 +96,7 @@ CHANGES: dict[str, object] = {
 }
 
 
+@pytest.mark.requirement("000-11", "a change of any member of the key misses, and the old file still fits the old key")
 @pytest.mark.parametrize("member", [field.name for field in dataclasses.fields(CacheKey)])
 def test_with_anything_changed_it_is_another_key(desk: Desk, member: str) -> None:
     desk.store()
@@ -167,6 +168,30 @@ def test_what_is_no_file_of_its_own_is_refused_and_replaced(desk: Desk, make: Ca
     assert desk.fetch() == STATE
 
 
+@pytest.mark.requirement("002-62", "a link that the model server left shows it no file and changes none")
+def test_a_link_that_the_server_left_is_followed_in_no_direction(desk: Desk, tmp_path: Path) -> None:
+    """docs/SECURITY.md case 52."""
+    desk.store()
+    secret = tmp_path / "audit.key"
+    secret.write_bytes(b"the gateway's own")
+    for left in (desk.slot, desk.slot.with_name("x.slot.part")):
+        left.symlink_to(secret)
+    with pytest.raises(OSError, match="symbolic link"):
+        desk.cache.store(KEY, desk.slot)
+    assert desk.cache.fetch(KEY, desk.slot)
+    assert desk.slot.read_bytes() == STATE
+    assert not desk.slot.is_symlink()
+    assert secret.read_bytes() == b"the gateway's own"
+    desk.slot.unlink()
+    os.link(secret, desk.slot)
+    with pytest.raises(OSError, match="not a plain file"):
+        desk.cache.store(KEY, desk.slot)
+    desk.slot.unlink()
+    os.mkfifo(desk.slot)
+    with pytest.raises(OSError, match="not a plain file"):
+        desk.cache.store(KEY, desk.slot)
+
+
 def test_a_folder_that_others_may_write_to_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kv").mkdir()
     (tmp_path / "kv").chmod(0o777)
@@ -226,7 +251,7 @@ async def launched(tmp_path: Path, launch: int) -> AsyncGenerator[tuple[LocalBac
         binary.write_text(f"#!{sys.executable} -I\n" + FAKE_SERVER.read_text(encoding="utf-8"))
         binary.chmod(0o755)
     state = tmp_path / f"s{launch}"
-    choice = ModelChoice(str(weights), tmp_path, state, llama_server=str(binary), prompt_cache=tmp_path / "kv")
+    choice = ModelChoice(str(weights), tmp_path, state, llama_server=str(binary), prompt_cache=tmp_path / "kv", sandbox=None)
     backend = build_backend(choice, FakeClock())
     assert isinstance(backend, LocalBackend)
     await backend.start()
@@ -238,8 +263,9 @@ async def launched(tmp_path: Path, launch: int) -> AsyncGenerator[tuple[LocalBac
         await backend.stop()
 
 
+@pytest.mark.requirement("000-12", "the second launch restores the prompt that the first evaluated")
 async def test_the_first_launch_evaluates_and_the_next_one_reads_from_disk(tmp_path: Path) -> None:
-    for launch, expected in enumerate((Warmth(restored=False, tokens=7, kept=True), Warmth(restored=True, tokens=7))):
+    for launch, expected in enumerate((PrefixState(restored=False, tokens=7, kept=True), PrefixState(restored=True, tokens=7))):
         async with launched(tmp_path, launch) as (backend, _):
             assert await backend.warm(BEGINNING) == expected
 
@@ -271,14 +297,14 @@ async def test_other_words_other_weights_and_another_server_are_evaluated_anew(t
 async def test_a_cache_that_cannot_be_written_costs_only_the_cache(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with launched(tmp_path, 0) as (backend, _):
         (tmp_path / "kv").rmdir()
-        assert await backend.warm(BEGINNING) == Warmth(restored=False, tokens=7)
+        assert await backend.warm(BEGINNING) == PrefixState(restored=False, tokens=7)
     assert "could not be kept" in caplog.text
 
 
 @pytest.mark.live
 async def test_the_real_server_takes_up_a_prompt_that_another_launch_evaluated(real_models: Path, tmp_path: Path) -> None:
     beginning = [{"role": "system", "content": "You are a helper. " * 40}]
-    seen: list[Warmth] = []
+    seen: list[PrefixState] = []
     for launch in range(2):
         choice = ModelChoice("default", real_models, tmp_path / f"s{launch}", prompt_cache=tmp_path / "kv")
         backend = build_backend(choice, SystemClock())

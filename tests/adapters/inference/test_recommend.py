@@ -1,4 +1,4 @@
-"""Which model is recommended, and what is said of the others. Requirement 004-18."""
+"""Which model is recommended, and what is said of the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from gateway.adapters.inference.catalog import Lane, ModelEntry
-from gateway.adapters.inference.diagnosis import free_disk, total_memory
+from gateway.adapters.inference.diagnosis import free_disk
+from gateway.adapters.inference.machine_memory import total_memory
 from gateway.adapters.inference.recommend import Machine, Objection, memory_wanted, recommend
 
 GB = 1_000_000_000
@@ -40,6 +41,7 @@ def objections(*entries: ModelEntry, machine: Machine = LARGE, **how: Any) -> tu
     return chosen.best and chosen.best.name, {entry.name: objection for entry, objection in chosen.others}
 
 
+@pytest.mark.requirement("004-18", "the highest tool call rank is recommended")
 def test_the_best_tool_caller_wins_whatever_its_place_or_size() -> None:
     assert objections(make("a", 40), make("b", 70, bytes=3 * GB), make("c", 60)) == (
         "b",
@@ -52,6 +54,7 @@ def test_of_two_that_are_as_good_the_one_with_less_memory_wins() -> None:
     assert objections(heavy, light)[0] == "light"
 
 
+@pytest.mark.requirement("004-18", "licence, measurement, memory and disk rule a better model out")
 @pytest.mark.parametrize(
     ("better", "objection"),
     [
@@ -74,17 +77,17 @@ def test_private_use_makes_other_licences_do() -> None:
     assert objections(make("a", 90, commercial_use=False), commercial=False)[0] == "a"
 
 
-def test_what_is_here_needs_no_room_on_the_disk() -> None:
+def test_what_is_here_needs_no_space_on_the_disk() -> None:
     full = Machine(memory=8 * GB, disk=0)
     assert objections(make("a"), machine=full) == (None, {"a": Objection.DISK})
     assert objections(make("a"), machine=full, here=["a"]) == ("a", {})
 
 
-def test_a_system_that_does_not_tell_its_memory_is_not_held_against_a_model() -> None:
+def test_on_a_system_that_does_not_report_its_memory_no_model_is_excluded_for_it() -> None:
     assert objections(make("a"), machine=Machine(None, 8 * GB))[0] == "a"
 
 
-def test_the_smallest_machine_is_what_the_entry_says_or_leaves_room_for_a_browser() -> None:
+def test_the_smallest_machine_is_what_the_entry_says_or_leaves_memory_for_a_browser() -> None:
     assert memory_wanted(make("a", min_machine_bytes=7)) == 7
     assert memory_wanted(make("a")) == 3 * GB
     assert memory_wanted(make("a", approx_peak_ram_bytes=None)) is None

@@ -1,4 +1,4 @@
-"""The scripted model (002-79): same answers every time, in the shapes that real servers use."""
+"""The scripted model: same answers every time, in the shapes that real servers use."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ async def test_a_streamed_answer_comes_in_pieces_and_ends_with_usage() -> None:
     assert stream[-1]["usage"]["completion_tokens"] == 2
 
 
+@pytest.mark.requirement("002-79", "a scripted reply proposes a call in the shape of real servers, streamed or whole")
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_call_has_the_shape_of_a_tool_call(stream: bool) -> None:
     raw = await ask(ScriptedBackend(in_order(Reply(calls=(("read_file", {"path": "a"}),)))), stream=stream)
@@ -53,6 +54,7 @@ async def test_a_call_has_the_shape_of_a_tool_call(stream: bool) -> None:
     assert choices[-1]["finish_reason"] == "tool_calls"
 
 
+@pytest.mark.requirement("002-79", "a script gives the same replies in the same order")
 async def test_replies_come_in_order_and_then_no_more() -> None:
     backend = ScriptedBackend(in_order(Reply("one"), Reply("two")))
     assert b"one" in await ask(backend)

@@ -1,4 +1,4 @@
-"""Ids come from the server that worked with them, are counted against its own figures, and go no further (000-36)."""
+"""Ids come from the server that worked with them, are counted against its own figures, and go no further."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from gateway.adapters.inference.scripted import Reply, ScriptedBackend
 from gateway.adapters.inference.tokens import CHAT, TokenKeeper
-from gateway.agent.trajectory import Tokens
+from gateway.agent.trajectory import TokenIds
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import InferenceStream
 
@@ -63,6 +63,7 @@ def events(stream: bytes) -> list[dict[str, Any]]:
     return [orjson.loads(line.removeprefix("data: ")) for line in lines]
 
 
+@pytest.mark.requirement("000-36", "the ids are those that the server says it fed and sampled")
 async def test_a_stream_reads_as_ever_and_its_ids_can_be_taken_once() -> None:
     server = Server(Reply("It is done."))
     keeper = TokenKeeper()
@@ -74,7 +75,7 @@ async def test_a_stream_reads_as_ever_and_its_ids_can_be_taken_once() -> None:
     assert told[-1]["usage"]["total_tokens"] == told[-1]["usage"]["prompt_tokens"] + 2
     assert told[-1]["timings"] == {"cache_n": 5}
     assert {event["model"] for event in told} == {"scripted:demonstration"}
-    assert keeper.take() == Tokens((1, 2), (7, 8, 9))
+    assert keeper.take() == TokenIds((1, 2), (7, 8, 9))
     assert keeper.take() is None
 
 
@@ -98,6 +99,7 @@ async def test_calls_in_the_runtimes_own_form_stream_too() -> None:
     assert [(call["index"], call["function"]["name"]) for call in calls] == [(0, "a"), (1, "b")]
 
 
+@pytest.mark.requirement("000-36", "ids that do not match the server's own counts are left out")
 @pytest.mark.parametrize(
     "verbose",
     [

@@ -1,4 +1,4 @@
-"""Verdicts: cheapest mode first, every reason named, and no error ever reads as a yes (backend.md B.3, promise 7)."""
+"""Verdicts: cheapest mode first, every reason named, and no error ever counts as a permission."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_listed_hosts_are_reached_without_asking(
     assert tainted.mode is PermissionMode.STEP_UP
 
 
-# ── errors are never a yes ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── errors never permit ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 # Passes every check at load, and fails when it is evaluated: this person is nobody that the gateway describes to Cedar.
 GHOST = f"""
@@ -148,6 +148,7 @@ def test_a_forbid_that_fails_forbids(folder: Path, ask: Any) -> None:
     assert "x.ghost" in verdict.because[0].why
 
 
+@pytest.mark.requirement("002-08", "a rule that fails to evaluate forbids")
 def test_a_permit_that_fails_forbids_what_others_permit(folder: Path, ask: Any) -> None:
     assert ask(add(folder, GHOST.replace("EFFECT", "permit")), Category.READ).mode is PermissionMode.FORBIDDEN
 
@@ -335,7 +336,7 @@ def test_every_fact_and_circumstance_is_part_of_the_question(folder: Path, ask: 
     assert remembered(policy) - already == len(variants)
 
 
-def test_people_whom_no_rule_names_share_verdicts_and_named_ones_do_not(folder: Path, ask: Any) -> None:
+def test_people_that_no_rule_names_share_verdicts_and_named_ones_do_not(folder: Path, ask: Any) -> None:
     policy = add(
         folder,
         f'@id("ada.reads-nothing") @why("Ada asked for this") forbid (principal == Countersign::Principal::"prn_ada", '

@@ -44,6 +44,10 @@ def test_what_is_not_forbidden_says_why(engine: PolicyEngine, category: Category
     assert "secrets" in verdict.redact
 
 
+@pytest.mark.requirement(
+    "002-52", "the category of a tool gives its mode: read auto, write and network consent, destructive stepUp"
+)
+@pytest.mark.requirement("002-40", "the default policy uses auto, consent and stepUp")
 def test_the_default_map_is_the_contracts(engine: PolicyEngine) -> None:
     modes = {category: engine.judge(subject(), spec(category), None, taint=0, label=0).mode for category in Category}
     del modes[Category.ADMIN]
@@ -62,6 +66,7 @@ def test_inference_is_allowed_or_not_and_never_asked_about(engine: PolicyEngine,
     assert engine.may_infer(subject(profile), local=local, label=0).mode in {PermissionMode.AUTO, PermissionMode.FORBIDDEN}
 
 
+@pytest.mark.requirement("002-55", "every profile limits calls, questions and the seconds of a session")
 @pytest.mark.parametrize("profile", Profile)
 def test_every_profile_has_limits(engine: PolicyEngine, profile: Profile) -> None:
     limits = engine.limits(profile)

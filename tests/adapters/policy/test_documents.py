@@ -1,4 +1,4 @@
-"""Loading strictly: a document that could be misread is refused, and the message says which and where (security.md row 65)."""
+"""Loading strictly: a document that could be misread is refused, which and where is said (docs/SECURITY.md case 65)."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ def test_rules_of_every_file_count(folder: Path) -> None:
         (f'@id("x.y") @why("Bytes have bounds") @result_cap("999999999") permit ({SCOPE});', "`result_cap`"),
         (f'@id("x.y") @why("Known classes only") @redact("secrets,everything") permit ({SCOPE});', "`redact.1`"),
         (f'@id("x.y") @why("Presence is required or not") @presence permit ({SCOPE});', "`presence`"),
+        (f'@id("x.y") @why("Two must approve") @approvers("2") permit ({SCOPE});', "`@approvers` is not enforced yet; remove it"),
+        (
+            f'@id("x.y") @why("Somebody else approves") @requester_may_approve("false") permit ({SCOPE});',
+            "rule `x.y`: `@requester_may_approve` is not enforced yet; remove it",
+        ),
         (f'@id("x.y") @why("Obligations are the permits") @presence("required") forbid ({SCOPE});', "cannot oblige"),
         (f'@id("read.auto") @why("The name is taken") permit ({SCOPE});', "rule `read.auto` exists already, in `default.cedar`"),
         (f"{GOOD} {GOOD}", "rule `extra.rule` exists already, in `extra.cedar`"),

@@ -1,4 +1,4 @@
-"""What every ledger must do, over the fake and the real one: all or nothing, in order, and each thing once (002-72)."""
+"""What every ledger must do, over the fake and the real one: all or nothing, in order, and each thing once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from gateway.core import ledger as steps
 from gateway.core.errors import IllegalStep
 from gateway.core.ledger import Entry
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, Label
 from gateway.runtime.ports import AuditQuery, CallState
 from tests.adapters.storage.conftest import Kept
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
@@ -126,6 +126,7 @@ async def test_an_intent_needs_an_approval_that_was_given(kept: Kept, history: H
     await refused(kept, history.intend(request, CONSENTED, approval_id="apr_1"))
 
 
+@pytest.mark.requirement("002-33", "an approval is used once, by its own call")
 async def test_an_approval_is_used_once_and_for_its_own_call_only(kept: Kept, history: History) -> None:
     await begin(kept, history)
     request, other = history.request("call-1", WRITE), history.request("call-2", WRITE)
@@ -138,7 +139,7 @@ async def test_an_approval_is_used_once_and_for_its_own_call_only(kept: Kept, hi
     await refused(kept, history.intend(request, CONSENTED, approval_id="apr_1"))
 
 
-async def test_yes_grant_and_intent_become_durable_together_or_not_at_all(kept: Kept, history: History) -> None:
+async def test_approval_grant_and_intent_become_durable_together_or_not_at_all(kept: Kept, history: History) -> None:
     await begin(kept, history)
     request = history.request("call-1", WRITE)
     asked = history.ask(request, "apr_1")
@@ -253,6 +254,7 @@ async def test_a_conflicting_call_leaves_the_original_as_it_was(kept: Kept, hist
     assert (record.state, record.request_digest) == (CallState.RUNNING, request.digest)
 
 
+@pytest.mark.requirement("002-11", "a call whose end is not known is closed as such")
 async def test_an_intent_without_an_outcome_is_found_and_closed_as_unknown(kept: Kept, history: History) -> None:
     await begin(kept, history)
     await kept.ledger.append(history.intend(history.request("call-1")))
@@ -352,6 +354,15 @@ async def test_exposure_only_rises(kept: Kept, history: History) -> None:
     conversation = await kept.records.conversation("cnv_1")
     assert conversation is not None
     assert (conversation.taint, conversation.label) == (1, 2)
+
+
+async def test_a_sessions_label_only_rises(kept: Kept, history: History) -> None:
+    await begin(kept, history)
+    for label in (2, 1, 0):
+        await kept.ledger.append(steps.AgentSessionLabelRaised(history.tick(), "ses_1", OPERATOR.id, label, "cnv_1"))
+    session = await kept.records.session("ses_1")
+    assert session is not None
+    assert session.label is Label.CONFIDENTIAL
 
 
 async def test_a_deleted_conversation_is_gone_and_its_leaves_stay(kept: Kept, history: History) -> None:

@@ -12,16 +12,12 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, inspect, text
-from sqlalchemy.dialects import postgresql
-from sqlalchemy.schema import CreateTable
-from sqlalchemy.sql.elements import ClauseElement
 
-from gateway.adapters.storage import statements
-from gateway.adapters.storage.engine import DATABASE, open_for_writing
-from gateway.adapters.storage.migration import HEAD, current_revision, find_migrations, migrate
-from gateway.adapters.storage.statements import Statement
+from gateway.adapters.storage.migration import HEAD, current_revision, migrate
+from gateway.adapters.storage.sqlite import DATABASE, open_for_writing
 from gateway.adapters.storage.store import open_store
 from gateway.adapters.storage.tables import metadata
+from gateway.installation import installed_folder
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.history import OPERATOR, History
 
@@ -35,7 +31,7 @@ def database(tmp_path: Path) -> Iterator[Engine]:
 
 def alembic(database: Engine, to: str, *, down: bool = False) -> None:
     config = Config()
-    config.set_main_option("script_location", str(find_migrations()))
+    config.set_main_option("script_location", str(installed_folder("migrations")))
     with database.begin() as connection:
         config.attributes["connection"] = connection
         (command.downgrade if down else command.upgrade)(config, to)
@@ -47,12 +43,12 @@ def tables_of(database: Engine) -> set[str]:
 
 
 def words_of(definition: str) -> list[str]:
-    """A definition whose constraints stand in no particular order."""
+    """A definition whose constraints are in no particular order."""
     return sorted(definition.replace(",", " ").split())
 
 
 def test_the_newest_script_is_the_revision_this_version_works_on() -> None:
-    scripts = ScriptDirectory(str(find_migrations()))
+    scripts = ScriptDirectory(str(installed_folder("migrations")))
     assert scripts.get_heads() == [HEAD]
 
 
@@ -108,14 +104,3 @@ async def test_a_used_database_keeps_what_it_has(tmp_path: Path) -> None:
     async with open_store(tmp_path, origin=ORIGIN) as store:
         assert await store.records.audit_size() == size
         assert await store.records.principals() == (OPERATOR,)
-
-
-def test_postgresql_would_take_the_same_tables_and_statements() -> None:
-    dialect = postgresql.dialect()
-    for table in metadata.sorted_tables:
-        assert "CREATE TABLE" in str(CreateTable(table).compile(dialect=dialect))
-    for statement in vars(statements).values():
-        if isinstance(statement, Statement):
-            construct = statement.construct
-            assert isinstance(construct, ClauseElement)
-            assert str(construct.compile(dialect=dialect))

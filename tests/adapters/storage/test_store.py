@@ -1,4 +1,4 @@
-"""The state directory: one writer, a key of its own, and no start on a log that does not add up (002-72)."""
+"""The state directory: one writer, a key of its own, and no start on a log that does not add up."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from types import ModuleType
 import pytest
 from sqlalchemy import Connection, text
 
-from gateway.adapters.storage import engine
-from gateway.adapters.storage.engine import DATABASE, open_for_reading, open_for_writing
+from gateway.adapters.storage import sqlite
+from gateway.adapters.storage.inspection import verify_stored_log
 from gateway.adapters.storage.keys import PUBLIC, SECRET
+from gateway.adapters.storage.sqlite import DATABASE, open_for_reading, open_for_writing
 from gateway.adapters.storage.store import open_store
 from gateway.core import ledger as steps
-from gateway.core.errors import IllegalStep, LedgerLocked, LedgerUnavailable, Misconfigured
+from gateway.core.errors import GatewayError, IllegalStep, LedgerDamaged, LedgerLocked, LedgerUnavailable, Misconfigured
 from gateway.core.vocabulary import Decision
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.history import OPERATOR, WRITE, History
@@ -43,9 +44,10 @@ def edit(state: Path, change: Callable[[Connection], object]) -> None:
 
 
 async def refused(state: Path) -> str:
-    with pytest.raises(Misconfigured) as refusal:
+    with pytest.raises((Misconfigured, LedgerDamaged)) as refusal:
         async with open_store(state, origin=ORIGIN):
             pass
+    assert isinstance(refusal.value, GatewayError)
     return refusal.value.message
 
 
@@ -102,7 +104,7 @@ async def test_a_key_that_others_can_read_is_not_used(state: Path) -> None:
     assert "chmod 600" in await refused(state)
 
 
-async def test_a_lost_key_is_not_replaced_behind_anybodys_back(state: Path) -> None:
+async def test_a_lost_key_is_never_replaced_by_a_new_one(state: Path) -> None:
     (state / SECRET).unlink()
     assert "key `audit.key` is gone" in await refused(state)
     assert not (state / SECRET).exists()
@@ -128,6 +130,7 @@ async def test_a_key_of_another_log_is_noticed(state: Path, tmp_path: Path) -> N
     assert "this key did not sign it" in await refused(state)
 
 
+@pytest.mark.requirement("002-11", "a log that was edited is not written on")
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -177,7 +180,7 @@ async def test_an_erased_payload_is_no_damage(state: Path) -> None:
     async with open_store(state, origin=ORIGIN) as store:
         record = await store.records.call("cnv_1", "call-read")
         assert record is not None
-        assert (record.arguments, record.result) == (b"{}", None)
+        assert (record.arguments, record.result) == ({}, None)
 
 
 async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
@@ -191,7 +194,7 @@ async def test_a_database_of_a_newer_version_is_refused(state: Path) -> None:
 
 
 async def test_a_database_that_another_process_locks_is_said_so(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr(sqlite, "BUSY_MILLISECONDS", 20)
     blocker = open_for_writing(state / DATABASE)
     with blocker.begin(), pytest.raises(LedgerUnavailable, match="locked"):
         async with open_store(state, origin=ORIGIN):
@@ -237,9 +240,9 @@ def test_a_sqlite_with_the_wal_reset_bug_is_refused(monkeypatch: pytest.MonkeyPa
     def import_old(_name: str) -> ModuleType:
         return old
 
-    monkeypatch.setattr(engine, "import_module", import_old)
+    monkeypatch.setattr(sqlite, "import_module", import_old)
     with pytest.raises(Misconfigured, match=r"3\.40\.1"):
-        engine.choose_driver()
+        sqlite.choose_driver()
 
 
 def test_without_the_wheel_pythons_own_sqlite_serves_if_it_is_new_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,5 +254,16 @@ def test_without_the_wheel_pythons_own_sqlite_serves_if_it_is_new_enough(monkeyp
             raise ImportError(name)
         return new
 
-    monkeypatch.setattr(engine, "import_module", import_without_wheel)
-    assert engine.choose_driver() is new
+    monkeypatch.setattr(sqlite, "import_module", import_without_wheel)
+    assert sqlite.choose_driver() is new
+
+
+async def test_the_log_is_checked_whole_beside_a_gateway_that_writes_it(state: Path) -> None:
+    async with open_store(state, origin=ORIGIN) as store:
+        await store.ledger.append(steps.PolicyLoaded(1, "b" * 64))
+        report = await asyncio.to_thread(verify_stored_log, state)
+        assert (report.fault, report.size, report.newest_note) == (None, 35, await store.records.checkpoint())
+    edit(state, lambda connection: connection.execute(text("UPDATE leaves SET payload = x'7b7d' WHERE position = 8")))
+    fault = verify_stored_log(state).fault
+    assert fault is not None
+    assert fault.detail == "the payload of record 8 was changed"

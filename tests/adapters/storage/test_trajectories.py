@@ -1,4 +1,4 @@
-"""Rollouts are kept whole, for their owner only, and what is no rollout is named (000-36)."""
+"""Rollouts are kept whole, for their owner only, and what is no rollout is named."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 
 from gateway.adapters.storage import trajectories
 from gateway.adapters.storage.trajectories import TrajectoryFolder, read_trajectories, write_whole
-from gateway.agent.trajectory import Role, Trajectory, TrajectoryStep, to_json
+from gateway.agent.trajectory import Trajectory, TrajectoryRole, TrajectoryStep, to_json
 from gateway.core.errors import MalformedTrajectory, Misconfigured
 
-ROLLOUT = Trajectory("r1", "t", "m", 0, (TrajectoryStep(Role.USER, "hello"),))
+ROLLOUT = Trajectory("r1", "t", "m", 0, (TrajectoryStep(TrajectoryRole.USER, "hello"),))
 
 
+@pytest.mark.requirement("000-36", "a rollout reads back equal")
 def test_a_rollout_is_written_and_read_and_written_over(tmp_path: Path) -> None:
     folder = TrajectoryFolder(tmp_path / "made" / "here")
     path = folder.write(ROLLOUT)

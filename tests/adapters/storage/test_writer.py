@@ -1,9 +1,12 @@
-"""The writer under trouble: a full disk, too many at once, somebody who stops waiting, and the end (002-72)."""
+"""The writer under trouble: a full disk, too many at once, somebody who stops waiting, and the end."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import sys
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +15,11 @@ from sqlalchemy import Engine, event
 
 from gateway.adapters.storage import store as opening
 from gateway.adapters.storage import writer
-from gateway.adapters.storage.engine import DATABASE, open_for_writing
 from gateway.adapters.storage.inspection import examine, open_stored_log
+from gateway.adapters.storage.sqlite import DATABASE, open_for_writing
 from gateway.adapters.storage.store import Store, open_store
 from gateway.core import ledger as steps
-from gateway.core.errors import IllegalStep, LedgerUnavailable
+from gateway.core.errors import IllegalStep, LedgerBusy, LedgerUnavailable
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.history import OPERATOR, History
 
@@ -41,9 +44,14 @@ class Disk:
             connection.execute("PRAGMA max_page_count = 1")
 
     def empty(self) -> None:
-        """Room again."""
+        """Let the file grow again."""
         for connection in self._connections:
             connection.execute("PRAGMA max_page_count = 1000000")
+
+    def hear(self, listener: Callable[[str], None]) -> None:
+        """Have `listener` told of each statement, in the writer's thread, as it begins."""
+        for connection in self._connections:
+            connection.set_trace_callback(listener)
 
     def lose_patience(self) -> None:
         """Wait for a lock for a moment only."""
@@ -65,7 +73,8 @@ async def kept(disk: Disk, tmp_path: Path) -> AsyncIterator[Store]:
         yield store
 
 
-async def test_a_full_disk_refuses_writes_and_takes_them_again_when_there_is_room(
+@pytest.mark.requirement("002-11", "an entry that does not fit on the disk is refused and not lost in silence")
+async def test_a_full_disk_refuses_writes_and_takes_them_again_when_there_is_space(
     kept: Store, disk: Disk, tmp_path: Path
 ) -> None:
     history = History()
@@ -87,7 +96,7 @@ async def test_a_full_disk_refuses_writes_and_takes_them_again_when_there_is_roo
 
 async def test_a_small_entry_still_fits_beside_one_that_does_not(kept: Store, disk: Disk) -> None:
     history = History()
-    # Room on the pages there are, but none for another page.
+    # What fits on the pages that exist is taken; another page is not.
     await kept.ledger.append(history.message(0, "short"))
     disk.fill()
     small = steps.PolicyLoaded(history.tick(), "b" * 64)
@@ -109,6 +118,63 @@ async def test_a_database_that_another_process_locks_refuses_writes_until_it_is_
         await kept.ledger.append(history.message(0))
     blocker.dispose()
     assert await kept.ledger.append(history.message(0)) == (7,)
+
+
+HOLD_THE_LOCK = """
+import sys
+from gateway.adapters.storage.sqlite import choose_driver
+connection = choose_driver().connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@asynccontextmanager
+async def locked_by_another_process(database: Path) -> AsyncGenerator[None]:
+    """The write lock of a database in the hands of a process that does not let go of it."""
+    other = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLD_THE_LOCK, str(database), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(60):
+        assert other.stdout is not None
+        assert await other.stdout.readline() == b"locked\n"
+        yield
+        await other.communicate(b"")
+
+
+@pytest.mark.parametrize("callers", [1, 4, 30])
+async def test_a_stuck_lock_costs_all_who_wait_one_time_out_together(
+    kept: Store, disk: Disk, tmp_path: Path, callers: int
+) -> None:
+    disk.lose_patience()
+    attempts: list[str] = []
+    begun, all_here = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def hear(statement: str) -> None:
+        if statement.startswith("BEGIN"):
+            attempts.append(statement)
+            loop.call_soon_threadsafe(begun.set)
+            all_here.wait(60)
+
+    async with locked_by_another_process(tmp_path / "state" / DATABASE):
+        disk.hear(hear)
+        # The first is under way and waits for the lock when the others come.
+        appends = [asyncio.ensure_future(kept.ledger.append(steps.PolicyLoaded(0, "b" * 64)))]
+        await begun.wait()
+        appends += [asyncio.ensure_future(kept.ledger.append(steps.PolicyLoaded(at, "b" * 64))) for at in range(callers)]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        all_here.set()
+        outcomes = await asyncio.gather(*appends, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [LedgerBusy] * (1 + callers)
+        assert len(attempts) == 1
+        # All of one batch: none of them is tried again by itself.
+        together = [kept.ledger.append(steps.PolicyLoaded(at, "b" * 64)) for at in range(callers)]
+        assert {type(outcome) for outcome in await asyncio.gather(*together, return_exceptions=True)} == {LedgerBusy}
+        assert len(attempts) == 2
+    assert await kept.ledger.append(steps.PolicyLoaded(99, "c" * 64)) == (7,)
 
 
 async def test_more_than_may_wait_is_refused_at_once(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +257,7 @@ async def test_many_calls_at_once_each_change_their_own_row_and_one_that_must_no
     async with asyncio.timeout(60):
         await asyncio.gather(*(kept.ledger.append(history.intend(request)) for request in (*requests, odd)))
         await kept.ledger.append(history.close(odd))
-        # The odd one is closed already; it stands in the middle of those that are not.
+        # The odd one is closed already; it is in the middle of those that are not.
         closings = [history.close(request) for request in requests]
         closings.insert(count // 2, history.close(odd))
         outcomes = await asyncio.gather(*(kept.ledger.append(closed) for closed in closings), return_exceptions=True)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from gateway.adapters.tools.registry import Registry
+from gateway.adapters.tools.catalog import ToolCatalog
+from gateway.adapters.tools.declaration import AnyTool
+from gateway.adapters.tools.functions import read_function, tool_threads
+from gateway.adapters.tools.local import LocalSource
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.model import Principal, ToolOutput, ToolSpec
 from gateway.core.vocabulary import Profile
 from gateway.runtime.ports import ToolContext
+from tests.adapters.tools.sites import Handler, Site, Start
 
 PRINCIPAL = Principal("usr_ada", "Ada", Profile.OPERATOR)
 
@@ -31,8 +36,23 @@ def make_context() -> ToolContext:
     )
 
 
-def spec_of(registry: Registry, name: str) -> ToolSpec:
-    return next(spec for spec in registry.specs() if spec.name == name)
+def catalog_of(*tools: AnyTool, source: str = "test") -> ToolCatalog:
+    """A catalog of these functions, as one source."""
+    threads = tool_threads()
+    return catalog_over(LocalSource(source, lambda: [read_function(each, source, threads) for each in tools]))
+
+
+def catalog_over(*sources: LocalSource) -> ToolCatalog:
+    """A catalog of started sources."""
+    catalog = ToolCatalog()
+    for source in sources:
+        source.load()
+        catalog.publish(source)
+    return catalog
+
+
+def spec_of(catalog: ToolCatalog, name: str) -> ToolSpec:
+    return next(spec for spec in catalog.specs() if spec.name == name)
 
 
 Call = Callable[..., Awaitable[ToolOutput]]
@@ -42,13 +62,13 @@ Call = Callable[..., Awaitable[ToolOutput]]
 def call() -> Call:
     """Validate, extract facts and execute, as the runtime does; arguments that do not fit fail the test."""
 
-    async def run(registry: Registry, name: str, /, *, context: ToolContext | None = None, **arguments: Json) -> ToolOutput:
-        spec = spec_of(registry, name)
+    async def run(catalog: ToolCatalog, name: str, /, *, context: ToolContext | None = None, **arguments: Json) -> ToolOutput:
+        spec = spec_of(catalog, name)
         properties: dict[str, Any] = dict(spec.param_schema["properties"])
         given = {key: value["default"] for key, value in properties.items() if "default" in value} | arguments
-        assert not registry.find_faults(spec, given)
-        registry.facts(spec, given)
-        return await registry.execute(spec, given, context or make_context())
+        assert not catalog.find_faults(spec, given)
+        catalog.facts(spec, given)
+        return await catalog.execute(spec, given, context or make_context())
 
     return run
 
@@ -57,3 +77,20 @@ async def failure_of(outcome: Awaitable[ToolOutput]) -> ToolFailed:
     with pytest.raises(ToolFailed) as caught:
         await outcome
     return caught.value
+
+
+@pytest.fixture
+async def start() -> AsyncIterator[Start]:
+    sites: list[Site] = []
+
+    async def begin(
+        handler: Handler | bytes, *, address: str = "127.0.0.1", port: int = 0, context: ssl.SSLContext | None = None
+    ) -> Site:
+        site = Site(handler, context)
+        await site.start(address, port)
+        sites.append(site)
+        return site
+
+    yield begin
+    for site in sites:
+        await site.stop()

@@ -1,4 +1,4 @@
-"""Arguments of a call on their way into a command (000-21, 000-23, 000-24)."""
+"""Arguments of a call on their way into a command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.adapters.tools.command import MAX_ARGUMENT, ShellCommand, quote, read_template, read_vector
+from gateway.adapters.tools.tool_file.command import MAX_ARGUMENT, ShellCommand, quote, read_template, read_vector
 from gateway.core.canonical import Json
 from gateway.core.effects import fill
 from gateway.core.errors import Misconfigured, ToolFailed
@@ -62,6 +62,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.requirement("000-23", "bash prints every hostile value as it was given, in every position")
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_shell_gets_every_value_as_it_is_in_every_position(value: str) -> None:
     command = ShellCommand('printf "%s\\0" "$first" "$second" "$third"', ("first", "second", "third"))
@@ -76,15 +77,18 @@ def test_any_text_comes_out_of_its_quotes_as_it_went_in(text: str) -> None:
     assert run(("/bin/bash", "-c", f"printf %s {quote(text)}")) == text
 
 
+@pytest.mark.requirement("000-24", "a single quote is closed, escaped and reopened")
 def test_a_single_quote_is_closed_escaped_and_reopened() -> None:
     assert quote("it's") == "'it'\\''s'"
 
 
+@pytest.mark.requirement("000-23", "values are assigned to variables before the unchanged template")
 def test_the_template_is_the_authors_and_values_stand_before_it() -> None:
     command = read_template('cat "$path"', ["path"], {"path": TEXT})
     assert command.vector({"path": "/etc/passwd"}) == ("/bin/bash", "-c", "path='/etc/passwd'\ncat \"$path\"")
 
 
+@pytest.mark.requirement("000-21", "arguments come in the listed order, else by name")
 def test_the_order_is_the_listed_one_and_else_the_alphabets() -> None:
     properties = {"b": TEXT, "a": TEXT, "c": TEXT}
     assert read_template("true", None, properties).names == ("a", "b", "c")
@@ -215,12 +219,13 @@ def test_braces_are_written_twice() -> None:
         ("true", [""], "cannot be a variable"),
     ],
 )
-def test_a_template_that_cannot_be_used_is_told_why(template: Json, names: Json, told: str) -> None:
+def test_for_a_template_that_cannot_be_used_the_error_says_why(template: Json, names: Json, told: str) -> None:
     properties = dict.fromkeys(["path", "a-b", "1a", "naïve", "x; rm -rf .", "a\nb", "a[$(id)]", ""], TEXT)
     with pytest.raises(Misconfigured, match=told):
         read_template(template, names, properties)
 
 
+@pytest.mark.requirement("000-24", "PATH and others that mean something cannot be arguments")
 @pytest.mark.parametrize("name", ["PATH", "HOME", "LANG", "IFS", "ENV", "BASH_ENV", "LD_PRELOAD", "LC_ALL", "PS4", "_", "UID",
                                   "RANDOM", "PYTHONPATH", "GIT_DIR", "https_proxy", "NO_PROXY"])  # fmt: skip
 def test_no_argument_replaces_a_variable_that_means_something(name: str) -> None:
@@ -257,7 +262,7 @@ def test_no_variable_that_bash_sets_itself_is_a_parameter() -> None:
         (["cat", "{path}", "a{maybe}"], "may be missing"),
     ],
 )
-def test_a_vector_that_cannot_be_used_is_told_why(vector: Json, told: str) -> None:
+def test_for_a_vector_that_cannot_be_used_the_error_says_why(vector: Json, told: str) -> None:
     with pytest.raises(Misconfigured, match=told):
         read_vector(vector, parameters(path=TEXT, maybe={"optional": True}) if "maybe" in str(vector) else parameters(path=TEXT))
 

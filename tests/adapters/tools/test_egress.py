@@ -1,8 +1,9 @@
-"""The guard before the network (security.md section 6 and row 50). Nothing here touches the network."""
+"""The guard before the network (docs/SECURITY.md case 50). Nothing here touches the network."""
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import socket
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.adapters.tools.egress import Answer, Egress, PinnedResolver
+from gateway.adapters.tools.builtin.addresses import PUBLIC
+from gateway.adapters.tools.builtin.egress import AddressRow, Egress
+from gateway.adapters.tools.builtin.page_client import PinnedResolver
 from gateway.core.errors import Misconfigured, ToolFailed
 
 
-def answer(address: str, port: int = 80) -> Answer:
+def answer(address: str, port: int = 80) -> AddressRow:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     place: tuple[Any, ...] = (address, port, 0, 0) if family is socket.AF_INET6 else (address, port)
     return (family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", place)
@@ -28,7 +31,7 @@ class Names:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    async def __call__(self, host: str, port: int) -> Sequence[Answer]:
+    async def __call__(self, host: str, port: int) -> Sequence[AddressRow]:
         self.asked.append(host)
         given = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if not given:
@@ -64,7 +67,7 @@ LOOPBACK_FORMS = [
     "http://127。0。0。1/",
     "http://user@127.0.0.1/",
 ]
-"""The 26 spellings of security.md section 6: in a naive client twelve of them reach this machine."""
+"""26 spellings (docs/SECURITY.md case 50): in a naive client twelve of them reach this machine."""
 
 INTERNAL_FORMS = [
     "http://10.0.0.1/",
@@ -159,7 +162,110 @@ def test_the_host_is_the_one_the_request_goes_to(url: str, host: str, port: int)
 def test_a_host_has_one_spelling_for_the_policy() -> None:
     egress = Egress()
     assert egress.inspect("http://EXAMPLE.com./").host == egress.inspect("http://example.com/").host
-    assert egress.inspect("http://[::ffff:8.8.8.8]/").host == egress.inspect("http://[0:0::ffff:808:808]/").host
+    for other in ("http://[::ffff:8.8.8.8]/", "http://[0:0::ffff:808:808]/", "http://[64:ff9b::8.8.8.8]/"):
+        with pytest.raises(ToolFailed, match="has to be written as what it is"):
+            egress.inspect(other)
+
+
+PRIVATE = ("127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.1.1", "100.64.0.1", "0.0.0.0")
+
+EMBEDDINGS = {
+    "mapped, RFC 4291": "::ffff:{v4}",
+    "compatible, RFC 4291": "::{v4}",
+    "SIIT, RFC 2765": "::ffff:0:{v4}",
+    "NAT64, RFC 6052": "64:ff9b::{v4}",
+    "NAT64 of one network, RFC 8215": "64:ff9b:1::{v4}",
+    "NAT64 of one network, longer": "64:ff9b:1:abcd::{v4}",
+    "6to4, RFC 3056": "2002:{high}:{low}::1",
+    "Teredo's client, RFC 4380": "2001:0:808:808::{not_high}:{not_low}",
+    "Teredo's server, RFC 4380": "2001:0:{high}:{low}::f7f7:f7f7",
+    "ISATAP, RFC 5214": "2606:4700::5efe:{v4}",
+    "ISATAP of a universal address": "2606:4700::200:5efe:{v4}",
+}
+"""The ways to write an IPv4 address into an IPv6 address that anything on the way may deliver to the former."""
+
+
+def embed(form: str, v4: str) -> str:
+    number = int(ipaddress.IPv4Address(v4))
+    return form.format(
+        v4=v4,
+        high=f"{number >> 16:x}",
+        low=f"{number & 0xFFFF:x}",
+        not_high=f"{~number >> 16 & 0xFFFF:x}",
+        not_low=f"{~number & 0xFFFF:x}",
+    )
+
+
+@pytest.mark.parametrize("form", EMBEDDINGS.values(), ids=EMBEDDINGS)
+@pytest.mark.parametrize("v4", PRIVATE)
+async def test_a_private_address_inside_an_ipv6_address_is_refused_in_a_url_and_in_an_answer(form: str, v4: str) -> None:
+    address = embed(form, v4)
+    egress = Egress(lookup=Names([address]))
+    with pytest.raises(ToolFailed):
+        egress.inspect(f"http://[{address}]/")
+    with pytest.raises(ToolFailed):
+        await egress.locate(egress.inspect("http://example.com/"))
+
+
+@pytest.mark.parametrize(
+    ("form", "judged_by_content"),
+    [(form, name.startswith(("mapped", "NAT64, "))) for name, form in EMBEDDINGS.items()],
+    ids=EMBEDDINGS,
+)
+async def test_a_public_address_inside_an_ipv6_address_is_followed_only_where_name_servers_answer_so(
+    form: str, judged_by_content: bool
+) -> None:
+    egress = Egress(lookup=Names([embed(form, "93.184.215.14")]))
+    if judged_by_content:
+        assert await egress.locate(egress.inspect("http://example.com/"))
+        return
+    with pytest.raises(ToolFailed):
+        await egress.locate(egress.inspect("http://example.com/"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "fec0::1",  # site-local, RFC 3879
+        "feff::1",
+        "fc00::1",
+        "fe80::1",
+        "ff0e::1",
+        "100::1",  # discard only, RFC 6666
+        "2001:db8::1",  # documentation, RFC 3849 and RFC 9637
+        "3fff:fff::1",
+        "192.0.2.1",  # documentation, RFC 5737
+        "198.51.100.1",
+        "203.0.113.1",
+        "5f00::1",  # segment routing, RFC 9602
+        "1::1",  # not assigned
+        "200::1",
+        "64:ff9b:2::1",
+        "4000::1",
+        "e000::1",
+    ],
+)
+async def test_an_address_that_nobody_has_as_a_public_one_is_refused(address: str) -> None:
+    egress = Egress(lookup=Names([address]))
+    with pytest.raises(ToolFailed):
+        egress.inspect(f"http://[{address}]/" if ":" in address else f"http://{address}/")
+    with pytest.raises(ToolFailed):
+        await egress.locate(egress.inspect("http://example.com/"))
+
+
+@given(st.ip_addresses(v=6))
+def test_no_ipv6_address_outside_global_unicast_is_public_unless_it_holds_a_public_ipv4_address(
+    address: ipaddress.IPv6Address,
+) -> None:
+    """`ipaddress` reads the registries independently of the table."""
+    blocked = PUBLIC.classify(address).blocked
+    inner = address.ipv4_mapped or (
+        ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in ipaddress.IPv6Network("64:ff9b::/96") else None
+    )
+    if inner is not None:
+        assert blocked is PUBLIC.classify(inner).blocked
+    elif address not in ipaddress.IPv6Network("2000::/3") or address.sixtofour or address.teredo:
+        assert blocked
 
 
 @pytest.mark.parametrize(
@@ -202,7 +308,7 @@ async def test_no_more_than_a_few_addresses_are_tried() -> None:
 
 @pytest.mark.parametrize("error", [UnicodeError("label too long"), OSError("down"), ValueError("odd")])
 async def test_a_lookup_that_fails_is_the_tools_failure(error: Exception) -> None:
-    async def fail(host: str, port: int) -> Sequence[Answer]:
+    async def fail(host: str, port: int) -> Sequence[AddressRow]:
         raise error
 
     egress = Egress(lookup=fail)

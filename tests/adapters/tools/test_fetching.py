@@ -1,136 +1,20 @@
-"""One GET, against servers that do as they please (security.md rows 50, 51, 53)."""
+"""One GET, against servers that do as they please (docs/SECURITY.md cases 50, 51, 53)."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
-import ssl
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
-from gateway.adapters.tools.egress import Egress
-from gateway.adapters.tools.fetching import Fetcher, FetchLimits, web_tools
-from gateway.adapters.tools.registry import Registry
+from gateway.adapters.tools.builtin.egress import Egress
+from gateway.adapters.tools.builtin.fetching import Fetcher, FetchLimits
 from gateway.core.errors import ToolFailed
-from gateway.core.vocabulary import Category, Trust
-from tests.adapters.tools.conftest import Call, failure_of, make_context, spec_of
+from tests.adapters.tools.sites import QUICK, ServerRequest, Start, fetcher_of, page, redirect, refusal_of, url_of
 from tests.adapters.tools.test_egress import Names
-
-QUICK = FetchLimits(sent=64 * 1024, inflated=256 * 1024, total=5.0, idle=2.0)
-
-
-@dataclass(frozen=True)
-class Visit:
-    """One request as a server sees it."""
-
-    path: str
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-
-    async def send(self, data: bytes) -> None:
-        self.writer.write(data)
-        await self.writer.drain()
-
-    async def wait_until_left(self) -> None:
-        await self.reader.read()
-
-
-Handler = Callable[[Visit], Awaitable[None]]
-
-
-class Site:
-    """A server on loopback that answers as its handler says and remembers the heads of its requests."""
-
-    def __init__(self, handler: Handler | bytes, context: ssl.SSLContext | None) -> None:
-        self.heads: list[str] = []
-        self._left = asyncio.Event()
-        self._visits: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
-        self._handler = handler
-        self._context = context
-
-    async def start(self, address: str, port: int) -> None:
-        def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            self._visits[asyncio.create_task(self._serve(reader, writer))] = writer
-
-        self._server = await asyncio.start_server(begin, address, port, ssl=self._context)
-        self.port: int = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        self._server.close()
-        for writer in self._visits.values():
-            writer.transport.abort()
-        async with asyncio.timeout(5):
-            await asyncio.gather(*self._visits)
-
-    async def wait_until_left(self) -> None:
-        async with asyncio.timeout(5):
-            await self._left.wait()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode()
-            self.heads.append(head)
-            visit = Visit(head.split(" ", 2)[1], reader, writer)
-            if isinstance(self._handler, bytes):
-                await visit.send(self._handler)
-            else:
-                await self._handler(visit)
-        writer.close()
-        self._left.set()
-
-
-Start = Callable[..., Awaitable[Site]]
-
-
-@pytest.fixture
-async def start() -> AsyncIterator[Start]:
-    sites: list[Site] = []
-
-    async def begin(
-        handler: Handler | bytes, *, address: str = "127.0.0.1", port: int = 0, context: ssl.SSLContext | None = None
-    ) -> Site:
-        site = Site(handler, context)
-        await site.start(address, port)
-        sites.append(site)
-        return site
-
-    yield begin
-    for site in sites:
-        await site.stop()
-
-
-def page(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
-    return "\r\n".join(lines).encode() + body
-
-
-def redirect(location: str, *headers: str) -> bytes:
-    return page(b"", f"Location: {location}", *headers, status="302 Found")
-
-
-def fetcher_of(*sites: Site, limits: FetchLimits = QUICK) -> Fetcher:
-    return Fetcher(Egress([f"127.0.0.1:{site.port}" for site in sites]), limits)
-
-
-def url_of(site: Site, path: str = "/") -> str:
-    return f"http://127.0.0.1:{site.port}{path}"
-
-
-async def refusal_of(fetching: Awaitable[object]) -> str:
-    with pytest.raises(ToolFailed) as caught:
-        await fetching
-    return caught.value.message
-
 
 # ── plain fetching ──
 
@@ -153,7 +37,7 @@ async def test_nothing_of_the_machine_or_the_caller_goes_along(
     netrc.write_text("machine 127.0.0.1 login me password secret\n")
     monkeypatch.setenv("NETRC", str(netrc))
 
-    async def answer(visit: Visit) -> None:
+    async def answer(visit: ServerRequest) -> None:
         await visit.send(page(b"end") if visit.path == "/end" else redirect("/end", "Set-Cookie: a=b; Path=/"))
 
     site = await start(answer)
@@ -169,7 +53,9 @@ async def test_nothing_of_the_machine_or_the_caller_goes_along(
 async def test_no_spelling_of_this_machine_reaches_a_server_on_it(start: Start) -> None:
     site = await start(page(b"secret"))
     fetcher = Fetcher(Egress(), QUICK)
-    for host in ("127.0.0.1", "localhost", "[::1]", "127.1", "0x7f000001", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "0"):
+    plain = ("127.0.0.1", "localhost", "127.1", "0x7f000001", "0")
+    embedded = ("[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[::ffff:0:127.0.0.1]", "[2002:7f00:1::]", "[::127.0.0.1]")
+    for host in (*plain, *embedded):
         await refusal_of(fetcher.get(f"http://{host}:{site.port}/"))
         await refusal_of(fetcher.get(f"http://{host}/"))
     assert site.heads == []
@@ -224,7 +110,7 @@ async def test_no_redirect_leads_where_a_first_request_could_not(start: Start, l
 
 
 async def test_five_redirects_are_followed_and_a_sixth_is_not(start: Start) -> None:
-    async def count_down(visit: Visit) -> None:
+    async def count_down(visit: ServerRequest) -> None:
         left = int(visit.path.strip("/"))
         await visit.send(page(b"end") if left == 0 else redirect(str(left - 1)))
 
@@ -245,7 +131,7 @@ async def test_a_redirect_without_a_place_is_the_page_itself(start: Start) -> No
 
 
 async def test_an_endless_body_is_cut_and_left(start: Start) -> None:
-    async def pour(visit: Visit) -> None:
+    async def pour(visit: ServerRequest) -> None:
         await visit.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
         while True:
             await visit.send(b"x" * 10_000)
@@ -257,7 +143,7 @@ async def test_an_endless_body_is_cut_and_left(start: Start) -> None:
 
 
 async def test_a_gigabyte_announced_is_not_waited_for(start: Start) -> None:
-    async def pour(visit: Visit) -> None:
+    async def pour(visit: ServerRequest) -> None:
         await visit.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n" + b"x" * 200_000)
         await visit.wait_until_left()
 
@@ -320,7 +206,7 @@ async def test_a_compressed_page_that_breaks_off_is_not_called_complete(start: S
 
 
 async def test_a_byte_now_and_then_meets_the_total_time(start: Start) -> None:
-    async def trickle(visit: Visit) -> None:
+    async def trickle(visit: ServerRequest) -> None:
         await visit.send(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
             await visit.send(b"x")
@@ -334,7 +220,7 @@ async def test_a_byte_now_and_then_meets_the_total_time(start: Start) -> None:
 
 @pytest.mark.parametrize("beginning", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"])
 async def test_silence_meets_the_idle_time(start: Start, beginning: bytes) -> None:
-    async def fall_silent(visit: Visit) -> None:
+    async def fall_silent(visit: ServerRequest) -> None:
         await visit.send(beginning)
         await visit.wait_until_left()
 
@@ -344,7 +230,7 @@ async def test_silence_meets_the_idle_time(start: Start, beginning: bytes) -> No
 
 
 async def test_redirects_share_one_total_time(start: Start) -> None:
-    async def dawdle(visit: Visit) -> None:
+    async def dawdle(visit: ServerRequest) -> None:
         await asyncio.sleep(0.08)
         await visit.send(redirect("/again"))
 
@@ -388,167 +274,3 @@ async def test_a_server_that_is_not_there_cannot_be_reached(start: Start) -> Non
     site = await start(b"")
     await site.stop()
     assert "cannot be reached" in await refusal_of(fetcher_of(site).get(url_of(site)))
-
-
-# ── over TLS ──
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A key with its own certificate for `site.example`, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "site.example")])
-    now = datetime.now(UTC) - timedelta(minutes=5)  # noqa: TID251 # certificates are dated by the wall clock
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now)
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("site.example")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("tls") / "both.pem"
-    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return path
-
-
-async def over_tls(start: Start, certificate: Path, handler: bytes) -> Site:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    return await start(handler, context=context)
-
-
-async def test_the_certificate_must_be_the_hosts_own(start: Start, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    site = await over_tls(start, certificate, page(b"safe"))
-    names = Names(["127.0.0.1"])
-    fetcher = Fetcher(Egress([f"site.example:{site.port}", f"other.example:{site.port}"], lookup=names), QUICK)
-    assert (await fetcher.get(f"https://site.example:{site.port}/")).data == b"safe"
-    assert "certificate" in await refusal_of(fetcher.get(f"https://other.example:{site.port}/"))
-
-
-async def test_a_certificate_nobody_vouches_for_is_refused(start: Start, certificate: Path) -> None:
-    site = await over_tls(start, certificate, page(b"x"))
-    fetcher = Fetcher(Egress([f"site.example:{site.port}"], lookup=Names(["127.0.0.1"])), QUICK)
-    assert "certificate" in await refusal_of(fetcher.get(f"https://site.example:{site.port}/"))
-    assert site.heads == []
-
-
-async def test_no_redirect_leads_from_https_down_to_http(
-    start: Start, certificate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    plain = await start(page(b"plain"))
-    site = await over_tls(start, certificate, redirect(f"http://127.0.0.1:{plain.port}/"))
-    egress = Egress([f"site.example:{site.port}", f"127.0.0.1:{plain.port}"], lookup=Names(["127.0.0.1"]))
-    assert "from https down to http" in await refusal_of(Fetcher(egress, QUICK).get(f"https://site.example:{site.port}/"))
-    assert plain.heads == []
-
-
-# ── the tool ──
-
-
-def registry_over(fetcher: Fetcher) -> Registry:
-    registry = Registry()
-    for tool in web_tools(fetcher):
-        registry.add(tool, source="builtin")
-    return registry
-
-
-def test_the_tool_is_of_the_network_and_believes_nothing() -> None:
-    (spec,) = registry_over(Fetcher(Egress())).specs()
-    assert (spec.name, spec.category, spec.trust) == ("http_get", Category.NETWORK, Trust.UNTRUSTED)
-    assert list(spec.param_schema["properties"]) == ["url"]
-
-
-def test_the_policy_is_told_the_host_that_will_be_asked() -> None:
-    registry = registry_over(Fetcher(Egress()))
-    spec = spec_of(registry, "http_get")
-    assert registry.facts(spec, {"url": "https://EXAMPLE.com./a"}).host == "example.com"
-    with pytest.raises(ToolFailed):
-        registry.facts(spec, {"url": "http://169.254.169.254/"})
-
-
-async def test_a_page_is_given_as_text(start: Start, call: Call) -> None:
-    markup = "<title>News</title><p>Caf\xe9</p><script>evil()</script><a href='/x'>more</a>".encode("latin-1")
-    site = await start(page(markup, "Content-Type: text/html; charset=ISO-8859-1"))
-    output = await call(registry_over(fetcher_of(site)), "http_get", url=url_of(site))
-    assert output.text == f"{url_of(site)} answered 200, text/html\n\nNews\n\nCafé\n\nmore <{url_of(site, '/x')}>"
-    assert output.structured == {
-        "url": url_of(site),
-        "status": 200,
-        "mediaType": "text/html",
-        "bytes": len(markup),
-        "complete": True,
-        "redirects": 0,
-    }
-
-
-@pytest.mark.parametrize(
-    ("kind", "body", "shown"),
-    [
-        ("application/json", b'{"a": 1}', '{"a": 1}'),
-        ("application/problem+json", b"{}", "{}"),
-        ("text/plain; charset=punycode", b"abc-", "abc-"),
-        ("text/plain; charset=unicode_escape", b"\\u0041", "\\u0041"),
-        ("text/plain; charset=nonsense", b"a\xff", "a\ufffd"),
-        ("text/plain; charset=base64", b"YQ==", "YQ=="),
-        ('text/plain; charset="\0"', b"a", "a"),
-        ("text/plain", b"", "(no text)"),
-    ],
-)
-async def test_text_of_any_kind_is_decoded_and_no_codec_runs_that_is_none(
-    start: Start, call: Call, kind: str, body: bytes, shown: str
-) -> None:
-    site = await start(page(body, f"Content-Type: {kind}".replace("\0", "")))
-    output = await call(registry_over(fetcher_of(site)), "http_get", url=url_of(site))
-    assert output.text.split("\n\n", 1)[1] == shown
-
-
-async def test_what_is_no_text_is_only_measured(start: Start, call: Call) -> None:
-    site = await start(page(b"\x89PNG" * 10, "Content-Type: image/png"))
-    output = await call(registry_over(fetcher_of(site)), "http_get", url=url_of(site))
-    assert output.text == f"{url_of(site)} answered 200, image/png: 40 bytes that are not text"
-
-
-async def test_an_error_page_is_an_answer_too(start: Start, call: Call) -> None:
-    site = await start(page(b"nothing here", "Content-Type: text/plain", status="404 Not Found"))
-    output = await call(registry_over(fetcher_of(site)), "http_get", url=url_of(site))
-    assert output.text == f"{url_of(site)} answered 404, text/plain\n\nnothing here"
-
-
-async def test_a_cut_page_says_so(start: Start, call: Call) -> None:
-    site = await start(page(b"x" * 1_000, "Content-Type: text/plain"))
-    fetcher = fetcher_of(site, limits=FetchLimits(sent=100))
-    output = await call(registry_over(fetcher), "http_get", url=url_of(site))
-    assert output.text.endswith("…[only the beginning; 100 bytes were read]")
-    assert output.structured["complete"] is False
-
-
-async def test_a_failure_is_in_words(start: Start, call: Call) -> None:
-    site = await start(b"garbage\r\n\r\n")
-    failed = await failure_of(call(registry_over(fetcher_of(site)), "http_get", url=url_of(site)))
-    assert failed.message == f"{url_of(site)} gave no proper answer"
-
-
-async def test_cancelling_closes_the_connection_at_once(start: Start) -> None:
-    asked = asyncio.Event()
-
-    async def wait(visit: Visit) -> None:
-        asked.set()
-        await visit.wait_until_left()
-
-    site = await start(wait)
-    registry, context = registry_over(fetcher_of(site, limits=FetchLimits())), make_context()
-    task = asyncio.create_task(registry.execute(spec_of(registry, "http_get"), {"url": url_of(site)}, context))
-    async with asyncio.timeout(5):
-        await asked.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-    assert context.cancelled.is_set()
-    await site.wait_until_left()

@@ -1,4 +1,4 @@
-"""Paths as models write them (security.md row 47)."""
+"""Paths as models write them (docs/SECURITY.md case 47)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.adapters.tools.paths import read_path, write_path
+from gateway.adapters.tools.builtin.paths import read_path, write_path
 from gateway.core.errors import ToolFailed
 
 

@@ -1,4 +1,4 @@
-"""HTML as text (security.md row 53)."""
+"""HTML as text (docs/SECURITY.md case 53)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.adapters.tools.reading import MAX_MARKUP, read_html
+from gateway.adapters.tools.builtin.reading import MAX_MARKUP, read_html
 
 BASE = "https://example.com/dir/page"
 

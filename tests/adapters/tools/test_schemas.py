@@ -1,4 +1,4 @@
-"""Schemas made from signatures, and schemas nobody may publish (security.md row 24; requirement 002-25)."""
+"""Schemas made from signatures, and schemas nobody may publish (docs/SECURITY.md case 24)."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class Tree(BaseModel):
 def plain(path: Annotated[str, "Where to look."], context: ToolContext, limit: int = 20, deep: bool | None = None) -> None: ...
 
 
+@pytest.mark.requirement("002-25", "a function's signature becomes a closed schema")
 def test_a_signature_becomes_a_small_closed_schema() -> None:
     signature = read_signature(plain)
     assert signature.schema == {
@@ -123,6 +124,7 @@ def an_object(**properties: Json) -> dict[str, Json]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
+@pytest.mark.requirement("000-29", "a schema that refers outside, recurses or backtracks is refused")
 @pytest.mark.parametrize(
     "schema",
     [

@@ -1,49 +1,60 @@
-"""Tool files, read whole or not at all (000-17, 000-18, 000-20, 000-21, 000-37)."""
+"""Tool files, read whole or not at all."""
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gateway.adapters.tools import tool
-from gateway.adapters.tools.process import Processes
-from gateway.adapters.tools.registry import Registry
-from gateway.adapters.tools.sandbox.cage import Unavailable
-from gateway.adapters.tools.toolfile import MAX_FILE, Surroundings, add_tool_file
+from gateway.adapters.tools.catalog import ToolCatalog
+from gateway.adapters.tools.tool_file.document import MAX_FILE, ToolFileSettings
+from gateway.adapters.tools.tool_file.programs import ProgramRunner
+from gateway.adapters.tools.tool_file.source import tool_file_source
 from gateway.core import effects
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
 from gateway.core.model import ToolSpec
 from gateway.core.vocabulary import Category, Reason, Recovery, Trust
+from gateway.sandbox.job import SandboxUnavailable
+from tests.adapters.tools.conftest import catalog_of
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
-NO_CAGE = Processes(Unavailable("no cage in this test"))
+NO_SANDBOX = ProgramRunner(SandboxUnavailable("no sandbox in this test"))
 
 SCHEMA: dict[str, Json] = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 GOOD: dict[str, Json] = {"name": "show", "description": "Show a file.", "parameters": SCHEMA, "_argv": ["cat", "--", "{path}"]}
 
 
 @pytest.fixture
-def around(tmp_path: Path) -> Surroundings:
+def around(tmp_path: Path) -> ToolFileSettings:
     for name in ("home", "workspace", "state"):
         (tmp_path / name).mkdir()
     (tmp_path / "home" / "loop").symlink_to("loop")
-    return Surroundings(tmp_path / "workspace", secret=(tmp_path / "state",))
+    return ToolFileSettings(tmp_path / "workspace", secret=(tmp_path / "state",))
 
 
-def add(around: Surroundings, document: Json | bytes, registry: Registry | None = None) -> tuple[ToolSpec, ...]:
+def add(around: ToolFileSettings, document: Json | bytes, catalog: ToolCatalog | None = None) -> tuple[ToolSpec, ...]:
     path = around.folder.parent / "home" / "tools.json"
     path.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
-    return add_tool_file(Registry() if registry is None else registry, path, NO_CAGE, around)
+    return publish(path, around, ToolCatalog() if catalog is None else catalog)
+
+
+def publish(path: Path, around: ToolFileSettings, catalog: ToolCatalog) -> tuple[ToolSpec, ...]:
+    source = tool_file_source(path, NO_SANDBOX, around, find_taken=catalog.find_alike)
+    source.load()
+    catalog.publish(source)
+    return tuple(source.specs())
 
 
 def changed(*without: str, **members: Json) -> dict[str, Json]:
     return {name: value for name, value in {**GOOD, **members}.items() if name not in without}
 
 
+@pytest.mark.requirement("000-17", "with and without `tools`, with and without a `function` block")
 @pytest.mark.parametrize(
     "document",
     [
@@ -55,14 +66,15 @@ def changed(*without: str, **members: Json) -> dict[str, Json]:
         {"tools": [GOOD], "comment": "anything else is nobody's business"},
     ],
 )
-def test_a_file_may_have_any_of_the_common_shapes(around: Surroundings, document: Json) -> None:
-    registry = Registry()
-    (spec,) = add(around, document, registry)
-    assert registry.find("show") == spec
+def test_a_file_may_have_any_of_the_common_shapes(around: ToolFileSettings, document: Json) -> None:
+    catalog = ToolCatalog()
+    (spec,) = add(around, document, catalog)
+    assert catalog.find("show") == spec
     assert (spec.name, spec.description, spec.param_schema) == ("show", "Show a file.", SCHEMA)
 
 
-def test_what_a_file_does_not_say_has_careful_defaults(around: Surroundings) -> None:
+@pytest.mark.requirement("000-26", "a tool has 30 seconds unless its file says otherwise")
+def test_what_a_file_does_not_say_has_careful_defaults(around: ToolFileSettings) -> None:
     (spec,) = add(around, [GOOD])
     assert (spec.category, spec.network, spec.trust, spec.recovery) == (
         Category.EXECUTE,
@@ -73,11 +85,11 @@ def test_what_a_file_does_not_say_has_careful_defaults(around: Surroundings) -> 
     assert (spec.source, spec.interface_id) == ("tools:tools.json", "commands")
     assert effects.summarise(spec, {"path": "a b"}) == 'Run show with path: "a b"'
     assert effects.list_effects(spec, {"path": "a b"}) == ('Runs: cat -- "a b"',)
-    # The cage's own limit is 30 seconds; the gateway waits a little longer, for the answer to be about something that ended.
+    # The sandbox's own limit is 30 seconds; the gateway waits a little longer, for the answer to be about something that ended.
     assert 30 < spec.timeout < 40
 
 
-def test_what_a_file_says_is_what_is_published(around: Surroundings) -> None:
+def test_what_a_file_says_is_what_is_published(around: ToolFileSettings) -> None:
     (around.folder.parent / "home" / "tree").mkdir()
     said = changed(
         _category="destructive",
@@ -87,9 +99,11 @@ def test_what_a_file_says_is_what_is_published(around: Surroundings) -> None:
         _timeout=2.5,
         _folder="tree",
         _readable=["tree"],
+        _recovery="probe",
     )
     (spec,) = add(around, [said])
     assert (spec.category, spec.network, spec.timeout) == (Category.DESTRUCTIVE, True, 7.5)
+    assert spec.recovery is Recovery.PROBE
     assert effects.summarise(spec, {"path": "x"}) == "Show x"
     assert effects.list_effects(spec, {"path": "x"}) == (
         "Runs: cat -- x",
@@ -99,7 +113,8 @@ def test_what_a_file_says_is_what_is_published(around: Surroundings) -> None:
     )
 
 
-def test_nested_schemas_pass_untouched_and_are_checked_in_full(around: Surroundings) -> None:
+@pytest.mark.requirement("000-20", "nested schemas are published as written, and nested faults are found")
+def test_nested_schemas_pass_untouched_and_are_checked_in_full(around: ToolFileSettings) -> None:
     schema: dict[str, Json] = {
         "type": "object",
         "properties": {
@@ -108,19 +123,19 @@ def test_nested_schemas_pass_untouched_and_are_checked_in_full(around: Surroundi
         },
         "required": ["query"],
     }
-    registry = Registry()
-    (spec,) = add(around, [changed(parameters=schema, _argv=["p", "--", "{query}", "{how}"])], registry)
+    catalog = ToolCatalog()
+    (spec,) = add(around, [changed(parameters=schema, _argv=["p", "--", "{query}", "{how}"])], catalog)
     assert json.dumps(spec.param_schema) == json.dumps(schema)
-    assert registry.find_faults(spec, {"query": {"n": 1}}) == ()
-    assert [fault.path for fault in registry.find_faults(spec, {"query": {"n": 0}})] == ["/query/n"]
-    assert [fault.path for fault in registry.find_faults(spec, {"query": {"n": 1}, "how": "badly"})] == ["/how"]
-    assert [fault.path for fault in registry.find_faults(spec, {})] == ["/query"]
+    assert catalog.find_faults(spec, {"query": {"n": 1}}) == ()
+    assert [fault.path for fault in catalog.find_faults(spec, {"query": {"n": 0}})] == ["/query/n"]
+    assert [fault.path for fault in catalog.find_faults(spec, {"query": {"n": 1}, "how": "badly"})] == ["/how"]
+    assert [fault.path for fault in catalog.find_faults(spec, {})] == ["/query"]
 
 
-def test_an_argument_that_no_command_uses_is_refused_rather_than_shown_for_nothing(around: Surroundings) -> None:
-    registry = Registry()
-    (spec,) = add(around, [GOOD], registry)
-    (fault,) = registry.find_faults(spec, {"path": "a", "permission": "auto"})
+def test_an_argument_that_no_command_uses_is_refused_rather_than_shown_for_nothing(around: ToolFileSettings) -> None:
+    catalog = ToolCatalog()
+    (spec,) = add(around, [GOOD], catalog)
+    (fault,) = catalog.find_faults(spec, {"path": "a", "permission": "auto"})
     assert (fault.path, fault.message) == ("/permission", "is not a parameter; the parameters are path")
 
 
@@ -136,17 +151,18 @@ def test_an_argument_that_no_command_uses_is_refused_rather_than_shown_for_nothi
         changed(_effects=["nothing at all"]),
         changed(_folder="tree"),
         changed(_readable=["tree"]),
+        changed(_recovery="idempotent"),
     ],
 )
-def test_a_yes_to_one_command_is_none_to_what_another_version_of_the_file_runs(around: Surroundings, other: Json) -> None:
+def test_an_approval_of_one_command_covers_no_other_version_of_the_file(around: ToolFileSettings, other: Json) -> None:
     (around.folder.parent / "home" / "tree").mkdir()
     digests = {add(around, [document])[0].digest for document in (GOOD, other, GOOD)}
     assert len(digests) == 2
 
 
-def test_without_a_cage_a_tool_is_published_as_unavailable_and_says_why(around: Surroundings) -> None:
+def test_without_a_sandbox_a_tool_is_published_as_unavailable_and_says_why(around: ToolFileSettings) -> None:
     (spec,) = add(around, [GOOD])
-    assert (spec.unavailable, spec.unavailable_because) == ("no cage in this test", Reason.SANDBOX_UNAVAILABLE)
+    assert (spec.unavailable, spec.unavailable_because) == ("no sandbox in this test", Reason.SANDBOX_UNAVAILABLE)
 
 
 # ── what is wrong with a file ───────────────────────────────────────────────────────────────────────────────────────────
@@ -155,7 +171,7 @@ BAD_ENTRIES: dict[str, tuple[Json, str]] = {
     "no object": (5, "must be an object"),
     "another type of tool": ({"type": "code_interpreter"}, "only tools of type `function`"),
     "a function that is none": ({"function": "show"}, "`function` must be an object"),
-    "a key in the wrong place": ({"function": GOOD, "_network": True}, "stands beside `function`"),
+    "a key in the wrong place": ({"function": GOOD, "_network": True}, "is beside `function`"),
     "no name": (changed("name"), "a name is a letter"),
     "a name that is no identifier": (changed(name="show-file"), "a name is a letter"),
     "a name that is too long": (changed(name="x" * 65), "a name is a letter"),
@@ -186,6 +202,8 @@ BAD_ENTRIES: dict[str, tuple[Json, str]] = {
     ),
     "an unknown category": (changed(_category="harmless"), "`_category` must be one of read, write"),
     "a category that is no text": (changed(_category=["read"]), "`_category` must be one of"),
+    "an unknown recovery": (changed(_recovery="again"), "`_recovery` must be one of pure, idempotent"),
+    "a recovery that is no text": (changed(_recovery=["pure"]), "`_recovery` must be one of"),
     "a network for what reads": (changed(_category="read", _network=True), "`_network` goes with the categories"),
     "a network for what writes": (changed(_category="write", _network=True), "`_network` goes with the categories"),
     "a network that is a word": (changed(_network="yes"), "must be true or false"),
@@ -214,22 +232,41 @@ BAD_ENTRIES: dict[str, tuple[Json, str]] = {
 }
 
 
+@pytest.mark.requirement("000-18", "a name that is no identifier is refused")
+@pytest.mark.requirement("000-21", "a tool without a command, or with a handler alone, is refused")
 @pytest.mark.parametrize(("entry", "told"), BAD_ENTRIES.values(), ids=list(BAD_ENTRIES))
-def test_a_tool_that_cannot_be_published_is_told_with_its_place_and_nothing_is_loaded(
-    around: Surroundings, entry: Json, told: str
+def test_a_tool_that_cannot_be_published_is_reported_with_its_place_and_nothing_is_loaded(
+    around: ToolFileSettings, entry: Json, told: str
 ) -> None:
-    registry = Registry()
+    catalog = ToolCatalog()
     sound = changed(name="sound")
     with pytest.raises(Misconfigured) as refused:
-        add(around, [sound, entry, changed(name="sound_too")], registry)
+        add(around, [sound, entry, changed(name="sound_too")], catalog)
     lines = refused.value.message.splitlines()
     assert lines[0] == "the tool file `tools.json` is wrong:"
     assert all(line.startswith("  tool 2") for line in lines[1:])
     assert any(told in line for line in lines[1:]), lines
-    assert registry.specs() == ()
+    assert catalog.specs() == ()
 
 
-def test_all_faults_of_all_tools_are_told_at_once(around: Surroundings) -> None:
+def test_a_tool_that_would_work_above_the_workspace_is_refused(around: ToolFileSettings) -> None:
+    """It could put a link in the place of the workspace (docs/SECURITY.md case 48)."""
+    shared = around.folder.parent / "shared"
+    (shared / "ws" / "below").mkdir(parents=True)
+    (shared / "beside").mkdir()
+    (around.folder.parent / "home" / "around").symlink_to(shared)
+    inside, file = replace(around, folder=shared / "ws"), around.folder.parent / "home" / "tools.json"
+    for folder in ("../shared", "around", str(shared)):
+        file.write_text(json.dumps([changed(_folder=folder)]))
+        with pytest.raises(Misconfigured, match="`show`: would work in a folder that the workspace lies in; name") as refused:
+            publish(file, inside, ToolCatalog())
+        assert len(refused.value.message.splitlines()) == 2
+    for said in ({"_folder": "../shared/ws/below"}, {"_folder": "../shared/beside"}, {"_readable": ["../shared"]}, {}):
+        file.write_text(json.dumps([changed(**said)]))
+        publish(file, inside, ToolCatalog())
+
+
+def test_all_faults_of_all_tools_are_reported_at_once(around: ToolFileSettings) -> None:
     worst = changed("description", "_argv", name="a b", _timeout=-1, _network=1, _category="x", _nothing=0)
     with pytest.raises(Misconfigured) as refused:
         add(around, [worst, 7, changed(_argv=[])])
@@ -261,13 +298,13 @@ def test_all_faults_of_all_tools_are_told_at_once(around: Surroundings) -> None:
     ],
     ids=str,
 )
-def test_a_document_that_cannot_be_read_is_told_why(around: Surroundings, document: bytes, told: str) -> None:
+def test_for_a_document_that_cannot_be_read_the_error_says_why(around: ToolFileSettings, document: bytes, told: str) -> None:
     with pytest.raises(Misconfigured) as refused:
         add(around, document)
     assert told in refused.value.message
 
 
-def test_a_file_that_is_none_is_told_and_never_waited_for(around: Surroundings) -> None:
+def test_a_path_that_is_no_file_is_reported_and_never_waited_for(around: ToolFileSettings) -> None:
     home = around.folder.parent / "home"
     os.mkfifo(home / "pipe")
     for name, told in (
@@ -277,37 +314,37 @@ def test_a_file_that_is_none_is_told_and_never_waited_for(around: Surroundings) 
         ("/dev/tty", "not a file"),
     ):
         with pytest.raises(Misconfigured, match=told):
-            add_tool_file(Registry(), home / name, NO_CAGE, around)
+            publish(home / name, around, ToolCatalog())
 
 
-def test_names_that_are_taken_are_refused_whoever_took_them(around: Surroundings) -> None:
+def test_names_that_are_taken_are_refused_whichever_source_took_them(around: ToolFileSettings) -> None:
     @tool(category="read")
     def show(path: str) -> str:
         """Show it."""
         return path
 
-    registry = Registry()
-    registry.add(show, source="builtin")
-    before = registry.specs()
+    catalog = catalog_of(show, source="builtin")
+    before = catalog.specs()
     with pytest.raises(Misconfigured) as refused:
-        add(around, [changed(name="other"), GOOD], registry)
+        add(around, [changed(name="other"), GOOD], catalog)
     assert "tool 2 `show`: this name is taken by builtin; rename it" in refused.value.message
-    assert registry.specs() == before
+    assert catalog.specs() == before
     with pytest.raises(Misconfigured, match="already published by tools:"):
         add(around, [GOOD, GOOD])
-    with pytest.raises(Misconfigured, match="already published as `show` by tools:"):
-        add(around, [GOOD, changed(name="Show")])
-    with pytest.raises(Misconfigured, match="tool 1 `SHOW`: this name is taken by builtin"):
-        add(around, [changed(name="SHOW")], registry)
-    two_files = Registry()
+    with pytest.raises(Misconfigured, match="looks like `show` of tools:"):
+        add(around, [GOOD, changed(name="sh0w")])
+    with pytest.raises(Misconfigured, match=r"tool 1 `SHOvv`: this name is taken by builtin \(it looks like `show`\)"):
+        add(around, [changed(name="SHOvv")], catalog)
+    two_files = ToolCatalog()
     add(around, [GOOD], two_files)
     with pytest.raises(Misconfigured, match="taken by tools:"):
         add(around, [GOOD], two_files)
 
 
+@pytest.mark.requirement("000-37", "the three example files load")
 @pytest.mark.parametrize("name", ["echo-tools.json", "debugger-tools.json", "debugger-tools-bash.json"])
-def test_the_examples_load_beside_each_other_and_the_built_in_names(around: Surroundings, name: str) -> None:
-    specs = add_tool_file(Registry(), EXAMPLES / name, NO_CAGE, around)
+def test_the_examples_load_beside_each_other_and_the_built_in_names(around: ToolFileSettings, name: str) -> None:
+    specs = publish(EXAMPLES / name, around, ToolCatalog())
     assert [spec.name for spec in specs] == (["echo"] if "echo" in name else ["show_file", "run_test", "grep_repo"])
     taken = {
         "list_directory",

@@ -1,4 +1,4 @@
-"""The Toolbox over functions (protocol.md section 7 rows 9, 15)."""
+"""The Toolbox over functions (docs/PROTOCOL.md section 7 rows 9, 15)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.tools import registry as registry_module
-from gateway.adapters.tools.declaration import AnyTool, tool
-from gateway.adapters.tools.registry import Registry
+from gateway.adapters.tools import catalog as catalog_module
+from gateway.adapters.tools import functions, local
+from gateway.adapters.tools.declaration import tool
+from gateway.adapters.tools.local import LocalSource, ToolEntry
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured, ToolFailed
 from gateway.core.model import CallFacts, ToolOutput
 from gateway.core.vocabulary import Category, Recovery, Trust
 from gateway.runtime.ports import Toolbox, ToolContext
-from tests.adapters.tools.conftest import Call, failure_of, make_context, spec_of
+from tests.adapters.tools.conftest import Call, catalog_of, catalog_over, failure_of, make_context, spec_of
 
 
 @tool(category="read", summary="Greet {name}")
@@ -34,15 +35,8 @@ async def greet_slowly(name: str, context: ToolContext) -> dict[str, str]:
     return {"hello": name, "for": context.principal.name}
 
 
-def registry_of(*tools: AnyTool) -> Registry:
-    registry = Registry()
-    for each in tools:
-        registry.add(each, source="test")
-    return registry
-
-
-def test_the_registry_is_a_toolbox() -> None:
-    toolbox: Toolbox = registry_of(greet, greet_slowly)
+def test_the_catalog_is_a_toolbox() -> None:
+    toolbox: Toolbox = catalog_of(greet, greet_slowly)
     assert [spec.name for spec in toolbox.specs()] == ["greet", "greet_slowly"]
 
 
@@ -63,7 +57,7 @@ def test_a_definition_says_what_its_author_declared() -> None:
     def drop_table(table: str) -> None:
         """Drop a table."""
 
-    (spec,) = registry_of(drop_table).specs()
+    (spec,) = catalog_of(drop_table).specs()
     assert (spec.name, spec.title, spec.description) == ("drop", "Drop a table", "Drop a table.")
     assert (spec.interface_id, spec.method_name, spec.source) == ("database", "drop_table", "test")
     assert (spec.category, spec.trust, spec.recovery) == (Category.DESTRUCTIVE, Trust.TRUSTED, Recovery.PROBE)
@@ -72,7 +66,7 @@ def test_a_definition_says_what_its_author_declared() -> None:
 
 
 def test_a_result_is_untrusted_and_a_call_unsafe_to_repeat_unless_declared_otherwise() -> None:
-    (spec,) = registry_of(greet).specs()
+    (spec,) = catalog_of(greet).specs()
     assert (spec.trust, spec.recovery) == (Trust.UNTRUSTED, Recovery.UNSAFE)
 
 
@@ -91,18 +85,18 @@ async def test_functions_run_in_threads_and_coroutines_on_the_loop(call: Call) -
         """Where it runs."""
         return "loop" if threading.current_thread() is threading.main_thread() else "thread"
 
-    registry = registry_of(where, where_async)
+    catalog = catalog_of(where, where_async)
     async with asyncio.timeout(5):
-        assert (await call(registry, "where")).text == "thread"
-        assert (await call(registry, "where_async")).text == "loop"
+        assert (await call(catalog, "where")).text == "thread"
+        assert (await call(catalog, "where_async")).text == "loop"
 
 
 async def test_the_context_is_handed_in_and_never_published(call: Call) -> None:
-    registry = registry_of(greet_slowly)
-    spec = spec_of(registry, "greet_slowly")
+    catalog = catalog_of(greet_slowly)
+    spec = spec_of(catalog, "greet_slowly")
     assert set(spec.param_schema["properties"]) == {"name"}
-    assert registry.find_faults(spec, {"name": "Bob", "context": {}})
-    output = await call(registry, "greet_slowly", name="Bob")
+    assert catalog.find_faults(spec, {"name": "Bob", "context": {}})
+    output = await call(catalog, "greet_slowly", name="Bob")
     assert output.structured == {"hello": "Bob", "for": "Ada"}
 
 
@@ -131,7 +125,7 @@ async def test_whatever_a_tool_gives_back_becomes_text_and_json(call: Call, valu
         """Give."""
         return value
 
-    output = await call(registry_of(give), "give")
+    output = await call(catalog_of(give), "give")
     assert (output.text, output.structured) == (text, structured)
 
 
@@ -142,12 +136,12 @@ async def test_what_has_no_json_form_is_the_tools_failure(call: Call, value: obj
         """Give."""
         return value
 
-    assert "not JSON" in (await failure_of(call(registry_of(give), "give"))).message
+    assert "not JSON" in (await failure_of(call(catalog_of(give), "give"))).message
 
 
 @pytest.mark.parametrize("error", [ValueError("/secret/path"), KeyError("x"), StopIteration(), SystemExit(3), RecursionError()])
 @pytest.mark.parametrize("sort", ["function", "coroutine"])
-async def test_an_unforeseen_error_tells_only_its_class(
+async def test_of_an_unforeseen_error_only_the_class_is_reported(
     call: Call, error: BaseException, sort: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     @tool(category="read", name="fail")
@@ -161,7 +155,7 @@ async def test_an_unforeseen_error_tells_only_its_class(
         raise error
 
     async with asyncio.timeout(5):
-        failed = await failure_of(call(registry_of(fail_in_thread if sort == "function" else fail_on_loop), "fail"))
+        failed = await failure_of(call(catalog_of(fail_in_thread if sort == "function" else fail_on_loop), "fail"))
     assert failed.message.startswith("the tool failed (")
     assert "/secret/path" not in failed.message
     assert caplog.records
@@ -173,9 +167,9 @@ async def test_a_tools_own_failure_passes_in_its_own_words(call: Call) -> None:
         """Fail."""
         raise ToolFailed("there is no `x` \ud800" + "." * 10_000, "sourceUnavailable")
 
-    failed = await failure_of(call(registry_of(fail), "fail"))
+    failed = await failure_of(call(catalog_of(fail), "fail"))
     assert failed.message.startswith("there is no `x` ?")
-    assert len(failed.message) == registry_module.MAX_FAILURE_TEXT
+    assert len(failed.message) == catalog_module.MAX_FAILURE_TEXT
     assert failed.reason == "sourceUnavailable"
 
 
@@ -185,7 +179,7 @@ async def test_a_coroutine_that_cancels_itself_has_failed_and_cancels_nobody_els
         """Give up."""
         raise asyncio.CancelledError
 
-    assert (await failure_of(call(registry_of(give_up), "give_up"))).message == "the tool gave up"
+    assert (await failure_of(call(catalog_of(give_up), "give_up"))).message == "the tool gave up"
 
 
 async def test_cancelling_reaches_a_coroutine_at_once() -> None:
@@ -201,9 +195,9 @@ async def test_cancelling_reaches_a_coroutine_at_once() -> None:
         finally:
             ended.set()
 
-    registry, context = registry_of(wait), make_context()
+    catalog, context = catalog_of(wait), make_context()
     async with asyncio.timeout(5):
-        task = asyncio.create_task(registry.execute(spec_of(registry, "wait"), {}, context))
+        task = asyncio.create_task(catalog.execute(spec_of(catalog, "wait"), {}, context))
         await started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -213,7 +207,7 @@ async def test_cancelling_reaches_a_coroutine_at_once() -> None:
 
 
 async def test_a_blocking_tool_sees_the_cancellation_and_its_late_result_is_not_lost() -> None:
-    """protocol.md section 7: a result after the cancellation is recorded, so the runtime must be able to see it."""
+    """docs/PROTOCOL.md section 7: a result after the cancellation is recorded, so the runtime must be able to see it."""
     loop = asyncio.get_running_loop()
     started = asyncio.Event()
 
@@ -224,9 +218,9 @@ async def test_a_blocking_tool_sees_the_cancellation_and_its_late_result_is_not_
         assert context.cancelled.wait(5)
         return "seen"
 
-    registry, context = registry_of(look), make_context()
+    catalog, context = catalog_of(look), make_context()
     async with asyncio.timeout(5):
-        task = asyncio.create_task(registry.execute(spec_of(registry, "look"), {}, context))
+        task = asyncio.create_task(catalog.execute(spec_of(catalog, "look"), {}, context))
         await started.wait()
         task.cancel()
         assert (await task).text == "seen"
@@ -234,7 +228,7 @@ async def test_a_blocking_tool_sees_the_cancellation_and_its_late_result_is_not_
 
 
 async def test_a_blocking_tool_that_never_listens_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry_module, "LATE_PATIENCE", 0.01)
+    monkeypatch.setattr(local, "LATE_GRACE", 0.01)
     loop = asyncio.get_running_loop()
     started = asyncio.Event()
     release = threading.Event()
@@ -245,9 +239,9 @@ async def test_a_blocking_tool_that_never_listens_is_left_behind(monkeypatch: py
         loop.call_soon_threadsafe(started.set)
         release.wait(5)
 
-    registry = registry_of(sleep)
+    catalog = catalog_of(sleep)
     async with asyncio.timeout(5):
-        task = asyncio.create_task(registry.execute(spec_of(registry, "sleep"), {}, make_context()))
+        task = asyncio.create_task(catalog.execute(spec_of(catalog, "sleep"), {}, make_context()))
         await started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -255,8 +249,8 @@ async def test_a_blocking_tool_that_never_listens_is_left_behind(monkeypatch: py
     release.set()
 
 
-async def test_a_call_cancelled_while_it_stands_in_line_never_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry_module, "MAX_THREADS", 1)
+async def test_a_call_cancelled_while_it_is_queued_never_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "MAX_THREADS", 1)
     loop = asyncio.get_running_loop()
     started = asyncio.Event()
     release = threading.Event()
@@ -273,12 +267,14 @@ async def test_a_call_cancelled_while_it_stands_in_line_never_begins(monkeypatch
         """Act."""
         ran.append("acted")
 
-    registry = registry_of(hold, act)
+    catalog = catalog_of(hold, act)
     async with asyncio.timeout(5):
-        holding = asyncio.create_task(registry.execute(spec_of(registry, "hold"), {}, make_context()))
+        holding = asyncio.create_task(catalog.execute(spec_of(catalog, "hold"), {}, make_context()))
         await started.wait()
-        acting = asyncio.create_task(registry.execute(spec_of(registry, "act"), {}, make_context()))
-        await asyncio.sleep(0)
+        acting = asyncio.create_task(catalog.execute(spec_of(catalog, "act"), {}, make_context()))
+        # Once for the call, once for the task in which its source runs it.
+        for _ in range(2):
+            await asyncio.sleep(0)
         acting.cancel()
         await asyncio.sleep(0)
         release.set()
@@ -293,9 +289,9 @@ def test_facts_come_from_the_tools_own_finder() -> None:
     def write(path: str) -> None:
         """Write."""
 
-    registry = registry_of(write, greet)
-    assert registry.facts(spec_of(registry, "write"), {"path": "a"}) == CallFacts(path="a", bytes=3)
-    assert registry.facts(spec_of(registry, "greet"), {"name": "a"}) == CallFacts()
+    catalog = catalog_of(write, greet)
+    assert catalog.facts(spec_of(catalog, "write"), {"path": "a"}) == CallFacts(path="a", bytes=3)
+    assert catalog.facts(spec_of(catalog, "greet"), {"name": "a"}) == CallFacts()
 
 
 def test_facts_that_cannot_be_found_are_a_failure_not_a_crash() -> None:
@@ -303,28 +299,27 @@ def test_facts_that_cannot_be_found_are_a_failure_not_a_crash() -> None:
     def write(path: str) -> None:
         """Write."""
 
-    registry = registry_of(write)
+    catalog = catalog_of(write)
     with pytest.raises(ToolFailed, match="KeyError"):
-        registry.facts(spec_of(registry, "write"), {"path": "a"})
+        catalog.facts(spec_of(catalog, "write"), {"path": "a"})
 
 
 async def test_another_definition_of_the_same_name_does_not_run() -> None:
-    """security.md row 56: a definition that changed is another tool."""
-    registry = registry_of(greet)
-    changed = replace(spec_of(registry, "greet"), description="Say goodbye.")
-    failed = await failure_of(registry.execute(changed, {"name": "a"}, make_context()))
+    """docs/SECURITY.md case 56: a definition that changed is another tool."""
+    catalog = catalog_of(greet)
+    changed = replace(spec_of(catalog, "greet"), description="Say goodbye.")
+    failed = await failure_of(catalog.execute(changed, {"name": "a"}, make_context()))
     assert failed.reason == "sourceUnavailable"
 
 
 async def test_a_tool_that_is_unavailable_says_why() -> None:
-    registry = Registry()
-    spec = replace(spec_of(registry_of(greet), "greet"), unavailable="no sandbox on this machine")
+    spec = replace(spec_of(catalog_of(greet), "greet"), unavailable="no sandbox on this machine")
 
     async def never(arguments: Any, context: ToolContext) -> None:
         raise AssertionError
 
-    registry.register(spec, never)
-    failed = await failure_of(registry.execute(spec, {"name": "a"}, make_context()))
+    catalog = catalog_over(LocalSource("test", lambda: [ToolEntry(spec, never)]))
+    failed = await failure_of(catalog.execute(spec, {"name": "a"}, make_context()))
     assert (failed.message, failed.reason) == ("no sandbox on this machine", "sourceUnavailable")
 
 
@@ -335,12 +330,12 @@ def test_a_name_no_model_may_see_is_refused(name: str) -> None:
         """Anything."""
 
     with pytest.raises(Misconfigured):
-        registry_of(anything)
+        catalog_of(anything)
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
     with pytest.raises(Misconfigured, match="already published"):
-        registry_of(greet, greet)
+        catalog_of(greet, greet)
 
 
 @pytest.mark.parametrize("template", ["Greet {nam}", "Greet {context}", "Greet {name.x}", "Greet {"])
@@ -353,7 +348,7 @@ def test_a_template_over_unknown_parameters_is_refused(template: str, place: str
         """Hello."""
 
     with pytest.raises(Misconfigured):
-        registry_of(hello)
+        catalog_of(hello)
 
 
 def test_a_tool_without_a_docstring_is_refused() -> None:
@@ -361,24 +356,24 @@ def test_a_tool_without_a_docstring_is_refused() -> None:
     def silent() -> None: ...
 
     with pytest.raises(Misconfigured, match="no description"):
-        registry_of(silent)
+        catalog_of(silent)
 
 
 def test_an_unsafe_schema_is_refused_by_the_name_of_its_tool() -> None:
     spec = replace(
-        spec_of(registry_of(greet), "greet"), param_schema={"type": "object", "properties": {"a": {"$ref": "http://x"}}}
+        spec_of(catalog_of(greet), "greet"), param_schema={"type": "object", "properties": {"a": {"$ref": "http://x"}}}
     )
 
     async def never(arguments: Any, context: ToolContext) -> None:
         raise AssertionError
 
     with pytest.raises(Misconfigured, match="tool `greet`"):
-        Registry().register(spec, never)
+        catalog_over(LocalSource("test", lambda: [ToolEntry(spec, never)]))
 
 
 def test_a_recursion_in_the_callers_arguments_is_only_a_fault() -> None:
-    registry = registry_of(greet)
+    catalog = catalog_of(greet)
     nested: Json = "x"
     for _ in range(min(sys.getrecursionlimit() // 2, 400)):
         nested = [nested]
-    assert registry.find_faults(spec_of(registry, "greet"), {"name": nested})
+    assert catalog.find_faults(spec_of(catalog, "greet"), {"name": nested})

@@ -1,4 +1,4 @@
-"""Logs that are whole and signed, and still cannot have happened (002-72; promises 3, 4 and 5 of design.md)."""
+"""Logs that are whole and signed, and still violate an invariant (docs/SECURITY.md promises 3, 4 and 5)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tests.fakes.history import DELETE, OPERATOR, READ, WRITE, History, assertio
 from tests.fakes.written import Submissions, fault_of, write
 
 CONSENTED, STEPPED = Decision.CONSENTED, Decision.STEP_UP_SUCCEEDED
-Tale = Callable[[History], Submissions]
+Scenario = Callable[[History], Submissions]
 
-IMPOSSIBLE: list[Tale] = []
+IMPOSSIBLE: list[Scenario] = []
 
 
-def impossible(tale: Tale) -> Tale:
+def impossible(scenario: Scenario) -> Scenario:
     """A history whose last entry contradicts what went before."""
-    IMPOSSIBLE.append(tale)
-    return tale
+    IMPOSSIBLE.append(scenario)
+    return scenario
 
 
 @impossible
@@ -85,7 +85,7 @@ def consent_where_step_up_was_due(history: History) -> Submissions:
 
 
 @impossible
-def consented_by_nobody(history: History) -> Submissions:
+def consented_without_an_approval(history: History) -> Submissions:
     return [history.beginning(), (history.intend(history.request("call-1", WRITE), CONSENTED),)]
 
 
@@ -133,6 +133,14 @@ def approval_of_another_call(history: History) -> Submissions:
     request, other = history.request("call-1", WRITE), history.request("call-2", WRITE)
     asked = history.ask(request, "apr_1")
     intent = history.intend(other, CONSENTED, approval_id="apr_1")
+    return [history.beginning(), (asked,), (history.answer(asked), intent)]
+
+
+@impossible
+def approval_of_another_definition(history: History) -> Submissions:
+    request = history.request("call-1", WRITE)
+    asked = history.ask(request, "apr_1")
+    intent = replace(history.intend(request, CONSENTED, approval_id="apr_1"), descriptor_digest="0" * 64)
     return [history.beginning(), (asked,), (history.answer(asked), intent)]
 
 
@@ -226,6 +234,12 @@ def grant_for_another_tool(history: History) -> Submissions:
 
 
 @impossible
+def grant_of_one_turn_in_another(history: History) -> Submissions:
+    before = granted(history)
+    return [*before, next_turn(history), on_grant(history, 1)]
+
+
+@impossible
 def grant_without_consent(history: History) -> Submissions:
     asked = history.ask(history.request("call-0", WRITE), "apr_1")
     return [history.beginning(), (asked,), (steps.GrantIssued(history.tick(), history.grant(asked, "grt_1")),)]
@@ -237,10 +251,23 @@ def snapshot_that_never_was(history: History) -> Submissions:
     return [history.beginning(), (history.intend(request),)]
 
 
-@pytest.mark.parametrize("tale", IMPOSSIBLE, ids=lambda tale: tale.__name__)
-def test_a_log_that_tells_the_impossible_is_not_sound(tale: Callable[[History], Submissions]) -> None:
-    written = write(tale(History()))
-    assert fault_of(written.check()) == (Flaw.STORY, len(written.leaves) - 1)
+def next_turn(history: History) -> Sequence[Entry]:
+    history.turn_id = "trn_2"
+    return (steps.TurnBegun(history.tick(), OPERATOR.id, history.snapshot, "model-1"),)
+
+
+@impossible
+def snapshot_of_another_turn(history: History) -> Submissions:
+    before = [history.beginning(), next_turn(history)]
+    request = replace(history.request("call-1"), turn_id="trn_1")
+    return [*before, (history.intend(request),)]
+
+
+@pytest.mark.requirement("002-74", "a log in which a call could not have happened as told is not sound")
+@pytest.mark.parametrize("scenario", IMPOSSIBLE, ids=lambda scenario: scenario.__name__)
+def test_a_log_of_what_cannot_have_happened_is_not_sound(scenario: Callable[[History], Submissions]) -> None:
+    written = write(scenario(History()))
+    assert fault_of(written.check()) == (Flaw.INVARIANT, len(written.leaves) - 1)
 
 
 def test_a_grant_that_frees_an_argument_covers_that_one() -> None:
@@ -258,7 +285,19 @@ def test_a_tool_that_the_snapshot_did_not_offer_is_found_where_the_snapshot_is_a
     written = write([begun, (history.intend(request),)])
     assert written.check().sound
     report = written.check(snapshots=[SnapshotRecord(fewer.digest, fewer.described())])
-    assert fault_of(report) == (Flaw.STORY, len(written.leaves) - 1)
+    assert fault_of(report) == (Flaw.INVARIANT, len(written.leaves) - 1)
+
+
+def test_a_call_that_is_not_as_its_snapshot_offered_it_is_found() -> None:
+    history = History()
+    offered, beginning = history.snapshot, history.beginning()
+    as_offered = history.intend(history.request("call-1", READ))
+    milder = replace(offered, tools=tuple(replace(tool, permission=PermissionMode.AUTO) for tool in offered.tools))
+    redefined = replace(as_offered, descriptor_digest="0" * 64)
+    without_asking = replace(history.intend(history.request("call-1", WRITE)), snapshot=milder)
+    for intent, sound in ((as_offered, True), (redefined, False), (without_asking, False)):
+        report = write([beginning, (intent,)]).check(snapshots=[SnapshotRecord(offered.digest, offered.described())])
+        assert report.sound is sound
 
 
 def test_calls_of_the_last_run_may_be_under_way() -> None:
