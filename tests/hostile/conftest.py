@@ -1,4 +1,4 @@
-"""The running gateway of the scenarios, for attackers."""
+"""The fixtures of the scenarios: a running gateway and a signed-in person."""
 
 from __future__ import annotations
 

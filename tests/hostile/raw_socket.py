@@ -1,4 +1,4 @@
-"""A WebSocket client that keeps no rule it does not want to keep: frames are written byte by byte (RFC 6455 section 5.2)."""
+"""A WebSocket client that can break the protocol: frames are written byte by byte (RFC 6455 section 5.2)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Opcode(IntEnum):
     PONG = 10
 
 
-class HungUp(Exception):
-    """The gateway closed; `code` is its close code, 1006 when it sent none."""
+class ClosedByGateway(Exception):
+    """The gateway closed the connection; `code` is its close code, 1006 when it sent none."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"closed with {code}")
@@ -49,7 +49,7 @@ def frame(
     masked: bool = True,
     claimed: int | None = None,
 ) -> bytes:
-    """One frame. `claimed` lies about the length; `reserved` sets RSV1 to RSV3 (bits 4, 2, 1)."""
+    """One frame. `claimed` is a false length; `reserved` sets RSV1 to RSV3 (bits 4, 2, 1)."""
     length = len(payload) if claimed is None else claimed
     bits = 0x80 if masked else 0
     if length < 126:
@@ -59,7 +59,7 @@ def frame(
     else:
         size = struct.pack(">BQ", bits | 127, length)
     head = struct.pack(">B", (0x80 if final else 0) | reserved << 4 | opcode) + size
-    # A zero mask is a valid mask, and leaves the payload as it reads here.
+    # A zero mask is a valid mask and does not change the payload.
     return head + (bytes(4) if masked else b"") + payload
 
 
@@ -77,30 +77,30 @@ class RawSocket:
 
     @classmethod
     async def open(cls, browser: Browser, site: str, *, receive_buffer: int | None = None) -> RawSocket:
-        """Shake hands as the site's own page would."""
-        status, connection = await shake_hands(browser, site, receive_buffer=receive_buffer)
+        """Connect as the site's own page would."""
+        status, connection = await handshake(browser, site, receive_buffer=receive_buffer)
         assert status == 101, status
         return connection
 
     def write(self, *frames: bytes) -> None:
-        """Put bytes on the wire."""
+        """Send bytes."""
         self.writer.write(b"".join(frames))
 
-    async def tell(self, payload: bytes | str, **options: Any) -> dict[str, Any]:
-        """Send one text message and give the answer to it."""
+    async def exchange(self, payload: bytes | str, **options: Any) -> dict[str, Any]:
+        """Send one text message and return its answer."""
         self.write(frame(payload.encode() if isinstance(payload, str) else payload, **options))
-        return await self.hear()
+        return await self.receive()
 
-    async def hear(self) -> dict[str, Any]:
-        """The next answer; notifications are passed over. Raises HungUp."""
+    async def receive(self) -> dict[str, Any]:
+        """The next answer; notifications are skipped. Raises ClosedByGateway."""
         async with asyncio.timeout(PATIENCE):
             while True:
-                message = orjson.loads(await self.hear_message())
+                message = orjson.loads(await self.receive_message())
                 if "method" not in message:
                     return message
 
-    async def hear_message(self) -> bytes:
-        """The next text message, whatever it is. Raises HungUp."""
+    async def receive_message(self) -> bytes:
+        """The next text message, whatever it is. Raises ClosedByGateway."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 opcode, payload = await self._read_frame()
@@ -110,19 +110,19 @@ class RawSocket:
                     case Opcode.PING:
                         self.write(frame(payload, Opcode.PONG))
                     case Opcode.CLOSE:
-                        raise HungUp(struct.unpack(">H", payload[:2])[0] if payload else 1005)
+                        raise ClosedByGateway(struct.unpack(">H", payload[:2])[0] if payload else 1005)
                     case _:
                         raise AssertionError(f"an unexpected frame of opcode {opcode}")
 
-    async def closing(self) -> int:
-        """The code that the gateway closes with, after whatever it still says."""
+    async def close_code(self) -> int:
+        """The gateway's close code, after its remaining messages."""
         try:
             while True:
-                await self.hear_message()
-        except HungUp as hung_up:
+                await self.receive_message()
+        except ClosedByGateway as hung_up:
             return hung_up.code
 
-    async def leave(self) -> None:
+    async def drop(self) -> None:
         """Drop the connection."""
         self.writer.transport.abort()
         try:
@@ -133,9 +133,9 @@ class RawSocket:
     async def _read_frame(self) -> tuple[int, bytes]:
         try:
             first, second = await self.reader.readexactly(2)
-            assert first & 0x80, "the gateway fragments nothing"
-            assert not first & 0x70, "no extension was agreed on"
-            assert not second & 0x80, "a server masks nothing"
+            assert first & 0x80, "the gateway sends no fragments"
+            assert not first & 0x70, "no extension was negotiated"
+            assert not second & 0x80, "a server does not mask frames"
             length = second & 0x7F
             if length == 126:
                 (length,) = struct.unpack(">H", await self.reader.readexactly(2))
@@ -143,11 +143,11 @@ class RawSocket:
                 (length,) = struct.unpack(">Q", await self.reader.readexactly(8))
             return first & 0x0F, await self.reader.readexactly(length)
         except (asyncio.IncompleteReadError, ConnectionError):
-            raise HungUp(1006) from None
+            raise ClosedByGateway(1006) from None
 
 
 async def connect(port: int, *, receive_buffer: int | None = None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A TCP connection to the gateway; a small receive buffer makes a peer that does not read felt soon."""
+    """A TCP connection to the gateway; with a small receive buffer, a stalled peer blocks the gateway's writes soon."""
     peer = socket.socket()
     if receive_buffer is not None:
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -157,7 +157,7 @@ async def connect(port: int, *, receive_buffer: int | None = None) -> tuple[asyn
     return await asyncio.open_connection(sock=peer, limit=limit)
 
 
-async def shake_hands(
+async def handshake(
     browser: Browser,
     site: str,
     *,
@@ -166,7 +166,7 @@ async def shake_hands(
     headers: Mapping[str, str] | None = None,
     receive_buffer: int | None = None,
 ) -> tuple[int, RawSocket]:
-    """Ask for the upgrade with this person's cookies, and with any Host and any number of Origins. Gives the status."""
+    """Request the upgrade with this person's cookies, with any Host and any number of Origins. Returns the status."""
     parts = urlsplit(site)
     jar = browser.cookies.get(parts.hostname or "", {})
     lines = {

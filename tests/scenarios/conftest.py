@@ -40,10 +40,7 @@ class Scene:
 
     async def asked(self, call_id: str) -> str:
         """The id of the approval that was requested for a call, as the shell is told."""
-        while True:
-            approval = (await self.shell.told("approvals/requested"))["approval"]
-            if approval["callId"] == call_id:
-                return str(approval["id"])
+        return await self.shell.approval_requested(call_id)
 
     async def closings(self, conversation_id: str) -> list[dict[str, Any]]:
         """The closing audit entries of a conversation, newest first."""

@@ -1,4 +1,4 @@
-"""Attacks on approvals, sent to the running gateway (security research section 7, cases 28 to 40). Ids: 002-30, 002-33."""
+"""Attacks on approvals, sent to the running gateway (docs/SECURITY.md cases 28 to 40)."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ async def finish(call: asyncio.Future[Any]) -> Any:
         return await call
 
 
+@pytest.mark.requirement("002-33", "the challenge covers tool, arguments, conversation, turn, snapshot and expiry")
 async def test_the_statement_is_the_canonical_bytes_that_the_digest_is_of(scene: Scene) -> None:
     _, call, approval_id = await ask(scene, "erase", "caf\u00e9 \u202etxt.exe")
     opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
@@ -47,6 +48,7 @@ async def test_the_statement_is_the_canonical_bytes_that_the_digest_is_of(scene:
     await finish(call)
 
 
+@pytest.mark.requirement("002-33", "of two approvals at once one counts, and the call runs once")
 async def test_case_29_two_consoles_that_approve_at_once_run_the_call_once(scene: Scene) -> None:
     turn, call, approval_id = await ask(scene, "note")
     second = await scene.ada.console()
@@ -64,6 +66,7 @@ async def test_case_29_two_consoles_that_approve_at_once_run_the_call_once(scene
     await second.close()
 
 
+@pytest.mark.requirement("002-33", "an approval that was used answers no equal call")
 async def test_case_32_an_answered_approval_answers_no_equal_call_later(scene: Scene) -> None:
     turn, call, approval_id = await ask(scene, "erase")
     opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
@@ -81,6 +84,9 @@ async def test_case_32_an_answered_approval_answers_no_equal_call_later(scene: S
     assert (await finish(again))["outcome"] == "cancelled"
 
 
+@pytest.mark.requirement("002-30", "thirteen forged assertions run nothing")
+@pytest.mark.requirement("002-16", "a step-up without a valid proof is refused")
+@pytest.mark.requirement("002-43", "the outcome stepUpFailed")
 @pytest.mark.parametrize(
     "forgery",
     [
@@ -100,6 +106,10 @@ async def test_case_32_an_answered_approval_answers_no_equal_call_later(scene: S
     ],
 )
 async def test_case_37_an_assertion_that_does_not_hold_runs_nothing(scene: Scene, forgery: Forgery) -> None:
+    # A counter can go back only once the passkey has been used: until then it may be one that does not count.
+    _, honest, first_id = await ask(scene, "erase")
+    await scene.ada.answer(scene.console, first_id)
+    assert (await finish(honest))["outcome"] == "ok"
     turn, call, approval_id = await ask(scene, "erase")
     with pytest.raises(RpcError):
         await scene.ada.answer(scene.console, approval_id, forgery=forgery)
@@ -108,6 +118,7 @@ async def test_case_37_an_assertion_that_does_not_hold_runs_nothing(scene: Scene
     assert scene.effects(turn.conversation_id) == []
 
 
+@pytest.mark.requirement("002-30", "another operator's passkey proves nothing for this call")
 async def test_case_37_somebody_elses_passkey_answers_nothing(scene: Scene) -> None:
     turn, call, approval_id = await ask(scene, "erase")
     frank = await scene.another("Frank", "operator")
@@ -119,6 +130,7 @@ async def test_case_37_somebody_elses_passkey_answers_nothing(scene: Scene) -> N
     await frank.leave()
 
 
+@pytest.mark.requirement("002-29", "another person's approvals can be neither read nor answered")
 async def test_somebody_else_can_neither_see_nor_answer_my_approvals(scene: Scene) -> None:
     turn, call, approval_id = await ask(scene, "note")
     heidi = await scene.another("Heidi", "guest")
@@ -137,6 +149,7 @@ async def test_somebody_else_can_neither_see_nor_answer_my_approvals(scene: Scen
     await heidi.leave()
 
 
+@pytest.mark.requirement("002-33", "a challenge is the server's, and answers once")
 async def test_a_challenge_answers_once_and_only_the_console_it_was_issued_to(scene: Scene) -> None:
     _, call, approval_id = await ask(scene, "note")
     opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
@@ -150,6 +163,7 @@ async def test_a_challenge_answers_once_and_only_the_console_it_was_issued_to(sc
     assert (await finish(call))["outcome"] == "ok"
 
 
+@pytest.mark.requirement("002-30", "a step-up is for one call and cannot become a grant")
 async def test_a_step_up_takes_no_lasting_scope(scene: Scene) -> None:
     turn, call, approval_id = await ask(scene, "erase")
     opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
@@ -161,6 +175,7 @@ async def test_a_step_up_takes_no_lasting_scope(scene: Scene) -> None:
     await finish(call)
 
 
+@pytest.mark.requirement("002-33", "a grant covers its exact arguments in its turn")
 async def test_cases_39_and_40_a_turn_grant_covers_these_arguments_in_this_turn_and_nothing_else(scene: Scene) -> None:
     turn = await scene.begin()
     call = await turn.start("note", {"what": "milk"}, "c1")
@@ -194,6 +209,7 @@ async def test_a_session_grant_with_one_freed_argument_covers_that_one_and_can_b
     assert (await finish(gone))["outcome"] == "deniedByUser"
 
 
+@pytest.mark.requirement("002-67", "questions that wait at once are capped")
 async def test_case_33_a_flood_of_questions_is_capped(scene: Scene) -> None:
     turn = await scene.begin()
     calls = [await turn.start("note", {"what": f"n{n}"}, f"c{n}") for n in range(30)]
@@ -209,6 +225,7 @@ async def test_case_33_a_flood_of_questions_is_capped(scene: Scene) -> None:
     assert scene.effects(turn.conversation_id) == []
 
 
+@pytest.mark.requirement("002-34a", "the agent origin reaches no console endpoint or socket")
 async def test_case_36_the_agent_origin_cannot_reach_the_console_by_http_or_socket(gateway: GatewayProcess, scene: Scene) -> None:
     thief = scene.ada.browser
     for path in ("/signin/options", "/passkeys/options", "/authorize", "/signout"):
@@ -221,10 +238,11 @@ async def test_case_36_the_agent_origin_cannot_reach_the_console_by_http_or_sock
     assert refused.value.response.status_code == 403
 
 
-async def test_what_the_shell_is_told_holds_nothing_that_could_answer(scene: Scene) -> None:
+@pytest.mark.requirement("002-34", "the shell is told of a question without challenge or nonce")
+async def test_what_the_shell_gets_holds_nothing_that_could_answer(scene: Scene) -> None:
     turn = await scene.begin()
     call = await turn.start("note", {"what": "milk"}, "c1")
-    told = (await scene.shell.told("approvals/requested"))["approval"]
+    told = (await scene.shell.notification("approvals/requested"))["approval"]
     opened = await scene.console.call("approvals/get", {"approvalId": told["id"]})
     assert opened["challenge"] not in str(told)
     assert opened["statement"]["nonce"] not in str(told)

@@ -1,5 +1,5 @@
-"""Faults around the running gateway: a full disk, a second gateway, an edited log (security research section 7, cases 59, 60
-and 66; promises 3, 4 and 6 of design.md). Requirement ids: 002-11, 002-74.
+"""Faults around the running gateway: a full disk, a second gateway, an edited log (docs/SECURITY.md cases 59, 60,
+66 and 87).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.storage.engine import choose_driver
+from gateway.adapters.storage.sqlite import choose_driver
 from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess, free_port
 from tests.harness.socket import RpcError
@@ -85,13 +85,13 @@ def full(folder: Path) -> Generator[None]:
 
 
 async def expect_nothing_runs(scene: Scene, turn: Turn, waiting: asyncio.Future[Any], opened: Any) -> None:
-    """Every act that needs a record is refused in words; what needs none goes on."""
+    """Every act that needs a record is refused in words; what needs none continues."""
     before = scene.effects(turn.conversation_id)
     for tool in ("peek", "note"):
         result = await turn.invoke(tool, {"what": "when full"}, f"full-{tool}")
         assert (result["outcome"], result["reason"]) == ("executionError", "ledgerUnavailable"), result
         assert "nothing ran" in (result["error"] or result["content"])
-    # The person said yes, but there is no record of it: so it was none, and they are told.
+    # The person approved, but there is no record of it. So it does not count, and they are informed.
     with pytest.raises(RpcError) as refused:
         await scene.console.call("approvals/decide", scene.ada.decision(opened, scope="session"))
     assert refused.value.code == -32005
@@ -108,7 +108,7 @@ async def expect_nothing_runs(scene: Scene, turn: Turn, waiting: asyncio.Future[
 
 
 async def expect_all_is_well(scene: Scene, turn: Turn) -> None:
-    """Room again: work goes on, without a restart, and what was granted while full covers nothing."""
+    """Space again: work continues, without a restart, and what was granted while full covers nothing."""
     turn = await Turn.begin(scene.shell, turn.conversation_id)
     assert (await turn.invoke("peek", {"what": "again"}, "room-1"))["outcome"] == "ok"
     call = await turn.start("note", {"what": "milk"}, "room-2")
@@ -128,12 +128,13 @@ async def suffer(scene: Scene, filled: Callable[[], Any]) -> None:
     await expect_all_is_well(scene, turn)
 
 
-async def test_case_59_nothing_runs_while_no_record_can_be_written_and_work_goes_on_after(tmp_path: Path) -> None:
+@pytest.mark.requirement("002-11", "no call runs and no approval counts while nothing can be recorded")
+async def test_case_59_nothing_runs_while_no_record_can_be_written_and_work_continues_after(tmp_path: Path) -> None:
     async with stage(make_gateway(tmp_path)) as scene:
         await suffer(scene, lambda: no_file_may_grow(scene.gateway))
 
 
-async def test_case_59_nothing_runs_on_a_full_disk_and_work_goes_on_when_it_is_freed(tmp_path: Path) -> None:
+async def test_case_59_nothing_runs_on_a_full_disk_and_work_continues_when_it_is_freed(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     with small_disk(disk):
         gateway = make_gateway(tmp_path / "home", COUNTERSIGN_STATE=str(disk / "state"))
@@ -145,7 +146,8 @@ async def test_case_59_a_gateway_that_cannot_write_says_so_and_does_not_start(tm
     (tmp_path / "state").write_text("a file where a folder should be")
     code, output = await make_gateway(tmp_path).run("serve")
     assert code == 2, output
-    assert "state directory cannot be written" in output
+    assert "`COUNTERSIGN_STATE` is" in output
+    assert "it should be a folder" in output
     assert "Traceback" not in output
 
 
@@ -261,6 +263,7 @@ async def test_case_66_a_tail_cut_off_with_its_checkpoints_is_found_only_by_what
     assert "Traceback" not in output
 
 
+@pytest.mark.requirement("002-11", "the gateway does not start on a log with a record removed")
 async def test_case_66_a_log_that_does_not_add_up_is_not_written_on(written: Path, tmp_path: Path) -> None:
     gateway = copy(written, tmp_path)
     change(gateway.state, f"delete from leaves where position = {LAST}")
@@ -282,3 +285,45 @@ async def test_case_66_an_exported_log_verifies_by_itself_and_not_with_a_changed
     code, output = await gateway.run("audit", "verify", "--export", str(exported))
     assert code in (1, 2), output
     assert "Traceback" not in output
+
+
+# ── a damaged disk ──
+
+
+def flip(path: Path, share: float) -> None:
+    """One bit of a file, at that share of its length."""
+    raw = bytearray(path.read_bytes())
+    raw[int(len(raw) * share)] ^= 1
+    path.write_bytes(raw)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "a flipped bit in the write-ahead log": lambda state: flip(state / "ledger.db-wal", 0.6),
+    "no write-ahead log": lambda state: (state / "ledger.db-wal").unlink(),
+    "no database": lambda state: (state / "ledger.db").unlink(),
+    "an empty database": lambda state: (state / "ledger.db").write_bytes(b""),
+    "no mark": lambda state: (state / "ledger.mark").unlink(),
+}
+
+
+@pytest.mark.requirement("002-11", "after damage that loses acknowledged records nothing runs and nobody is offered to enrol")
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+async def test_case_87_damage_that_lost_records_keeps_the_gateway_from_starting(
+    tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    gateway = make_gateway(tmp_path)
+    await gateway.start()
+    ada = await Person.at(gateway).arrive()
+    turn = await Turn.begin(await ada.agent())
+    assert (await turn.invoke("peek", {"what": "a"}, "c1"))["outcome"] == "ok"
+    await gateway.kill()
+    damage(gateway.state)
+    code, output = await gateway.run("serve")
+    assert code == 2, output
+    (line,) = output.splitlines()
+    assert line.startswith("countersign: ")
+    assert "`countersign recover`" in line
+    code, output = await gateway.run("enrol", "Mallory", "--profile", "operator")
+    assert (code, "enrol#t=" in output) == (2, False), output
+    assert (gateway.home / "effects").read_text().count("peek") == 1
+    await ada.leave()

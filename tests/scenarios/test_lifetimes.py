@@ -1,7 +1,6 @@
 """What ends by itself, what survives a restart, and what a policy or an operator changes while people work.
 
-Security research section 7, cases 1, 9, 31 and 65; protocol.md section 7 rows 6, 8, 10, 12 and 14. Requirement ids: 002-08,
-002-16, 002-28, 002-32, 002-52, 002-55, 002-67.
+docs/SECURITY.md cases 1, 9, 31 and 65; docs/PROTOCOL.md section 7 rows 6, 8, 10, 12 and 14.
 """
 
 from __future__ import annotations
@@ -10,54 +9,21 @@ import asyncio
 import re
 import shutil
 import signal
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.harness.http import Browser
 from tests.harness.person import Person, Turn
-from tests.harness.process import GatewayProcess
 from tests.harness.socket import RpcError
-from tests.scenarios.conftest import Scene, make_gateway
-
-POLICY = Path(__file__).parents[2] / "policy"
-PATIENCE = 20.0
-
-
-@asynccontextmanager
-async def stage(home: Path, **settings: str) -> AsyncGenerator[Scene]:
-    """A gateway of one's own with these settings, and Ada at it. COUNTERSIGN_POLICY is a copy that may be edited."""
-    shutil.copytree(POLICY, home / "policy")
-    gateway = make_gateway(home, COUNTERSIGN_POLICY=str(home / "policy"), **settings)
-    await gateway.start()
-    ada = await Person.at(gateway).arrive()
-    try:
-        yield Scene(gateway, ada, await ada.agent(), await ada.console())
-    finally:
-        await ada.leave()
-        assert await gateway.stop() == 0
-        assert "Traceback" not in gateway.output, gateway.output
-
-
-def edit(gateway: GatewayProcess, name: str, old: str, new: str) -> None:
-    """Change one document of the gateway's own copy of the policy."""
-    path = gateway.home / "policy" / name
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-
-
-async def finish(call: asyncio.Future[Any]) -> Any:
-    async with asyncio.timeout(PATIENCE):
-        return await call
-
+from tests.scenarios.conftest import make_gateway
+from tests.scenarios.staging import PATIENCE, POLICY, edit, finish, stage
 
 # ── the policy ──
 
 
+@pytest.mark.requirement("002-52", "a new policy voids the snapshot, and a refresh makes the table of the new version")
+@pytest.mark.requirement("002-32", "a new policy refuses calls under the old snapshot, also one that was just approved")
 async def test_row_8_a_new_policy_voids_open_snapshots_and_says_so_to_both_sides(tmp_path: Path) -> None:
     async with stage(tmp_path) as scene:
         turn = await scene.begin()
@@ -65,15 +31,17 @@ async def test_row_8_a_new_policy_voids_open_snapshots_and_says_so_to_both_sides
         approval_id = await scene.asked("c1")
         edit(scene.gateway, "default.cedar", "This changes files, so it needs your yes", "This changes files, so you are asked")
         scene.gateway.send(signal.SIGHUP)
-        revoked = await scene.shell.told("snapshot/revoked", snapshotId=turn.snapshot["id"])
+        revoked = await scene.shell.notification("snapshot/revoked", snapshotId=turn.snapshot["id"])
         assert revoked["reason"] == "policyChanged"
-        version = (await scene.shell.told("policy/changed"))["policyVersion"]
-        assert (await scene.console.told("policy/changed"))["policyVersion"] == version != turn.snapshot["policyVersion"]
+        version = (await scene.shell.notification("policy/changed"))["policyVersion"]
+        assert (await scene.console.notification("policy/changed"))["policyVersion"] == version != turn.snapshot["policyVersion"]
         result = await turn.invoke("peek", {"what": "a"})
         assert (result["outcome"], result["reason"]) == ("refusedByPolicy", "policyChanged")
-        # Row 14: a yes to what was asked under the old policy runs nothing under the new one.
-        await scene.ada.answer(scene.console, approval_id)
+        # Row 14: what was asked under the old policy is not asked any more.
         assert (await finish(waiting))["reason"] == "policyChanged"
+        opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
+        assert opened["approval"]["status"] == "cancelled"
+        assert "challenge" not in opened
         assert scene.effects(turn.conversation_id) == []
         turn_ref = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
         turn.snapshot = (await scene.shell.call("turns/refresh", turn_ref))["snapshot"]
@@ -89,6 +57,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.requirement("002-08", "a policy that does not load leaves the last good one in force")
 async def test_case_65_a_broken_policy_changes_nothing_and_the_last_good_one_stays_in_force(tmp_path: Path) -> None:
     async with stage(tmp_path) as scene:
         turn = await scene.begin()
@@ -101,15 +70,17 @@ async def test_case_65_a_broken_policy_changes_nothing_and_the_last_good_one_sta
             # The snapshot is still good, and so is the rule that asks.
             assert (await turn.invoke("peek", {"what": "a"}))["outcome"] == "ok"
             call = await turn.start("note", {"what": "milk"})
-            approval = (await scene.shell.told("approvals/requested"))["approval"]
-            await scene.ada.answer(scene.console, approval["id"], "deny")
-            assert (await finish(call))["outcome"] == "deniedByUser"
+            approval = (await scene.shell.notification("approvals/requested"))["approval"]
+            # Approved: a no would stand for the rest of the turn.
+            await scene.ada.answer(scene.console, approval["id"])
+            assert (await finish(call))["outcome"] == "ok"
         shutil.move(scene.gateway.home / "policy", scene.gateway.home / "elsewhere")
         scene.gateway.send(signal.SIGHUP)
         await scene.gateway.wait_for(re.compile("(?s)" + ".*the policy was not reloaded" * (len(BROKEN) + 1)))
         assert (await turn.invoke("peek", {"what": "a"}))["outcome"] == "ok"
 
 
+@pytest.mark.requirement("002-08", "without a policy that loads nothing is served")
 async def test_case_65_without_any_good_policy_the_gateway_does_not_start(tmp_path: Path) -> None:
     shutil.copytree(POLICY, tmp_path / "policy")
     gateway = make_gateway(tmp_path, COUNTERSIGN_POLICY=str(tmp_path / "policy"))
@@ -124,6 +95,8 @@ async def test_case_65_without_any_good_policy_the_gateway_does_not_start(tmp_pa
 # ── quotas ──
 
 
+@pytest.mark.requirement("002-55", "calls per turn and per session are limited, over a restart too")
+@pytest.mark.requirement("002-67", "calls per session are counted on the server and survive a restart")
 async def test_row_10_a_used_up_turn_or_session_refuses_before_anybody_is_asked(tmp_path: Path) -> None:
     shutil.copytree(POLICY, tmp_path / "small")
     profiles = tmp_path / "small" / "profiles.toml"
@@ -159,6 +132,7 @@ async def test_row_10_a_used_up_turn_or_session_refuses_before_anybody_is_asked(
     assert await gateway.stop() == 0
 
 
+@pytest.mark.requirement("002-67", "what a session may store is limited")
 async def test_a_tab_that_floods_the_record_is_cut_off_before_the_disk_is_full_and_nothing_of_it_runs(tmp_path: Path) -> None:
     shutil.copytree(POLICY, tmp_path / "small")
     profiles = tmp_path / "small" / "profiles.toml"
@@ -198,7 +172,7 @@ async def test_a_tab_that_floods_the_record_is_cut_off_before_the_disk_is_full_a
 # ── time ──
 
 
-async def test_rows_12_and_13_a_question_that_nobody_answers_times_out_and_a_late_yes_is_refused(tmp_path: Path) -> None:
+async def test_rows_12_and_13_a_question_that_nobody_answers_times_out_and_a_late_approval_is_refused(tmp_path: Path) -> None:
     async with stage(tmp_path, COUNTERSIGN_APPROVAL_SECONDS="1") as scene:
         turn = await scene.begin()
         for number, tool in enumerate(("note", "erase")):
@@ -206,7 +180,7 @@ async def test_rows_12_and_13_a_question_that_nobody_answers_times_out_and_a_lat
             opened = await scene.console.call("approvals/get", {"approvalId": await scene.asked(f"c{number}")})
             result = await finish(call)
             assert (result["outcome"], result["reason"]) == ("timedOut", "approvalExpired")
-            resolved = await scene.console.told("approvals/resolved", callId=f"c{number}")
+            resolved = await scene.console.notification("approvals/resolved", callId=f"c{number}")
             assert resolved["status"] == "expired"
             try:
                 await scene.console.call("approvals/decide", scene.ada.decision(opened))
@@ -219,35 +193,36 @@ async def test_rows_12_and_13_a_question_that_nobody_answers_times_out_and_a_lat
         assert (await turn.invoke("erase", {"what": "milk"}, "c1"))["reason"] == "approvalExpired"
 
 
+@pytest.mark.requirement("002-28", "a snapshot runs out, also under a call that waits for its approval")
 async def test_row_6_a_snapshot_that_has_run_out_runs_nothing_until_it_is_refreshed(tmp_path: Path) -> None:
     async with stage(tmp_path, COUNTERSIGN_SNAPSHOT_SECONDS="1") as scene:
         turn = await scene.begin()
         call = await turn.start("note", {"what": "milk"}, "in-time")
-        approval_id = await scene.asked("in-time")
+        await scene.asked("in-time")
         async with asyncio.timeout(PATIENCE):
             while (await turn.invoke("peek", {"what": "a"})).get("reason") != "snapshotExpired":
                 await asyncio.sleep(0.1)
-        # Row 14: the yes comes when the snapshot is over.
-        await scene.ada.answer(scene.console, approval_id)
+        # Its question waits no longer than the snapshot.
         result = await finish(call)
-        assert (result["outcome"], result["reason"]) == ("refusedByPolicy", "snapshotExpired")
+        assert (result["outcome"], result["reason"]) == ("timedOut", "approvalExpired")
         place = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
         turn.snapshot = (await scene.shell.call("turns/refresh", place))["snapshot"]
         assert (await turn.invoke("peek", {"what": "fresh"}))["outcome"] == "ok"
         assert not any("note" in line for line in scene.effects(turn.conversation_id))
 
 
+@pytest.mark.requirement("002-32", "a lost tab's calls and questions are cancelled when the grace period ends")
 async def test_the_end_of_the_grace_period_cancels_what_ran_and_what_waited(tmp_path: Path) -> None:
     async with stage(tmp_path, COUNTERSIGN_GRACE_SECONDS="0.5") as scene:
         lost = await scene.ada.agent()
         turn = await Turn.begin(lost)
         await turn.start("linger", {}, "running")
-        await lost.told("tools/progress", callId="running")
+        await lost.notification("tools/progress", callId="running")
         await turn.start("note", {"what": "milk"}, "waiting")
-        approval_id = (await scene.console.told("approvals/requested"))["approval"]["id"]
+        approval_id = (await scene.console.notification("approvals/requested"))["approval"]["id"]
         opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
         lost.drop()
-        assert (await scene.console.told("approvals/resolved", approvalId=approval_id))["status"] == "cancelled"
+        assert (await scene.console.notification("approvals/resolved", approvalId=approval_id))["status"] == "cancelled"
         calls = await scene.shell.call("tools/list-calls", {"conversationId": turn.conversation_id})
         async with asyncio.timeout(PATIENCE):
             while {each["state"] for each in calls["calls"]} != {"closed"}:
@@ -269,6 +244,8 @@ async def test_the_end_of_the_grace_period_cancels_what_ran_and_what_waited(tmp_
 # ── restarts ──
 
 
+@pytest.mark.requirement("002-56", "conversation, grants and open questions survive a kill and a restart")
+@pytest.mark.requirement("002-84", "sessions are kept by the server and survive its restart")
 async def test_a_restart_keeps_sessions_conversations_grants_and_what_waits_for_an_answer(tmp_path: Path) -> None:
     async with stage(tmp_path) as scene:
         gateway, ada = scene.gateway, scene.ada

@@ -1,14 +1,10 @@
-"""Programs as tools, in their cage, at the running gateway (protocol.md section 7).
-
-Requirement ids: 000-17, 000-21, 000-23, 000-24, 000-25, 000-26, 000-27, 000-28, 000-29, 000-31, 000-32, 000-37.
-"""
+"""Programs as tools, in their sandbox, at the running gateway (docs/PROTOCOL.md section 7)."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -19,53 +15,14 @@ import pytest_asyncio
 
 from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess
+from tests.harness.socket import RpcError
 from tests.scenarios.conftest import Scene, make_gateway, text_of
+from tests.scenarios.programs import ARGUMENTS, PROGRAMS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PATIENCE = 20.0
-ARGUMENTS = ("first", "second", "third")
-TEXTS: dict[str, Any] = {
-    "type": "object",
-    "properties": {name: {"type": "string"} for name in ARGUMENTS},
-    "required": list(ARGUMENTS),
-}
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
-VALUE: dict[str, Any] = {"type": "object", "properties": {"value": {"type": "string"}}, "required": ["value"]}
-PRINT_ARGUMENTS = "import json, sys; print(json.dumps(sys.argv[1:]))"
-
-# A tree that does not want to end: one that is deaf, one in a session of its own, one whose parent is gone.
-STUBBORN = """
-trap '' TERM
-setsid bash -c 'trap "" TERM; while :; do echo x >> "$0.session"; sleep 0.05; done' "$value" &
-( ( while :; do echo x >> "$value.orphan"; sleep 0.05; done ) & )
-while :; do echo x >> "$value.deaf"; sleep 0.05; done
-"""
-
-
-def program(name: str, parameters: dict[str, Any] = NOTHING, **said: Any) -> dict[str, Any]:
-    """A tool that runs without asking, so that a test may call it often."""
-    return {"name": name, "description": f"{name} for tests", "parameters": parameters, "_category": "read", **said}
-
-
-PROGRAMS = [
-    program("shell", TEXTS, _exec='printf \'%s\\0\' "$first" "$second" "$third"'),
-    program("direct", TEXTS, _argv=["python3", "-c", PRINT_ARGUMENTS, "x{first}", "--second={second}", "--", "{third}"]),
-    program("operand", VALUE, _argv=["ls", "{value}"]),
-    program("shell_environment", _exec="tr '\\0' '\\n' < /proc/$$/environ"),
-    program("direct_environment", _argv=["env"]),
-    program("remember", VALUE, _exec='echo "${left-nothing}"; cat /tmp/left; export left="$value"; echo "$value" > /tmp/left'),
-    program("flood", _exec="head -c 300000 /dev/zero | tr '\\0' 'x'; head -c 20000 /dev/zero | tr '\\0' 'e' >&2; exit 3"),
-    program("bytes", _exec="printf 'a\\377b'"),
-    program("leak", _exec="printf 'found\\nAKIA''IOSFODNN7EXAMPLE\\n'"),
-    program("stubborn", VALUE, _exec=STUBBORN, _timeout=1),
-    program("patient", VALUE, _exec=STUBBORN, _timeout=60),
-    program("missing", _argv=["no-such-program-anywhere"]),
-    program("killed", _exec="kill -9 $$"),
-    program("elsewhere", VALUE, _exec='pwd; cat -- "$value"; echo x > here', _folder="apart", _readable=["library"]),
-    {key: value for key, value in program("append", VALUE, _exec='echo "$value" >> told').items() if key != "_category"},
-]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -114,6 +71,10 @@ INJECTIONS = {
 }
 
 
+@pytest.mark.requirement("000-23", "sixteen hostile values reach a shell and a direct command unchanged, and no file appears")
+@pytest.mark.requirement(
+    "000-29", "what a model writes as an argument is never code: quotes, substitutions and options stay text"
+)
 @pytest.mark.parametrize("value", INJECTIONS.values(), ids=list(INJECTIONS))
 async def test_a_value_in_any_place_is_a_value_and_nothing_else(scene: Scene, value: str) -> None:
     turn = await scene.begin()
@@ -134,6 +95,7 @@ async def test_a_value_in_any_place_is_a_value_and_nothing_else(scene: Scene, va
     assert sorted(scene.gateway.workspace.rglob("*")) == before
 
 
+@pytest.mark.requirement("000-20", "a value too long for a command is an invalid argument")
 @pytest.mark.parametrize("tool", ["shell", "direct"])
 async def test_what_is_too_long_for_a_command_is_refused_before_anything_runs(scene: Scene, tool: str) -> None:
     turn = await scene.begin()
@@ -145,12 +107,13 @@ async def test_what_is_too_long_for_a_command_is_refused_before_anything_runs(sc
 
 async def test_nul_does_not_even_get_past_the_wire(scene: Scene) -> None:
     turn = await Turn.begin(await scene.ada.agent())
-    await turn.start("shell", dict.fromkeys(ARGUMENTS, "a\0b"), "c1")
+    with pytest.raises(RpcError) as refused:
+        await turn.invoke("shell", dict.fromkeys(ARGUMENTS, "a\0b"), "c1")
+    assert refused.value.code == -32602
     assert (await turn.socket.call("tools/list-calls", {"conversationId": turn.conversation_id}))["calls"] == []
-    (refused,) = [each["params"] for each in turn.socket.notifications if each["method"] == "rpc/stray"]
-    assert (refused["id"], refused["error"]["code"]) == (None, -32700)
 
 
+@pytest.mark.requirement("000-24", "a value that a program would take for an option is refused before it runs")
 @pytest.mark.parametrize("value", ["-la", "--help", "-", "--", "-\n"])
 async def test_a_value_becomes_no_option(scene: Scene, value: str) -> None:
     turn = await scene.begin()
@@ -159,6 +122,7 @@ async def test_a_value_becomes_no_option(scene: Scene, value: str) -> None:
     assert "would take for an option" in result["error"]
 
 
+@pytest.mark.requirement("000-24", "an argument that the tool does not declare is refused")
 async def test_an_argument_that_no_command_uses_is_refused(scene: Scene) -> None:
     turn = await scene.begin()
     result = await turn.invoke("operand", {"value": ".", "_network": True})
@@ -168,6 +132,7 @@ async def test_an_argument_that_no_command_uses_is_refused(scene: Scene) -> None
 # ── what a program sees ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.requirement("000-25", "both kinds of program see HOME, LANG and PATH, and not the gateway's HOME")
 @pytest.mark.parametrize("tool", ["shell_environment", "direct_environment"])
 async def test_the_environment_is_exactly_three_variables(scene: Scene, tool: str) -> None:
     ran = await run(await scene.begin(), tool)
@@ -184,6 +149,7 @@ async def test_nothing_is_left_of_one_call_for_the_next(scene: Scene) -> None:
         assert "No such file" in ran["stderr"]
 
 
+@pytest.mark.requirement("000-31", "a program reads its folder and what it was granted, not the gateway's state")
 async def test_a_program_works_in_the_folder_that_its_file_names_and_reads_what_it_was_granted(scene: Scene) -> None:
     turn, home = await scene.begin(), scene.gateway.home
     granted = await run(turn, "elsewhere", value=f"{home}/library/word")
@@ -199,6 +165,8 @@ async def test_a_program_works_in_the_folder_that_its_file_names_and_reads_what_
 # ── what comes back ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.requirement("000-27", "both streams are cut at 8 KB with the count of missing bytes, beside the exit code")
+@pytest.mark.requirement("000-28", "the result says how many seconds the program ran")
 async def test_output_is_capped_with_the_count_of_what_is_missing_and_a_failure_is_a_result(scene: Scene) -> None:
     ran = await run(await scene.begin(), "flood")
     assert ran["stdout"] == "x" * 8_192 + f"…[truncated {300_000 - 8_192} bytes]"
@@ -212,7 +180,7 @@ async def test_what_is_not_utf_8_is_shown_with_replacements_and_said_so(scene: S
     assert (ran["stdout"], ran["not_utf8"]) == ("a\ufffdb", ["stdout"])
 
 
-async def test_a_program_that_is_not_there_or_was_killed_is_told_by_its_exit_code(scene: Scene) -> None:
+async def test_a_program_that_is_not_there_or_was_killed_shows_in_its_exit_code(scene: Scene) -> None:
     turn = await scene.begin()
     missing, killed = await run(turn, "missing"), await run(turn, "killed")
     assert missing["exit_code"] == 127
@@ -246,6 +214,7 @@ def written(scene: Scene, mark: str) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in scene.gateway.workspace.glob(f"{mark}.*")}
 
 
+@pytest.mark.requirement("000-26", "a tree deaf to SIGTERM is gone half a second after its time")
 async def test_a_program_beyond_its_time_is_gone_with_everything_it_started_when_the_answer_comes(scene: Scene) -> None:
     turn = await scene.begin()
     mark = f"late-{time.monotonic_ns()}"
@@ -261,6 +230,7 @@ async def test_a_program_beyond_its_time_is_gone_with_everything_it_started_when
     assert written(scene, mark) == wrote
 
 
+@pytest.mark.requirement("002-19", "cancelling a call ends the program and all that it started")
 async def test_a_cancelled_program_is_stopped_at_once_with_everything_it_started(scene: Scene) -> None:
     turn = await scene.begin()
     mark = f"cancelled-{time.monotonic_ns()}"
@@ -280,7 +250,7 @@ async def test_a_cancelled_program_is_stopped_at_once_with_everything_it_started
 @pytest.mark.parametrize("how", ["asked to stop", "killed"])
 async def test_no_program_outlives_the_gateway(tmp_path: Path, how: str) -> None:
     (tmp_path / "tools.json").write_text(json.dumps([each for each in PROGRAMS if each["name"] == "patient"]))
-    gateway = make_gateway(tmp_path, COUNTERSIGN_TOOL_FILES='["tools.json"]')
+    gateway = make_gateway(tmp_path, COUNTERSIGN_TOOL_FILES='["tools.json"]', COUNTERSIGN_DRAIN_SECONDS="0.1")
     await gateway.start()
     ada = await Person.at(gateway).arrive()
     turn = await Turn.begin(await ada.agent())
@@ -294,6 +264,7 @@ async def test_no_program_outlives_the_gateway(tmp_path: Path, how: str) -> None
         await gateway.kill()
     else:
         assert await gateway.stop() == 0
+        assert "Traceback" not in gateway.output, gateway.output
     with pytest.raises(ConnectionError):
         await call
     async with asyncio.timeout(PATIENCE):
@@ -304,7 +275,9 @@ async def test_no_program_outlives_the_gateway(tmp_path: Path, how: str) -> None
 # ── what a person is asked ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_person_is_asked_with_the_exact_command_and_nothing_runs_before_the_yes(scene: Scene) -> None:
+@pytest.mark.requirement("002-04", "the permission stands on the tool's descriptor, and each call is asked about")
+@pytest.mark.requirement("002-30", "a program has no effect before the approval of its exact command")
+async def test_a_person_is_asked_with_the_exact_command_and_nothing_runs_before_the_approval(scene: Scene) -> None:
     turn = await scene.begin()
     told = scene.gateway.workspace / "told"
     value = "it's\u202e $(touch pwned)\n"
@@ -318,14 +291,16 @@ async def test_a_person_is_asked_with_the_exact_command_and_nothing_runs_before_
     async with asyncio.timeout(PATIENCE):
         assert (await denied)["outcome"] == "deniedByUser"
     assert not told.exists()
-    allowed = await turn.start("append", {"value": value}, "c2")
+    # Another call: a no stands for the rest of the turn.
+    allowed = await turn.start("append", {"value": f"{value}again"}, "c2")
     await scene.ada.answer(scene.console, await scene.asked("c2"))
     async with asyncio.timeout(PATIENCE):
         assert (await allowed)["outcome"] == "ok"
-    assert told.read_text() == f"{value}\n"
+    assert told.read_text() == f"{value}again\n"
     assert not (scene.gateway.workspace / "pwned").exists()
 
 
+@pytest.mark.requirement("000-37", "echo, show_file and grep_repo of the example files run through the gateway")
 async def test_the_example_tools_do_what_they_say(scene: Scene) -> None:
     turn = await scene.begin()
     (scene.gateway.workspace / "notes").mkdir(exist_ok=True)
@@ -341,81 +316,3 @@ async def test_the_example_tools_do_what_they_say(scene: Scene) -> None:
         async with asyncio.timeout(PATIENCE):
             result = await call
         assert (result["structured"]["stdout"], result["structured"]["exit_code"]) == (expected, 0), result
-
-
-# ── what an operator gets wrong ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_question_does_not_outlive_the_command_it_was_about(tmp_path: Path) -> None:
-    home = (tmp_path / "home").resolve()
-    home.mkdir()
-    tools = home / "tools.json"
-    entry = {"name": "act", "description": "Act.", "_exec": "echo harmless >> told"}
-    tools.write_text(json.dumps([entry]))
-    gateway = make_gateway(home, COUNTERSIGN_TOOL_FILES='["tools.json"]')
-    await gateway.start()
-    ada = await Person.at(gateway).arrive()
-    shell = await ada.agent()
-    turn = await Turn.begin(shell)
-    call = await turn.start("act", {}, "c1")
-    approval_id = (await shell.told("approvals/requested"))["approval"]["id"]
-    await gateway.kill()
-    with pytest.raises(ConnectionError):
-        await call
-    tools.write_text(json.dumps([{**entry, "_exec": "echo harmful >> told"}]))
-    await gateway.start()
-    console = await ada.console()
-    pending = (await console.call("approvals/list", {"status": "pending"}))["approvals"]
-    assert approval_id not in [each["id"] for each in pending]
-    assert not (gateway.workspace / "told").exists()
-    await ada.leave()
-    assert await gateway.stop() == 0
-
-
-async def test_a_name_that_is_taken_stops_the_start_unless_the_built_in_tools_stay_out(tmp_path: Path) -> None:
-    gateway = GatewayProcess(tmp_path)
-    entry = {"name": "read_file", "description": "Read.", "parameters": VALUE, "_argv": ["cat", "--", "{value}"]}
-    (gateway.home / "tools.json").write_text(json.dumps([entry, {**entry, "name": "respond"}]))
-    code, output = await gateway.run("serve", "--tools", "tools.json")
-    assert code == 2
-    assert "the tool file `tools.json` is wrong:" in output
-    assert "tool 1 `read_file`: this name is taken by builtin; rename it, or start without the built-in tools" in output
-    assert "tool 2 `respond`: this name belongs to the agent loop" in output
-    assert "Traceback" not in output
-    (gateway.home / "tools.json").write_text(json.dumps([entry]))
-    code, output = await gateway.run("doctor", "--tools", "tools.json")
-    assert "MEND  tools:" in output
-    code, output = await gateway.run("doctor", "--tools", "tools.json", "--no-builtin-tools")
-    assert "read_file (execute, tools:tools.json): Runs: cat -- {value}" in output
-    code, output = await gateway.run("serve", "--tools", "missing.json")
-    assert code == 2
-    assert "does not exist" in output
-
-
-NO_CAGE = """
-import gateway.adapters.tools.sandbox.choice as choice
-from gateway.adapters.tools.sandbox.cage import Unavailable
-choice.choose = lambda *_, **__: Unavailable("there is no cage on this machine")
-from gateway.cli import main
-main()
-"""
-
-
-async def test_without_a_cage_no_program_runs_and_everybody_is_told_why(tmp_path: Path) -> None:
-    home = (tmp_path / "home").resolve()
-    home.mkdir()
-    (home / "tools.json").write_text(json.dumps([program("touch", VALUE, _argv=["touch", "--", "{value}"])]))
-    gateway = make_gateway(home, COUNTERSIGN_TOOL_FILES='["tools.json"]')
-    gateway.command = (sys.executable, "-c", NO_CAGE, "serve")
-    await gateway.start()
-    assert "1 tools are unavailable: there is no cage on this machine" in gateway.output
-    ada = await Person.at(gateway).arrive()
-    turn = await Turn.begin(await ada.agent())
-    (offered,) = [tool for tool in turn.snapshot["tools"] if tool["name"] == "touch"]
-    assert offered["permission"] == "forbidden"
-    result = await turn.invoke("touch", {"value": "here"})
-    assert (result["outcome"], result["reason"]) == ("executionError", "sandboxUnavailable")
-    assert result["error"] == "there is no cage on this machine"
-    assert not (gateway.workspace / "here").exists()
-    await ada.leave()
-    assert await gateway.stop() == 0

@@ -1,7 +1,4 @@
-"""Attacks on sign-in and sessions, sent to the running gateway (security research section 7, cases 13, 38 and 41 to 46).
-
-Requirement ids: 002-10, 002-29, 002-32, 002-34a, 002-84.
-"""
+"""Attacks on sign-in and sessions, sent to the running gateway (docs/SECURITY.md cases 13, 38 and 41 to 46)."""
 
 from __future__ import annotations
 
@@ -28,6 +25,7 @@ async def begin_login(browser: Browser, gateway: GatewayProcess) -> str:
     return parse_qs(urlsplit(login.headers["Location"]).query)["state"][0]
 
 
+@pytest.mark.requirement("002-84", "cookies of an ended session open no socket")
 async def test_case_41_no_cookie_from_before_a_sign_in_is_worth_anything_after_it(gateway: GatewayProcess, scene: Scene) -> None:
     ivan = await scene.another("Ivan", "operator")
     before = {host: dict(jar) for host, jar in ivan.browser.cookies.items()}
@@ -44,7 +42,7 @@ async def test_case_41_no_cookie_from_before_a_sign_in_is_worth_anything_after_i
     await ivan.leave()
 
 
-async def test_case_41_signing_in_again_changes_the_cookie_of_a_session_that_goes_on(
+async def test_case_41_signing_in_again_changes_the_cookie_of_a_session_that_continues(
     scene: Scene, gateway: GatewayProcess
 ) -> None:
     ivy = await scene.another("Ivy", "operator")
@@ -55,6 +53,20 @@ async def test_case_41_signing_in_again_changes_the_cookie_of_a_session_that_goe
     thief = Browser(gateway.port, {host: before})
     assert (await thief.post(f"{gateway.console_origin}/signout")).status == 401
     await ivy.leave()
+
+
+async def test_case_41_signing_in_again_closes_the_sockets_of_the_old_cookie_and_keeps_the_shell(
+    scene: Scene, gateway: GatewayProcess
+) -> None:
+    ilse = await scene.another("Ilse", "operator")
+    console, shell = await ilse.console(), await ilse.agent()
+    assert (await ilse.sign_in()).status == 204
+    assert await console.notification("session/ended") == {"reason": "renewed"}
+    assert await console.wait_closed() == (4403, "renewed")
+    assert (await shell.call("session/describe"))["session"]["principalName"] == "Ilse"
+    again = await ilse.console()
+    assert (await again.call("session/describe"))["session"]["principalName"] == "Ilse"
+    await ilse.leave()
 
 
 async def test_case_41_a_cookie_planted_by_somebody_else_signs_nobody_in(gateway: GatewayProcess, scene: Scene) -> None:
@@ -71,6 +83,7 @@ async def test_case_41_a_cookie_planted_by_somebody_else_signs_nobody_in(gateway
     assert (await swapped.post(f"{gateway.agent_origin}/logout")).status == 401
 
 
+@pytest.mark.requirement("002-84", "a request that changes state needs the exact origin and JSON")
 async def test_case_42_nothing_changes_on_the_word_of_another_page(gateway: GatewayProcess, scene: Scene) -> None:
     agent, console = gateway.agent_origin, gateway.console_origin
     # What a form or a no-cors fetch can send: cookies, no JSON, and an Origin that browsers do not let pages choose.
@@ -90,6 +103,7 @@ async def test_case_42_nothing_changes_on_the_word_of_another_page(gateway: Gate
     assert (await scene.shell.call("session/describe"))["session"]["profile"] == "operator"
 
 
+@pytest.mark.requirement("002-34a", "session cookies are HttpOnly and host-only")
 async def test_case_43_cookies_stay_with_their_host_and_out_of_reach_of_scripts(gateway: GatewayProcess, scene: Scene) -> None:
     judy = await scene.another("Judy", "guest")
     judy.browser.cookies.clear()
@@ -107,6 +121,7 @@ async def test_case_43_cookies_stay_with_their_host_and_out_of_reach_of_scripts(
     await judy.leave()
 
 
+@pytest.mark.requirement("002-84", "a login code works once, in the browser that asked")
 async def test_case_44_a_code_opens_one_shell_in_the_browser_that_asked_for_it(gateway: GatewayProcess, scene: Scene) -> None:
     victim, attacker = Browser(gateway.port), Browser(gateway.port)
     attacker.cookies = {host: dict(jar) for host, jar in scene.ada.browser.cookies.items()}
@@ -120,7 +135,11 @@ async def test_case_44_a_code_opens_one_shell_in_the_browser_that_asked_for_it(g
         reply = await victim.get(location)
         assert reply.status in (400, 403), reply.status
         assert "countersign_agent" not in str(reply.set_cookies)
-    # The browser that asked still gets in, once.
+    # A code that somebody else has shown is worth nothing to the browser that asked for it either.
+    assert (await attacker.get(location)).status in (400, 403)
+    # The browser that asked gets in with a code that only it has seen, once.
+    lent = await attacker.post(f"{gateway.console_origin}/authorize", {"state": await begin_login(attacker, gateway)})
+    location = lent.json["location"]
     assert (await attacker.get(location)).status in (302, 303)
     assert (await attacker.get(location)).status in (400, 403)
     await begin_login(attacker, gateway)
@@ -143,11 +162,13 @@ async def test_case_45_no_parameter_leads_anywhere_else(gateway: GatewayProcess,
         assert reply.status in (200, 400, 403, 404), (path, reply.status)
 
 
-async def test_case_46_signing_out_closes_every_shell_it_lent_within_a_second_and_voids_what_waits(
+@pytest.mark.requirement("002-10", "what the console lent to shells is revoked within a second")
+@pytest.mark.requirement("002-32", "signing out closes its shells and voids their questions")
+async def test_case_46_signing_out_closes_every_shell_it_issued_within_a_second_and_voids_what_waits(
     gateway: GatewayProcess, scene: Scene
 ) -> None:
     kim = await scene.another("Kim", "operator")
-    # A second browser that was lent its session from the same sign-in: the code carried over, as when a person moves on.
+    # A second browser that was issued its session from the same sign-in: the code carried over, as when a person moves on.
     second = Person(gateway, Browser(gateway.port), kim.authenticator)
     state = await begin_login(second.browser, gateway)
     location = (await kim.browser.post(f"{gateway.console_origin}/authorize", {"state": state})).json["location"]
@@ -159,7 +180,7 @@ async def test_case_46_signing_out_closes_every_shell_it_lent_within_a_second_an
     others, console = await third.agent(), await kim.console()
     turn = await Turn.begin(shells[1])
     await turn.start("note", {"what": "milk"}, "c1")
-    approval = (await shells[1].told("approvals/requested"))["approval"]
+    approval = (await shells[1].notification("approvals/requested"))["approval"]
     elsewhere = await third.console()
     opened = await elsewhere.call("approvals/get", {"approvalId": approval["id"]})
     assert (await kim.sign_out()).status == 204
@@ -198,8 +219,10 @@ async def test_an_enrolment_link_is_used_once_and_enrols_nobody_else(gateway: Ga
     for stolen in (token, token[:-1], token.swapcase(), ""):
         reply = await thief.browser.post(f"{gateway.console_origin}/enrol/options", {"token": stolen})
         assert reply.status in (400, 401, 403, 409, 410), (stolen, reply.status)
-    people = (await scene.console.call("principals/list"))["principals"]
-    assert [each["profile"] for each in people if each["name"] == "Nia"] == ["guest"]
+    described = await (await nia.console()).call("session/describe")
+    assert (described["session"]["principalName"], described["session"]["profile"]) == ("Nia", "guest")
+    filtered = (await scene.console.call("audit/list", {"filter": {"event": "principal:enrolled"}}))["entries"]
+    assert [each["payload"]["name"] for each in filtered].count("Nia") == 1
     await nia.leave()
 
 
@@ -223,7 +246,7 @@ async def test_case_38_a_hijacked_console_session_registers_no_passkey_without_a
 async def test_a_guest_sees_nothing_of_others_and_nothing_of_the_house(scene: Scene) -> None:
     pat = await scene.another("Pat", "guest")
     console = await pat.console()
-    for method in ("principals/list", "policy/describe", "audit/verify"):
+    for method in ("policy/describe", "audit/verify"):
         with pytest.raises(RpcError) as refused:
             await console.call(method)
         assert refused.value.error["data"]["code"] == "operatorOnly"

@@ -1,0 +1,41 @@
+"""What a gateway that does nothing has loaded: memory is paid for by who uses it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.harness.process import GatewayProcess
+
+WHEN_NEEDED = {
+    "aiohttp": "by the first fetched page, or where a model is chosen",
+    "alembic": "by the start that makes or changes the database",
+    "playwright": "never",
+    "prometheus_client": "by the first scrape of /metrics",
+    "sqlalchemy.dialects.postgresql": "by a migration",
+    "webauthn": "by the first passkey",
+    "xllamacpp": "never: the sidecar is a process of its own",
+}
+
+
+@pytest.fixture
+async def imported(tmp_path: Path) -> set[str]:
+    """The modules that the second start of a gateway without a model has imported when it says that it is ready."""
+    process = GatewayProcess(tmp_path)
+    await process.start()
+    await process.stop()
+    # One line on standard error for each module that is imported, whoever imports it.
+    process.command = (process.command[0], "-X", "importtime", *process.command[1:])
+    try:
+        await process.start()
+        return set(re.findall(r"^import time: [^|]*\|[^|]*\| *(\S+)$", process.output, re.MULTILINE))
+    finally:
+        await process.stop()
+
+
+async def test_an_idle_gateway_has_not_loaded_what_only_some_requests_need(imported: set[str]) -> None:
+    assert "gateway.serving" in imported
+    assert "sqlalchemy" in imported
+    assert sorted(imported & WHEN_NEEDED.keys()) == []

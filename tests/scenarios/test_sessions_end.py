@@ -1,0 +1,149 @@
+"""Codes, sessions and grants that must not be worth anything any more; docs/SECURITY.md cases 44 and 80."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.harness.http import Browser
+from tests.harness.person import Turn
+from tests.harness.socket import Socket
+from tests.scenarios.conftest import Scene
+from tests.scenarios.staging import finish, stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+A_DAY_BACK = """
+from gateway.adapters.system.clock import SystemClock
+now = SystemClock.now
+SystemClock.now = lambda self: now(self) - 24 * 60 * 60 * 1000
+from gateway.cli import main
+main()
+"""
+
+
+async def test_case_44_a_code_that_another_browser_has_shown_is_burnt(scene: Scene) -> None:
+    agent, console = scene.gateway.agent_origin, scene.gateway.console_origin
+    for shown in ("{location}", "{location}&code=another", f"{agent}/callback?code={{code}}"):
+        login = await scene.ada.browser.get(f"{agent}/login")
+        state = parse_qs(urlsplit(login.headers["Location"]).query)["state"][0]
+        location = str((await scene.ada.browser.post(f"{console}/authorize", {"state": state})).json["location"])
+        code = parse_qs(urlsplit(location).query)["code"][0]
+        thief = Browser(scene.gateway.port)
+        assert (await thief.get(shown.format(location=location, code=code))).status in (400, 403)
+        # The right browser comes second, and is turned away: it signs in again, and knows that somebody has seen its code.
+        assert (await scene.ada.browser.get(location)).status == 403
+
+
+@pytest.mark.requirement("002-32", "a clock that was set back makes no session and no grant longer")
+async def test_case_80_sessions_and_grants_from_the_future_are_worth_nothing_after_a_restart(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        turn = await scene.begin()
+        call = await turn.start("note", {"what": "milk"}, "n1")
+        await scene.ada.answer(scene.console, await scene.asked("n1"), scope="session")
+        assert (await finish(call))["outcome"] == "ok"
+        assert await scene.gateway.stop() == 0
+        scene.gateway.command = (sys.executable, "-c", A_DAY_BACK, "serve")
+        await scene.gateway.start()
+        for origin in (scene.gateway.agent_origin, scene.gateway.console_origin):
+            with pytest.raises(Exception, match="401"):
+                await Socket.open(scene.ada.browser, origin)
+        # Signing in works, and nothing of before counts.
+        assert (await scene.ada.sign_in()).status == 204
+        console = await scene.ada.console()
+        assert (await console.call("grants/list"))["grants"] == []
+
+
+@pytest.mark.requirement("002-32", "a session that is lowered may do less at once")
+async def test_case_81_an_operator_lowers_a_session(tmp_path: Path) -> None:
+    async with stage(
+        tmp_path, COUNTERSIGN_TOOLS_MODULES='["tests.harness.effect_tools", "tests.harness.labelled_tools"]'
+    ) as scene:
+        turn = await scene.begin()
+        call = await turn.start("send", {"what": "it"}, "s1")
+        await scene.asked("s1")
+        session_id = turn.snapshot["sessionId"]
+        code, output = await scene.gateway.run("session", "list")
+        assert (code, f"{session_id}  public" in output) == (0, True)
+        assert (await scene.gateway.run("session", "downgrade", session_id, "high"))[0] == 0
+        assert (await finish(call))["reason"] == "forbidden"
+        revoked = await scene.shell.notification("snapshot/revoked", snapshotId=turn.snapshot["id"])
+        assert revoked["reason"] == "downgraded"
+        assert (await turn.invoke("peek", {"what": "a"}))["reason"] == "policyChanged"
+        fresh = await scene.begin()
+        assert (await fresh.invoke("send", {"what": "it"}))["reason"] == "forbidden"
+        assert await recorded(scene, "agent-session:label-raised") == 1
+        code, output = await scene.gateway.run("session", "downgrade", "ses_nobody", "high")
+        assert (code, "no such session" in output) == (2, True)
+
+
+@pytest.mark.requirement("002-32", "another profile and the removal of a person end their sessions within a second")
+async def test_case_81_another_profile_and_a_removal_end_a_persons_sessions(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        eve = await scene.another("Eve", "operator")
+        shell, console = await eve.agent(), await eve.console()
+        assert (await scene.gateway.run("people", "profile", "Eve", "guest"))[0] == 0
+        for socket in (shell, console):
+            assert (await socket.notification("session/ended"))["reason"] == "changed"
+            assert (await socket.wait_closed(patience=5))[0] == 4403
+        assert (await eve.sign_in()).status == 204
+        assert (await eve.open_shell()).status == 303
+        shell = await eve.agent()
+        assert (await shell.call("session/describe"))["session"]["profile"] == "guest"
+        code, output = await scene.gateway.run("people", "list")
+        assert (code, "guest" in output, "Eve" in output) == (0, True, True)
+        assert (await scene.gateway.run("people", "remove", "Eve"))[0] == 0
+        assert (await shell.notification("session/ended"))["reason"] == "removed"
+        assert (await shell.wait_closed(patience=5))[0] == 4403
+        assert (await eve.sign_in()).status == 403
+        assert await recorded(scene, "principal:profile-changed") == 1
+        assert await recorded(scene, "principal:removed") == 1
+        # Somebody has to be left who may do this.
+        (last,) = [line.split()[0] for line in output.splitlines() if "  operator " in line]
+        for command in (("remove", last), ("profile", last, "guest")):
+            code, output = await scene.gateway.run("people", *command)
+            assert (code, "enrol another one first" in output) == (2, True)
+        await eve.leave()
+
+
+async def recorded(scene: Scene, event: str) -> int:
+    """How many entries of that kind are in the log."""
+    return len((await scene.console.call("audit/list", {"filter": {"event": event}}))["entries"])
+
+
+async def test_case_33_one_session_cannot_use_up_the_questions_of_a_persons_others(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        turn = await scene.begin()
+        for number in range(16):
+            await turn.start("note", {"what": f"milk {number}"}, f"n{number}")
+            await scene.asked(f"n{number}")
+        assert (await turn.invoke("note", {"what": "bread"}))["reason"] == "quotaExceeded"
+        assert (await scene.ada.open_shell()).status == 303
+        shell = await scene.ada.agent()
+        other = await Turn.begin(shell)
+        call = await other.start("note", {"what": "bread"}, "other")
+        approval = (await shell.notification("approvals/requested"))["approval"]
+        await scene.ada.answer(scene.console, approval["id"])
+        assert (await finish(call))["outcome"] == "ok"
+
+
+async def test_case_82_a_no_is_not_asked_about_again_and_three_end_the_questions_of_a_turn(scene: Scene) -> None:
+    turn = await scene.begin()
+    for number in range(3):
+        call = await turn.start("note", {"what": f"milk {number}"}, f"n{number}")
+        await scene.ada.answer(scene.console, await scene.asked(f"n{number}"), "deny")
+        assert (await finish(call))["outcome"] == "deniedByUser"
+        # Word for word again, with the default spelt out: nobody is asked.
+        again = await turn.invoke("note", {"what": f"milk {number}", "times": 1}, f"again{number}")
+        assert (again["outcome"], again["reason"], "exactly this call" in again["error"]) == ("deniedByUser", "denied", True)
+    other = await turn.invoke("note", {"what": "bread"}, "other")
+    assert (other["outcome"], "asked nothing more" in other["error"]) == ("deniedByUser", True)
+    assert (await turn.invoke("peek", {"what": "a"}))["outcome"] == "ok"
+    await scene.console.call("turns/allow-questions", {"turnId": turn.snapshot["turnId"]})
+    call = await turn.start("note", {"what": "bread"}, "allowed")
+    await scene.ada.answer(scene.console, await scene.asked("allowed"))
+    assert (await finish(call))["outcome"] == "ok"
+    assert [line for line in scene.effects(turn.conversation_id) if "note" in line] == ["allowed note bread 1"]
