@@ -1,4 +1,4 @@
-"""`countersign agent` as people and programs start it (000-01, 000-06, 000-07, 000-33, 000-34, 000-35, 000-38, 002-24)."""
+"""`countersign agent` as people and programs start it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from gateway.adapters.inference.scripted import Reply
-from tests.harness.terminal import PATIENCE, call, desk, lines_of
+import pytest
+
+from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
+from tests.e2e.scripted_server import ScriptedServer
+from tests.harness.terminal import PATIENCE, AgentCommand, agent_command, call, lines_of
 
 CALM = "I could not turn that into an action or an answer. Please say it another way."
 
@@ -54,16 +57,20 @@ def events_of(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines_of(output)]
 
 
+@pytest.mark.requirement("000-33", "--single prints one answer and exits")
+@pytest.mark.requirement("000-02", "a proposed call runs, and the model answers after its result")
 async def test_one_question_prints_the_answer_and_nothing_else(tmp_path: Path) -> None:
-    async with desk(tmp_path, call("peek", what="the weather"), Reply("It is dry.")) as at:
+    async with agent_command(tmp_path, call("peek", what="the weather"), Reply("It is dry.")) as at:
         code, out, err = await at.run("--single", "how is the weather?")
         assert (code, out) == (0, "It is dry.\n"), err
         assert 'peek(what: "the weather")' in err
         assert at.effects() == ["peek the weather"]
 
 
+@pytest.mark.requirement("000-34", "--json-out prints user, assistant, tool_call and answer, one object a line")
+@pytest.mark.requirement("000-28", "the event of a call has its seconds")
 async def test_events_are_one_json_object_a_line_and_nothing_else(tmp_path: Path) -> None:
-    async with desk(tmp_path, call("peek", what="the weather"), Reply("It is dry.")) as at:
+    async with agent_command(tmp_path, call("peek", what="the weather"), Reply("It is dry.")) as at:
         code, out, err = await at.run("--single", "how is the weather?", "--json-out")
     assert code == 0, err
     events = events_of(out)
@@ -83,9 +90,10 @@ async def test_events_are_one_json_object_a_line_and_nothing_else(tmp_path: Path
     ]
 
 
+@pytest.mark.requirement("000-35", "the transcript has every call with its result, failed ones too")
 async def test_a_transcript_holds_every_event_call_and_result_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    async with desk(tmp_path, call("peek", what="x"), call("stumble"), Reply("Half of it.")) as at:
+    async with agent_command(tmp_path, call("peek", what="x"), call("stumble"), Reply("Half of it.")) as at:
         code, out, _ = await at.run("--single", "both", "--transcript", str(path))
     assert (code, out) == (0, "Half of it.\n")
     events = events_of(path.read_text())
@@ -99,34 +107,57 @@ async def test_a_transcript_holds_every_event_call_and_result_for_its_owner_alon
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-async def test_nonsense_is_logged_as_it_came_and_answered_calmly(tmp_path: Path) -> None:
-    nonsense = '{"name": "peek", "arguments": {"what": "no'
-    async with desk(tmp_path, *[Reply("")] * 3) as at:
-        code, out, _ = await at.run("--single", "use the tool", "--max-steps", "1", "--max-tokens", "30", "--json-out")
-    assert code == 0
-    assert events_of(out)[-1] == {"type": "answer", "text": CALM}
-    async with desk(tmp_path, Reply(nonsense)) as at:
+@pytest.mark.parametrize("nonsense", ["", "Sure! First let me think.", '{"tool": "peek", "arguments": {"wh', '{"tool": 3}'])
+@pytest.mark.requirement("000-06", "each reply of neither shape is an event as it came, and the answer is calm words instead")
+@pytest.mark.requirement("000-38", "nonsense of a small model, with 30 tokens and one step, ends with exit code 0")
+@pytest.mark.requirement("000-01", "agent FILE.gguf runs a model file of one's own")
+async def test_nonsense_of_a_small_model_is_logged_as_it_came_and_answered_calmly(tmp_path: Path, nonsense: str) -> None:
+    model = ScriptedServer()
+    model.will_answer(*[Reply(nonsense)] * 3)
+    settings = model.as_small_model(tmp_path)
+    async with model.listening():
+        at = AgentCommand(tmp_path, settings.pop("COUNTERSIGN_MODEL"), ScriptedBackend(in_order()), extra=settings)
+        code, out, err = await at.run("--single", "use the tool", "--max-steps", "1", "--max-tokens", "30", "--json-out")
+    assert code == 0, err
+    events = events_of(out)
+    assert events[-1] == {"type": "answer", "text": CALM}
+    raw = [event["raw"] for event in events if event["type"] == "assistant"]
+    assert raw == ([nonsense] * 3 if nonsense else [])
+    assert at.effects() == []
+
+
+async def test_silence_of_a_large_model_is_answered_calmly_and_its_words_are_the_answer_as_they_are(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, *[Reply("")] * 3) as at:
+        code, out, _ = await at.run("--single", "use the tool", "--max-steps", "1", "--json-out")
+    assert (code, events_of(out)[-1]) == (0, {"type": "answer", "text": CALM})
+    written = '{"name": "peek", "arguments": {"what": "no'
+    async with agent_command(tmp_path, Reply(written)) as at:
         code, out, _ = await at.run("--single", "use the tool", "--json-out")
-    assert code == 0
-    assert {"type": "assistant", "step": 0, "raw": nonsense} in events_of(out)
+    assert (code, events_of(out)[-1]) == (0, {"type": "answer", "text": written})
+    assert {"type": "assistant", "step": 0, "raw": written} in events_of(out)
+    assert at.effects() == []
 
 
+@pytest.mark.requirement("000-33", "a conversation is read from standard input until :quit")
 async def test_a_conversation_can_be_piped_in(tmp_path: Path) -> None:
-    async with desk(tmp_path, Reply("One."), Reply("Two.")) as at:
+    async with agent_command(tmp_path, Reply("One."), Reply("Two.")) as at:
         code, out, _ = await at.run(given=b"first\n\nsecond\n:quit\nnever\n")
     assert (code, out) == (0, "agent> One.\nagent> Two.\n")
 
 
-async def test_rounds_end_where_they_were_told_to(tmp_path: Path) -> None:
-    async with desk(tmp_path, *(call("peek", what=str(number)) for number in range(5))) as at:
+@pytest.mark.requirement("000-07", "--max-steps 2 runs two calls and no third")
+async def test_rounds_end_at_the_given_limit(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, *(call("peek", what=str(number)) for number in range(5))) as at:
         code, out, _ = await at.run("--single", "go on", "--max-steps", "2")
         assert at.effects() == ["peek 0", "peek 1"]
     assert code == 1
     assert "stopped after several steps" in out
 
 
+@pytest.mark.requirement("002-24", "the command's agent has a session of its own and is on record as gateway-side")
+@pytest.mark.requirement("002-72", "calls of the command's loop are recorded with the runner gateway-side and their model")
 async def test_calls_are_on_record_as_the_gateways_own_loop_and_the_persons_terminal(tmp_path: Path) -> None:
-    async with desk(tmp_path, call("peek", what="x"), Reply("Done.")) as at:
+    async with agent_command(tmp_path, call("peek", what="x"), Reply("Done.")) as at:
         assert (await at.run("--single", "peek"))[0] == 0
         code, _, err = await at.run("audit", "export", "log.jsonl")
         assert code == 0, err
@@ -134,14 +165,16 @@ async def test_calls_are_on_record_as_the_gateways_own_loop_and_the_persons_term
     leaves = [line["body"] for line in events_of((tmp_path / "log.jsonl").read_text()) if line["type"] == "leaf"]
     leaves = [json.loads(body) if isinstance(body, str) else body for body in leaves]
     assert {leaf["runner"] for leaf in leaves if "runner" in leaf} == {"gateway-side"}
+    models = [leaf["modelId"] for leaf in leaves if leaf["event"] == "call:intended"]
+    assert [str(model).partition(":127.0.0.1")[0] for model in models] == ["remote"]
     started = [leaf for leaf in leaves if leaf["event"] == "console-session:started"]
     assert [leaf["via"] for leaf in started] == ["terminal"]
     assert [leaf["event"] for leaf in leaves].count("local-operator:added") == 1
     assert [leaf["reason"] for leaf in leaves if leaf["event"] == "agent-session:ended"] == ["signedOut"]
 
 
-async def test_without_a_terminal_what_needs_a_yes_does_not_run_and_nobody_is_said_to_have_refused(tmp_path: Path) -> None:
-    async with desk(tmp_path, call("note", what="x"), Reply("I did not.")) as at:
+async def test_without_a_terminal_what_needs_approval_does_not_run_and_is_not_recorded_as_denied(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, call("note", what="x"), Reply("I did not.")) as at:
         code, out, err = await at.run("--single", "note x", given=b"y\ny\ny\n")
         assert at.effects() == []
         assert (await at.run("audit", "export", "log.jsonl"))[0] == 0
@@ -154,7 +187,7 @@ async def test_without_a_terminal_what_needs_a_yes_does_not_run_and_nobody_is_sa
 
 
 async def test_without_a_terminal_a_passkey_is_pointed_to_and_not_waited_for(tmp_path: Path) -> None:
-    async with desk(tmp_path, call("erase", what="x"), Reply("I could not.")) as at:
+    async with agent_command(tmp_path, call("erase", what="x"), Reply("I could not.")) as at:
         code, _, err = await at.run("--single", "erase x")
         assert at.effects() == []
         assert f"{at.console_origin}/enrol#t=" in err
@@ -162,16 +195,16 @@ async def test_without_a_terminal_a_passkey_is_pointed_to_and_not_waited_for(tmp
 
 
 async def test_a_model_that_is_away_is_a_failure_and_said_so(tmp_path: Path) -> None:
-    async with desk(tmp_path) as at:
+    async with agent_command(tmp_path) as at:
         code, out, err = await at.run("--single", "hello")
     assert (code, out) == (1, "")
     assert "model" in err
 
 
-async def test_one_state_folder_serves_one_gateway_and_the_other_is_told_what_to_do(tmp_path: Path) -> None:
-    async with desk(tmp_path, call("linger"), Reply("…")) as at:
+async def test_one_state_folder_serves_one_gateway_and_the_other_says_what_to_do(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, call("linger"), Reply("…")) as at:
         first = await at.start("--single", "linger")
-        await at.until_done(1)
+        await at.wait_for_effects(1)
         code, out, err = await at.run("--single", "hello")
         first.send_signal(signal.SIGINT)
         async with asyncio.timeout(PATIENCE):
@@ -181,10 +214,12 @@ async def test_one_state_folder_serves_one_gateway_and_the_other_is_told_what_to
     assert "Traceback" not in err
 
 
-async def test_an_interrupt_stops_the_tool_at_once_and_is_told_by_the_exit_code(tmp_path: Path) -> None:
-    async with desk(tmp_path, call("linger"), Reply("never")) as at:
+@pytest.mark.requirement("002-09", "an interrupt cancels the running tool and ends the turn")
+@pytest.mark.requirement("002-19", "an interrupted call is closed as cancelled")
+async def test_an_interrupt_stops_the_tool_at_once_and_shows_in_the_exit_code(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, call("linger"), Reply("never")) as at:
         process = await at.start("--single", "linger", "--transcript", "log.jsonl")
-        await at.until_done(1)
+        await at.wait_for_effects(1)
         async with asyncio.timeout(PATIENCE):
             process.send_signal(signal.SIGINT)
             out, err = await process.communicate()
@@ -195,6 +230,7 @@ async def test_an_interrupt_stops_the_tool_at_once_and_is_told_by_the_exit_code(
     assert '"cancelled"' in (tmp_path / "audit.jsonl").read_text()
 
 
+@pytest.mark.requirement("000-01", "a model is a GGUF file, a catalogue name or a URL, and nothing else")
 async def test_a_model_that_cannot_be_one_is_refused_with_what_to_name_instead(tmp_path: Path) -> None:
     (tmp_path / "model.bin").touch()
     cases = {
@@ -205,7 +241,7 @@ async def test_a_model_that_cannot_be_one_is_refused_with_what_to_name_instead(t
         "./model.bin": "`./model.bin` is neither a GGUF file nor an http URL",
         "ftp://example.com/v1": "`ftp://example.com/v1` is neither a GGUF file nor an http URL",
     }
-    async with desk(tmp_path) as at:
+    async with agent_command(tmp_path) as at:
         for model, words in cases.items():
             at.model = model
             code, out, err = await at.run("--single", "hello")
@@ -217,7 +253,7 @@ async def test_a_model_that_cannot_be_fetched_ends_it_with_the_ways_out(tmp_path
     models = tmp_path / "models"
     models.mkdir()
     (models / "catalog.toml").write_text(UNREACHABLE)
-    async with desk(tmp_path) as at:
+    async with agent_command(tmp_path) as at:
         at.model, at.extra = "far", {"COUNTERSIGN_MODELS": str(models)}
         code, out, err = await at.run("--single", "hello")
     assert (code, out) == (1, ""), err
@@ -226,9 +262,10 @@ async def test_a_model_that_cannot_be_fetched_ends_it_with_the_ways_out(tmp_path
     assert "starting without a model" not in err
 
 
+@pytest.mark.requirement("000-01", "agent URL --tools tools.json runs a tool of the file")
 async def test_programs_read_utf_8_and_events_are_json_where_the_machine_speaks_something_else(tmp_path: Path) -> None:
     (tmp_path / "tools.json").write_text(json.dumps([TELL]))
-    async with desk(tmp_path, call("tell", what="naïve 日本"), Reply("Told.")) as at:
+    async with agent_command(tmp_path, call("tell", what="naïve 日本"), Reply("Told.")) as at:
         at.extra = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         code, out, err = await at.run("--single", "tell", "--tools", "tools.json", "--json-out")
     assert code == 0, err
@@ -237,7 +274,7 @@ async def test_programs_read_utf_8_and_events_are_json_where_the_machine_speaks_
 
 
 async def test_of_a_long_result_a_person_sees_a_few_rows_and_how_many_more_there_are(tmp_path: Path) -> None:
-    async with desk(tmp_path, call("peek", what="x" * 7000), Reply("Long.")) as at:
+    async with agent_command(tmp_path, call("peek", what="x" * 7000), Reply("Long.")) as at:
         code, out, err = await at.run("--single", "peek")
     assert (code, out) == (0, "Long.\n")
     shown = [line for line in err.splitlines() if line.startswith("  │ ")]
@@ -246,9 +283,9 @@ async def test_of_a_long_result_a_person_sees_a_few_rows_and_how_many_more_there
     assert re.search(r"^  … \d+ more lines$", err, re.MULTILINE)
 
 
-async def test_a_tool_that_crashes_is_told_below_a_mark_and_cannot_paint_the_terminal(tmp_path: Path) -> None:
+async def test_a_tool_that_crashes_is_reported_behind_a_margin_and_cannot_control_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "ours.py").write_text(CRASHING)
-    async with desk(tmp_path, call("crumble", what="\x1b[2J\ragent> fine"), Reply("It broke.")) as at:
+    async with agent_command(tmp_path, call("crumble", what="\x1b[2J\ragent> fine"), Reply("It broke.")) as at:
         at.extra = {"COUNTERSIGN_TOOLS_MODULES": '["ours"]', "PYTHONPATH": f"{at.environment()['PYTHONPATH']}:{tmp_path}"}
         code, out, err = await at.run("--single", "crumble")
     assert (code, out) == (0, "It broke.\n")
@@ -258,7 +295,7 @@ async def test_a_tool_that_crashes_is_told_below_a_mark_and_cannot_paint_the_ter
 
 
 async def test_what_is_typed_wrong_is_one_sentence_and_exit_code_two(tmp_path: Path) -> None:
-    async with desk(tmp_path) as at:
+    async with agent_command(tmp_path) as at:
         cases = {
             ("--single", " "): "--single needs something to ask",
             ("--max-steps", "0"): "max-steps",

@@ -1,4 +1,4 @@
-"""`countersign agent` keeps rollouts and evaluated prompts where it is told to (000-11, 000-12, 000-36)."""
+"""`countersign agent` keeps rollouts and evaluated prompts where it is told to."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pytest
 from gateway.adapters.inference.catalog import load_catalog, models_folder
 from gateway.adapters.inference.fetch import is_present
 from gateway.adapters.inference.scripted import Reply, ScriptedBackend
-from gateway.adapters.inference.warmth import Warmth
+from gateway.adapters.inference.warm_prefix import PrefixState
 from gateway.adapters.storage.trajectories import TrajectoryFolder, read_trajectories
-from gateway.agent.trajectory import Role, Trajectory, from_json, to_json
+from gateway.agent.trajectory import Trajectory, TrajectoryRole, from_json, to_json
 from gateway.cli.terminal.screen import Screen
-from gateway.cli.terminal.warming import Warming
+from gateway.cli.terminal.warm_up import WarmUpReport
 from tests.fakes.openai_server import openai_app, serving
 
 PATIENT = 120.0
@@ -51,7 +51,8 @@ def rollouts(folder: Path) -> list[Trajectory]:
     return [each for each in found if isinstance(each, Trajectory)]
 
 
-async def test_a_server_that_tells_no_ids_gives_a_rollout_that_says_so(tmp_path: Path) -> None:
+@pytest.mark.requirement("000-36", "a rollout without token ids says so, and reads back to the same bytes")
+async def test_a_server_that_reports_no_ids_gives_a_rollout_that_says_so(tmp_path: Path) -> None:
     async with serving(openai_app(ScriptedBackend(lambda _: Reply("It is raining.")))) as url:
         kept = tmp_path / "traj"
         code, out, err = await agent(tmp_path, url, "--single", "rain?", "--trajectory-dir", kept, "--trajectory-task", "weather")
@@ -59,8 +60,8 @@ async def test_a_server_that_tells_no_ids_gives_a_rollout_that_says_so(tmp_path:
     (rollout,) = rollouts(kept)
     assert (rollout.task, rollout.absent) == ("weather", True)
     assert [(step.role, step.content) for step in rollout.steps][-2:] == [
-        (Role.USER, "rain?"),
-        (Role.ASSISTANT, "It is raining."),
+        (TrajectoryRole.USER, "rain?"),
+        (TrajectoryRole.ASSISTANT, "It is raining."),
     ]
     (path,) = kept.iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -98,43 +99,49 @@ class Page:
         return False
 
 
+@pytest.mark.requirement("000-12", "a launch says that it loaded or saved the cache, and how many tokens")
 @pytest.mark.parametrize(
-    ("warmth", "words"),
+    ("prefix_state", "words"),
     [
-        (Warmth(restored=True, tokens=192), "agent: loaded system-prompt cache (192 tokens) — skipping prefill\n"),
-        (Warmth(restored=False, tokens=192, kept=True), "agent: saved system-prompt cache (192 tokens) for the next launch\n"),
-        (Warmth(restored=False, tokens=192), ""),
+        (PrefixState(restored=True, tokens=192), "agent: loaded system-prompt cache (192 tokens) — skipping prefill\n"),
+        (
+            PrefixState(restored=False, tokens=192, kept=True),
+            "agent: saved system-prompt cache (192 tokens) for the next launch\n",
+        ),
+        (PrefixState(restored=False, tokens=192), ""),
         (None, "agent: no system-prompt cache: only a local model that answers has one\n"),
     ],
     ids=["loaded", "saved", "not-kept", "no-model"],
 )
-async def test_where_the_prompt_came_from_is_told_beside_the_answers(warmth: Warmth | None, words: str) -> None:
+async def test_where_the_prompt_came_from_is_shown_beside_the_answers(prefix_state: PrefixState | None, words: str) -> None:
     out, err = Page(), Page()
-    warming = Warming()
-    told = asyncio.create_task(warming.tell(Screen(out, err)))  # pyright: ignore[reportArgumentType] - as much of a stream as it needs
+    warming = WarmUpReport()
+    shown = asyncio.create_task(warming.report(Screen(out, err)))  # pyright: ignore[reportArgumentType] - as much of a stream as it needs
     await asyncio.sleep(0)
-    assert not told.done()
-    warming.warmed(warmth)
+    assert not shown.done()
+    warming.warmed(prefix_state)
     warming.warmed(None)
     async with asyncio.timeout(10):
-        await told
+        await shown
     assert (out.text, err.text) == ("", words)
 
 
+@pytest.mark.requirement("000-12", "with the real model the second launch loads the cache")
+@pytest.mark.requirement("000-36", "rollouts of the real model have the ids that were fed")
 @pytest.mark.live
 async def test_the_second_launch_skips_the_prefill_and_both_keep_the_ids_of_the_real_model(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     assert is_present(load_catalog().find("default"), models_folder(os.environ)), "run `countersign models fetch`"
     options = ("--single", "read README.md", "--prompt-cache-dir", tmp_path / "kv", "--trajectory-dir", tmp_path / "traj")
-    loop, told = asyncio.get_running_loop(), list[str]()
+    loop, shown = asyncio.get_running_loop(), list[str]()
     for launch in range(2):
         began = loop.time()
         code, _, err = await agent(tmp_path, "default", *options, "--state", tmp_path / f"state{launch}")
         record_property(f"seconds of launch {launch}", round(loop.time() - began, 1))
         assert code == 0, err
-        told += [line for line in err.splitlines() if line.startswith("agent:")]
-    saved, loaded = told
+        shown += [line for line in err.splitlines() if line.startswith("agent:")]
+    saved, loaded = shown
     count = saved.partition("(")[2].partition(" tokens)")[0]
     assert int(count) > 300
     assert loaded == f"agent: loaded system-prompt cache ({count} tokens) — skipping prefill"

@@ -1,4 +1,4 @@
-"""`countersign audit`, as an operator types it (002-72, 002-74)."""
+"""`countersign audit`, as an operator types it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import text
 
-from gateway.adapters.storage.engine import DATABASE, open_for_writing
+from gateway.adapters.storage.sqlite import DATABASE, open_for_writing
 from gateway.adapters.storage.store import open_store
 from gateway.cli import countersign
 from gateway.core import ledger as steps
@@ -204,6 +204,7 @@ def test_another_key_than_the_pinned_one_does_not_pass(state: Path, tmp_path: Pa
     assert isinstance(audit("verify", "--state", state, "--key", "nonsense").exception, Misconfigured)
 
 
+@pytest.mark.requirement("002-74", "countersign audit show lists calls by tool, event, conversation and outcome")
 def test_what_happened_is_listed_newest_first_and_filtered(state: Path) -> None:
     lines = audit("show", "--state", state).output.splitlines()
     assert len(lines) == 20
@@ -214,6 +215,7 @@ def test_what_happened_is_listed_newest_first_and_filtered(state: Path) -> None:
     assert len(audit("show", "--state", state, "--outcome", "executionError", "--limit", "5").output.splitlines()) == 1
 
 
+@pytest.mark.requirement("002-74", "an intent is shown with its exact arguments")
 def test_whole_records_are_shown_in_ascii_only(state: Path) -> None:
     (line,) = audit("show", "--state", state, "--event", "call:intended", "--limit", "1", "--json").output.splitlines()
     assert line.isascii()

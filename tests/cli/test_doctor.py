@@ -1,4 +1,4 @@
-"""What `countersign doctor` says of the cage."""
+"""What `countersign doctor` says of the sandbox, and of a gateway that is running already."""
 
 from __future__ import annotations
 
@@ -6,27 +6,44 @@ from pathlib import Path
 
 import pytest
 
-from gateway.adapters.tools.sandbox import choice
+from gateway.adapters.tools.sources import ToolsConfig, describe_sandbox
 from gateway.core.errors import Misconfigured
-from gateway.settings import Settings
-from gateway.toolbox import describe_cage
+from gateway.sandbox import choice
+from tests.harness.process import GatewayProcess
 
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without either mechanism."""
-    monkeypatch.setattr(choice, "find_parts", lambda: "bwrap")
+    monkeypatch.setattr(choice, "find_programs", lambda: "bwrap")
     monkeypatch.setattr(choice, "landlock_version", lambda: 0)
 
 
 @pytest.mark.parametrize("mechanism", ["bubblewrap", "landlock"])
 def test_doctor_names_the_mechanism_that_it_tried(tmp_path: Path, mechanism: str) -> None:
-    settings = Settings.model_validate({"state": tmp_path, "sandbox": mechanism})
+    config = ToolsConfig(tmp_path / "workspace", tmp_path / "state", sandbox=mechanism)
 
-    assert describe_cage(settings).startswith(f"{mechanism} works here; programs run ")
+    assert describe_sandbox(config).startswith(f"{mechanism} works here; programs run ")
 
 
-def test_a_machine_without_a_cage_is_fine_until_there_are_programs(tmp_path: Path, bare: None) -> None:
-    assert "bwrap" in describe_cage(Settings.model_validate({"state": tmp_path}))
+def test_a_machine_without_a_sandbox_is_fine_until_there_are_programs(tmp_path: Path, bare: None) -> None:
+    assert "bwrap" in describe_sandbox(ToolsConfig(tmp_path / "workspace", tmp_path / "state"))
     with pytest.raises(Misconfigured, match="apt-get install bubblewrap"):
-        describe_cage(Settings.model_validate({"state": tmp_path, "tool_files": (tmp_path / "tools.json",)}))
+        describe_sandbox(ToolsConfig(tmp_path / "workspace", tmp_path / "state", files=(tmp_path / "tools.json",)))
+
+
+async def test_doctor_knows_the_gateway_of_its_own_state_folder_and_no_other(tmp_path: Path) -> None:
+    gateway = GatewayProcess(tmp_path)
+    stranger = GatewayProcess(tmp_path, port=gateway.port, settings={"COUNTERSIGN_STATE": str(tmp_path / "another")})
+    place = f"port: 127.0.0.1:{gateway.port}"
+    _, before = await gateway.run("doctor")
+    assert f"ok    {place} is free" in before
+    await gateway.start()
+    try:
+        _, beside = await gateway.run("doctor")
+        _, elsewhere = await stranger.run("doctor")
+    finally:
+        assert await gateway.stop() == 0
+
+    assert f"ok    {place} is served by this state folder's own gateway, which is running" in beside
+    assert f"FIX   port: cannot listen on 127.0.0.1:{gateway.port}" in elsewhere

@@ -1,10 +1,10 @@
-"""The line at the prompt, key by key (000-33)."""
+"""The line at the prompt, key by key."""
 
 from __future__ import annotations
 
 import pytest
 
-from gateway.cli.terminal.editor import LineEditor, Typed, columns_of
+from gateway.cli.terminal.editor import LineEditor, LineState, columns_of
 
 SAID = ("first", "second")
 
@@ -37,20 +37,21 @@ SAID = ("first", "second")
 )
 def test_keys_do_what_they_do_in_other_shells(typed: str, text: str) -> None:
     editor = LineEditor(SAID)
-    assert editor.take(typed) == (Typed.GOES_ON, "")
+    assert editor.take(typed) == (LineState.GOES_ON, "")
     assert editor.text == text
 
 
 def test_return_says_the_line_and_leaves_the_rest_for_the_next() -> None:
     editor = LineEditor()
-    assert editor.take("one\ntwo\n") == (Typed.SAID, "two\n")
+    assert editor.take("one\ntwo\n") == (LineState.SAID, "two\n")
     assert editor.text == "one"
 
 
+@pytest.mark.requirement("000-33", "Ctrl-D ends the input on an empty line only")
 def test_ctrl_d_ends_the_input_on_an_empty_line_only() -> None:
-    assert LineEditor().take("\x04x") == (Typed.ENDED, "x")
-    assert LineEditor().take("\x00") == (Typed.ENDED, "")
-    assert LineEditor().take("x\x04") == (Typed.GOES_ON, "")
+    assert LineEditor().take("\x04x") == (LineState.ENDED, "x")
+    assert LineEditor().take("\x00") == (LineState.ENDED, "")
+    assert LineEditor().take("x\x04") == (LineState.GOES_ON, "")
 
 
 @pytest.mark.parametrize("key", ["\x1b[200~one\ntwo\n\x1b[201~", "\x1b[A", "\x1bOA", "\x1b[3~"])
@@ -58,9 +59,9 @@ def test_a_key_that_comes_in_pieces_is_waited_for(key: str) -> None:
     for cut in range(1, len(key)):
         whole, torn = LineEditor(SAID), LineEditor(SAID)
         state, rest = torn.take(key[:cut])
-        assert state is Typed.GOES_ON
+        assert state is LineState.GOES_ON
         assert rest == key[:cut]
-        assert torn.take(rest + key[cut:]) == whole.take(key) == (Typed.GOES_ON, "")
+        assert torn.take(rest + key[cut:]) == whole.take(key) == (LineState.GOES_ON, "")
         assert torn.text == whole.text
 
 

@@ -1,4 +1,4 @@
-"""`countersign traces-to-data`, as an operator types it (000-36, 000-40)."""
+"""`countersign traces-to-data`, as an operator types it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from click.testing import CliRunner, Result
 
 from gateway.adapters.storage.trajectories import TrajectoryFolder
 from gateway.agent.rollout import Rollout
-from gateway.agent.trajectory import Role, Tokens
+from gateway.agent.trajectory import TokenIds, TrajectoryRole
 from gateway.cli import countersign
 
 
-def keep(folder: Path, name: str, answer: str, tokens: Tokens | None, reward: float | None = None) -> Path:
+def keep(folder: Path, name: str, answer: str, tokens: TokenIds | None, reward: float | None = None) -> Path:
     rollout = Rollout(id=name, task="weather", model="m", started_at=0)
-    rollout.told(Role.USER, "rain?")
+    rollout.told(TrajectoryRole.USER, "rain?")
     rollout.generated(answer, tokens)
     trajectory = rollout.trajectory
     return TrajectoryFolder(folder).write(trajectory if reward is None else trajectory.rewarded(reward))
@@ -26,8 +26,8 @@ def keep(folder: Path, name: str, answer: str, tokens: Tokens | None, reward: fl
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    keep(tmp_path / "traj", "good", "yes\n☂", Tokens((1, 2), (3, 4)), reward=1)
-    keep(tmp_path / "traj", "bad", "no", Tokens((1, 2), (5,)), reward=0)
+    keep(tmp_path / "traj", "good", "yes\n☂", TokenIds((1, 2), (3, 4)), reward=1)
+    keep(tmp_path / "traj", "bad", "no", TokenIds((1, 2), (5,)), reward=0)
     keep(tmp_path / "traj", "unknown", "perhaps", None)
     return tmp_path / "traj"
 
@@ -40,6 +40,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.requirement("000-40", "rollouts become rows for fine-tuning with their ids")
 def test_rows_for_fine_tuning_hold_the_ids_as_they_were(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "sft.jsonl"
     result = traces_to_data(folder, "--format", "sft", "--out", out)
@@ -58,6 +59,7 @@ def test_rows_can_be_limited_to_what_went_well_and_to_what_has_ids(folder: Path,
     assert [row["rollout"] for row in rows(out)] == ["bad", "good"]
 
 
+@pytest.mark.requirement("000-40", "rewarded rollouts become preference pairs")
 def test_pairs_are_made_of_rewards(folder: Path) -> None:
     result = traces_to_data(folder, "--format", "dpo", "--out", "-")
     (row,) = [json.loads(line) for line in result.stdout.splitlines()]
@@ -78,6 +80,7 @@ def test_a_damaged_file_is_named_and_skipped_and_the_exit_status_says_so(folder:
     assert last.endswith("; 1 file skipped")
 
 
+@pytest.mark.requirement("000-36", "text that is no whole character survives the way into a row")
 def test_half_a_character_survives(folder: Path, tmp_path: Path) -> None:
     keep(folder, "half", "\ud83d", None)
     out = tmp_path / "sft.jsonl"

@@ -6,9 +6,9 @@ import os
 import signal
 
 from gateway.adapters.telemetry.metrics import Metrics
-from gateway.bootstrap import run
 from gateway.runtime.ports import Step
-from gateway.settings import load_settings
+from gateway.serving import run
+from gateway.settings_reading import load_settings
 
 
 class Assassin(Metrics):

@@ -1,6 +1,6 @@
 """SIGKILL at every step of dispatch. Afterwards an external ledger of effects shows none doubled and none silent.
 
-Promise 3 of design.md, protocol.md section 7 row 16, case 57 of the security research.
+docs/PROTOCOL.md section 7 row 16; docs/SECURITY.md case 57.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ async def live_until_death(gateway: GatewayProcess, tool: str, step: Step) -> tu
     turn = await Turn.begin(shell)
     await turn.start(tool, {"what": "it"}, "fatal")
     if tool == "note" and step not in (Step.RECEIVED, Step.BOUND, Step.DECIDED):
-        approval_id = (await shell.told("approvals/requested"))["approval"]["id"]
+        approval_id = (await shell.notification("approvals/requested"))["approval"]["id"]
         await approve_next(person, console, approval_id)
     await shell.wait_closed(patience=PATIENCE)
     assert await gateway.wait() == -9
@@ -67,6 +67,7 @@ async def come_back(gateway: GatewayProcess, person: Person, turn: Turn) -> tupl
     return shell, {**request, "snapshotId": snapshot["id"], "snapshotDigest": snapshot["digest"]}
 
 
+@pytest.mark.requirement("002-11", "killed at any step, a call that may have run is on record")
 @pytest.mark.parametrize("step", [step for step in Step if step is not Step.APPROVED])
 async def test_an_automatic_call_never_runs_twice_and_never_silently(tmp_path: Path, step: Step) -> None:
     gateway = make_gateway(tmp_path)
@@ -91,6 +92,7 @@ async def test_an_automatic_call_never_runs_twice_and_never_silently(tmp_path: P
     assert code == 0, output
 
 
+@pytest.mark.requirement("002-11", "killed at any step, an approved call runs once at most and its end is on record")
 @pytest.mark.parametrize("step", list(Step))
 async def test_an_approved_call_never_runs_twice_and_its_question_survives(tmp_path: Path, step: Step) -> None:
     gateway = make_gateway(tmp_path)
@@ -103,7 +105,7 @@ async def test_an_approved_call_never_runs_twice_and_its_question_survives(tmp_p
     if step in BEFORE_INTENT:
         pending = (await console.call("approvals/list", {"status": "pending"}))["approvals"]
         if not pending:
-            pending = [(await shell.told("approvals/requested"))["approval"]]
+            pending = [(await shell.notification("approvals/requested"))["approval"]]
         assert [approval["callId"] for approval in pending] == ["fatal"]
         await person.answer(console, pending[0]["id"])
     async with asyncio.timeout(PATIENCE):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 import pytest
@@ -13,11 +13,12 @@ from gateway.core.canonical import Json
 from gateway.core.ledger import AgentSessionStarted, ConsoleSessionStarted, EnrolmentOffered, Passkey, PrincipalEnrolled
 from gateway.core.model import Principal, Session, Snapshot, ToolCall
 from gateway.core.vocabulary import Label, Outcome, Profile, Reason
+from gateway.runtime.binding import Proposal
+from gateway.runtime.calls import CallAnswer
 from gateway.runtime.connections import Connection
-from gateway.runtime.dispatch import Proposal
-from gateway.runtime.flights import Answer
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.ports import ConsoleSession, Step
+from gateway.server.notifications import encode_notice
 from tests.fakes.clock import FakeClock
 from tests.fakes.entropy import FakeEntropy
 from tests.fakes.inference import SilentBackend
@@ -25,6 +26,7 @@ from tests.fakes.ledger import MemoryLedger
 from tests.fakes.passkeys import PlainAuthenticator, PlainVerifier
 from tests.fakes.policy import TablePolicy
 from tests.fakes.toolbox import CountingToolbox
+from tests.runtime.accounts import Accounts
 
 PATIENCE = 5.0
 """Seconds that any wait of a test may take; never a duration that is measured."""
@@ -69,6 +71,13 @@ class Stage:
         self.snapshot = await self.gateway.turns.begin(self.connection, self.conversation_id)
         return self.snapshot
 
+    async def sign_in_elsewhere(self) -> None:
+        """Go on in another session of the same person, on a connection of its own, with nothing open."""
+        other = replace(self.session, id="ses_2", label=Label.PUBLIC)
+        await self.ledger.append(AgentSessionStarted(self.clock.now(), other, "secret3"))
+        self.session, self.connection = other, self.gateway.connections.attach(other, "con_2")
+        self.conversation_id, self.snapshot = "", None
+
     def propose(self, tool: str, call_id: str | None = None, **arguments: Json) -> Proposal:
         """A well-formed proposal under the current snapshot."""
         assert self.snapshot is not None
@@ -81,12 +90,12 @@ class Stage:
             ToolCall(call_id or f"call-{self._calls}", tool, arguments or {"path": "notes/a.txt"}),
         )
 
-    async def invoke(self, proposal: Proposal) -> Answer:
+    async def invoke(self, proposal: Proposal) -> CallAnswer:
         """Invoke, and wait no longer than a test may."""
         async with asyncio.timeout(PATIENCE):
             return await self.gateway.dispatcher.invoke(self.connection, proposal)
 
-    def start(self, proposal: Proposal) -> asyncio.Task[Answer]:
+    def start(self, proposal: Proposal) -> asyncio.Task[CallAnswer]:
         """Invoke beside the test."""
         return asyncio.get_running_loop().create_task(self.invoke(proposal))
 
@@ -98,7 +107,7 @@ class Stage:
                 await outbox.wait()
                 message = outbox.take()
                 assert message is not None, f"the connection closed before `{method}`"
-                frame = orjson.loads(message)
+                frame = orjson.loads(message if isinstance(message, bytes) else encode_notice(message))
                 if frame.get("method") == method:
                     return frame["params"]
 
@@ -144,7 +153,12 @@ async def stage(policy: TablePolicy) -> AsyncIterator[Stage]:
         ConsoleSessionStarted(now, "cse_1", "secret", ada.id, hours),
         AgentSessionStarted(now, session, "secret2"),
     )
-    connection = gateway.hub.attach(session, "con_1")
+    connection = gateway.connections.attach(session, "con_1")
     console = ConsoleSession("cse_1", ada, now, hours)
     yield Stage(gateway, ledger, policy, toolbox, clock, steps, authenticator, ada, session, console, connection)
     await gateway.stop()
+
+
+@pytest.fixture
+def people() -> Accounts:
+    return Accounts()

@@ -42,7 +42,7 @@ async def test_of_three_tabs_that_begin_at_once_one_turn_stays_and_the_others_ar
 ) -> None:
     await stage.begin()
     monkeypatch.setattr(stage.ledger, "append", SlowLedger(stage))
-    tabs = [stage.gateway.hub.attach(stage.session, f"con_tab{number}") for number in range(3)]
+    tabs = [stage.gateway.connections.attach(stage.session, f"con_tab{number}") for number in range(3)]
     await asyncio.gather(*(stage.gateway.turns.begin(tab, stage.conversation_id) for tab in tabs))
     begun = {entry.snapshot.turn_id for entry in stage.ledger.entries if isinstance(entry, TurnBegun)}
     ended = {entry.turn_id for entry in stage.ledger.entries if isinstance(entry, TurnEnded)}
@@ -61,7 +61,7 @@ async def test_a_turn_whose_connection_went_while_it_was_begun_waits_no_longer_t
     monkeypatch.setattr(stage.ledger, "append", SlowLedger(stage))
     beginning = asyncio.create_task(stage.gateway.turns.begin(stage.connection, stage.conversation_id))
     await asyncio.sleep(0)
-    stage.gateway.hub.detach(stage.connection)
+    stage.gateway.connections.detach(stage.connection)
     await beginning
     conversation = await stage.gateway.conversations.enter(stage.session, stage.conversation_id)
     assert conversation.turn is not None
@@ -110,7 +110,7 @@ async def test_a_call_id_that_is_still_open_on_record_is_no_new_call(stage: Stag
     async with asyncio.timeout(PATIENCE):
         await stage.toolbox.started.wait()
     again = assemble(stage.gateway.ports)
-    connection = Connection("con_again", stage.session, again.hub.attach(stage.session, "con_again").outbox)
+    connection = Connection("con_again", stage.session, again.connections.attach(stage.session, "con_again").outbox)
     result = (await again.dispatcher.invoke(connection, stage.propose("wait", "c1"))).result
     assert result.reason is Reason.OUTCOME_UNKNOWN
     assert [entry for entry in stage.ledger.entries if isinstance(entry, CallClosed)] == []

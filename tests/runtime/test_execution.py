@@ -1,7 +1,8 @@
-"""How a tool's own failure closes its call (protocol.md section 7 row 15)."""
+"""How a tool's own failure closes its call (docs/PROTOCOL.md section 7 row 15)."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 import pytest
@@ -12,7 +13,7 @@ from gateway.core.model import ToolOutput, ToolSpec
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.ports import ToolContext
 from tests.fakes.toolbox import CountingToolbox
-from tests.runtime.conftest import Stage
+from tests.runtime.conftest import PATIENCE, Stage
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,33 @@ async def test_a_tool_that_says_how_it_failed_is_taken_at_its_word(
     await stage.begin()
     result = (await stage.invoke(stage.propose("look"))).result
     assert (result.outcome, result.reason, result.error) == (outcome, told, "it did not work")
+
+
+@pytest.mark.parametrize("end", ["the call is cancelled", "the gateway stops"])
+async def test_a_tool_that_nobody_waits_for_any_more_is_told_and_stopped(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    contexts: list[ToolContext] = []
+    stopped = asyncio.Event()
+
+    async def linger(self: CountingToolbox, spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
+        contexts.append(context)
+        self.started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return ToolOutput("never", None)
+
+    monkeypatch.setattr(CountingToolbox, "execute", linger)
+    await stage.begin()
+    call = stage.start(stage.propose("wait", "c1"))
+    async with asyncio.timeout(PATIENCE):
+        await stage.toolbox.started.wait()
+        if end == "the call is cancelled":
+            await stage.gateway.dispatcher.cancel(stage.session, stage.conversation_id, "c1")
+        else:
+            await stage.gateway.stop()
+        await asyncio.wait({call})
+        await stopped.wait()
+    assert [context.cancelled.is_set() for context in contexts] == [True]

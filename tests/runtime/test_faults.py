@@ -18,7 +18,6 @@ from gateway.core.ledger import (
     ConversationTainted,
     Entry,
     GrantRevoked,
-    PasskeyUsed,
 )
 from gateway.core.vocabulary import ApprovalStatus, Category, GrantScope, Outcome, Reason, Trust
 from gateway.runtime import closing
@@ -88,7 +87,7 @@ async def test_a_yes_that_meets_a_cancel_is_told_what_is_on_record(stage: Stage)
     call = stage.start(stage.propose("write", "c1"))
     approval_id = (await stage.asked())["id"]
     conversation = await stage.gateway.conversations.enter(stage.session, stage.conversation_id)
-    conversation.flights["c1"].stop(None)
+    conversation.in_flight["c1"].stop(None)
     with pytest.raises(Refused, match="no longer open"):
         await answer(stage, approval_id)
     assert (await call).result.outcome is Outcome.CANCELLED
@@ -216,16 +215,6 @@ async def test_a_replay_conflict_that_cannot_be_recorded_is_still_a_result(stage
     assert (result.outcome, result.reason) == (Outcome.EXECUTION_ERROR, Reason.LEDGER_UNAVAILABLE)
 
 
-async def test_a_passkey_that_answered_too_late_for_its_call_has_been_used_all_the_same(stage: Stage) -> None:
-    snapshot = await stage.begin()
-    call = stage.start(stage.propose("destroy"))
-    approval_id = (await stage.asked())["id"]
-    await stage.gateway.turns.refresh(stage.connection, stage.conversation_id, snapshot.turn_id)
-    await answer(stage, approval_id, passkey=True)
-    assert (await call).result.reason is Reason.STALE_SNAPSHOT
-    assert any(isinstance(entry, PasskeyUsed) for entry in stage.ledger.entries)
-
-
 async def test_what_an_untrusted_tool_says_of_its_failure_is_believed_no_more_than_its_results(stage: Stage) -> None:
     stage.toolbox.tools = [make_spec("fail", Category.READ, trust=Trust.UNTRUSTED)]
     await stage.begin()
@@ -283,7 +272,7 @@ async def test_grants_are_forgotten_with_their_session(stage: Stage, monkeypatch
         reads.append(session_id)
         return await grants(session_id)
 
-    await stage.gateway.hub.end_session(stage.session.id, "signedOut")
+    await stage.gateway.connections.end_session(stage.session.id, "signedOut")
     monkeypatch.setattr(stage.ledger, "grants", count)
     await stage.gateway.grants.of_session(stage.session.id)
     assert reads == [stage.session.id]

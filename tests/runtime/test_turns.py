@@ -41,11 +41,11 @@ async def test_two_turns_begun_at_once_leave_one_open(stage: Stage) -> None:
 
 async def test_looking_in_from_another_tab_takes_nothing_away_unless_asked_to(stage: Stage) -> None:
     snapshot = await stage.begin()
-    other = stage.gateway.hub.attach(stage.session, "con_2")
-    seen = await stage.gateway.turns.look_in(other, stage.conversation_id)
+    other = stage.gateway.connections.attach(stage.session, "con_2")
+    seen = await stage.gateway.turns.rebind(other, stage.conversation_id)
     assert seen is not None
     assert seen.snapshot is None
-    taken = await stage.gateway.turns.look_in(other, stage.conversation_id, take_over=True)
+    taken = await stage.gateway.turns.rebind(other, stage.conversation_id, take_over=True)
     assert taken is not None
     assert taken.snapshot is not None
     assert taken.snapshot.connection_id == "con_2"
@@ -55,11 +55,11 @@ async def test_looking_in_from_another_tab_takes_nothing_away_unless_asked_to(st
 async def test_a_turn_whose_connection_never_comes_back_ends_with_its_calls(stage: Stage) -> None:
     # A gateway with no patience over the same ports, so that nothing here waits for a clock.
     stage.gateway = assemble(stage.gateway.ports, Timing(grace=0.0))
-    stage.connection = stage.gateway.hub.attach(stage.session, "con_9")
+    stage.connection = stage.gateway.connections.attach(stage.session, "con_9")
     await stage.begin()
     call = stage.start(stage.propose("write"))
     await stage.asked()
-    stage.gateway.hub.detach(stage.connection)
+    stage.gateway.connections.detach(stage.connection)
     async with asyncio.timeout(PATIENCE):
         result = (await call).result
     assert (result.outcome, result.reason) == (Outcome.CANCELLED, Reason.SESSION_ENDED)
@@ -77,6 +77,7 @@ async def test_an_inference_token_dies_with_its_turn(stage: Stage) -> None:
     assert lease.revoked.is_set()
 
 
+@pytest.mark.requirement("002-27", "no token is given for a model that the policy refuses")
 async def test_an_inference_token_is_only_for_models_that_the_policy_lets_this_session_use(stage: Stage) -> None:
     snapshot = await stage.begin()
     conversation, turn = await stage.gateway.turns.open_turn(stage.session, stage.conversation_id, snapshot.turn_id)
@@ -85,10 +86,11 @@ async def test_an_inference_token_is_only_for_models_that_the_policy_lets_this_s
             await stage.gateway.inference.mint(stage.session, conversation, turn, model_id)
 
 
+@pytest.mark.requirement("004-17", "a model of the same name with other weights is another model")
 async def test_another_model_that_is_ready_does_not_stand_in_for_the_one_that_is_meant(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """004-17: same name and file, other weights, and so another model."""
+    """Same name and file, other weights, and so another model."""
     snapshot = await stage.begin()
     conversation, turn = await stage.gateway.turns.open_turn(stage.session, stage.conversation_id, snapshot.turn_id)
     backend = stage.gateway.inference.backend
@@ -122,11 +124,11 @@ async def test_suppressed_tools_are_not_offered(stage: Stage) -> None:
     assert "respond" in offered
 
 
+@pytest.mark.requirement("003-03", "respond is left out without tools and where it is suppressed")
 @pytest.mark.parametrize("suppressed", [("respond",), ("look", "write", "destroy", "respond"), None])
 async def test_the_pseudo_tool_is_offered_beside_tools_and_unless_it_is_suppressed(
     stage: Stage, suppressed: tuple[str, ...] | None
 ) -> None:
-    """003-03."""
     if suppressed is None:
         stage.toolbox.tools = []
     else:

@@ -1,9 +1,10 @@
-"""The real HTTP side on a free loopback port: uvicorn as it is shipped, real passkeys and cookies, a runtime over fakes."""
+"""The real HTTP server on a free loopback port: uvicorn with the product's settings, real passkeys and cookies, fake ports."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,12 +15,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import uvicorn
-from prometheus_client import CollectorRegistry
 from starlette.types import Receive, Scope, Send
 
 from gateway.adapters.identity.cookies import ItsdangerousSigner
 from gateway.adapters.identity.passkeys import WebAuthnVerifier
 from gateway.adapters.system.entropy import SystemEntropy
+from gateway.adapters.telemetry.metrics import Metrics
 from gateway.core.errors import ModelUnavailable
 from gateway.core.ledger import AgentSessionStarted
 from gateway.core.model import Session, Snapshot
@@ -27,9 +28,9 @@ from gateway.core.vocabulary import Outcome, Profile, Reason
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway, Ports, assemble
 from gateway.runtime.inference import Lease
-from gateway.runtime.passkeys import PasskeyDesk
+from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import InferenceStream, ModelInfo, ModelPhase, ModelState, Step
-from gateway.runtime.sessions import SessionDesk
+from gateway.runtime.sessions import Sessions
 from gateway.server.access import Access, Origins
 from gateway.server.app import create_app
 from gateway.server.assets import WebApp
@@ -50,7 +51,7 @@ METRICS_TOKEN = "token-of-the-metrics-collector"
 
 
 class Unobserved:
-    """The Observer port, looking away."""
+    """An Observer port that records nothing."""
 
     def step(self, step: Step, call_id: str) -> None: ...
     def closed(self, tool: str, outcome: Outcome, reason: Reason | None, seconds: float) -> None: ...
@@ -58,7 +59,7 @@ class Unobserved:
 
 @dataclass
 class ScriptedStream:
-    """An upstream answer: chunks as a test puts them, None for the end, an exception for a break."""
+    """An upstream answer: the chunks that a test adds, None for the end, an exception for a failure."""
 
     status: int = 200
     content_type: str = "text/event-stream"
@@ -73,7 +74,7 @@ class ScriptedStream:
 
 @dataclass
 class ScriptedBackend:
-    """The InferenceBackend port. Every request waits for `streams`; `closed` is set when one was let go of."""
+    """The InferenceBackend port. Every request waits for `streams`; `closed` is set when a stream was closed."""
 
     phase: ModelPhase = ModelPhase.READY
     asked: list[tuple[str, bytes]] = field(default_factory=list[tuple[str, bytes]])
@@ -109,7 +110,7 @@ class Running:
     ledger: MemoryLedger
     clock: FakeClock
     backend: ScriptedBackend
-    passkeys: PasskeyDesk
+    passkeys: PasskeyCeremonies
     sockets: list[str]
     browser: Browser
     authenticator: Authenticator
@@ -125,7 +126,7 @@ class Running:
         return self.parts.access.origins.console
 
     def another_browser(self) -> Browser:
-        """One that shares nothing with the first."""
+        """A browser without the cookies of the first."""
         return Browser(self.port)
 
     async def enrol(self, name: str = "Ada", profile: Profile = Profile.OPERATOR, forgery: Forgery = HONEST) -> Reply:
@@ -144,19 +145,19 @@ class Running:
         return await self.browser.post(f"{self.console}/signin/verify", {"credential": credential})
 
     async def start_login(self) -> str:
-        """`/login` in the browser; the state it was sent to the console with."""
+        """Request `/login`; returns the state in its redirect to the console."""
         reply = await self.browser.get(f"{self.agent}/login")
         assert reply.status == 303
         return parse_qs(urlsplit(reply.headers["Location"]).query)["state"][0]
 
     async def authorize(self, state: str) -> str:
-        """The way back to the shell."""
+        """The URL of the redirect back to the shell."""
         reply = await self.browser.post(f"{self.console}/authorize", {"state": state})
         assert reply.status == 200, reply.body
         return reply.json["location"]
 
     async def open_shell(self) -> Reply:
-        """The whole detour."""
+        """The whole sign-in of the shell, over the console."""
         return await self.browser.get(await self.authorize(await self.start_login()))
 
     async def arrive(self) -> None:
@@ -165,13 +166,13 @@ class Running:
         assert (await self.open_shell()).status == 303
 
     def session(self) -> Session:
-        """The agent session that was lent last, as the ledger has it."""
+        """The agent session that was issued last, from the ledger."""
         return [entry.session for entry in self.ledger.entries if isinstance(entry, AgentSessionStarted)][-1]
 
     async def begin_turn(self) -> Turn:
         """An open turn of the shell, with a token for it."""
         session = self.session()
-        connection = self.gateway.hub.attach(session, "con_1")
+        connection = self.gateway.connections.attach(session, "con_1")
         conversation_id = (await self.gateway.conversations.create(session, None)).id
         snapshot = await self.gateway.turns.begin(connection, conversation_id)
         conversation = await self.gateway.conversations.enter(session, conversation_id)
@@ -197,13 +198,17 @@ class Turn:
         return {"Authorization": f"Bearer {self.token}"}
 
     async def ask(self, body: Any, path: str = "/v1/chat/completions", **options: Any) -> Reply:
-        """One request, answered whole."""
+        """One request, with its whole answer."""
         return await self.running.browser.post(f"{self.running.agent}{path}", body, headers=self.bearer, **options)
 
 
 def headers_of(reply: Reply) -> dict[str, str]:
-    """Lower-case names; the client gives known ones their customary capitals."""
+    """Lower-case names; the client capitalises known ones."""
     return {name.lower(): value for name, value in reply.headers.items()}
+
+
+PAGES = {"shell": ["/", "/c/:id"], "console": ["/", "/authorize", "/approvals", "/approvals/:id"]}
+"""The paths of each app's pages in a tiny build."""
 
 
 def build_web_app(folder: Path, name: str) -> WebApp:
@@ -213,13 +218,14 @@ def build_web_app(folder: Path, name: str) -> WebApp:
     (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     (folder / "assets" / f"{name}-abc123.js").write_text(f"console.log('{name}')")
     (folder / "assets" / f"{name}-abc123.js.gz").write_bytes(gzip.compress(b"console.log('gzipped')"))
+    (folder / "pages.json").write_text(json.dumps(PAGES[name]))
     (folder / ".vite").mkdir()
     (folder / ".vite" / "manifest.json").write_text("{}")
     return WebApp.load(folder)
 
 
 class PromptServer(uvicorn.Server):
-    """uvicorn, leaving when it is told to: its own loop looks ten times a second."""
+    """uvicorn that stops at once: its own loop checks ten times a second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -232,7 +238,7 @@ class PromptServer(uvicorn.Server):
 
 @asynccontextmanager
 async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Running]:
-    """Serve until the block is left."""
+    """Serve while the context lasts."""
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     origins = Origins(agent=f"{scheme}://agent.localhost:{port}", console=f"{scheme}://console.localhost:{port}")
@@ -251,10 +257,12 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
             observer=Unobserved(),
         )
     )
-    sessions = SessionDesk(
-        ledger=ledger, records=ledger, hub=gateway.hub, policy=gateway.ports.policy, clock=clock, entropy=entropy
+    sessions = Sessions(
+        ledger=ledger, records=ledger, connections=gateway.connections, policy=gateway.ports.policy, clock=clock, entropy=entropy
     )
-    passkeys = PasskeyDesk(sessions=sessions, verifier=verifier, ledger=ledger, records=ledger, clock=clock, entropy=entropy)
+    passkeys = PasskeyCeremonies(
+        sessions=sessions, verifier=verifier, ledger=ledger, records=ledger, clock=clock, entropy=entropy
+    )
     access = Access(
         origins=origins,
         sessions=sessions,
@@ -274,13 +282,14 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
         return accept
 
     parts = ServerParts(
+        admission=gateway.admission,
         access=access,
         passkeys=passkeys,
         inference=gateway.inference,
         records=ledger,
         toolbox=gateway.ports.toolbox,
         entropy=entropy,
-        metrics=CollectorRegistry(),
+        metrics=Metrics(),
         shell=build_web_app(tmp_path / "shell", "shell"),
         console=build_web_app(tmp_path / "console", "console"),
         agent_socket=socket_of("agent"),

@@ -1,4 +1,4 @@
-"""Both sockets on a real uvicorn, over a runtime of fakes. Cookies name the session outright: signing in is told elsewhere."""
+"""Both sockets on a real uvicorn, over a runtime of fakes. Cookies name the session directly; signing in has tests of its own."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ import uvicorn
 from starlette.requests import HTTPConnection
 from websockets.asyncio.client import connect
 
-from gateway.core.checkpoint import SigningKey
 from gateway.core.ledger import AgentSessionStarted, ConsoleSessionStarted, EnrolmentOffered, Passkey, PrincipalEnrolled
 from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import Label, Outcome, Profile, Reason
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
-from gateway.runtime.passkeys import PasskeyDesk
+from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import ConsoleSession, Step
-from gateway.runtime.sessions import SessionDesk
+from gateway.runtime.sessions import Sessions
 from gateway.server.listener import listener
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.console import ConsoleMethods
@@ -40,13 +39,11 @@ from tests.harness.socket import Socket
 PATIENCE = 20.0
 """Seconds that any wait of a test may take; never a duration that is measured."""
 
-KEY = SigningKey("countersign.test", bytes(range(32)))
-
 _Value = TypeVar("_Value")
 
 
 class Unobserved:
-    """The Observer port, looking away."""
+    """An Observer port that records nothing."""
 
     def step(self, step: Step, call_id: str) -> None: ...
     def closed(self, tool: str, outcome: Outcome, reason: Reason | None, seconds: float) -> None: ...
@@ -72,7 +69,7 @@ class Stage:
         return f"http://{site}.localhost:{self.port}"
 
     async def connect(self, site: str, session: str | None = None, **options: Any) -> Socket:
-        """Open a socket as a page of that site, signed in as Ada unless told otherwise; `options` are websockets'."""
+        """Open a socket as a page of that site, with Ada's session unless another is given; `options` are websockets'."""
         headers = {"Cookie": f"session={session or f'ses_ada_{site}'}", **options.pop("headers", {})}
         options.setdefault("subprotocols", ["countersign.v1"])
         options.setdefault("origin", self.origin(site))
@@ -94,7 +91,7 @@ class Stage:
     async def connection_of(self, opened: Socket) -> Connection:
         """The gateway's side of Ada's socket at the agent."""
         name = (await opened.call("session/describe"))["connectionId"]
-        connection = self.gateway.hub.connection("ses_ada_agent", name)
+        connection = self.gateway.connections.connection("ses_ada_agent", name)
         assert connection is not None
         return connection
 
@@ -148,12 +145,11 @@ class Turn:
 
 @asynccontextmanager
 async def serve_sockets() -> AsyncGenerator[Stage]:
-    """Serve until the block is left."""
+    """Serve while the context lasts."""
     listening = socket.create_server(("127.0.0.1", 0))
     port: int = listening.getsockname()[1]
     agent_host, console_host = f"agent.localhost:{port}", f"console.localhost:{port}"
     ledger, clock, entropy, policy = MemoryLedger(), FakeClock(), FakeEntropy(), TablePolicy()
-    ledger.key = KEY
     toolbox = CountingToolbox()
     origin = f"http://{console_host}"
     verifier = PlainVerifier(rp_id="console.localhost", origin=origin)
@@ -171,8 +167,12 @@ async def serve_sockets() -> AsyncGenerator[Stage]:
         ),
         Timing(grace=60.0),
     )
-    sessions = SessionDesk(ledger=ledger, records=ledger, hub=gateway.hub, policy=policy, clock=clock, entropy=entropy)
-    passkeys = PasskeyDesk(sessions=sessions, verifier=verifier, ledger=ledger, records=ledger, clock=clock, entropy=entropy)
+    sessions = Sessions(
+        ledger=ledger, records=ledger, connections=gateway.connections, policy=policy, clock=clock, entropy=entropy
+    )
+    passkeys = PasskeyCeremonies(
+        sessions=sessions, verifier=verifier, ledger=ledger, records=ledger, clock=clock, entropy=entropy
+    )
     stage = Stage(port, gateway, ledger, policy, toolbox, clock, PlainAuthenticator(origin=origin))
     await _introduce(stage, verifier)
 
@@ -186,7 +186,7 @@ async def serve_sockets() -> AsyncGenerator[Stage]:
         return stage.consoles.get(named(connection))
 
     agent = AgentMethods(gateway, agent_origin=f"http://{agent_host}", console_origin=origin)
-    console = ConsoleMethods(gateway, passkeys, AuditVerifier(ledger, KEY.verification_key), agent_origin=f"http://{agent_host}")
+    console = ConsoleMethods(gateway, passkeys, AuditVerifier(ledger.check), agent_origin=f"http://{agent_host}")
     app = HostGate(
         {
             agent_host: agent_socket(gateway, agent, host=agent_host, origin=f"http://{agent_host}", recognise=agent_of),

@@ -1,4 +1,4 @@
-"""What every answer carries, the two web apps, and what happens when something breaks."""
+"""The headers of every answer, the two web apps, and the answers after failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ POLICY = (
 )
 @pytest.mark.parametrize("site", ["agent", "console"])
 async def test_every_answer_carries_the_policy(running: Running, site: str, path: str) -> None:
-    """frontend.md section 0: pages, files, redirects and errors alike."""
+    """Pages, files, redirects and errors alike."""
     origin = running.agent if site == "agent" else running.console
     headers = headers_of(await running.browser.get(f"{origin}{path}"))
     assert headers["content-security-policy"] == POLICY
@@ -61,19 +61,25 @@ async def test_pages_and_json_are_stored_nowhere_and_hashed_files_forever(runnin
     ("site", "paths"),
     [
         ("agent", ["/", "/c/cnv_1"]),
-        (
-            "console",
-            ["/", "/enrol", "/signin", "/authorize?state=x", "/approvals", "/approvals/apr_1", "/grants", "/passkeys", "/audit"],
-        ),
+        ("console", ["/", "/authorize?state=x", "/approvals", "/approvals/apr_1"]),
     ],
 )
-async def test_every_page_address_gives_the_page_of_its_app(running: Running, site: str, paths: list[str]) -> None:
+async def test_every_path_in_the_apps_table_gives_its_page(running: Running, site: str, paths: list[str]) -> None:
     origin, title = (running.agent, "shell") if site == "agent" else (running.console, "console")
     for path in paths:
         reply = await running.browser.get(f"{origin}{path}")
         assert reply.status == 200
         assert f"<title>{title}</title>".encode() in reply.body
         assert headers_of(reply)["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("path", ["/audit", "/approvals/apr_1/more", "/approvals/", "/c/cnv_1", "/pages.json"])
+async def test_a_path_that_is_not_in_the_apps_table_is_not_found(running: Running, path: str) -> None:
+    assert (await running.browser.get(f"{running.console}{path}")).status == 404
+
+
+async def test_an_app_that_is_not_built_answers_so_at_its_first_address(tmp_path: Path) -> None:
+    assert WebApp.load(tmp_path / "nothing").paths == ("/",)
 
 
 async def test_neither_origin_serves_the_others_files(running: Running) -> None:
@@ -86,7 +92,7 @@ async def test_neither_origin_serves_the_others_files(running: Running) -> None:
     "path",
     ["/index.html", "/.vite/manifest.json", "/assets/", "/assets", "/assets/.", "/assets//shell-abc123.js", "/assets/x.gz"],
 )
-async def test_what_is_no_asset_is_not_found(running: Running, path: str) -> None:
+async def test_a_path_that_is_no_asset_is_not_found(running: Running, path: str) -> None:
     assert (await running.browser.get(f"{running.agent}{path}")).status == 404
 
 
@@ -95,7 +101,7 @@ async def test_a_file_beside_the_page_is_served_by_its_exact_name(running: Runni
     assert (reply.status, headers_of(reply)["content-type"]) == (200, "image/svg+xml")
 
 
-async def test_a_compressed_file_goes_to_who_can_read_it(running: Running) -> None:
+async def test_a_compressed_file_is_sent_to_clients_that_accept_it(running: Running) -> None:
     url = f"{running.agent}/assets/shell-abc123.js"
     plain = await running.browser.get(url, headers={"Accept-Encoding": "identity"})
     assert plain.body == b"console.log('shell')"
@@ -113,18 +119,18 @@ def test_a_link_out_of_the_build_is_not_followed(tmp_path: Path) -> None:
     assert WebApp.load(tmp_path / "dist").asset(request, "leak.js").status_code == 404
 
 
-async def test_an_app_that_is_not_built_says_how_to(tmp_path: Path, running: Running) -> None:
+async def test_an_app_that_is_not_built_names_the_build_command(tmp_path: Path, running: Running) -> None:
     app = WebApp.load(tmp_path / "absent")
     object.__setattr__(running.parts, "shell", app)
     reply = await running.browser.get(f"{running.agent}/")
     assert (reply.status, reply.json["error"]["code"]) == (503, "web_app_missing")
 
 
-# ── when something breaks ──
+# ── failures ──
 
 
 async def test_a_full_disk_is_a_typed_error_and_nothing_happened(running: Running) -> None:
-    """security.md section 7 case 59."""
+    """docs/SECURITY.md case 59."""
     await running.enrol()
     running.ledger.failure = LedgerUnavailable("the ledger cannot be written: disk full")
     reply = await running.browser.post(f"{running.console}/signout")
@@ -134,7 +140,7 @@ async def test_a_full_disk_is_a_typed_error_and_nothing_happened(running: Runnin
 
 
 @pytest.mark.parametrize("error", [RuntimeError("/srv/secret/path"), IllegalStep("a bug"), KeyError("x")])
-async def test_a_bug_of_ours_tells_the_peer_nothing(
+async def test_an_internal_error_is_sent_without_details(
     running: Running, error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def break_down(*_: object) -> None:
@@ -216,7 +222,7 @@ async def test_a_request_without_one_host_is_misdirected(running: Running, sent:
     ],
     ids=["tls", "not ascii", "connect", "bad target", "smuggling", "large header", "long target"],
 )
-async def test_what_is_no_http_is_refused_and_the_server_lives(running: Running, sent: bytes) -> None:
+async def test_input_that_is_not_http_is_refused_and_the_server_continues(running: Running, sent: bytes) -> None:
     answer = await _talk(running, sent)
     assert answer.startswith(b"HTTP/1.1 400")
     assert b'"code":"bad_request"' in answer
@@ -224,8 +230,8 @@ async def test_what_is_no_http_is_refused_and_the_server_lives(running: Running,
     assert (await running.browser.get(f"{running.agent}/healthz")).status == 200
 
 
-async def test_headers_that_do_not_come_in_time_cost_the_connection(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    """security.md section 6: uvicorn alone keeps an unfinished header open for good."""
+async def test_headers_that_do_not_come_in_time_close_the_connection(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/SECURITY.md case 26: uvicorn alone waits for unfinished headers without limit."""
     monkeypatch.setattr("gateway.server.listener.HEADER_SECONDS", 0.05)
     assert await _talk(running) == b""
     assert await _talk(running, b"GET / HTTP/1.1\r\nHost: x\r\n") == b""
@@ -239,7 +245,7 @@ async def test_the_second_request_of_a_connection_has_a_deadline_too(running: Ru
     assert answer.count(b"HTTP/1.1 200") == 1
 
 
-async def test_a_body_that_does_not_come_in_time_is_given_up(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_that_does_not_come_in_time_is_a_408(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.server.access.BODY_SECONDS", 0.05)
     host, origin = running.console.removeprefix("http://").encode(), running.console.encode()
     head = b"POST /signin/options HTTP/1.1\r\nHost: %b\r\nOrigin: %b\r\nContent-Type: application/json\r\n" % (host, origin)

@@ -1,7 +1,4 @@
-"""`/v1` under a turn's token: what may be declared, what is passed on, and what stops it.
-
-Requirement ids: 002-10, 002-18, 002-19, 002-27, 002-44, 002-46, 002-64.
-"""
+"""`/v1` under a turn's token: the tools that may be declared, the relay of answers, and what ends an answer."""
 
 from __future__ import annotations
 
@@ -17,8 +14,10 @@ import pytest
 import pytest_asyncio
 
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.ledger import InferenceFinished
+from gateway.core.ledger import CallClosed, CallIntended, InferenceFinished
 from gateway.core.local_tools import RESPOND
+from gateway.core.model import ModelRef, ToolCall
+from gateway.runtime.binding import Proposal
 from gateway.runtime.ports import ModelPhase
 from gateway.server.relay import ANSWER_BYTES, STREAMS_PER_SESSION
 from tests.fakes.inference import TINY
@@ -41,7 +40,7 @@ async def turn(running: Running) -> Turn:
 
 
 def declared(turn: Turn, name: str, **changes: Any) -> dict[str, Any]:
-    """A tool of the snapshot as a provider is told it."""
+    """A tool of the snapshot in the provider's format."""
     spec = turn.snapshot.by_name[name].spec
     function = {"name": name, "description": spec.description, "parameters": spec.param_schema, **changes}
     return {"type": "function", "function": function}
@@ -84,6 +83,7 @@ async def recorded(turn: Turn) -> InferenceFinished:
 # ── passing on ──
 
 
+@pytest.mark.requirement("002-18", "an answer is passed on as it streams")
 async def test_a_streamed_answer_arrives_byte_for_byte_and_its_counts_are_recorded(turn: Turn) -> None:
     script(turn, *EVENTS, None)
     reply = await turn.ask(ASKED)
@@ -95,6 +95,49 @@ async def test_a_streamed_answer_arrives_byte_for_byte_and_its_counts_are_record
     assert (entry.turn_id, entry.model_id) == (turn.snapshot.turn_id, TINY.id)
 
 
+async def propose(turn: Turn, call_id: str, model: ModelRef | None) -> ModelRef | None:
+    """The model that is on record for a call of this turn."""
+    snapshot = turn.snapshot
+    call = ToolCall(call_id, "look", {"path": "a.txt"})
+    proposal = Proposal(snapshot.conversation_id, snapshot.turn_id, snapshot.id, snapshot.digest, call, model)
+    await turn.running.gateway.dispatcher.invoke(turn.connection, proposal)
+    entries = [entry for entry in turn.running.ledger.entries if isinstance(entry, CallIntended | CallClosed)]
+    requests = [entry.request for entry in entries if entry.request.call_id == call_id]
+    assert requests
+    return requests[0].model
+
+
+@pytest.mark.requirement("002-72", "a call's record names the model, its backend and the request it came of")
+async def test_a_call_after_inference_is_recorded_with_the_model_its_backend_and_the_requests_nonce(turn: Turn) -> None:
+    script(turn, *EVENTS, None)
+    first = (await turn.ask(ASKED)).headers["x-countersign-nonce"]
+    script(turn, *EVENTS, None)
+    second = (await turn.ask(ASKED)).headers["x-countersign-nonce"]
+    assert first != second
+    async with asyncio.timeout(PATIENCE):
+        while len(finished(turn)) < 2:
+            await asyncio.sleep(0)
+    assert [entry.nonce for entry in finished(turn)] == [first, second]
+    backend = TINY.backend
+    assert backend
+    assert await propose(turn, "c1", None) == ModelRef(TINY.id, backend, second, claimed=False)
+    assert await propose(turn, "c2", ModelRef("forged", "forged", first)) == ModelRef(TINY.id, backend, first, claimed=False)
+
+
+async def test_a_nonce_of_no_request_of_this_turn_is_not_vouched_for(turn: Turn) -> None:
+    script(turn, *EVENTS, None)
+    await turn.ask(ASKED)
+    assert await propose(turn, "c1", ModelRef("forged", "forged", "inf_other")) == ModelRef(TINY.id, TINY.backend, claimed=False)
+
+
+async def test_the_leaf_of_a_finished_request_names_its_nonce_and_an_embedding_has_none(turn: Turn) -> None:
+    script(turn, *EVENTS, None)
+    nonce = (await turn.ask(ASKED)).headers["x-countersign-nonce"]
+    leaf = (await recorded(turn)).leaf()
+    assert leaf.body["nonce"] == nonce
+    assert "nonce" not in replace(await recorded(turn), nonce="").leaf().body
+
+
 async def test_a_whole_answer_arrives_as_json(turn: Turn) -> None:
     body = b'{"choices":[],"timings":{"prompt_n":3,"predicted_n":4}}'
     script(turn, body, None, content_type="application/json; charset=utf-8")
@@ -104,7 +147,8 @@ async def test_a_whole_answer_arrives_as_json(turn: Turn) -> None:
     assert (entry.prompt_tokens, entry.completion_tokens) == (3, 4)
 
 
-async def test_what_reaches_the_model_is_what_was_checked_with_the_tokens_model_and_a_limit(turn: Turn) -> None:
+@pytest.mark.requirement("002-44", "the request reaches the model with the token's model and a limit of tokens")
+async def test_the_model_gets_the_checked_request_with_the_tokens_model_and_a_limit(turn: Turn) -> None:
     script(turn, None)
     await turn.ask(ASKED)
     ((path, body),) = turn.running.backend.asked
@@ -119,6 +163,7 @@ async def test_a_larger_limit_than_the_models_is_lowered(turn: Turn, name: str) 
     assert orjson.loads(turn.running.backend.asked[0][1])[name] == TINY.output_tokens
 
 
+@pytest.mark.requirement("002-46", "a request for embeddings reaches a backend that has them")
 async def test_embeddings_are_passed_on(turn: Turn) -> None:
     script(turn, b'{"data":[]}', None, content_type="application/json")
     reply = await turn.ask({"input": ["a"]}, "/v1/embeddings")
@@ -131,7 +176,7 @@ async def test_the_one_model_of_the_token_is_listed(turn: Turn) -> None:
     assert [model["id"] for model in reply.json["data"]] == [TINY.id]
 
 
-async def test_a_program_without_an_origin_may_ask_and_a_foreign_page_may_not(turn: Turn) -> None:
+async def test_a_program_without_an_origin_is_allowed_and_a_foreign_page_is_not(turn: Turn) -> None:
     script(turn, None)
     assert (await turn.ask(ASKED, origin=None)).status == 200
     for origin in (turn.running.console, "https://evil.test", "null"):
@@ -153,7 +198,7 @@ async def test_the_loops_own_respond_may_be_declared(turn: Turn) -> None:
     assert (await turn.ask({**ASKED, "tools": [declared(turn, "respond")]})).status == 200
 
 
-async def test_respond_may_be_declared_where_it_is_not_published_too_but_only_as_what_it_is(running: Running) -> None:
+async def test_respond_may_be_declared_where_it_is_not_published_but_only_unchanged(running: Running) -> None:
     policy = cast("TablePolicy", running.gateway.ports.policy)
     policy.allowance = replace(policy.allowance, suppressed_tools=("respond",))
     await running.arrive()
@@ -165,11 +210,12 @@ async def test_respond_may_be_declared_where_it_is_not_published_too_but_only_as
         assert (await turn.ask({**ASKED, "tools": [respond]})).status == status
 
 
+@pytest.mark.requirement("002-64", "declared tools must be the snapshot's, schema and all")
 @pytest.mark.parametrize(
     "case", ["unknown", "wider schema", "no schema", "null schema", "own respond", "forbidden", "second of two"]
 )
 async def test_a_tool_that_is_not_the_snapshots_is_refused_before_the_model_is_asked(turn: Turn, case: str) -> None:
-    """protocol.md section 8, 002-64."""
+    """docs/PROTOCOL.md section 8."""
     schema = turn.snapshot.by_name["look"].spec.param_schema
     cases: dict[str, list[dict[str, Any]]] = {
         "unknown": [{"type": "function", "function": {"name": "rm", "parameters": {}}}],
@@ -186,6 +232,7 @@ async def test_a_tool_that_is_not_the_snapshots_is_refused_before_the_model_is_a
     assert turn.running.backend.asked == []
 
 
+@pytest.mark.requirement("002-64", "a token serves its own model only")
 @pytest.mark.parametrize(
     ("change", "code"),
     [
@@ -213,25 +260,29 @@ async def test_a_request_that_asks_for_more_is_refused(turn: Turn, change: dict[
     assert turn.running.backend.asked == []
 
 
-# ── whose token ──
+# ── tokens ──
 
 
 @pytest.mark.parametrize("header", ["Bearer ", "Bearer x", "Basic x", "", "Bearer  ", "bearer\u00e9 x"])
-async def test_without_a_token_there_is_no_model(turn: Turn, header: str) -> None:
+async def test_a_request_without_a_valid_token_is_refused(turn: Turn, header: str) -> None:
     reply = await turn.running.browser.post(f"{turn.running.agent}/v1/chat/completions", ASKED, headers={"Authorization": header})
     assert (reply.status, reply.json["error"]["code"]) == (401, "invalid_token")
 
 
-async def test_a_token_runs_out(turn: Turn) -> None:
+@pytest.mark.requirement("002-27", "a token expires after five minutes")
+async def test_a_token_expires(turn: Turn) -> None:
     turn.running.clock.advance(301)
     assert (await turn.ask(ASKED)).status == 401
 
 
+@pytest.mark.requirement("002-64", "a token is worth nothing after its turn")
 async def test_a_token_ends_with_its_turn(turn: Turn) -> None:
     await turn.running.gateway.turns.end(turn.session, turn.snapshot.conversation_id, turn.snapshot.turn_id, None)
     assert (await turn.ask(ASKED)).status == 401
 
 
+@pytest.mark.requirement("002-10", "a token is worth nothing after its session")
+@pytest.mark.requirement("002-32", "signing out revokes the tokens of the session")
 async def test_a_token_ends_with_its_session(turn: Turn) -> None:
     await turn.running.browser.post(f"{turn.running.agent}/logout")
     assert (await turn.ask(ASKED)).status == 401
@@ -240,16 +291,17 @@ async def test_a_token_ends_with_its_session(turn: Turn) -> None:
 # ── stopping ──
 
 
-async def test_a_peer_that_goes_away_stops_the_model(turn: Turn) -> None:
+async def test_a_disconnect_of_the_peer_stops_the_model(turn: Turn) -> None:
     async with streaming(turn) as response:
         response.close()
         await turn.running.backend.closed.wait()
     assert (await recorded(turn)).outcome == "aborted"
 
 
+@pytest.mark.requirement("002-19", "logout, cancel, end and a next turn abort the stream")
 @pytest.mark.parametrize("how", ["logout", "signout", "cancel", "end", "next turn"])
-async def test_whatever_ends_the_turn_stops_the_model_and_says_why(turn: Turn, how: str) -> None:
-    """security.md section 7 case 46; protocol.md sections 1, 5 and 8."""
+async def test_every_end_of_a_turn_stops_the_model_and_sends_the_reason(turn: Turn, how: str) -> None:
+    """docs/SECURITY.md case 46; docs/PROTOCOL.md sections 1, 5 and 8."""
     running, where = turn.running, (turn.session, turn.snapshot.conversation_id, turn.snapshot.turn_id)
     async with streaming(turn) as response:
         match how:
@@ -270,7 +322,7 @@ async def test_whatever_ends_the_turn_stops_the_model_and_says_why(turn: Turn, h
     assert (await recorded(turn)).outcome == "aborted"
 
 
-async def test_a_session_has_only_so_many_answers_under_way(turn: Turn) -> None:
+async def test_a_session_has_a_limit_of_concurrent_answers(turn: Turn) -> None:
     async with asyncio.timeout(PATIENCE):
         asking = [asyncio.ensure_future(turn.ask(ASKED)) for _ in range(STREAMS_PER_SESSION)]
         while len(turn.running.backend.asked) < STREAMS_PER_SESSION:
@@ -284,10 +336,10 @@ async def test_a_session_has_only_so_many_answers_under_way(turn: Turn) -> None:
         assert (await turn.ask(ASKED)).status == 200
 
 
-# ── when the model does not answer ──
+# ── failures of the model ──
 
 
-async def test_a_model_that_is_not_there_says_in_what_state_it_is(turn: Turn) -> None:
+async def test_an_unavailable_model_answers_with_its_state(turn: Turn) -> None:
     turn.running.backend.phase = ModelPhase.STARTING
     reply = await turn.ask(ASKED)
     assert reply.status == 503
@@ -296,7 +348,7 @@ async def test_a_model_that_is_not_there_says_in_what_state_it_is(turn: Turn) ->
 
 
 @pytest.mark.parametrize("status", [401, 403, 500, 503])
-async def test_an_upstreams_own_trouble_is_not_passed_on(turn: Turn, status: int) -> None:
+async def test_an_internal_error_of_the_upstream_is_not_passed_on(turn: Turn, status: int) -> None:
     script(turn, b'{"error":"api key /etc/secret is wrong"}', None, status=status)
     reply = await turn.ask(ASKED)
     assert (reply.status, reply.json["error"]["code"]) == (502, "model_error")
@@ -309,7 +361,7 @@ async def test_an_upstreams_refusal_of_the_request_is_passed_on(turn: Turn) -> N
     assert (reply.status, reply.json["error"]["message"]) == (400, "context too long")
 
 
-async def test_a_stream_that_breaks_off_says_so(turn: Turn, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_broken_stream_ends_with_an_error_event(turn: Turn, caplog: pytest.LogCaptureFixture) -> None:
     script(turn, EVENTS[0], ConnectionResetError("sidecar died"))
     reply = await turn.ask(ASKED)
     first, event = reply.body.split(b"\n\n\n\n")
@@ -319,7 +371,7 @@ async def test_a_stream_that_breaks_off_says_so(turn: Turn, caplog: pytest.LogCa
     assert (await recorded(turn)).outcome == "failed"
 
 
-async def test_an_answer_without_end_is_ended(turn: Turn) -> None:
+async def test_an_endless_answer_is_cut_at_the_limit(turn: Turn) -> None:
     megabyte = b": " + b"x" * ((1 << 20) - 4) + b"\n\n"
     script(turn, *[megabyte] * ((ANSWER_BYTES >> 20) + 8))
     reply = await turn.ask(ASKED)
@@ -328,13 +380,13 @@ async def test_an_answer_without_end_is_ended(turn: Turn) -> None:
     assert (await recorded(turn)).outcome == "failed"
 
 
-async def test_a_whole_answer_that_breaks_off_does_not_look_whole(turn: Turn) -> None:
+async def test_a_broken_json_answer_stays_incomplete(turn: Turn) -> None:
     script(turn, b'{"choices":[', ConnectionResetError("sidecar died"), content_type="application/json")
     with pytest.raises(aiohttp.ClientPayloadError):
         await turn.ask({**ASKED, "stream": False})
 
 
-async def test_an_end_that_cannot_be_recorded_does_not_spoil_the_answer(turn: Turn) -> None:
+async def test_an_answer_is_complete_although_its_end_cannot_be_recorded(turn: Turn) -> None:
     script(turn, *EVENTS, None)
     turn.running.ledger.failure = LedgerUnavailable("disk full")
     assert (await turn.ask(ASKED)).body == b"".join(EVENTS)

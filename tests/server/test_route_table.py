@@ -1,4 +1,4 @@
-"""The route table as data: what it may and may not hold."""
+"""Checks of the route table as data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gateway.server.access import Permission, Site, Source
 from gateway.server.routes import ROWS, Tag
 
 PUBLIC = {
-    # Anyone may ask these: pages and files hold nothing of anybody's, ceremonies are how one becomes somebody.
+    # Public: pages and files contain no person's data, and ceremonies come before any session.
     ("POST", Site.CONSOLE, "/enrol/options"),
     ("POST", Site.CONSOLE, "/enrol/verify"),
     ("POST", Site.CONSOLE, "/signin/options"),
@@ -14,12 +14,7 @@ PUBLIC = {
     ("GET", Site.AGENT, "/login"),
     ("GET", Site.AGENT, "/callback"),
     *(("POST", site, "/csp-report") for site in Site),
-    *(("GET", site, path) for site in Site for path in ("/healthz", "/readyz", "/assets/{name:path}", "/{name}", "/")),
-    ("GET", Site.AGENT, "/c/{id}"),
-    *(
-        ("GET", Site.CONSOLE, path)
-        for path in ("/enrol", "/signin", "/authorize", "/approvals", "/approvals/{id}", "/grants", "/passkeys", "/audit")
-    ),
+    *(("GET", site, path) for site in Site for path in ("/healthz", "/readyz", "/assets/{name:path}", "/{name}")),
 }
 
 
@@ -29,7 +24,7 @@ def test_no_two_rows_are_the_same_endpoint() -> None:
 
 
 def test_only_the_listed_rows_are_public() -> None:
-    """A new public endpoint has to be written down here too."""
+    """A new public endpoint must be added to this list too."""
     assert {(row.method, row.site, row.path) for row in ROWS if row.permission is Permission.PUBLIC} == PUBLIC
 
 
@@ -40,6 +35,6 @@ def test_every_tag_has_a_row_and_every_post_from_a_page_checks_its_origin() -> N
 
 
 def test_nothing_on_the_agent_origin_can_approve_or_hold_a_ceremony() -> None:
-    """protocol.md section 1."""
+    """docs/PROTOCOL.md section 1."""
     paths = {row.path for row in ROWS if row.site is Site.AGENT}
     assert not any(word in path for path in paths for word in ("approv", "grant", "passkey", "enrol", "signin", "policy"))

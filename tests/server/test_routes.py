@@ -1,4 +1,4 @@
-"""The route table, row by row: every row is there, and none can be had without what it asks for."""
+"""The route table, row by row: every row is served, and each refuses requests without what it requires."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from gateway.core.ledger import InferenceRefused
 from gateway.core.vocabulary import Reason
 from gateway.runtime.ports import ModelPhase
 from gateway.server.access import Permission, Site, Source
@@ -26,7 +27,7 @@ WITH_BODY = [row for row in ROWS if row.body is not None]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def arrived(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Running, Turn]]:
-    """One server for the whole table: nothing that is refused may leave a trace. Somebody is signed in on both origins."""
+    """One server for the whole table: a refused request must not change its state. Somebody is signed in on both origins."""
     async with serve(tmp_path_factory.mktemp("web")) as served:
         await served.arrive()
         yield served, await served.begin_turn()
@@ -34,11 +35,11 @@ async def arrived(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tup
 
 @pytest.fixture
 def running(arrived: tuple[Running, Turn]) -> Iterator[Running]:
-    """The server. Every request of these tests is refused or only read, so the ledger stays as it is."""
+    """The server. Every request of these tests is refused or only read, so nothing is recorded but refused inference."""
     served, _ = arrived
     recorded = len(served.ledger.entries)
     yield served
-    assert len(served.ledger.entries) == recorded
+    assert [entry for entry in served.ledger.entries[recorded:] if not isinstance(entry, InferenceRefused)] == []
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ async def ask(running: Running, row: Row, browser: Browser | None = None, **opti
 
 
 @pytest.mark.parametrize("row", GUARDED, ids=name)
-async def test_a_row_with_a_permission_is_closed_to_strangers(running: Running, row: Row) -> None:
+async def test_a_row_with_a_permission_refuses_requests_without_a_session(running: Running, row: Row) -> None:
     headers = {"X-Forwarded-For": "127.0.0.1"} if row.permission is Permission.PROBE else {}
     stranger = running.another_browser()
     reply = await ask(running, row, stranger, headers=headers, body={} if row.method == "POST" else None)
@@ -73,8 +74,8 @@ async def test_a_row_with_a_permission_is_closed_to_strangers(running: Running, 
 
 
 @pytest.mark.parametrize("row", GUARDED, ids=name)
-async def test_a_row_with_a_permission_is_closed_to_those_who_hold_another(running: Running, row: Row) -> None:
-    """A shell's cookie opens nothing on the console, nor the other way round, and neither opens `/v1`."""
+async def test_a_row_with_a_permission_refuses_other_permissions(running: Running, row: Row) -> None:
+    """A shell's cookie is not valid on the console, nor the other way round, and neither is valid for `/v1`."""
     mine = {
         Site.AGENT: running.browser.cookies["agent.localhost"]["countersign_agent"],
         Site.CONSOLE: running.browser.cookies["console.localhost"]["countersign_console"],
@@ -93,8 +94,8 @@ async def test_a_row_with_a_permission_is_closed_to_those_who_hold_another(runni
 
 @pytest.mark.parametrize("origin", ["http://evil.test", "null", "http://agent.localhost", "other", "suffix", "upper", None])
 @pytest.mark.parametrize("row", STATE_CHANGING, ids=name)
-async def test_a_row_that_changes_state_is_closed_to_other_pages(running: Running, row: Row, origin: str | None) -> None:
-    """security.md section 7 cases 36 and 42: with the right cookies, and the wrong page."""
+async def test_a_row_that_changes_state_refuses_other_origins(running: Running, row: Row, origin: str | None) -> None:
+    """docs/SECURITY.md cases 36 and 42: with the right cookies, and the wrong page."""
     own = running.parts.access.origins.of(row.site)
     other = running.agent if row.site is Site.CONSOLE else running.console
     sent = {"other": other, "suffix": f"{own}.evil.test", "upper": own.upper()}.get(origin or "", origin)
@@ -104,9 +105,7 @@ async def test_a_row_that_changes_state_is_closed_to_other_pages(running: Runnin
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none", "same-origin, cross-site"])
 @pytest.mark.parametrize("row", STATE_CHANGING, ids=name)
-async def test_a_row_that_changes_state_believes_the_browser_about_where_a_request_is_from(
-    running: Running, row: Row, site: str
-) -> None:
+async def test_a_row_that_changes_state_checks_sec_fetch_site(running: Running, row: Row, site: str) -> None:
     reply = await ask(running, row, body={}, headers={"Sec-Fetch-Site": site})
     assert (reply.status, reply.json["error"]["reason"]) == (403, "origin")
 
@@ -116,7 +115,7 @@ async def test_a_row_that_changes_state_believes_the_browser_about_where_a_reque
 )
 @pytest.mark.parametrize("row", [row for row in ROWS if row.path in ("/", "/healthz", "/ws", "/signout", "/v1/models")], ids=name)
 async def test_a_host_that_is_not_ours_is_misdirected(running: Running, row: Row, host: str) -> None:
-    """security.md section 7 case 27: a rebound name still says its own name."""
+    """docs/SECURITY.md case 27: a rebound name still says its own name."""
     reply = await ask(running, row, headers={"Host": host}, body={} if row.method == "POST" else None)
     assert reply.status in ((400, 421) if not host else (421,))
     if host:
@@ -135,7 +134,7 @@ async def test_a_row_answers_on_its_own_origin_only(running: Running, row: Row) 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"])
 @pytest.mark.parametrize("row", [row for row in ROWS if row.path in ("/", "/authorize", "/signout", "/v1/models")], ids=name)
-async def test_a_method_without_a_row_is_told_the_right_ones(running: Running, row: Row, method: str) -> None:
+async def test_a_method_without_a_row_is_a_405_with_the_allowed_ones(running: Running, row: Row, method: str) -> None:
     reply = await running.browser.request(method, url(running, row))
     assert reply.status == 400 if method == "BREW" else 405
     if reply.status == 405:
@@ -147,7 +146,7 @@ async def test_a_method_without_a_row_is_told_the_right_ones(running: Running, r
 )
 @pytest.mark.parametrize("row", WITH_BODY, ids=name)
 async def test_a_body_of_another_type_is_not_read(running: Running, turn: Turn, row: Row, media_type: str) -> None:
-    """What a form can send without asking first is no JSON, whatever is in it."""
+    """The media types that a form can send without a preflight are refused."""
     reply = await ask(running, row, raw=b'{"a":1}', headers={"Content-Type": media_type, **turn.bearer})
     assert (reply.status, reply.json["error"]["code"]) == (415, "unsupported_media_type")
 
@@ -171,7 +170,7 @@ async def test_a_body_of_another_type_is_not_read(running: Running, turn: Turn, 
 )
 @pytest.mark.parametrize("row", [row for row in WITH_BODY if row.path != "/csp-report"], ids=name)
 async def test_a_hostile_body_gets_a_typed_error_from_every_row(running: Running, turn: Turn, row: Row, raw: bytes) -> None:
-    """security.md section 7 cases 15 to 22."""
+    """docs/SECURITY.md cases 15 to 22."""
     reply = await ask(running, row, raw=raw, headers={"Content-Type": "application/json", **turn.bearer})
     assert reply.status == 400
     assert set(reply.json["error"]) >= {"code", "message"}
@@ -206,7 +205,7 @@ async def test_a_body_beyond_the_limit_is_not_read_to_its_end(running: Running, 
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/assets/../index.html", "/assets/%2e%2e/index.html", "/ws/x", "/v1/", "/signout/"])
-async def test_what_has_no_row_does_not_exist(running: Running, path: str) -> None:
+async def test_a_path_without_a_row_is_not_found(running: Running, path: str) -> None:
     reply = await running.browser.get(f"{running.console}{path}")
     assert (reply.status, reply.json["error"]["code"]) == (404, "not_found")
 
@@ -214,12 +213,12 @@ async def test_what_has_no_row_does_not_exist(running: Running, path: str) -> No
 # ── health ──
 
 
-async def test_the_process_says_that_it_lives_and_whether_it_could_work(running: Running) -> None:
+async def test_health_and_readiness_are_reported(running: Running) -> None:
     assert (await running.browser.get(f"{running.agent}/healthz")).json == {"status": "ok"}
     assert (await running.browser.get(f"{running.console}/readyz")).status == 200
 
 
-async def test_what_is_missing_is_named(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_readiness_names_each_missing_part(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     async def never() -> bool:
         return False
 
@@ -231,23 +230,23 @@ async def test_what_is_missing_is_named(running: Running, monkeypatch: pytest.Mo
     assert reply.json["reasons"][1]["state"] == "crashed"
 
 
-async def test_tools_that_cannot_run_make_it_unready_and_each_reason_is_said_once(
+async def test_tools_that_cannot_run_make_it_unready_and_each_reason_is_given_once(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toolbox = running.gateway.ports.toolbox
     first, second, *rest = toolbox.specs()
-    caged = [
-        replace(each, unavailable="there is no cage here", unavailable_because=Reason.SANDBOX_UNAVAILABLE)
+    sandboxed = [
+        replace(each, unavailable="there is no sandbox here", unavailable_because=Reason.SANDBOX_UNAVAILABLE)
         for each in (first, second)
     ]
-    monkeypatch.setattr(toolbox, "specs", lambda: [*caged, *rest])
+    monkeypatch.setattr(toolbox, "specs", lambda: [*sandboxed, *rest])
 
     reply = await running.browser.get(f"{running.agent}/readyz")
 
-    assert (reply.status, reply.json["reasons"]) == (503, [{"part": "tools", "message": "there is no cage here"}])
+    assert (reply.status, reply.json["reasons"]) == (503, [{"part": "tools", "message": "there is no sandbox here"}])
 
 
-async def test_metrics_are_for_the_machine_and_the_tokens_holder(running: Running) -> None:
+async def test_metrics_are_for_local_requests_and_for_the_metrics_token(running: Running) -> None:
     url = f"{running.console}/metrics"
     await running.browser.get(f"{running.agent}/healthz")
     here = await running.browser.get(url)

@@ -1,4 +1,4 @@
-"""The sign-in story over real HTTP, with a software passkey; then everything somebody else might try."""
+"""Sign-in over real HTTP with a software passkey, and the attacks on it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from tests.authenticator import Authenticator, Forgery
 from tests.server.conftest import Running, headers_of, serve
 
 
-async def test_a_person_enrols_signs_out_signs_in_opens_the_shell_and_leaves(running: Running) -> None:
-    """002-32, protocol.md section 1: the whole story, as a browser tells it."""
+@pytest.mark.requirement("002-32", "after each logout the cookie is invalid")
+async def test_a_person_enrols_signs_out_signs_in_opens_the_shell_and_logs_out(running: Running) -> None:
+    """docs/PROTOCOL.md section 1: the whole sequence of requests of a browser."""
     assert (await running.enrol()).status == 204
     assert (await running.browser.post(f"{running.console}/signout")).status == 204
     assert (await running.browser.post(f"{running.console}/signout")).status == 401
@@ -34,7 +35,7 @@ async def test_signing_out_on_the_console_ends_the_shells_session(running: Runni
 
 
 async def test_a_further_passkey_is_added_after_a_fresh_sign_in_only(running: Running) -> None:
-    """security.md section 7 case 38."""
+    """docs/SECURITY.md case 38."""
     await running.enrol()
     running.clock.advance(301)
     refused = await running.browser.post(f"{running.console}/passkeys/options")
@@ -46,8 +47,8 @@ async def test_a_further_passkey_is_added_after_a_fresh_sign_in_only(running: Ru
     assert running.ledger.entries[-1] == next(entry for entry in running.ledger.entries if isinstance(entry, PasskeyAdded))
 
 
-async def test_the_session_id_is_new_at_every_sign_in_and_the_old_one_is_dead(running: Running) -> None:
-    """security.md section 7 case 41: what a browser held before a sign-in is worth nothing after it."""
+async def test_the_session_id_is_new_at_every_sign_in_and_the_old_one_is_invalid(running: Running) -> None:
+    """docs/SECURITY.md case 41: a cookie from before a sign-in is invalid after it."""
     await running.enrol()
     before = dict(running.browser.cookies["console.localhost"])
     assert (await running.sign_in()).status == 204
@@ -67,7 +68,7 @@ async def test_a_cookie_planted_before_sign_in_does_not_become_the_session(runni
 
 
 async def test_two_cookies_of_one_name_are_no_session(running: Running) -> None:
-    """A sibling host can set a second cookie of the same name; which one counts must not be a matter of luck."""
+    """A sibling host can set a second cookie of the same name; neither may be used."""
     await running.enrol()
     value = running.browser.cookies["console.localhost"]["countersign_console"]
     twice = {"Cookie": f"countersign_console={value}; countersign_console={value}"}
@@ -76,7 +77,7 @@ async def test_two_cookies_of_one_name_are_no_session(running: Running) -> None:
 
 
 async def test_cookies_are_host_only_http_only_and_strict(running: Running) -> None:
-    """security.md section 7 case 43."""
+    """docs/SECURITY.md case 43."""
     enrolled = await running.enrol()
     console = _cookie(enrolled.set_cookies, "countersign_console")
     assert (console["httponly"], console["samesite"], console["path"], console["domain"]) == (True, "strict", "/", "")
@@ -99,7 +100,7 @@ async def test_on_https_every_cookie_is_secure_and_has_the_host_prefix(tmp_path:
         assert headers["strict-transport-security"] == "max-age=31536000"
 
 
-# ── the passkey's answer ──
+# ── assertions ──
 
 VECTORS = {
     "other origin": (Forgery(origin="http://agent.localhost:8765"), "origin"),
@@ -124,8 +125,8 @@ VECTORS = {
 
 
 @pytest.mark.parametrize(("forgery", "reason"), VECTORS.values(), ids=VECTORS.keys())
-async def test_a_forged_answer_signs_nobody_in(running: Running, forgery: Forgery, reason: str) -> None:
-    """security.md section 7 case 37, through the running server."""
+async def test_a_forged_assertion_is_refused(running: Running, forgery: Forgery, reason: str) -> None:
+    """docs/SECURITY.md case 37, through the running server."""
     await running.enrol()
     await running.sign_in()
     await running.browser.post(f"{running.console}/signout")
@@ -137,7 +138,7 @@ async def test_a_forged_answer_signs_nobody_in(running: Running, forgery: Forger
     assert [entry.reason for entry in refused] == [reason]
 
 
-async def test_an_answer_is_taken_once(running: Running) -> None:
+async def test_an_assertion_is_accepted_once(running: Running) -> None:
     await running.enrol()
     options = await running.browser.post(f"{running.console}/signin/options")
     body = {"credential": running.authenticator.get(options.json)}
@@ -148,7 +149,7 @@ async def test_an_answer_is_taken_once(running: Running) -> None:
     assert (replayed.status, replayed.json["error"]["reason"]) == (403, "challenge")
 
 
-async def test_an_answer_given_in_one_browser_signs_no_other_in(running: Running) -> None:
+async def test_an_assertion_of_one_browser_is_refused_in_another(running: Running) -> None:
     await running.enrol()
     options = await running.browser.post(f"{running.console}/signin/options")
     body = {"credential": running.authenticator.get(options.json)}
@@ -158,7 +159,7 @@ async def test_an_answer_given_in_one_browser_signs_no_other_in(running: Running
     assert (reply.status, reply.json["error"]["reason"]) == (403, "challenge")
 
 
-async def test_five_wrong_answers_send_the_browser_back_to_the_start(running: Running) -> None:
+async def test_five_wrong_assertions_end_the_ceremony(running: Running) -> None:
     await running.enrol()
     for _ in range(4):
         assert (await running.sign_in(Forgery(corrupt_signature=True))).status == 403
@@ -168,7 +169,7 @@ async def test_five_wrong_answers_send_the_browser_back_to_the_start(running: Ru
     assert (await running.sign_in()).status == 204
 
 
-async def test_an_enrolment_link_that_was_used_says_so(running: Running) -> None:
+async def test_a_used_enrolment_link_is_refused_with_its_reason(running: Running) -> None:
     token = await running.passkeys.offer("Ada", Profile.OPERATOR)
     options = await running.browser.post(f"{running.console}/enrol/options", {"token": token})
     body = {"token": token, "credential": running.authenticator.create(options.json)}
@@ -178,17 +179,17 @@ async def test_an_enrolment_link_that_was_used_says_so(running: Running) -> None
 
 
 @pytest.mark.parametrize("credential", [{}, {"id": "A" * 20_000, "rawId": "A" * 20_000}, {"id": 1}, {"response": []}])
-async def test_an_answer_that_is_none_is_refused_in_words(running: Running, credential: dict[str, object]) -> None:
+async def test_a_malformed_assertion_is_refused_with_a_message(running: Running, credential: dict[str, object]) -> None:
     await running.browser.post(f"{running.console}/signin/options")
     reply = await running.browser.post(f"{running.console}/signin/verify", {"credential": credential})
     assert (reply.status, reply.json["error"]["reason"]) == (400, "malformed")
 
 
-# ── lending to a shell ──
+# ── sign-in of a shell ──
 
 
 async def test_a_code_opens_one_shell(running: Running) -> None:
-    """security.md section 7 case 44, for our own code."""
+    """docs/SECURITY.md case 44, for our own code."""
     await running.enrol()
     location = await running.authorize(await running.start_login())
     cookies = dict(running.browser.cookies["agent.localhost"])
@@ -199,7 +200,7 @@ async def test_a_code_opens_one_shell(running: Running) -> None:
     assert not any("countersign_agent=" in header for header in replayed.set_cookies)
 
 
-async def test_a_code_in_another_browser_opens_nothing(running: Running) -> None:
+async def test_a_code_is_refused_in_another_browser(running: Running) -> None:
     await running.enrol()
     location = await running.authorize(await running.start_login())
     thief = running.another_browser()
@@ -209,7 +210,7 @@ async def test_a_code_in_another_browser_opens_nothing(running: Running) -> None
     assert "countersign_agent" not in thief.cookies["agent.localhost"]
 
 
-async def test_a_code_for_another_state_opens_nothing(running: Running) -> None:
+async def test_a_code_is_refused_with_another_state(running: Running) -> None:
     """Login CSRF: a victim's browser, with its own state, sent to a callback with the attacker's code."""
     await running.enrol()
     attackers = await running.authorize(await running.start_login())
@@ -222,7 +223,7 @@ async def test_a_code_for_another_state_opens_nothing(running: Running) -> None:
     assert "countersign_agent" not in victim.cookies["agent.localhost"]
 
 
-async def test_a_code_runs_out_within_a_minute(running: Running) -> None:
+async def test_a_code_expires_within_a_minute(running: Running) -> None:
     await running.enrol()
     location = await running.authorize(await running.start_login())
     running.clock.advance(60)
@@ -238,7 +239,7 @@ async def test_a_callback_without_its_two_parts_is_refused(running: Running, que
     assert reply.json["error"]["code"] == "refused"
 
 
-async def test_a_person_whose_way_back_is_refused_gets_a_page_and_no_session(running: Running) -> None:
+async def test_a_refused_callback_shows_a_page_and_issues_no_session(running: Running) -> None:
     await running.enrol()
     location = await running.authorize(await running.start_login())
     running.clock.advance(60)
@@ -247,8 +248,8 @@ async def test_a_person_whose_way_back_is_refused_gets_a_page_and_no_session(run
     assert not any("countersign_agent=" in header for header in reply.set_cookies)
 
 
-async def test_every_redirect_goes_to_an_origin_of_ours(running: Running) -> None:
-    """security.md section 7 case 45: nothing in a request names where it ends."""
+async def test_every_redirect_goes_to_a_configured_origin(running: Running) -> None:
+    """docs/SECURITY.md case 45: nothing in a request names where it ends."""
     await running.enrol()
     evil = "next=https://evil.test&return_to=//evil.test&redirect_uri=https://evil.test"
     login = await running.browser.get(f"{running.agent}/login?{evil}", headers={"X-Forwarded-Host": "evil.test"})
@@ -261,7 +262,7 @@ async def test_every_redirect_goes_to_an_origin_of_ours(running: Running) -> Non
     assert opened.headers["Location"] == "/"
 
 
-async def test_a_guest_is_lent_a_guests_session(running: Running) -> None:
+async def test_a_guest_is_issued_a_guests_session(running: Running) -> None:
     await running.enrol()
     running.browser = running.another_browser()
     running.authenticator = Authenticator(origin=running.console)

@@ -1,4 +1,4 @@
-"""What a socket does with whatever comes over it (protocol.md section 2; security.md section 7, cases 13 to 27)."""
+"""Sockets: handshakes, messages and endings (docs/PROTOCOL.md section 2; docs/SECURITY.md cases 13 to 27)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-import orjson
 import pytest
 from websockets.exceptions import InvalidStatus
 
 from gateway.protocol.frames import AGENT, CONSOLE, MAX_MESSAGE_BYTES
-from gateway.runtime.connections import Urgency
+from gateway.runtime.notices import PolicyChangedNotice, ToolProgressNotice
 from gateway.server import transport, websocket
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT
 from tests.harness.socket import RpcError, Socket
@@ -54,9 +53,7 @@ async def test_handshake_without_the_subprotocol_is_400(stage: Stage, site: str)
     [None, "null", "http://evil.test", "http://localhost:{port}", "http://127.0.0.1:{port}", "http://{other}.localhost:{port}",
      "http://{site}.localhost", "https://{site}.localhost:{port}", "http://x.{site}.localhost:{port}"],
 )  # fmt: skip
-async def test_handshake_from_a_foreign_page_is_403_whatever_cookie_it_brings(
-    stage: Stage, site: str, origin: str | None
-) -> None:
+async def test_handshake_from_a_foreign_origin_is_403_with_any_cookie(stage: Stage, site: str, origin: str | None) -> None:
     other = "console" if site == "agent" else "agent"
     sent = None if origin is None else origin.format(port=stage.port, site=site, other=other)
     assert await refused_with(stage, site, origin=sent) == 403
@@ -75,19 +72,19 @@ async def test_handshake_to_another_host_is_421(stage: Stage) -> None:
             await writer.wait_closed()
 
 
-async def test_handshake_without_a_session_is_401_and_leaves_nothing_behind(stage: Stage) -> None:
+async def test_handshake_without_a_session_is_401_and_creates_no_state(stage: Stage) -> None:
     assert await refused_with(stage, "agent", session="nobody") == 401
     assert await refused_with(stage, "console", session="nobody") == 401
-    assert stage.gateway.hub.connection_count() == 0
+    assert stage.gateway.connections.connection_count() == 0
 
 
-async def test_a_session_of_one_origin_is_nothing_at_the_other(stage: Stage) -> None:
-    """security.md section 7, case 36."""
+async def test_a_session_of_one_origin_is_not_valid_at_the_other(stage: Stage) -> None:
+    """docs/SECURITY.md case 36."""
     assert await refused_with(stage, "console", session="ses_ada_agent") == 401
     assert await refused_with(stage, "agent", session="ses_ada_console") == 401
 
 
-async def test_welcome_names_the_subprotocol_and_no_extension(stage: Stage) -> None:
+async def test_accepted_handshake_names_the_subprotocol_and_no_extension(stage: Stage) -> None:
     opened = await stage.connect("agent", compression="deflate")
     assert opened.connection.subprotocol == "countersign.v1"
     assert not opened.connection.protocol.extensions
@@ -110,7 +107,7 @@ async def test_the_fifth_malformed_message_closes_with_1008(stage: Stage) -> Non
     assert (await opened.wait_closed())[0] == 1008
 
 
-async def test_well_formed_messages_in_between_forgive_nothing(stage: Stage) -> None:
+async def test_well_formed_messages_do_not_reset_the_count_of_malformed_ones(stage: Stage) -> None:
     opened = await stage.connect("agent")
     for _ in range(4):
         await answer_to(stage, opened, "not JSON")
@@ -142,7 +139,7 @@ async def test_fragments_count_together(stage: Stage) -> None:
     assert (await opened.wait_closed())[0] == 1009
 
 
-async def test_invalid_utf8_closes_with_1007_and_disturbs_nobody_else(stage: Stage) -> None:
+async def test_invalid_utf8_closes_with_1007_and_affects_no_other_connection(stage: Stage) -> None:
     opened, other = await stage.connect("agent"), await stage.connect("agent")
     await opened.connection.send(b"\xff\xfe", text=True)
     assert (await opened.wait_closed())[0] == 1007
@@ -161,7 +158,7 @@ async def test_unknown_methods_are_32601_and_the_other_origins_methods_are_unkno
         assert len(str(caught.value)) < 200
 
 
-async def test_wrong_params_are_32602_and_say_where(stage: Stage) -> None:
+async def test_wrong_params_are_32602_and_the_error_names_the_path(stage: Stage) -> None:
     opened = await stage.connect("agent")
     with pytest.raises(RpcError, match=r"call\.name") as caught:
         await opened.call("tools/invoke", {"call": {"name": 5}})
@@ -170,7 +167,7 @@ async def test_wrong_params_are_32602_and_say_where(stage: Stage) -> None:
         await opened.call("session/describe", {"clientConsented": True})
 
 
-async def test_a_fault_of_ours_is_32603_tells_nothing_and_the_connection_stays(
+async def test_an_internal_error_is_32603_without_details_and_the_connection_stays(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def burst(*_: Any) -> None:
@@ -189,7 +186,7 @@ async def test_a_fault_of_ours_is_32603_tells_nothing_and_the_connection_stays(
 # ── many messages ──
 
 
-async def test_the_33rd_request_in_flight_is_refused_and_a_cancel_still_waits_for_room(stage: Stage) -> None:
+async def test_the_33rd_request_in_flight_is_refused_until_others_are_answered(stage: Stage) -> None:
     opened = await stage.connect("agent")
     turn = await Turn.begin(opened)
     started = [await turn.start("wait") for _ in range(REQUESTS_IN_FLIGHT)]
@@ -203,7 +200,7 @@ async def test_the_33rd_request_in_flight_is_refused_and_a_cancel_still_waits_fo
     assert (await turn.invoke("look"))["outcome"] == "ok"
 
 
-async def test_a_cancel_gets_through_while_a_call_runs(stage: Stage) -> None:
+async def test_a_cancel_is_processed_while_a_call_runs(stage: Stage) -> None:
     opened = await stage.connect("agent")
     turn = await Turn.begin(opened)
     running = await turn.start("wait", "call-w")
@@ -239,14 +236,14 @@ async def test_messages_are_appended_in_the_order_they_were_sent(stage: Stage) -
 # ── endings ──
 
 
-async def test_the_end_of_a_session_is_told_then_closes_with_4403_and_withholds_results(stage: Stage) -> None:
-    """security.md section 7, cases 13 and 46."""
+async def test_a_session_end_is_notified_closes_with_4403_and_withholds_results(stage: Stage) -> None:
+    """docs/SECURITY.md cases 13 and 46."""
     opened = await stage.connect("agent")
     turn = await Turn.begin(opened)
     running = await turn.start("wait")
     await stage.until(stage.toolbox.started.is_set)
-    await stage.gateway.hub.end_session("ses_ada_agent", "signedOut")
-    assert (await opened.told("session/ended"))["reason"] == "signedOut"
+    await stage.gateway.connections.end_session("ses_ada_agent", "signedOut")
+    assert (await opened.notification("session/ended"))["reason"] == "signedOut"
     assert await opened.wait_closed() == (4403, "signedOut")
     with pytest.raises(ConnectionError):
         await running
@@ -254,8 +251,8 @@ async def test_the_end_of_a_session_is_told_then_closes_with_4403_and_withholds_
 
 async def test_the_end_of_a_console_session_closes_its_socket_with_4403(stage: Stage) -> None:
     opened, eve = await stage.connect("console"), await stage.connect("console", "ses_eve_console")
-    await stage.gateway.hub.end_console("ses_ada_console", "signedOut")
-    assert (await opened.told("session/ended"))["reason"] == "signedOut"
+    await stage.gateway.connections.end_console("ses_ada_console", "signedOut")
+    assert (await opened.notification("session/ended"))["reason"] == "signedOut"
     assert await opened.wait_closed() == (4403, "signedOut")
     assert await eve.call("session/describe")
 
@@ -265,7 +262,7 @@ async def test_an_expired_session_gets_no_further_answer_and_closes_with_4401(st
     turn = await Turn.begin(opened)
     stage.clock.advance(9 * 3600)
     await turn.start("look")
-    assert (await opened.told("session/ended"))["reason"] == "expired"
+    assert (await opened.notification("session/ended"))["reason"] == "expired"
     assert (await opened.wait_closed())[0] == 4401
     assert stage.toolbox.effects == []
 
@@ -280,25 +277,25 @@ async def test_a_session_that_ends_during_the_handshake_opens_no_socket(stage: S
     stage.agents = Once({"ses_ada_agent": ada})
     opened = await stage.connect("agent")
     assert (await opened.wait_closed())[0] == 4403
-    assert stage.gateway.hub.connection_count() == 0
+    assert stage.gateway.connections.connection_count() == 0
 
 
-async def test_a_lost_connection_is_forgotten_and_what_it_missed_waits_for_the_next(stage: Stage) -> None:
+async def test_a_lost_connection_is_removed_and_its_missed_events_go_to_the_next(stage: Stage) -> None:
     opened = await stage.connect("agent")
     opened.drop()
-    await stage.until(lambda: stage.gateway.hub.connection_count() == 0)
-    stage.gateway.hub.notify("ses_ada_agent", "policy/changed", {"policyVersion": "policy-2"})
+    await stage.until(lambda: stage.gateway.connections.connection_count() == 0)
+    stage.gateway.connections.notify("ses_ada_agent", PolicyChangedNotice("policy-2"))
     again = await stage.connect("agent")
-    assert await again.told("policy/changed") == {"policyVersion": "policy-2"}
+    assert await again.notification("policy/changed") == {"policyVersion": "policy-2"}
 
 
-async def test_a_call_outlives_the_connection_that_asked_and_is_not_waited_for_twice(stage: Stage) -> None:
+async def test_a_call_outlives_the_connection_that_sent_it_and_is_not_awaited_twice(stage: Stage) -> None:
     opened = await stage.connect("agent")
     turn = await Turn.begin(opened)
     await turn.start("wait", "call-w")
     await stage.until(stage.toolbox.started.is_set)
     opened.drop()
-    await stage.until(lambda: stage.gateway.hub.connection_count() == 0)
+    await stage.until(lambda: stage.gateway.connections.connection_count() == 0)
     again = await stage.connect("agent")
     rebound = await again.call("conversations/open", {"conversationId": turn.conversation_id})
     assert rebound["openTurn"]["turnId"] == turn.snapshot["turnId"]
@@ -310,17 +307,17 @@ async def test_a_call_outlives_the_connection_that_asked_and_is_not_waited_for_t
 
 
 async def test_a_peer_that_does_not_read_is_closed_and_holds_no_memory(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """security.md section 7, case 26."""
+    """docs/SECURITY.md case 26."""
     monkeypatch.setattr(websocket, "STALL_SECONDS", 0.5)
-    monkeypatch.setattr(transport, "FAREWELL_SECONDS", 0.1)
+    monkeypatch.setattr(transport, "CLOSING_SECONDS", 0.1)
     opened, other = await stage.connect("agent"), await stage.connect("agent", "ses_eve_agent")
     opened.connection.transport.pause_reading()
-    hub = stage.gateway.hub
-    line = {"callId": "c", "message": "x" * 200_000}
+    connections = stage.gateway.connections
+    line = ToolProgressNotice("c", "x" * 200_000, None)
 
     async def flood() -> None:
-        while hub.connection_count() == 2:
-            hub.notify("ses_ada_agent", "tools/progress", line, Urgency.LATER)
+        while connections.connection_count() == 2:
+            connections.notify("ses_ada_agent", line)
             await asyncio.sleep(0)
 
     async with asyncio.timeout(PATIENCE):
@@ -328,21 +325,21 @@ async def test_a_peer_that_does_not_read_is_closed_and_holds_no_memory(stage: St
     assert await other.call("session/describe")
 
 
-async def test_a_slow_peer_that_reads_on_learns_why_it_was_closed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_peer_that_reads_again_gets_the_close_reason(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(websocket, "STALL_SECONDS", 0.5)
     opened = await stage.connect("agent")
     connection = await stage.connection_of(opened)
     opened.connection.transport.pause_reading()
-    params = {"policyVersion": "x" * 200_000}
+    notice = PolicyChangedNotice("x" * 200_000)
 
     async def flood() -> None:
-        while connection.outbox.closing is None and stage.gateway.hub.connection_count():
-            stage.gateway.hub.notify("ses_ada_agent", "policy/changed", params)
+        while connection.outbox.closing is None and stage.gateway.connections.connection_count():
+            stage.gateway.connections.notify("ses_ada_agent", notice)
             await asyncio.sleep(0)
 
     async with asyncio.timeout(PATIENCE):
         await flood()
-        await stage.until(lambda: stage.gateway.hub.connection_count() == 0)
+        await stage.until(lambda: stage.gateway.connections.connection_count() == 0)
     opened.connection.transport.resume_reading()
     assert (await opened.wait_closed())[0] == 1013
 
@@ -351,7 +348,7 @@ async def test_results_go_out_before_progress(stage: Stage) -> None:
     opened = await stage.connect("agent")
     connection = await stage.connection_of(opened)
     for number in range(50):
-        stage.gateway.hub.notify("ses_ada_agent", "tools/progress", {"callId": "c", "message": str(number)}, Urgency.LATER)
-    connection.outbox.put(orjson.dumps({"jsonrpc": "2.0", "method": "policy/changed", "params": {"policyVersion": "2"}}))
+        stage.gateway.connections.notify("ses_ada_agent", ToolProgressNotice("c", str(number), None))
+    connection.outbox.put(PolicyChangedNotice("2"))
     await stage.until(lambda: len(opened.notifications) == 51)
     assert [each["method"] for each in opened.notifications] == ["policy/changed", *["tools/progress"] * 50]

@@ -1,7 +1,4 @@
-"""The method tables against the contract: no row too few, none too many, each handler typed as its row says.
-
-Requirement ids: 002-05, 002-49, 002-50.
-"""
+"""The method tables against the contract: no row is missing, none is extra, and each handler has the types of its row."""
 
 from __future__ import annotations
 
@@ -11,55 +8,24 @@ from typing import Any, cast, get_type_hints
 
 import pytest
 
+from gateway.core.errors import Refused
+from gateway.core.ledger import AUDITED
+from gateway.core.model import Principal
+from gateway.core.vocabulary import Profile
 from gateway.protocol import closing, frames
 from gateway.protocol.frames import AGENT, CONSOLE, Dialect
 from gateway.runtime.connections import OUTBOX_BYTES, Connection
 from gateway.runtime.gateway import Gateway
-from gateway.runtime.passkeys import PasskeyDesk
+from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
-from gateway.server.methods.table import Method, Pace, tabulate
+from gateway.server.methods.table import Concurrency, Method, MethodPermission, tabulate
 from gateway.server.methods.verification import AuditVerifier
 
 AGENT_TABLE = AgentMethods(cast("Gateway", None), agent_origin="http://a.test", console_origin="http://c.test").table()
 CONSOLE_TABLE = ConsoleMethods(
-    cast("Gateway", None), cast("PasskeyDesk", None), cast("AuditVerifier", None), agent_origin="http://a.test"
+    cast("Gateway", None), cast("PasskeyCeremonies", None), cast("AuditVerifier", None), agent_origin="http://a.test"
 ).table()
-
-SECTION_5 = {
-    "session/describe",
-    "conversations/open",
-    "conversations/list",
-    "conversations/rename",
-    "conversations/delete",
-    "conversations/export",
-    "conversations/fork",
-    "messages/append",
-    "tools/describe",
-    "turns/begin",
-    "turns/refresh",
-    "turns/end",
-    "turns/cancel",
-    "tools/invoke",
-    "tools/cancel",
-    "tools/list-calls",
-    "inference/token",
-    "grants/list",
-    "grants/revoke",
-}
-"""protocol.md section 5, word for word."""
-
-SECTION_6 = {"approvals/list", "approvals/get", "approvals/decide", "grants/list", "grants/revoke"}
-"""protocol.md section 6, those that it names."""
-
-NOTIFICATIONS = {
-    "snapshot/revoked",
-    "approvals/requested",
-    "approvals/resolved",
-    "tools/progress",
-    "session/ended",
-    "policy/changed",
-}
 
 ROWS: list[tuple[str, type, Dialect, Method[Any]]] = [
     *((name, Connection, AGENT, method) for name, method in AGENT_TABLE.items()),
@@ -67,25 +33,31 @@ ROWS: list[tuple[str, type, Dialect, Method[Any]]] = [
 ]
 
 
-def test_the_agents_table_is_section_5() -> None:
-    assert set(AGENT_TABLE) == SECTION_5
-    assert set(AGENT.notifications) == NOTIFICATIONS
+def test_every_method_of_the_contract_has_a_handler_and_no_other_has() -> None:
+    """That these are the methods of docs/PROTOCOL.md sections 5 and 6 is tested where the document is."""
+    assert set(AGENT_TABLE) == set(AGENT.methods)
+    assert set(CONSOLE_TABLE) == set(CONSOLE.methods)
 
 
-def test_the_consoles_table_holds_section_6() -> None:
-    assert set(CONSOLE_TABLE) >= SECTION_6
-    assert set(CONSOLE.notifications) <= NOTIFICATIONS
+@pytest.mark.requirement("002-49", "describe, invoke and cancel are methods of the gateway")
+@pytest.mark.requirement("002-50", "no method runs a plan, or a tool on a model")
+@pytest.mark.requirement("002-05", "no method of the agent origin loads or removes a model")
+def test_the_agent_origin_has_only_these_subjects() -> None:
+    assert set(AGENT_TABLE) >= {"tools/describe", "tools/invoke", "turns/cancel"}
+    subjects = {name.partition("/")[0] for name in AGENT_TABLE}
+    assert subjects == {"session", "conversations", "messages", "tools", "turns", "inference", "grants"}
+    assert [name for name in AGENT_TABLE if name.startswith("inference/")] == ["inference/token"]
 
 
 def test_nothing_on_the_agent_origin_can_approve_anything() -> None:
-    """protocol.md section 1."""
+    """docs/PROTOCOL.md section 1."""
     assert not [name for name in AGENT_TABLE if name.startswith(("approvals/", "passkeys/", "policy/", "audit/"))]
 
 
 @pytest.mark.parametrize(("name", "caller", "dialect", "method"), ROWS, ids=[f"{row[1].__name__}-{row[0]}" for row in ROWS])
-def test_each_handler_takes_and_gives_what_its_row_says(name: str, caller: type, dialect: Dialect, method: Method[Any]) -> None:
-    hints = get_type_hints(method.answer)
-    given = list(inspect.signature(method.answer).parameters)
+def test_each_handler_has_the_types_of_its_row(name: str, caller: type, dialect: Dialect, method: Method[Any]) -> None:
+    hints = get_type_hints(method.row.answer)
+    given = list(inspect.signature(method.row.answer).parameters)
     assert [hints[parameter] for parameter in given] == [caller, dialect.methods[name].params]
     assert hints["return"] is dialect.methods[name].result
     assert method.params is dialect.methods[name].params
@@ -93,13 +65,31 @@ def test_each_handler_takes_and_gives_what_its_row_says(name: str, caller: type,
 
 def test_only_a_tool_call_is_abandoned_with_its_connection() -> None:
     """Everything else changes state that must not be left half-changed."""
-    assert [name for name, method in AGENT_TABLE.items() if method.pace is Pace.WAITING] == ["tools/invoke"]
-    assert not [name for name, method in CONSOLE_TABLE.items() if method.pace is Pace.WAITING]
+    assert [name for name, method in AGENT_TABLE.items() if method.row.concurrency is Concurrency.WAITING] == ["tools/invoke"]
+    assert not [name for name, method in CONSOLE_TABLE.items() if method.row.concurrency is Concurrency.WAITING]
 
 
 @pytest.mark.parametrize("name", ["tools/cancel", "turns/cancel"])
-def test_a_cancel_waits_behind_nothing(name: str) -> None:
-    assert AGENT_TABLE[name].pace is Pace.AT_ONCE
+def test_a_cancel_waits_for_no_other_request(name: str) -> None:
+    assert AGENT_TABLE[name].row.concurrency is Concurrency.AT_ONCE
+
+
+def test_every_audit_tag_is_an_event_of_the_log() -> None:
+    for name, *_, method in ROWS:
+        assert set(method.row.audit) <= AUDITED, name
+
+
+def test_what_concerns_everybody_is_for_operators() -> None:
+    reserved = {name for name, method in CONSOLE_TABLE.items() if method.row.permission is MethodPermission.OPERATOR}
+    assert reserved == {"audit/verify", "policy/describe"}
+    assert {method.row.permission for method in AGENT_TABLE.values()} == {MethodPermission.ANY_SESSION}
+
+
+@pytest.mark.parametrize("profile", [Profile.GUEST, Profile.ANONYMOUS])
+def test_only_an_operator_has_an_operators_permission(profile: Profile) -> None:
+    MethodPermission.OPERATOR.require(Principal("usr_1", "Ada", Profile.OPERATOR))
+    with pytest.raises(Refused, match="for operators"):
+        MethodPermission.OPERATOR.require(Principal("usr_2", "Eve", profile))
 
 
 def test_a_table_with_a_missing_handler_is_not_made() -> None:

@@ -1,4 +1,4 @@
-"""What a session may use up beside calls. Requirement ids: 002-55."""
+"""What a session may use up beside calls."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from gateway.core.errors import TooManyRequests
 from tests.runtime.conftest import Stage
 
 
+@pytest.mark.requirement("002-55", "a session has so many model tokens and no more")
+@pytest.mark.requirement("002-67", "model tokens are counted per session")
 async def test_a_session_that_used_its_tokens_up_gets_no_more_of_them_and_another_one_does(stage: Stage) -> None:
     stage.policy.allowance = replace(stage.policy.allowance, tokens_per_session=100)
     snapshot = await stage.begin()
     conversation, turn = await stage.gateway.turns.open_turn(stage.session, snapshot.conversation_id, snapshot.turn_id)
     _, lease = await stage.gateway.inference.mint(stage.session, conversation, turn, "w:tiny")
     await stage.gateway.inference.finish(lease, "completed", 60, 39)
-    stage.gateway.inference.demand_tokens(lease)
+    stage.gateway.inference.require_tokens(lease)
     await stage.gateway.inference.finish(lease, "completed", 1, 0)
     with pytest.raises(TooManyRequests, match="100 model tokens"):
-        stage.gateway.inference.demand_tokens(lease)
+        stage.gateway.inference.require_tokens(lease)
     with pytest.raises(TooManyRequests):
         await stage.gateway.inference.mint(stage.session, conversation, turn, "w:tiny")
 
@@ -31,4 +33,4 @@ async def test_an_answer_that_was_broken_off_before_it_was_counted_costs_what_it
     _, lease = await stage.gateway.inference.mint(stage.session, conversation, turn, "w:tiny")
     await stage.gateway.inference.finish(lease, "aborted", None, None, estimated_tokens=101)
     with pytest.raises(TooManyRequests):
-        stage.gateway.inference.demand_tokens(lease)
+        stage.gateway.inference.require_tokens(lease)
