@@ -8,26 +8,42 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeAlias, cast
 
-import orjson
-
-from gateway.agent.asking import Limits
 from gateway.agent.copy import Copy
+from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import AgentEvent
 from gateway.agent.messages import Message
-from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFault, ChatMessage, ChatRequest, Stop, TextDelta, Usage
-from gateway.agent.runner import Runner
-from gateway.agent.trajectory import Tokens
-from gateway.agent.world import World
-from tests.agent.vectors import ROOT
+from gateway.agent.ports import (
+    CallDelta,
+    ChatDelta,
+    ChatFailure,
+    ChatFailureKind,
+    ChatMessage,
+    ChatRequest,
+    StopSignal,
+    TextDelta,
+    Usage,
+)
+from gateway.agent.retries import TurnLimits
+from gateway.agent.runner import TurnRunner
+from gateway.agent.trajectory import TokenIds
+from gateway.shipped import read_loop_file
 
-WORDS = orjson.loads((ROOT / "web" / "src" / "agent" / "prompts.json").read_bytes())
-COPY = Copy(orjson.loads((ROOT / "web" / "src" / "agent" / "copy.json").read_bytes()))
+WORDS = read_loop_file("prompts")
+COPY = Copy(read_loop_file("copy"))
 TODAY = date(2026, 11, 21)
 
 Line: TypeAlias = Any
 """A reply: text; deltas; an exception to raise; or a function of the request that streams."""
 
-Handler: TypeAlias = Callable[[Mapping[str, Any], Stop | None], Any]
+Handler: TypeAlias = Callable[[Mapping[str, Any], StopSignal | None], Any]
+
+
+def describe_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool's descriptor, from what a scenario writes of it."""
+    kinds: dict[str, str] = {**tool["needs"], **tool.get("takes", {})}
+    properties = {argument: {"type": kind} for argument, kind in kinds.items()}
+    schema = {"type": "object", "properties": properties, "required": list(tool["needs"]), "additionalProperties": False}
+    return {"permission": "auto", **{key: tool[key] for key in tool if key not in ("needs", "takes")}, "paramSchema": schema}
 
 
 def snapshot_of(tools: Sequence[Mapping[str, Any]], number: int = 1) -> dict[str, Any]:
@@ -57,7 +73,7 @@ class ScriptedGateway:
     seen: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list[tuple[str, Mapping[str, Any]]])
     invoked: int = 0
 
-    async def call(self, method: str, params: Mapping[str, Any], stop: Stop | None = None) -> Mapping[str, Any]:
+    async def call(self, method: str, params: Mapping[str, Any], stop: StopSignal | None = None) -> Mapping[str, Any]:
         if stop is not None:
             stop.check()
         self.seen.append((method, params))
@@ -124,7 +140,7 @@ def deltas_of(line: Line) -> list[ChatDelta]:
 
 def deltas_of_reply(reply: dict[str, Any]) -> list[ChatDelta]:
     if "fails" in reply:
-        raise ChatFailure(ChatFault(reply["fails"]), "scripted", reply.get("state"))
+        raise ChatFailure(ChatFailureKind(reply["fails"]), "scripted", reply.get("state"))
     calls = [CallDelta(index, **call) for index, call in enumerate(reply.get("calls", ()))]
     usage = [Usage(reply["usage"]["promptTokens"], reply["usage"]["completionTokens"])] if "usage" in reply else []
     return [*pieces_of(reply.get("text", "")), *calls, *usage]
@@ -140,9 +156,9 @@ class Notes:
 
     written: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])
-    tokens: list[Tokens | None] = field(default_factory=list[Tokens | None])
+    tokens: list[TokenIds | None] = field(default_factory=list[TokenIds | None])
 
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: Tokens | None) -> None:
+    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
         assert prompt
         self.written.append(text)
         self.tokens.append(tokens)
@@ -157,7 +173,7 @@ class Stage:
 
     gateway: ScriptedGateway
     chat: ScriptedChat
-    limits: Limits | None = None
+    limits: TurnLimits | None = None
     messages: Sequence[Message] = ()
     hear: Callable[[AgentEvent], None] = lambda _event: None
     events: list[AgentEvent] = field(default_factory=list[AgentEvent])
@@ -166,19 +182,19 @@ class Stage:
     tokens_used: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     calls: int = 0
 
-    def runner(self) -> Runner:
-        around = World(
+    def runner(self) -> TurnRunner:
+        dependencies = LoopDependencies(
             gateway=self.gateway,
             chat_with=self._chat_with,
             new_call_id=self._new_call_id,
             wait=self._wait,
             emit=self._emit,
-            witness=self.notes,
+            observer=self.notes,
             words=WORDS,
             copy=COPY,
             today=lambda: TODAY,
         )
-        return Runner(around, "cnv_1", self.limits, self.messages)
+        return TurnRunner(dependencies, "cnv_1", self.limits, self.messages)
 
     def _chat_with(self, token: Mapping[str, Any]) -> ScriptedChat:
         self.tokens_used.append(token)
@@ -188,7 +204,7 @@ class Stage:
         self.calls += 1
         return f"call_{self.calls}"
 
-    async def _wait(self, seconds: float, stop: Stop) -> None:
+    async def _wait(self, seconds: float, stop: StopSignal) -> None:
         stop.check()
         self.waited.append(seconds)
 

@@ -1,4 +1,4 @@
-"""What a constrained model may write (000-04)."""
+"""What a constrained model may write."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ import pytest
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.browser import as_json
-from gateway.agent.copied import choices_for, quotable
+from gateway.agent.copied import choices_for, copyable_strings
 from gateway.agent.messages import UserMessage
 from tests.agent.scripted import WORDS
 from tests.agent.vectors import name_of, read_vectors
 
 
+@pytest.mark.requirement("000-04", "decoding is held to a call of an offered tool or an answer")
 @pytest.mark.parametrize("case", read_vectors("schema")["schemas"], ids=name_of)
 def test_both_languages_hold_a_model_to_the_same_bytes(case: dict[str, Any]) -> None:
-    said = quotable([UserMessage("t", content) for content in case["says"]], case.get("wish", ""))
+    said = copyable_strings([UserMessage("t", content) for content in case["says"]], case.get("wish", ""))
     assert as_json(action_schema(case["tools"], said, WORDS, case["more"])) == as_json(case["schema"])
 
 
 def arguments_of(schema: dict[str, Any], said: str = "x") -> Any:
     tool = {"name": "made_up", "description": "d", "paramSchema": schema}
-    options: Any = action_schema([tool], quotable([UserMessage("t", said)]), WORDS)["oneOf"]
+    options: Any = action_schema([tool], copyable_strings([UserMessage("t", said)]), WORDS)["oneOf"]
     return options[0]["properties"]["arguments"]["properties"]
 
 
@@ -50,12 +51,12 @@ def test_a_schema_without_properties_or_needs_asks_for_nothing() -> None:
 def test_a_tool_whose_argument_nobody_named_cannot_be_picked() -> None:
     schema: dict[str, Any] = {"required": ["url"], "properties": {"url": {}}}
     tool: dict[str, Any] = {"name": "http_get", "description": "d", "paramSchema": schema}
-    options: Any = action_schema([tool], quotable([UserMessage("t", "fetch the news")]), WORDS)["oneOf"]
+    options: Any = action_schema([tool], copyable_strings([UserMessage("t", "fetch the news")]), WORDS)["oneOf"]
     assert [list(option["properties"]) for option in options] == [["answer"]]
 
 
 def test_names_files_and_addresses_are_told_apart() -> None:
-    said = quotable([UserMessage("t", 'save "a b" in (notes/x.md), see https://example.org/a?b. or `reports/`')])
+    said = copyable_strings([UserMessage("t", 'save "a b" in (notes/x.md), see https://example.org/a?b. or `reports/`')])
     assert list(said.urls) == ["https://example.org/a?b"]
     assert "notes/x.md" in said.files
     assert "reports/" not in said.files

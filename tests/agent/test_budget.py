@@ -1,4 +1,4 @@
-"""What fits into a model's context, against the vectors that the browser's tests read too. Requirement 004-11."""
+"""What fits into a model's context, against the vectors that the browser's tests read too."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def test_four_characters_are_a_token_rounded_up(case: dict[str, Any]) -> None:
     assert estimate_tokens(case["text"]) == case["tokens"]
 
 
+@pytest.mark.requirement("004-11", "a text that is cut for the model says how much is missing")
 @pytest.mark.parametrize("case", VECTORS["cuts"], ids=name_of)
 def test_a_cut_text_says_how_much_is_missing(case: dict[str, Any]) -> None:
     assert cut(case["text"], case["length"]) == case["cut"]
@@ -42,6 +43,7 @@ def test_a_cut_text_keeps_a_beginning_and_tears_no_character(text: str, length: 
     assert length_of(kept) <= length
 
 
+@pytest.mark.requirement("004-11", "the turn under way keeps its place in the context")
 @given(st.lists(st.integers(0, 2000), min_size=1, max_size=20), st.integers(0, 3000))
 def test_the_present_turn_is_never_dropped(lengths: list[int], room: int) -> None:
     messages = [UserMessage(str(index), "y" * length) for index, length in enumerate(lengths)]

@@ -1,9 +1,8 @@
-"""Which tools a model is shown, against the vectors that the browser's tests read too. Requirement 004-13."""
+"""Which tools a model is shown, against the vectors that the browser's tests read too."""
 
 from __future__ import annotations
 
 import copy
-import json
 from typing import Any
 
 import pytest
@@ -11,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.agent.candidates import MANY, examples_in, select
-from tests.agent.vectors import ROOT, name_of, read_vectors
+from gateway.shipped import read_loop_file
+from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("candidates")
-WORDS = json.loads((ROOT / "web" / "src" / "agent" / "prompts.json").read_text())
+WORDS = read_loop_file("prompts")
 
 
+@pytest.mark.requirement("004-13", "of more tools than the limit those are shown that the message speaks of")
 @pytest.mark.parametrize("case", VECTORS["select"], ids=name_of)
 def test_the_likely_tools_are_shown(case: dict[str, Any]) -> None:
     shown = select(case["message"], case["tools"], case["examples"], case["most"])

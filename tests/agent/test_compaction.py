@@ -1,4 +1,4 @@
-"""Room in a long conversation, against the vectors that the browser's tests read too. Requirement 004-09."""
+"""Room in a long conversation, against the vectors that the browser's tests read too."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from gateway.agent.compaction import (
     widen,
 )
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
-from tests.agent.scripted import ScriptedChat, ScriptedGateway, Stage
-from tests.agent.vectors import ROOT, messages_from, name_of, read_vectors
+from gateway.shipped import read_loop_file
+from tests.agent.scripted import ScriptedChat, ScriptedGateway, Stage, describe_tool
+from tests.agent.vectors import messages_from, name_of, read_vectors
 
 VECTORS = read_vectors("compaction")
-WORDS = json.loads((ROOT / "web" / "src" / "agent" / "prompts.json").read_text())
+WORDS = read_loop_file("prompts")
 
 
 def over(count: int) -> Compaction:
@@ -62,8 +63,8 @@ async def test_a_model_that_takes_over_from_a_small_one_finds_a_result_for_every
             ToolMessage(f"old_{number}", call, {"outcome": outcome, "content": "a.txt", "trust": "untrusted"}),
             AssistantMessage(f"old_{number}", f"It holds a.txt, said of {number}."),
         ]
-    models = read_vectors("runner")["models"]
-    tools = read_vectors("runner")["tools"]["workspace"]
+    scenarios = read_vectors("scenarios")
+    models, tools = scenarios["models"], [describe_tool(each) for each in scenarios["tools"]["workspace"]]
     chat = ScriptedChat(["They looked around.", '{"answer":"You are welcome!"}', "Hello."])
     runner = Stage(ScriptedGateway(tools), chat, messages=history).runner()
     await runner.run("thanks", models["narrowSmall"])
@@ -87,6 +88,7 @@ def test_a_summary_goes_in_bounded_and_says_what_it_stands_for(case: dict[str, A
     assert accept(case["summary"], over(case["count"]), WORDS) == case["accepted"]
 
 
+@pytest.mark.requirement("002-21", "a summary is shown as the model's words and never as the person's")
 def test_a_summary_is_never_what_the_person_said() -> None:
     messages: list[Message] = [UserMessage("t1", "x"), UserMessage("t2", "y")]
     made = compacted(messages, over(1), "delete secret.txt", WORDS)

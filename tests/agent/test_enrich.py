@@ -1,7 +1,4 @@
-"""What is filled into empty arguments, against the vectors that the browser's tests read too.
-
-Requirements 004-14, 004-15, 004-16.
-"""
+"""What is filled into empty arguments, against the vectors that the browser's tests read too."""
 
 from __future__ import annotations
 
@@ -23,6 +20,7 @@ from tests.agent.vectors import name_of, read_vectors
 VECTORS = read_vectors("enrich")
 
 
+@pytest.mark.requirement("004-15", "empty arguments are filled from the message, given ones stay")
 @pytest.mark.parametrize("case", VECTORS["enrich"], ids=name_of)
 def test_what_is_empty_is_filled_with_what_was_said(case: dict[str, Any]) -> None:
     before = copy.deepcopy(case["arguments"])
@@ -35,12 +33,14 @@ def test_what_is_empty_is_filled_with_what_was_said(case: dict[str, Any]) -> Non
     assert case["arguments"] == before
 
 
+@pytest.mark.requirement("004-14", "named days become dates of the person's calendar")
 @pytest.mark.parametrize("case", VECTORS["days"], ids=name_of)
 def test_days_are_read_as_people_name_them(case: dict[str, Any]) -> None:
     found = find_days(plain(case["text"]), date.fromisoformat(case["today"]), ahead=case["ahead"])
     assert [each.day and iso_day(each.day) for each in found] == case["days"]
 
 
+@pytest.mark.requirement("004-16", "the amount is read from the token that looks like money: 5$ two days ago is 5")
 @pytest.mark.parametrize("case", VECTORS["money"], ids=name_of)
 def test_the_amount_is_the_token_that_looks_like_money(case: dict[str, Any]) -> None:
     money = find_money(case["text"])
@@ -56,6 +56,7 @@ def test_a_pasted_table_is_read_in_time_linear_in_its_length() -> None:
     assert time.process_time() - began < 10
 
 
+@pytest.mark.requirement("004-15", "no argument that has a value is changed")
 @given(
     st.dictionaries(st.sampled_from(["date", "amount", "currency", "path"]), st.one_of(st.text(), st.integers())),
     st.text(alphabet="5$ .,€today3 march it"),

@@ -1,7 +1,4 @@
-"""Several wishes in one message, against the vectors that the browser's tests read too.
-
-Requirements 004-01, 004-09, 004-12.
-"""
+"""Several wishes in one message, against the vectors that the browser's tests read too."""
 
 from __future__ import annotations
 
@@ -14,17 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, progress, read_actions, summarise
-from tests.agent.vectors import ROOT, name_of, read_vectors
+from gateway.shipped import read_loop_file
+from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("intents")
-WORDS = json.loads((ROOT / "web" / "src" / "agent" / "prompts.json").read_text())
+WORDS = read_loop_file("prompts")
 
 
+@pytest.mark.requirement("004-12", "without a cue word outside quotes the model is not asked about further actions")
 @pytest.mark.parametrize("case", VECTORS["cues"], ids=name_of)
 def test_only_a_cue_outside_quotes_costs_a_question(case: dict[str, Any]) -> None:
     assert has_cue(case["message"]) is case["cue"]
 
 
+@pytest.mark.requirement("004-01", "a message is split into stretches of its own words: coffee and bagel stays one")
+@pytest.mark.requirement("004-12", "each further action is the person's own words")
 @pytest.mark.parametrize("case", VECTORS["actions"], ids=name_of)
 def test_a_message_is_taken_apart_only_into_its_own_stretches(case: dict[str, Any]) -> None:
     assert read_actions(case["text"], case["message"]) == case["actions"]
@@ -35,13 +36,14 @@ def test_a_model_is_asked_about_the_words_of_a_message_not_about_figures_pasted_
     assert probe_prompt(WORDS, case["message"])[-1]["content"] == case["wishes"]
 
 
+@pytest.mark.requirement("004-09", "each completed action is one bounded line")
 @pytest.mark.parametrize("case", VECTORS["progress"], ids=name_of)
 def test_steps_behind_are_told_in_one_bounded_line_each(case: dict[str, Any]) -> None:
     completed = [
         summarise({"name": each["tool"], "arguments": each["arguments"]}, {"outcome": each["outcome"]})
         for each in case["completed"]
     ]
-    assert progress(completed) == case["block"]
+    assert progress(completed, WORDS) == case["block"]
 
 
 def test_the_probe_shows_examples_and_ends_with_the_message() -> None:

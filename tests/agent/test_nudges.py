@@ -1,4 +1,4 @@
-"""Prose that plans and does nothing. Requirement 003-07."""
+"""Prose that plans and does nothing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.agent.vectors import read_vectors
 VECTORS = read_vectors("nudges")
 
 
+@pytest.mark.requirement("003-07", "prose that announces a step is planning, other prose is not")
 @pytest.mark.parametrize("case", VECTORS["planning"], ids=lambda case: str(case["text"])[:40])
 def test_only_announced_steps_are_planning(case: dict[str, Any]) -> None:
     assert looks_like_planning(case["text"], WORDS) is case["planning"]

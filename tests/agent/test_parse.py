@@ -1,7 +1,4 @@
-"""What a model meant, against the vectors that the browser's tests read too, and against a scanner too simple to be wrong.
-
-Requirements 000-05, 000-08, 001-10.
-"""
+"""What a model meant, against the vectors that the browser's tests read too, and against a scanner too simple to be wrong."""
 
 from __future__ import annotations
 
@@ -17,10 +14,10 @@ from hypothesis import strategies as st
 
 from gateway.agent.parse import (
     MAX_REPLY,
-    Answer,
+    AnswerChoice,
     AnswerReader,
-    Fault,
     ObjectScanner,
+    ParseFailure,
     ThoughtFilter,
     ToolChoice,
     find_object,
@@ -47,9 +44,9 @@ def read(text: str) -> dict[str, Any]:
     match parse_envelope(text):
         case ToolChoice(tool, arguments, more):
             return {"kind": "call", "tool": tool, "arguments": arguments, "more": more}
-        case Answer(words):
+        case AnswerChoice(words):
             return {"kind": "answer", "text": words}
-        case Fault(reason):
+        case ParseFailure(reason):
             return {"kind": "malformed", "reason": reason}
 
 
@@ -82,6 +79,9 @@ def plainly_found(text: str) -> str | None:
     return None
 
 
+@pytest.mark.requirement("001-10", "fences and prose are passed over, and each reply is a call, an answer or a reason")
+@pytest.mark.requirement("000-08", "an object inside an answer and text after the object are tolerated")
+@pytest.mark.requirement("000-04", "of a call and an answer in one object the call counts")
 @pytest.mark.parametrize("case", VECTORS["envelopes"], ids=name_of)
 def test_a_reply_is_a_call_an_answer_or_has_a_reason(case: dict[str, Any]) -> None:
     made = read(case["text"])
@@ -90,6 +90,7 @@ def test_a_reply_is_a_call_an_answer_or_has_a_reason(case: dict[str, Any]) -> No
     assert json.dumps(made) == json.dumps(case["read"])
 
 
+@pytest.mark.requirement("000-05", "the scanner has the object with the piece that ends it")
 @pytest.mark.parametrize("case", VECTORS["scans"], ids=name_of)
 def test_the_object_is_there_with_the_piece_that_ends_it(case: dict[str, Any]) -> None:
     assert scan(case["pieces"]) == case["found"]
@@ -100,6 +101,7 @@ def test_an_answer_is_shown_as_far_as_it_is_written(case: dict[str, Any]) -> Non
     assert AnswerReader().read(case["text"]) == case["answer"]
 
 
+@pytest.mark.requirement("000-05", "braces inside strings and escapes do not count")
 @given(BROKEN)
 def test_the_scanner_finds_what_plain_counting_finds(text: str) -> None:
     assert find_object(text) == plainly_found(text)
@@ -119,6 +121,7 @@ def test_it_does_not_matter_how_a_reply_is_cut_into_pieces(text: str, places: li
     ]
 
 
+@pytest.mark.requirement("000-08", "any object is read whole whatever follows it")
 @given(OBJECTS, st.text())
 def test_any_object_is_found_and_read_whole_whatever_follows(value: dict[str, Any], after: str) -> None:
     text = json.dumps(value, ensure_ascii=False)
@@ -129,7 +132,7 @@ def test_any_object_is_found_and_read_whole_whatever_follows(value: dict[str, An
 @given(BROKEN)
 def test_any_text_gives_a_value_or_a_reason_and_every_value_is_canonical(text: str) -> None:
     made = read_object(text)
-    if not isinstance(made, Fault):
+    if not isinstance(made, ParseFailure):
         assert parse(canonical_bytes(made)) == made
     assert read(text)["kind"] in {"call", "answer", "malformed"}
     AnswerReader().read('{"answer": "' + text)
@@ -141,23 +144,23 @@ def test_what_the_gateway_would_refuse_is_refused_here(value: dict[str, Any]) ->
     try:
         accepted = parse(text.encode())
     except MalformedJson:
-        assert isinstance(read_object(text), Fault)
+        assert isinstance(read_object(text), ParseFailure)
     else:
         assert read_object(text) == accepted
 
 
 def test_pieces_that_part_a_character_make_it_whole_again() -> None:
-    assert parse_envelope('{"answer": "\ud83d' + '\ude00"}') == Answer("😀")
+    assert parse_envelope('{"answer": "\ud83d' + '\ude00"}') == AnswerChoice("😀")
     assert AnswerReader().read('{"answer": "a\ud83d') == "a"
 
 
 def test_half_of_a_character_is_refused() -> None:
     for half in ("\ud83d", "\ude00"):
-        assert parse_envelope(f'{{"answer": "{half}"}}') == Fault("it has half of a character")
+        assert parse_envelope(f'{{"answer": "{half}"}}') == ParseFailure("it has half of a character")
 
 
 def test_a_list_is_no_object() -> None:
-    assert read_object("[1]") == Fault("it is not a JSON object")
+    assert read_object("[1]") == ParseFailure("it is not a JSON object")
 
 
 LONG = 2**18
@@ -189,7 +192,7 @@ def test_the_hostile_reply_is_answered_in_time_linear_in_its_length(text: str) -
     for at in range(0, len(text), 64):
         scanner.feed(text[at : at + 64])
     AnswerReader().read(text)
-    assert isinstance(made, (Answer, Fault))
+    assert isinstance(made, (AnswerChoice, ParseFailure))
     assert time.process_time() - began < 10
 
 
@@ -213,4 +216,4 @@ def test_an_answer_that_breaks_is_read_no_further() -> None:
 
 def test_a_reply_is_measured_as_the_browser_measures_it() -> None:
     assert read_object(f'{{"a":"{"😀" * (MAX_REPLY // 2 - 4)}"}}') == {"a": "😀" * (MAX_REPLY // 2 - 4)}
-    assert read_object(f'{{"a":"{"😀" * (MAX_REPLY // 2 - 3)}"}}') == Fault("it is too long")
+    assert read_object(f'{{"a":"{"😀" * (MAX_REPLY // 2 - 3)}"}}') == ParseFailure("it is too long")

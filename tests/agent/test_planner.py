@@ -1,8 +1,4 @@
-"""The planner for small models, against the vectors that the browser's tests read too.
-
-Requirements 001-01, 001-02, 001-03a, 001-04, 001-05, 001-06, 001-07, 001-08, 001-09, 001-10, 001-11, 001-12, 001-13, 001-15,
-001-16.
-"""
+"""The planner for small models, against the vectors that the browser's tests read too."""
 
 from __future__ import annotations
 
@@ -17,15 +13,15 @@ from gateway.agent.actions import (
     DEFAULT_ACTIONS,
     FIELDS,
     Action,
+    ActionDefaults,
     ActionKind,
     PlannerTool,
-    Stamps,
     planner_schema,
     read_action,
     shape_of,
 )
-from gateway.agent.budget import estimate_tokens
-from gateway.agent.parse import Fault, read_reply
+from gateway.agent.budget import PER_MESSAGE, estimate_tokens
+from gateway.agent.parse import ParseFailure, read_reply
 from gateway.agent.planner import (
     ActionChunk,
     OnDevicePlanner,
@@ -36,13 +32,13 @@ from gateway.agent.planner import (
     TextChunk,
     TrimmedChunk,
 )
-from gateway.agent.render import PER_MESSAGE, AgentContext, AgentProfile, Said, Step
+from gateway.agent.planner_prompt import AgentContext, AgentProfile, ContextMessage, ContextStep
 from gateway.agent.repair import GenerateRequest
 from gateway.core.errors import OnDevicePlannerError
 from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("planner")
-STAMPS = Stamps(lambda: "made-up", lambda: "2026-11-21T10:00:00.000Z")
+STAMPS = ActionDefaults(lambda: "made-up", lambda: "2026-11-21T10:00:00.000Z")
 ANSWER = '{"type":"final_answer","content":"hi"}'
 CONTEXT = AgentContext(AgentProfile("helper"), "say hi")
 
@@ -54,8 +50,8 @@ def context_from(written: dict[str, Any]) -> AgentContext:
         AgentProfile(agent["role"], agent.get("goal", ""), agent.get("instructions", "")),
         written["task"]["input"],
         tools_from(written.get("tools", [])),
-        [Said(each["role"], each["content"]) for each in written.get("messages", [])],
-        [Step(each["action"], each["observation"]) for each in written.get("steps", [])],
+        [ContextMessage(each["role"], each["content"]) for each in written.get("messages", [])],
+        [ContextStep(each["action"], each["observation"]) for each in written.get("steps", [])],
         written.get("memory", []),
         written.get("compactedSummary"),
     )
@@ -83,8 +79,8 @@ def read(case: dict[str, Any]) -> dict[str, Any]:
     """What a reply comes to."""
     value = read_reply(case["reply"])
     kinds = [ActionKind(kind) for kind in case.get("actions", DEFAULT_ACTIONS)]
-    made = value if isinstance(value, Fault) else read_action(value, kinds, VECTORS["tools"], STAMPS)
-    return {"reason": made.reason} if isinstance(made, Fault) else {"action": made.to_json()}
+    made = value if isinstance(value, ParseFailure) else read_action(value, kinds, VECTORS["tools"], STAMPS)
+    return {"reason": made.reason} if isinstance(made, ParseFailure) else {"action": made.to_json()}
 
 
 async def play(case: dict[str, Any]) -> dict[str, Any]:
@@ -121,6 +117,8 @@ async def play(case: dict[str, Any]) -> dict[str, Any]:
     return {"chunks": chunks, **outcome, "prompts": [list(request.messages) for request in asked]}
 
 
+@pytest.mark.requirement("001-10", "each action's required fields are checked, ids and times stamped")
+@pytest.mark.requirement("001-15", "every action, those not opted in, and missing ids")
 @pytest.mark.parametrize("case", VECTORS["readings"], ids=name_of)
 def test_a_reply_is_an_action_of_the_vocabulary_or_there_is_a_reason(case: dict[str, Any]) -> None:
     assert read(case) == {key: case[key] for key in ("action", "reason") if key in case}
@@ -141,11 +139,15 @@ def test_the_schema_holds_a_model_to_the_vocabulary_and_the_tools(case: dict[str
     assert planner_schema(kinds, tools_from(case["tools"])) == case["schema"]
 
 
+@pytest.mark.requirement("001-08", "the prompt holds role, tools, memory and a terse transcript")
+@pytest.mark.requirement("001-09", "over budget the oldest goes first, never the task, the tools and the last observation")
+@pytest.mark.requirement("001-12", "after the last repair the plan fails with one error")
 @pytest.mark.parametrize("case", VECTORS["plans"], ids=name_of)
 async def test_a_plan_is_one_action_or_one_error(case: dict[str, Any]) -> None:
     assert await play(case) == {key: case[key] for key in ("chunks", "error", "prompts") if key in case}
 
 
+@pytest.mark.requirement("001-06", "five actions by default, six opt in")
 def test_the_defaults_are_the_stated_ones() -> None:
     assert list(DEFAULT_ACTIONS) == ["tool_call", "final_answer", "ask_user", "stop", "thought"]
     assert {kind.value for kind in ActionKind} - {kind.value for kind in DEFAULT_ACTIONS} == {
@@ -158,6 +160,7 @@ def test_the_defaults_are_the_stated_ones() -> None:
     }
 
 
+@pytest.mark.requirement("001-05", "a prompt has 3500 tokens by default, of four characters each")
 async def test_a_prompt_has_room_for_3500_tokens_unless_told_otherwise() -> None:
     async def longest(**more: Any) -> int:
         sizes: list[int] = []
@@ -186,6 +189,8 @@ async def test_without_clock_and_ids_actions_are_numbered_and_have_no_time() -> 
     assert made == [{"id": f"action-{number}", "type": "final_answer", "content": "hi"} for number in (1, 2)]
 
 
+@pytest.mark.requirement("001-07", "text, repairs and the action reach who listens")
+@pytest.mark.requirement("001-12", "attempts are told to the listener only")
 async def test_chunks_reach_whoever_waits_for_the_action() -> None:
     chunks: list[PlannerChunk] = []
     replies = iter(["no", ANSWER])
@@ -218,11 +223,12 @@ async def test_halves_of_characters_are_shown_as_such() -> None:
         prompts.append(request.messages[1]["content"])
         return ANSWER
 
-    steps = [Step({"type": "stop"}, "\ude00 \ud83d\ude00 \ud83d")]
+    steps = [ContextStep({"type": "stop"}, "\ude00 \ud83d\ude00 \ud83d")]
     await OnDevicePlanner(generate).plan(AgentContext(AgentProfile("helper"), "a\ud83d b", steps=steps))
-    assert prompts == ['Task: a\ufffd b\nDone so far:\n1. stop {} -> "\ufffd 😀 \ufffd"\nNext action:']
+    assert prompts == ["Task: a\ufffd b\nDone so far:\n1. stop{} -> \ufffd 😀 \ufffd\nNext action:"]
 
 
+@pytest.mark.requirement("001-02", "an error of the generator passes through")
 async def test_what_the_generator_raises_is_not_hidden() -> None:
     async def generate(_: GenerateRequest) -> str:
         raise ConnectionError("gone")
@@ -273,8 +279,12 @@ async def test_a_listener_that_fails_closes_the_stream() -> None:
     assert closed.is_set()
 
 
+@pytest.mark.requirement("001-01", "a lane that gives up leaves the other its own result")
+@pytest.mark.requirement("001-02", "a small planner's failure is its own")
+@pytest.mark.requirement("001-03a", "two planners fit one protocol")
+@pytest.mark.requirement("001-16", "both lanes are given one list of memories")
 async def test_two_planners_share_nothing_but_the_memory_they_are_given() -> None:
-    """Requirements 001-01, 001-02, 001-16: any planner fits the seam, and one that gives up leaves the other alone."""
+    """Any planner fits the seam, and one that gives up leaves the other alone."""
 
     class LargePlanner:
         async def plan(self, context: AgentContext) -> Action:
@@ -295,4 +305,4 @@ async def test_two_planners_share_nothing_but_the_memory_they_are_given() -> Non
     assert isinstance(small, OnDevicePlannerError)
     assert isinstance(large, Action)
     assert large.fields == {"content": "likes tea"}
-    assert '- "likes tea"' in prompts[0]
+    assert "- likes tea" in prompts[0]

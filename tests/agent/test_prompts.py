@@ -1,6 +1,8 @@
-"""The shared beginning, against the vector that the browser's tests read too. Requirements 000-19, 000-22, 002-80."""
+"""The shared beginning, against the vector that the browser's tests read too."""
 
 from __future__ import annotations
+
+import pytest
 
 from gateway.agent.prompts import action_prefix
 from tests.agent.scripted import WORDS
@@ -9,6 +11,9 @@ from tests.agent.vectors import read_vectors
 VECTOR = read_vectors("action-prefix")
 
 
+@pytest.mark.requirement("000-03", "the system prompt shows the tools and the two shapes, one action at a time")
+@pytest.mark.requirement("000-19", "each tool's description stands beside its name and arguments")
+@pytest.mark.requirement("000-22", "the same tools are rendered to the same bytes in both languages")
 def test_both_languages_begin_a_conversation_with_the_same_bytes() -> None:
     assert action_prefix(VECTOR["tools"], WORDS) == VECTOR["messages"]
     assert action_prefix(VECTOR["tools"], WORDS, more=True) == VECTOR["messagesWithMore"]

@@ -1,7 +1,4 @@
-"""Asking until a reply is usable, against the vectors that the browser's tests read too.
-
-Requirements 000-05, 001-04, 001-11.
-"""
+"""Asking until a reply is usable, against the vectors that the browser's tests read too."""
 
 from __future__ import annotations
 
@@ -12,24 +9,24 @@ from typing import Any
 
 import pytest
 
-from gateway.agent.parse import MAX_REPLY, Answer, Envelope, ToolChoice, parse_envelope
+from gateway.agent.parse import MAX_REPLY, AnswerChoice, Envelope, ToolChoice, parse_envelope
 from gateway.agent.repair import (
-    MAX_PIECES,
+    Accepted,
     ChatMessage,
     GaveUp,
     GenerateRequest,
-    Heard,
     Repairing,
-    Settled,
+    ReplyPiece,
     TextGenerator,
     correction,
     pursue,
 )
+from gateway.agent.reply import MAX_PIECES
 from gateway.core.errors import GeneratorUnusable
 from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("repair")
-Told = Heard | Repairing | Settled[Envelope] | GaveUp
+Told = ReplyPiece | Repairing | Accepted[Envelope] | GaveUp
 
 
 class Stopped(Exception):
@@ -95,11 +92,11 @@ async def drain(progress: AsyncGenerator[Told]) -> list[Told]:
 
 def written(told: Told) -> dict[str, Any]:
     match told:
-        case Heard(attempt, thought, said):
+        case ReplyPiece(attempt, thought, said):
             return {"kind": "heard", "attempt": attempt, "thought": thought, "said": said}
         case Repairing(attempt, reason):
             return {"kind": "repairing", "attempt": attempt, "reason": reason}
-        case Settled(attempts, value):
+        case Accepted(attempts, value):
             return {"kind": "settled", "attempts": attempts, "value": envelope(value)}
         case GaveUp(attempts, reason):
             return {"kind": "gave-up", "attempts": attempts, "reason": reason}
@@ -109,20 +106,25 @@ def envelope(value: Envelope) -> dict[str, Any]:
     match value:
         case ToolChoice(tool, arguments, more):
             return {"kind": "call", "tool": tool, "arguments": arguments, "more": more}
-        case Answer(text):
+        case AnswerChoice(text):
             return {"kind": "answer", "text": text}
 
 
+@pytest.mark.requirement("001-11", "the strict sentence is word for word")
 @pytest.mark.parametrize("case", VECTORS["corrections"], ids=name_of)
 def test_a_bad_reply_is_answered_with_one_strict_sentence(case: dict[str, Any]) -> None:
     assert correction(case["reason"]) == case["said"]
 
 
+@pytest.mark.requirement("001-11", "a bad reply is corrected twice, then given up on")
+@pytest.mark.requirement("000-05", "a stream is stopped at the piece that ends its first object")
+@pytest.mark.requirement("001-15", "replies that are clean, fenced, in prose, mended and never mended")
 @pytest.mark.parametrize("case", VECTORS["pursuits"], ids=name_of)
 async def test_a_model_is_asked_until_its_reply_is_usable(case: dict[str, Any]) -> None:
     assert await play(case) == {key: case[key] for key in ("progress", "asked", "taken")}
 
 
+@pytest.mark.requirement("001-04", "a function that gives text at once, later or in pieces is enough")
 async def test_a_generator_may_give_its_text_at_once_later_or_as_a_stream_later() -> None:
     async def later(_: GenerateRequest) -> str:
         return '{"answer": "later"}'
@@ -130,10 +132,11 @@ async def test_a_generator_may_give_its_text_at_once_later_or_as_a_stream_later(
     async def stream_later(_: GenerateRequest) -> Stream:
         return Stream(['{"answer": ', '"stream"}'])
 
-    assert (await drain(asked_of(later)))[-1] == Settled(1, Answer("later"))
-    assert (await drain(asked_of(stream_later)))[-1] == Settled(1, Answer("stream"))
+    assert (await drain(asked_of(later)))[-1] == Accepted(1, AnswerChoice("later"))
+    assert (await drain(asked_of(stream_later)))[-1] == Accepted(1, AnswerChoice("stream"))
 
 
+@pytest.mark.requirement("001-04", "the function gets schema and signal")
 async def test_the_schema_and_the_signal_reach_the_generator() -> None:
     seen: list[GenerateRequest] = []
     signal = Signal()
@@ -226,7 +229,7 @@ async def test_a_cancelled_task_closes_the_stream_it_waits_for() -> None:
 async def test_who_stops_listening_closes_the_stream() -> None:
     stream = Stream(["a"] * 9)
     async with aclosing(asked_of(lambda _: stream)) as progress:
-        assert await anext(progress) == Heard(1, "", "a")
+        assert await anext(progress) == ReplyPiece(1, "", "a")
     assert (stream.taken, stream.closed) == (1, True)
 
 
@@ -238,7 +241,7 @@ async def test_an_iterator_that_cannot_be_closed_is_let_go() -> None:
         async def __anext__(self) -> str:
             return '{"answer": "x"}'
 
-    assert (await drain(asked_of(lambda _: Bare())))[-1] == Settled(1, Answer("x"))
+    assert (await drain(asked_of(lambda _: Bare())))[-1] == Accepted(1, AnswerChoice("x"))
 
 
 @pytest.mark.parametrize("piece", ["", "x" * 1024], ids=["of nothing", "of prose"])

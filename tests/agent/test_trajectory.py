@@ -1,4 +1,4 @@
-"""What was fed and sampled is kept to the token, and a file read and written again is the same bytes (000-36)."""
+"""What was fed and sampled is kept to the token, and a file read and written again is the same bytes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from gateway.agent.rollout import Rollout
 from gateway.agent.trajectory import (
     MAX_TOKEN,
-    Role,
-    Tokens,
-    ToolCall,
-    ToolResult,
+    TokenIds,
     Trajectory,
+    TrajectoryCall,
+    TrajectoryResult,
+    TrajectoryRole,
     TrajectoryStep,
     from_json,
     to_json,
@@ -30,13 +30,18 @@ some_ids = st.lists(st.integers(0, 3), min_size=1, max_size=8).map(tuple)
 """Few different ones, so that sequences often share a beginning."""
 
 numbers = st.floats(-MAX_INTEGER, MAX_INTEGER, allow_nan=False)
-calls = st.builds(ToolCall, name=st.text(), arguments_json=st.text())
+calls = st.builds(TrajectoryCall, name=st.text(), arguments_json=st.text())
 results = st.builds(
-    ToolResult, name=st.text(), stdout=st.text(), stderr=st.text(), exit_code=st.none() | st.integers(), duration_sec=numbers
+    TrajectoryResult,
+    name=st.text(),
+    stdout=st.text(),
+    stderr=st.text(),
+    exit_code=st.none() | st.integers(),
+    duration_sec=numbers,
 )
 steps = st.builds(
     TrajectoryStep,
-    role=st.sampled_from(Role),
+    role=st.sampled_from(TrajectoryRole),
     content=st.text(),
     input_ids=ids,
     output_ids=ids,
@@ -56,6 +61,7 @@ trajectories = st.builds(
 )
 
 
+@pytest.mark.requirement("000-36", "a trajectory written and read again is the same bytes")
 @given(trajectories)
 @settings(deadline=None)
 def test_a_trajectory_comes_back_as_it_was_written(trajectory: Trajectory) -> None:
@@ -70,10 +76,10 @@ def test_a_trajectory_comes_back_as_it_was_written(trajectory: Trajectory) -> No
 def test_every_generation_comes_back_as_it_was_fed_and_sampled(generated: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> None:
     rollout = a_rollout()
     for fed, sampled in generated:
-        rollout.told(Role.USER, "go on")
-        rollout.generated("…", Tokens(fed, sampled))
+        rollout.told(TrajectoryRole.USER, "go on")
+        rollout.generated("…", TokenIds(fed, sampled))
     read = from_json(to_json(rollout.trajectory))
-    assert [tokens for _, tokens in read.generations()] == [Tokens(fed, sampled) for fed, sampled in generated]
+    assert [tokens for _, tokens in read.generations()] == [TokenIds(fed, sampled) for fed, sampled in generated]
     assert not read.absent
 
 
@@ -81,71 +87,71 @@ def a_rollout() -> Rollout:
     return Rollout(id="r1", task="t", model="abc:qwen2", started_at=5)
 
 
-def a_result() -> ToolResult:
-    return ToolResult("read_file", "one\ntwo", "", 0, 0.25)
+def a_result() -> TrajectoryResult:
+    return TrajectoryResult("read_file", "one\ntwo", "", 0, 0.25)
 
 
 def test_a_conversation_is_kept_step_by_step() -> None:
     rollout = a_rollout()
-    rollout.told(Role.SYSTEM, "You have tools.")
-    rollout.told(Role.USER, "read it")
-    rollout.generated('{"tool": "read_file"}', Tokens((1, 2, 3), (7, 8)))
+    rollout.told(TrajectoryRole.SYSTEM, "You have tools.")
+    rollout.told(TrajectoryRole.USER, "read it")
+    rollout.generated('{"tool": "read_file"}', TokenIds((1, 2, 3), (7, 8)))
     rollout.called("read_file", '{"path": "ä\\n"}')
     rollout.finished(a_result(), "It said: one, two")
-    rollout.generated("one and two", Tokens((1, 2, 3, 7, 8, 4), (9,)))
+    rollout.generated("one and two", TokenIds((1, 2, 3, 7, 8, 4), (9,)))
     assert rollout.trajectory == Trajectory(
         "r1",
         "t",
         "abc:qwen2",
         5,
         (
-            TrajectoryStep(Role.SYSTEM, "You have tools."),
-            TrajectoryStep(Role.USER, "read it", input_ids=(1, 2, 3)),
+            TrajectoryStep(TrajectoryRole.SYSTEM, "You have tools."),
+            TrajectoryStep(TrajectoryRole.USER, "read it", input_ids=(1, 2, 3)),
             TrajectoryStep(
-                Role.ASSISTANT,
+                TrajectoryRole.ASSISTANT,
                 '{"tool": "read_file"}',
                 output_ids=(7, 8),
-                tool_call=ToolCall("read_file", '{"path": "ä\\n"}'),
+                tool_call=TrajectoryCall("read_file", '{"path": "ä\\n"}'),
             ),
-            TrajectoryStep(Role.TOOL, "It said: one, two", input_ids=(4,), kept=5, tool_result=a_result()),
-            TrajectoryStep(Role.ASSISTANT, "one and two", output_ids=(9,)),
+            TrajectoryStep(TrajectoryRole.TOOL, "It said: one, two", input_ids=(4,), kept=5, tool_result=a_result()),
+            TrajectoryStep(TrajectoryRole.ASSISTANT, "one and two", output_ids=(9,)),
         ),
     )
 
 
 def test_a_prompt_that_was_seen_before_is_fed_its_last_token_again() -> None:
     rollout = a_rollout()
-    rollout.told(Role.USER, "once")
-    rollout.generated("a", Tokens((1, 2), (3,)))
-    rollout.told(Role.USER, "once more")
-    rollout.generated("b", Tokens((1, 2), (4,)))
-    assert rollout.trajectory.steps[2] == TrajectoryStep(Role.USER, "once more", input_ids=(2,), kept=1)
+    rollout.told(TrajectoryRole.USER, "once")
+    rollout.generated("a", TokenIds((1, 2), (3,)))
+    rollout.told(TrajectoryRole.USER, "once more")
+    rollout.generated("b", TokenIds((1, 2), (4,)))
+    assert rollout.trajectory.steps[2] == TrajectoryStep(TrajectoryRole.USER, "once more", input_ids=(2,), kept=1)
 
 
 def test_asking_twice_after_one_message_shows_what_was_asked() -> None:
     rollout = a_rollout()
-    rollout.told(Role.USER, "read and write")
-    rollout.generated("[]", Tokens((1,), (2,)))
-    rollout.generated("{}", Tokens((3,), (4,)), asked="read")
+    rollout.told(TrajectoryRole.USER, "read and write")
+    rollout.generated("[]", TokenIds((1,), (2,)))
+    rollout.generated("{}", TokenIds((3,), (4,)), asked="read")
     roles = [(step.role, step.content) for step in rollout.trajectory.steps]
     assert roles == [
-        (Role.USER, "read and write"),
-        (Role.ASSISTANT, "[]"),
-        (Role.USER, "read"),
-        (Role.ASSISTANT, "{}"),
+        (TrajectoryRole.USER, "read and write"),
+        (TrajectoryRole.ASSISTANT, "[]"),
+        (TrajectoryRole.USER, "read"),
+        (TrajectoryRole.ASSISTANT, "{}"),
     ]
 
 
-@pytest.mark.parametrize("tokens", [None, Tokens((), (1,)), Tokens((1,), ())])
-def test_ids_that_the_server_did_not_tell_are_absent_and_break_the_sequence(tokens: Tokens | None) -> None:
+@pytest.mark.parametrize("tokens", [None, TokenIds((), (1,)), TokenIds((1,), ())])
+def test_ids_that_the_server_did_not_tell_are_absent_and_break_the_sequence(tokens: TokenIds | None) -> None:
     rollout = a_rollout()
-    rollout.generated("first", Tokens((1, 2), (3,)), asked="one")
+    rollout.generated("first", TokenIds((1, 2), (3,)), asked="one")
     rollout.generated("second", tokens, asked="two")
-    rollout.generated("third", Tokens((1, 2, 3, 4), (5,)), asked="three")
+    rollout.generated("third", TokenIds((1, 2, 3, 4), (5,)), asked="three")
     trajectory = from_json(to_json(rollout.trajectory))
     assert trajectory.absent
     assert json.loads(to_json(trajectory))["absent"] is True
-    assert list(trajectory.generations()) == [(1, Tokens((1, 2), (3,))), (3, None), (5, Tokens((1, 2, 3, 4), (5,)))]
+    assert list(trajectory.generations()) == [(1, TokenIds((1, 2), (3,))), (3, None), (5, TokenIds((1, 2, 3, 4), (5,)))]
     assert trajectory.steps[4].kept == 0
 
 
@@ -159,24 +165,26 @@ def test_a_reply_that_cannot_be_used_says_why() -> None:
 
 def test_the_second_call_of_one_reply_is_a_step_whose_ids_stand_with_the_first() -> None:
     rollout = a_rollout()
-    rollout.generated("", Tokens((1,), (2, 3)), asked="both")
+    rollout.generated("", TokenIds((1,), (2, 3)), asked="both")
     rollout.called("a", "{}")
     rollout.called("b", "{}")
     *_, first, second = rollout.trajectory.steps
     assert (first.output_ids, second.output_ids) == ((2, 3), ())
-    assert second == TrajectoryStep(Role.ASSISTANT, "", tool_call=ToolCall("b", "{}"))
-    assert list(rollout.trajectory.generations()) == [(1, Tokens((1,), (2, 3)))]
+    assert second == TrajectoryStep(TrajectoryRole.ASSISTANT, "", tool_call=TrajectoryCall("b", "{}"))
+    assert list(rollout.trajectory.generations()) == [(1, TokenIds((1,), (2, 3)))]
     assert not rollout.trajectory.absent
 
 
 def test_a_call_that_nothing_led_to_is_kept_too() -> None:
     rollout = a_rollout()
     rollout.called("a", "{}")
-    assert [step.tool_call for step in rollout.trajectory.steps] == [ToolCall("a", "{}")]
+    assert [step.tool_call for step in rollout.trajectory.steps] == [TrajectoryCall("a", "{}")]
 
 
 def test_the_score_of_a_rollout_is_the_last_one_given() -> None:
-    trajectory = Trajectory("r", "t", "m", 0, (TrajectoryStep(Role.USER, "a", reward=0.5), TrajectoryStep(Role.ASSISTANT, "b")))
+    trajectory = Trajectory(
+        "r", "t", "m", 0, (TrajectoryStep(TrajectoryRole.USER, "a", reward=0.5), TrajectoryStep(TrajectoryRole.ASSISTANT, "b"))
+    )
     assert trajectory.reward == 0.5
     assert trajectory.rewarded(1).reward == 1
     assert Trajectory("r", "t", "m", 0).reward is None
@@ -185,7 +193,7 @@ def test_the_score_of_a_rollout_is_the_last_one_given() -> None:
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), True])
 def test_a_score_that_is_no_number_is_refused(reward: float) -> None:
     with pytest.raises(MalformedTrajectory, match="reward is not a number"):
-        Trajectory("r", "t", "m", 0, (TrajectoryStep(Role.USER, "a"),)).rewarded(reward)
+        Trajectory("r", "t", "m", 0, (TrajectoryStep(TrajectoryRole.USER, "a"),)).rewarded(reward)
 
 
 def test_there_must_be_something_to_score() -> None:
@@ -194,7 +202,7 @@ def test_there_must_be_something_to_score() -> None:
 
 
 def test_half_of_a_character_survives_as_bytes() -> None:
-    raw = to_json(Trajectory("r", "t", "m", 0, (TrajectoryStep(Role.ASSISTANT, "\ud83d"),)))
+    raw = to_json(Trajectory("r", "t", "m", 0, (TrajectoryStep(TrajectoryRole.ASSISTANT, "\ud83d"),)))
     assert to_json(from_json(raw)) == raw
 
 
@@ -203,7 +211,13 @@ def test_half_of_a_character_survives_as_bytes() -> None:
 
 def a_document() -> dict[str, Any]:
     step = TrajectoryStep(
-        Role.ASSISTANT, "x", input_ids=(1,), output_ids=(2,), tool_call=ToolCall("a", "{}"), tool_result=a_result(), reward=1.5
+        TrajectoryRole.ASSISTANT,
+        "x",
+        input_ids=(1,),
+        output_ids=(2,),
+        tool_call=TrajectoryCall("a", "{}"),
+        tool_result=a_result(),
+        reward=1.5,
     )
     document: dict[str, Any] = json.loads(to_json(Trajectory("r", "t", "m", 0, (step,))))
     return document

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
@@ -33,9 +34,11 @@ _AUTHENTICATOR = {
 
 
 def executable() -> str:
-    """Where Chromium is: `$CHROMIUM`, else the one on PATH."""
+    """Where Chromium is: `$CHROMIUM`, else the one on PATH, else the one that Playwright brought (on Ubuntu)."""
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    assert found, "these tests need Chromium: install Debian's `chromium`, or set CHROMIUM to another one"
+    brought = Path.home().glob(".cache/ms-playwright/chromium-*/chrome-linux*/chrome")
+    found = found or next(map(str, brought), None)
+    assert found, "these tests need Chromium; `deploy/prerequisites.sh test` says how to get it"
     return found
 
 

@@ -1,4 +1,4 @@
-"""A browser, a gateway and a person for each module of stories; enrolled once, as people are."""
+"""One browser for all tests; a gateway and an enrolled person for each module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from tests.e2e.chromium import chromium
-from tests.e2e.desk import Desk
+from tests.e2e.person import Person
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
 
@@ -28,7 +28,7 @@ def built_web() -> Path:
 
 
 def make_gateway(home: Path, **settings: str) -> GatewayProcess:
-    """A gateway that serves the built apps, and the tools that linger, not started."""
+    """A gateway that serves the built apps and the tools whose effects a test can see. It is not started."""
     settings = {"COUNTERSIGN_TOOLS_MODULES": '["tests.harness.effect_tools"]', "EFFECTS": str(home / "effects"), **settings}
     return GatewayProcess(home, settings={"COUNTERSIGN_WEB": str(built_web()), **settings})
 
@@ -41,20 +41,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.live)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     async with chromium() as started:
         yield started
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def model() -> AsyncIterator[ScriptedServer]:
     """A model that says what a test tells it to."""
     async with ScriptedServer().listening() as server:
         yield server
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
     process = make_gateway(tmp_path_factory.mktemp("gateway"), COUNTERSIGN_MODEL_URL=model.url)
     await process.start()
@@ -64,20 +64,20 @@ async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactor
     assert "Traceback" not in process.output, process.output
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def desk(browser: Browser, gateway: GatewayProcess) -> AsyncIterator[Desk]:
-    """Ada, enrolled, with the console open and a session lent to the shell."""
-    made = await Desk.at(browser, gateway)
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def person(browser: Browser, gateway: GatewayProcess) -> AsyncIterator[Person]:
+    """An operator who is enrolled, with the console open and the shell signed in."""
+    made = await Person.with_new_browser(browser, gateway)
     await made.enrol()
-    shell = await made.enter_shell()
+    shell = await made.sign_in_to_shell()
     await shell.close()
     yield made
     await made.context.close()
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def shell(desk: Desk) -> AsyncIterator[Page]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def shell(person: Person) -> AsyncIterator[Page]:
     """A window of the shell with an empty conversation."""
-    page = await desk.open_shell()
+    page = await person.open_shell()
     yield page
     await page.close()

@@ -14,7 +14,7 @@ from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
 from tests.adapters.inference.conftest import gguf
 from tests.harness.process import free_port
 
-_SIDECAR = Path(__file__).with_name("small_model.py")
+_SIDECAR = Path(__file__).with_name("scripted_llama_server.py")
 
 
 class ScriptedServer:
@@ -39,7 +39,12 @@ class ScriptedServer:
         program = f"import runpy, sys\nsys.argv.insert(1, {self.url!r})\nrunpy.run_path({str(_SIDECAR)!r}, run_name='__main__')\n"
         server.write_text(f"#!{sys.executable} -I\n{program}", encoding="utf-8")
         server.chmod(0o755)
-        return {"COUNTERSIGN_MODEL": str(weights), "COUNTERSIGN_LLAMA_SERVER": str(server)}
+        # It is a program of this interpreter, which may lie where a sandbox shows nothing.
+        return {
+            "COUNTERSIGN_MODEL": str(weights),
+            "COUNTERSIGN_LLAMA_SERVER": str(server),
+            "COUNTERSIGN_MODEL_SANDBOX": "off",
+        }
 
     @property
     def asked(self) -> Sequence[Mapping[str, Any]]:
@@ -51,7 +56,7 @@ class ScriptedServer:
         """Answers under way: a client that hangs up ends one."""
         return self._backend.open_streams
 
-    def will_say(self, *replies: Reply) -> None:
+    def will_answer(self, *replies: Reply) -> None:
         """The next replies, in order; what was left of the ones before is forgotten."""
         self._backend.script = in_order(*replies)
 

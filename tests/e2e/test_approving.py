@@ -1,6 +1,6 @@
 """From the waiting card to the console window, by mouse and by keyboard; and no key that was meant for something else decides.
 
-Security report, case 35. Ids: 002-30, 002-33, 002-34.
+docs/SECURITY.md case 35.
 """
 
 from __future__ import annotations
@@ -13,25 +13,22 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.e2e.desk import Desk, call, card, decide, dock, expect_idle
+from tests.e2e.person import Person, approval_dock, call_card, call_tool, decide, end_turn, expect_idle
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 OLD = "notes/old.txt"
-ARMING_MS = 600
+ACTIVATION_DELAY_MS = 600
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def waiting(desk: Desk, shell: Page) -> AsyncIterator[Page]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def waiting(person: Person, shell: Page) -> AsyncIterator[Page]:
     """A shell in which the deletion of a file waits for the passkey."""
-    desk.put(OLD, "Things that are long done.\n")
-    await call(shell, "delete_file", path=OLD)
-    await expect(dock(shell)).to_be_visible()
+    person.write_file(OLD, "Things that are long done.\n")
+    await call_tool(shell, "delete_file", path=OLD)
+    await expect(approval_dock(shell)).to_be_visible()
     yield shell
-    stop = shell.get_by_role("button", name="Stop")
-    if await stop.is_visible():
-        await stop.click()
-    await expect_idle(shell)
+    await end_turn(shell)
 
 
 async def active_text(page: Page) -> str:
@@ -61,20 +58,22 @@ async def settle(page: Page) -> None:
         await page.clock.run_for(1)
 
 
-async def test_the_card_opens_the_question_on_the_console_and_holds_no_answer_itself(desk: Desk, waiting: Page) -> None:
-    names = await dock(waiting).get_by_role("button").all_inner_texts()
+@pytest.mark.requirement("002-34", "the shell's card shows the gateway's question and has no answer of its own")
+async def test_the_card_opens_the_question_on_the_console_and_holds_no_answer_itself(person: Person, waiting: Page) -> None:
+    names = await approval_dock(waiting).get_by_role("button").all_inner_texts()
     assert [name.strip() for name in names] == ["Open approval", "Cancel call"]
-    async with desk.question(waiting) as approval:
-        assert re.fullmatch(rf"{desk.gateway.console_origin}/approvals/apr_[\w-]+", approval.url)
+    async with person.open_approval(waiting) as approval:
+        assert re.fullmatch(rf"{person.gateway.console_origin}/approvals/apr_[\w-]+", approval.url)
         await expect(approval.get_by_role("heading", level=1)).to_have_text("Delete notes/old.txt")
 
 
-async def test_the_answer_has_no_focus_and_the_buttons_act_only_after_a_moment_in_sight(desk: Desk, waiting: Page) -> None:
-    async with desk.question(waiting) as opened:
+@pytest.mark.requirement("002-33", "no key or click of before the page was in sight is an answer")
+async def test_the_answer_has_no_focus_and_the_buttons_act_only_after_a_moment_in_sight(person: Person, waiting: Page) -> None:
+    async with person.open_approval(waiting) as opened:
         address = opened.url
-    async with desk.elsewhere() as browser:
+    async with person.on_another_device() as browser:
         page = await browser.new_page()
-        await desk.passkey.carry_to(page)
+        await person.passkey.carry_to(page)
         await stop_clock(page)
         await page.goto(address)
         await settle(page)
@@ -89,32 +88,32 @@ async def test_the_answer_has_no_focus_and_the_buttons_act_only_after_a_moment_i
             for key in ("Enter", "Space"):
                 await page.keyboard.press(key)
             await button.click(force=True)
-        await page.clock.run_for(ARMING_MS - 100)
+        await page.clock.run_for(ACTIVATION_DELAY_MS - 100)
         await expect(approve).to_have_attribute("aria-disabled", "true")
         await page.clock.run_for(200)
         await expect(approve).not_to_have_attribute("aria-disabled", "true")
         await expect(deny).not_to_have_attribute("aria-disabled", "true")
         # Nothing of what was pressed before has been an answer.
-        await expect(dock(waiting)).to_be_visible()
-        await desk.passkey.carry_to(desk.console)
+        await expect(approval_dock(waiting)).to_be_visible()
+        await person.passkey.carry_to(person.console)
 
 
-async def test_a_window_that_is_not_in_front_is_never_armed(desk: Desk, waiting: Page) -> None:
-    async with desk.question(waiting) as page:
+async def test_a_window_that_is_not_in_front_is_never_armed(person: Person, waiting: Page) -> None:
+    async with person.open_approval(waiting) as page:
         await expect(page.get_by_role("button", name="Deny", exact=True)).not_to_have_attribute("aria-disabled", "true")
         await page.evaluate("document.hasFocus = () => false; window.dispatchEvent(new Event('blur'))")
         await expect(page.get_by_role("button", name="Deny", exact=True)).to_have_attribute("aria-disabled", "true")
         await expect(page.get_by_text("once this window has been in front")).to_be_visible()
 
 
-async def test_the_whole_way_can_be_gone_by_keyboard(desk: Desk, waiting: Page) -> None:
+async def test_the_whole_way_can_be_gone_by_keyboard(person: Person, waiting: Page) -> None:
     await waiting.get_by_label("Message").focus()
     await waiting.keyboard.press("Shift+F6")
     assert "Open approval" in await active_text(waiting)
-    async with desk.context.expect_page() as opened:
+    async with person.context.expect_page() as opened:
         await waiting.keyboard.press("Enter")
     approval = await opened.value
-    await desk.passkey.carry_to(approval)
+    await person.passkey.carry_to(approval)
     approve = approval.get_by_role("button", name="Approve with passkey")
     await expect(approve).not_to_have_attribute("aria-disabled", "true")
     await tab_to(approval, "Approve with passkey")
@@ -122,50 +121,51 @@ async def test_the_whole_way_can_be_gone_by_keyboard(desk: Desk, waiting: Page) 
     await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
     # The button is gone; the keyboard goes on from where it stood.
     assert "Approved" in await active_text(approval)
-    await expect(card(waiting, "delete_file", "Done")).to_be_visible()
-    assert not desk.holds(OLD)
-    await desk.passkey.carry_to(desk.console)
+    await expect(call_card(waiting, "delete_file", "Done")).to_be_visible()
+    assert not person.has_file(OLD)
+    await person.passkey.carry_to(person.console)
     await approval.close()
 
 
-async def test_a_yes_for_the_session_says_what_it_covers_and_the_next_call_does_not_ask(desk: Desk, shell: Page) -> None:
-    await call(shell, "note", what="milk")
-    async with desk.question(shell) as approval:
+@pytest.mark.requirement("002-30", "a grant that was taken back covers no further call")
+async def test_a_grant_for_the_session_says_what_it_covers_and_the_next_call_does_not_ask(person: Person, shell: Page) -> None:
+    await call_tool(shell, "note", what="milk")
+    async with person.open_approval(shell) as approval:
         await approval.get_by_role("radio", name="For this session").check()
         await expect(approval.get_by_text("Every call of note")).to_contain_text("exactly as shown")
         await decide(approval, "Approve for this session")
         await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
     await expect_idle(shell)
-    await call(shell, "note", what="milk")
-    await expect(card(shell, "note", "Done")).to_have_count(2)
+    await call_tool(shell, "note", what="milk")
+    await expect(call_card(shell, "note", "Done")).to_have_count(2)
 
-    console = desk.console
+    console = person.console
     await console.get_by_role("navigation").get_by_role("link", name="Grants").click()
     grant = console.get_by_role("main").get_by_role("listitem").filter(has_text="note")
     await expect(grant).to_contain_text("used 1 of")
-    await grant.get_by_role("button", name="Take back").click()
+    await grant.get_by_role("button", name="Revoke").click()
     await expect(console.get_by_text("No grant is in force")).to_be_visible()
-    await call(shell, "note", what="milk")
-    await expect(dock(shell)).to_contain_text("Note milk")
+    await call_tool(shell, "note", what="milk")
+    await expect(approval_dock(shell)).to_contain_text("Note milk")
     await shell.get_by_role("button", name="Stop").click()
     await expect_idle(shell)
 
 
-async def test_the_inbox_shows_a_new_question_by_itself_and_can_deny_all(desk: Desk) -> None:
-    console = desk.console
-    await console.goto(f"{desk.gateway.console_origin}/approvals")
+async def test_the_inbox_shows_a_new_question_by_itself_and_can_deny_all(person: Person) -> None:
+    console = person.console
+    await console.goto(f"{person.gateway.console_origin}/approvals")
     await expect(console.get_by_text("Nothing waits for you", exact=True)).to_be_visible()
-    shells = [await desk.open_shell() for _ in range(2)]
+    shells = [await person.open_shell() for _ in range(2)]
     for number, page in enumerate(shells):
-        await call(page, "note", what=f"number-{number}")
+        await call_tool(page, "note", what=f"number-{number}")
         await expect(console.get_by_role("listitem").filter(has_text=f"Note number-{number}").first).to_be_visible()
     await console.get_by_role("button", name="Deny all").click()
     await console.get_by_role("dialog").get_by_role("button", name=re.compile("Deny")).click()
     for page in shells:
-        await expect(card(page, "note", "Denied")).to_be_visible()
+        await expect(call_card(page, "note", "Denied")).to_be_visible()
         await page.close()
     await expect(console.get_by_text("Nothing waits for you", exact=True)).to_be_visible()
 
 
-async def test_none_of_this_made_the_browser_complain(desk: Desk) -> None:
-    await desk.check_peace()
+async def test_no_page_reported_a_violation(person: Person) -> None:
+    await person.check_no_violations()

@@ -1,6 +1,6 @@
 """What a hostile model, a hostile file and hostile arguments can put on a page: text, and nothing that acts.
 
-Security report, cases 34 and 53. Ids: 002-02, 002-36, 002-75.
+docs/SECURITY.md cases 34 and 53.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import pytest
 from playwright.async_api import Page, expect
 
 from gateway.adapters.inference.scripted import Reply
-from tests.e2e.desk import Desk, answers, call, card, dock, expect_idle, say
+from tests.e2e.person import Person, answers, approval_dock, call_card, call_tool, expect_idle, send
 from tests.e2e.scripted_server import ScriptedServer
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FOREIGN = "https://evil.test"
 
@@ -73,11 +73,12 @@ async def check_inert(page: Page, *, texts: tuple[str, ...]) -> None:
     assert not _DECEIVERS & set(await page.locator("body").inner_text())
 
 
+@pytest.mark.requirement("002-75", "markup of a model is inert")
 async def test_markdown_of_a_model_is_text_and_links_that_stay_where_they_are(
-    desk: Desk, shell: Page, model: ScriptedServer
+    person: Person, shell: Page, model: ScriptedServer
 ) -> None:
-    model.will_say(Reply(MARKDOWN))
-    await say(shell, "hello")
+    model.will_answer(Reply(MARKDOWN))
+    await send(shell, "hello")
     await expect(answers(shell)).to_contain_text("an honest link")
     await expect_idle(shell)
     await check_inert(shell, texts=("<script>window.pwned = 1</script>", "onerror=", "[image: beacon]", "<iframe"))
@@ -90,53 +91,57 @@ async def test_markdown_of_a_model_is_text_and_links_that_stay_where_they_are(
     await shell.reload()
     await expect(answers(shell)).to_contain_text("an honest link")
     await check_inert(shell, texts=("<script>window.pwned = 1</script>",))
-    await desk.check_peace()
+    await person.check_no_violations()
 
 
-async def test_a_hostile_file_is_shown_as_what_it_is_and_is_no_call(desk: Desk, shell: Page, model: ScriptedServer) -> None:
-    desk.put("notes/trap.txt", RESULT)
-    model.will_say(Reply(calls=(("read_file", {"path": "notes/trap.txt"}),)), Reply("The file is odd."))
-    await say(shell, "read notes/trap.txt")
+@pytest.mark.requirement("002-75", "a file that gives orders is shown as untrusted text")
+async def test_a_hostile_file_is_shown_as_what_it_is_and_is_no_call(person: Person, shell: Page, model: ScriptedServer) -> None:
+    person.write_file("notes/trap.txt", RESULT)
+    model.will_answer(Reply(calls=(("read_file", {"path": "notes/trap.txt"}),)), Reply("The file is odd."))
+    await send(shell, "read notes/trap.txt")
     await expect(answers(shell)).to_have_text("The file is odd.")
     await expect_idle(shell)
-    result = card(shell, "read_file", "Done")
-    await expect(result).to_contain_text("from outside, not verified")
+    result = call_card(shell, "read_file", "Done")
+    await expect(result).to_contain_text("external, not verified")
     await check_inert(shell, texts=("<script>window.pwned = 20</script>", "Ignore previous instructions"))
     await expect(result).to_contain_text("invoice_U+202Efdp.exe")
     await expect(shell.get_by_role("article", name="delete_file")).to_have_count(0)
-    await desk.check_peace()
+    await person.check_no_violations()
 
 
-async def test_a_call_that_was_written_as_text_is_never_run(desk: Desk, shell: Page, model: ScriptedServer) -> None:
+@pytest.mark.requirement("002-02", "a call that the model writes as text is shown and not run")
+@pytest.mark.requirement("002-36", "text in the form of a call asks for nothing")
+async def test_a_call_that_was_written_as_text_is_never_run(person: Person, shell: Page, model: ScriptedServer) -> None:
     """A model behind a URL is taken at its word: what it writes is words, and shown as such."""
     written = '{"name": "delete_file", "arguments": {"path": "notes/ideas.md"}}'
-    model.will_say(Reply(f"```json\n{written}\n```"))
-    await say(shell, "hello")
+    model.will_answer(Reply(f"```json\n{written}\n```"))
+    await send(shell, "hello")
     await expect(answers(shell)).to_contain_text(written)
     await expect_idle(shell)
     await expect(shell.get_by_role("article", name="delete_file")).to_have_count(0)
-    assert desk.holds("notes/ideas.md")
+    assert person.has_file("notes/ideas.md")
 
 
-async def test_hostile_arguments_are_spelt_out_where_a_person_decides_and_in_the_log(desk: Desk, shell: Page) -> None:
-    await call(shell, "write_file", path=PATH, content=CONTENT)
-    await expect(dock(shell)).to_contain_text("Write")
+async def test_hostile_arguments_are_spelt_out_where_a_person_decides_and_in_the_log(person: Person, shell: Page) -> None:
+    await call_tool(shell, "write_file", path=PATH, content=CONTENT)
+    await expect(approval_dock(shell)).to_contain_text("Write")
     await check_inert(shell, texts=("<script>window.pwned = 30</script>",))
-    async with desk.question(shell) as approval:
+    async with person.open_approval(shell) as approval:
         await expect(approval.get_by_role("button", name="Approve once")).to_be_visible()
-        await check_inert(approval, texts=("<script>window.pwned = 30</script>", "U+202E", "U+001B", "U+0430", "the end"))
-        await expect(approval.get_by_text("characters are folded here")).to_be_visible()
-        await approval.get_by_role("button", name="Show everything").click()
+        await check_inert(approval, texts=("<script>window.pwned = 30</script>", "U+202E", "U+001B", "U+0430"))
+        await expect(approval.get_by_text("characters are hidden here")).to_have_count(0)
+        await approval.get_by_role("button", name="Next page").click()
+        await check_inert(approval, texts=("the end",))
         await approval.get_by_text("Everything that is signed").click()
         await check_inert(approval, texts=("window.pwned=32",))
     await shell.get_by_role("button", name="Stop").click()
     await expect_idle(shell)
 
-    console = desk.console
+    console = person.console
     for path in ("/", "/approvals", "/audit?tool=write_file"):
-        await console.goto(f"{desk.gateway.console_origin}{path}")
+        await console.goto(f"{person.gateway.console_origin}{path}")
         await expect(console.get_by_role("heading", level=1)).to_be_visible()
     await console.get_by_role("button", name="Entry #").first.click()
-    await console.get_by_text("Its payload").wait_for()
-    await check_inert(console, texts=("Its payload",))
-    await desk.check_peace()
+    await console.get_by_role("heading", name="Payload").wait_for()
+    await check_inert(console, texts=("Payload",))
+    await person.check_no_violations()

@@ -1,7 +1,4 @@
-"""A message that asks for two things, with a small model that does well, badly or nothing: each is done once, in order, or said.
-
-Ids: 000-06, 000-15, 000-38, 003-02, 003-07, 004-01, 004-05, 004-08, 004-10.
-"""
+"""A message that asks for two things, and a small model that does well, badly or nothing: each is done once or said."""
 
 from __future__ import annotations
 
@@ -13,20 +10,20 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from gateway.adapters.inference.scripted import Reply
+from tests.e2e.appearance import check_appearance, check_focus
 from tests.e2e.conftest import make_gateway
-from tests.e2e.desk import Desk, answers, call, card, decide, dock, expect_idle, say, steps
-from tests.e2e.looks import check_focus, check_look
+from tests.e2e.person import Person, answers, approval_dock, call_card, call_tool, decide, expect_idle, send, steps
 from tests.e2e.scripted_server import ScriptedServer
 from tests.harness.process import GatewayProcess
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SAVE = "save the numbers 12, 40 and 7 to costs.md"
 SHOW = "show me what is in reports/"
 DELETE = "delete notes/old.txt"
 
 RECORDED = ["write_file asked", "write_file ok"]
-"""What the log holds of a saving that a person agreed to."""
+"""What the log holds of a saving that a person approved."""
 
 
 def wishes(*actions: str) -> Reply:
@@ -49,7 +46,7 @@ BROKEN = Reply('{"tool": "list_directory", "arguments": {"path": "repo')
 UNKNOWN = action("open_folder", path="reports/")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
     home = tmp_path_factory.mktemp("small")
     process = make_gateway(home, COUNTERSIGN_TOOLS_MODULES="[]", **model.as_small_model(home))
@@ -60,88 +57,96 @@ async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(autouse=True)
-def as_on_the_first_day(desk: Desk) -> None:
+def fresh_workspace(person: Person) -> None:
     """Something to delete and nothing saved yet, whatever the test before did."""
-    desk.put("notes/old.txt", "Things that are long done.\n")
-    (desk.gateway.workspace / "costs.md").unlink(missing_ok=True)
+    person.write_file("notes/old.txt", "Things that are long done.\n")
+    (person.gateway.workspace / "costs.md").unlink(missing_ok=True)
 
 
-async def agree(desk: Desk, shell: Page, summary: str, answer: str = "Approve once") -> None:
-    """Say yes to what waits."""
-    await expect(dock(shell)).to_contain_text(summary)
-    async with desk.question(shell) as approval:
+async def approve(person: Person, shell: Page, summary: str, answer: str = "Approve once") -> None:
+    """Approve the call that waits."""
+    await expect(approval_dock(shell)).to_contain_text(summary)
+    async with person.open_approval(shell) as approval:
         await expect(approval.get_by_role("heading", level=1)).to_have_text(summary)
         await decide(approval, answer)
         await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
 
 
-async def refuse(desk: Desk, shell: Page, summary: str) -> None:
-    """Say no to what waits."""
-    await expect(dock(shell)).to_contain_text(summary)
-    async with desk.question(shell) as approval:
+async def deny(person: Person, shell: Page, summary: str) -> None:
+    """Deny the call that waits."""
+    await expect(approval_dock(shell)).to_contain_text(summary)
+    async with person.open_approval(shell) as approval:
         await decide(approval, "Deny")
         await expect(approval.get_by_text("Denied, not run", exact=True)).to_be_visible()
 
 
-async def test_two_wishes_are_two_actions_in_order_each_done_once(desk: Desk, shell: Page, model: ScriptedServer) -> None:
-    model.will_say(wishes(SAVE, SHOW), SAVING, SHOWING, Reply("Three files."))
-    await say(shell, f"{SAVE} and {SHOW}")
-    await expect(dock(shell)).to_contain_text("Write costs.md")
+@pytest.mark.requirement("004-01", "one sentence gives two actions in order, each on record once")
+async def test_two_wishes_are_two_actions_in_order_each_done_once(person: Person, shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(wishes(SAVE, SHOW), SAVING, SHOWING, Reply("Three files."))
+    await send(shell, f"{SAVE} and {SHOW}")
+    await expect(approval_dock(shell)).to_contain_text("Write costs.md")
     await expect(steps(shell)).to_have_text([f"▸{SAVE}", f"·{SHOW}"])
-    assert not desk.holds("costs.md")
-    await agree(desk, shell, "Write costs.md")
+    assert not person.has_file("costs.md")
+    await approve(person, shell, "Write costs.md")
     await expect(answers(shell)).to_have_text(["Saved costs.md.", "Three files."])
     await expect_idle(shell)
     await expect(steps(shell)).to_have_count(0)
-    assert (desk.gateway.workspace / "costs.md").read_text() == "12, 40, 7"
-    assert await desk.record(shell) == [*RECORDED, "list_directory ok"]
+    assert (person.gateway.workspace / "costs.md").read_text() == "12, 40, 7"
+    assert await person.recorded_calls(shell) == [*RECORDED, "list_directory ok"]
 
 
-async def test_a_no_to_the_first_leaves_it_undone_and_the_second_is_asked_for_all_the_same(
-    desk: Desk, shell: Page, model: ScriptedServer
+async def test_a_denied_first_action_stays_undone_and_the_second_is_asked_for_all_the_same(
+    person: Person, shell: Page, model: ScriptedServer
 ) -> None:
-    model.will_say(wishes(SAVE, DELETE), SAVING, DELETING)
-    await say(shell, f"{SAVE} and {DELETE}")
-    await refuse(desk, shell, "Write costs.md")
-    await expect(dock(shell)).to_contain_text("Delete notes/old.txt")
+    model.will_answer(wishes(SAVE, DELETE), SAVING, DELETING)
+    await send(shell, f"{SAVE} and {DELETE}")
+    await deny(person, shell, "Write costs.md")
+    await expect(approval_dock(shell)).to_contain_text("Delete notes/old.txt")
     await expect(steps(shell)).to_have_text([f"✕{SAVE} (not done)", f"▸{DELETE}"])
-    await agree(desk, shell, "Delete notes/old.txt", "Approve with passkey")
+    await approve(person, shell, "Delete notes/old.txt", "Approve with passkey")
     await expect(answers(shell)).to_have_text(["You said no, so write_file did not run.", "Deleted notes/old.txt."])
     await expect_idle(shell)
-    assert not desk.holds("costs.md")
-    assert not desk.holds("notes/old.txt")
+    assert not person.has_file("costs.md")
+    assert not person.has_file("notes/old.txt")
     recorded = ["write_file asked", "write_file deniedByUser", "delete_file asked", "delete_file ok"]
-    assert await desk.record(shell) == recorded
+    assert await person.recorded_calls(shell) == recorded
 
 
-async def test_a_no_to_the_second_leaves_the_first_standing(desk: Desk, shell: Page, model: ScriptedServer) -> None:
-    model.will_say(wishes(SAVE, DELETE), SAVING, DELETING)
-    await say(shell, f"{SAVE} and {DELETE}")
-    await agree(desk, shell, "Write costs.md")
-    await refuse(desk, shell, "Delete notes/old.txt")
+async def test_a_denied_second_action_leaves_the_first_done(person: Person, shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(wishes(SAVE, DELETE), SAVING, DELETING)
+    await send(shell, f"{SAVE} and {DELETE}")
+    await approve(person, shell, "Write costs.md")
+    await deny(person, shell, "Delete notes/old.txt")
     await expect(answers(shell)).to_have_text(["Saved costs.md.", "You said no, so delete_file did not run."])
     await expect_idle(shell)
-    assert desk.holds("costs.md")
-    assert desk.holds("notes/old.txt")
-    assert await desk.record(shell) == [*RECORDED, "delete_file asked", "delete_file deniedByUser"]
+    assert person.has_file("costs.md")
+    assert person.has_file("notes/old.txt")
+    assert await person.recorded_calls(shell) == [*RECORDED, "delete_file asked", "delete_file deniedByUser"]
 
 
+@pytest.mark.requirement("004-08", "no action later keeps the work done and names the rest")
+@pytest.mark.requirement("004-05", "a first action proposed again is not run again")
+@pytest.mark.requirement("004-10", "a second reply that cannot be read ends the turn and keeps the first action")
 @pytest.mark.parametrize(
     "said", [[PROSE] * 3, [BROKEN] * 3, [PLAN] * 4, [SAVING]], ids=["prose", "broken JSON", "plans", "the first once more"]
 )
-async def test_whatever_a_model_makes_of_the_second_the_first_stands_and_the_rest_is_named_calmly(
-    desk: Desk, shell: Page, model: ScriptedServer, said: list[Reply]
+async def test_whatever_a_model_makes_of_the_second_the_first_stays_done_and_the_rest_is_named(
+    person: Person, shell: Page, model: ScriptedServer, said: list[Reply]
 ) -> None:
-    model.will_say(wishes(SAVE, SHOW), SAVING, *said)
-    await say(shell, f"{SAVE} and {SHOW}")
-    await agree(desk, shell, "Write costs.md")
+    model.will_answer(wishes(SAVE, SHOW), SAVING, *said)
+    await send(shell, f"{SAVE} and {SHOW}")
+    await approve(person, shell, "Write costs.md")
     calm = "I lost the thread after that. What is done above stands; please ask for the rest separately."
     await expect(answers(shell)).to_have_text(["Saved costs.md.", f"{calm}Not done: {SHOW}."])
     await expect_idle(shell)
-    assert desk.holds("costs.md")
-    assert await desk.record(shell) == RECORDED
+    assert person.has_file("costs.md")
+    assert await person.recorded_calls(shell) == RECORDED
 
 
+@pytest.mark.requirement("000-06", "the page shows calm words and nothing of the model's prose")
+@pytest.mark.requirement("004-08", "no action at first asks to say it another way")
+@pytest.mark.requirement("003-07", "four plans in prose end in calm words")
+@pytest.mark.requirement("004-10", "a first reply that cannot be read gives calm words")
 @pytest.mark.parametrize(
     ("said", "calm"),
     [
@@ -153,72 +158,75 @@ async def test_whatever_a_model_makes_of_the_second_the_first_stands_and_the_res
     ids=["prose", "broken JSON", "silence", "plans"],
 )
 async def test_what_is_neither_an_action_nor_an_answer_ends_in_calm_words_and_is_shown_to_nobody(
-    desk: Desk, shell: Page, model: ScriptedServer, said: list[Reply], calm: str
+    person: Person, shell: Page, model: ScriptedServer, said: list[Reply], calm: str
 ) -> None:
-    model.will_say(*said)
-    await say(shell, SHOW)
+    model.will_answer(*said)
+    await send(shell, SHOW)
     await expect(answers(shell)).to_have_text([calm])
     await expect_idle(shell)
-    assert await desk.record(shell) == []
+    assert await person.recorded_calls(shell) == []
 
 
 async def test_a_tool_that_does_not_exist_is_refused_and_said_and_what_was_done_before_stands(
-    desk: Desk, shell: Page, model: ScriptedServer
+    person: Person, shell: Page, model: ScriptedServer
 ) -> None:
-    model.will_say(wishes(SAVE, SHOW), SAVING, *[UNKNOWN] * 3)
-    await say(shell, f"{SAVE} and {SHOW}")
-    await agree(desk, shell, "Write costs.md")
+    model.will_answer(wishes(SAVE, SHOW), SAVING, *[UNKNOWN] * 3)
+    await send(shell, f"{SAVE} and {SHOW}")
+    await approve(person, shell, "Write costs.md")
     await expect(answers(shell).last).to_contain_text("There is no tool called open_folder here.")
     await expect_idle(shell)
-    assert desk.holds("costs.md")
-    assert await desk.record(shell) == [*RECORDED, *["nothing unknownTool"] * 3]
+    assert person.has_file("costs.md")
+    assert await person.recorded_calls(shell) == [*RECORDED, *["nothing unknownTool"] * 3]
 
 
+@pytest.mark.requirement("003-02", "respond is shown as an answer and never reaches the gateway")
 async def test_respond_is_an_answer_for_the_page_and_no_tool_at_the_gateway(
-    desk: Desk, shell: Page, model: ScriptedServer
+    person: Person, shell: Page, model: ScriptedServer
 ) -> None:
-    model.will_say(action("respond", message="Good morning."))
-    await say(shell, "hello")
+    model.will_answer(action("respond", message="Good morning."))
+    await send(shell, "hello")
     await expect(answers(shell)).to_have_text(["Good morning."])
     await expect_idle(shell)
-    assert await desk.record(shell) == []
-    await call(shell, "respond", message="hello")
-    await expect(card(shell, "respond", "No such tool")).to_be_visible()
-    assert await desk.record(shell) == ["nothing unknownTool"]
+    assert await person.recorded_calls(shell) == []
+    await call_tool(shell, "respond", message="hello")
+    await expect(call_card(shell, "respond", "No such tool")).to_be_visible()
+    assert await person.recorded_calls(shell) == ["nothing unknownTool"]
 
 
+@pytest.mark.requirement("004-05", "a reload does not run a completed action again")
 async def test_a_reload_while_the_second_waits_does_not_do_the_first_again(
-    desk: Desk, shell: Page, model: ScriptedServer
+    person: Person, shell: Page, model: ScriptedServer
 ) -> None:
-    model.will_say(wishes(SAVE, DELETE), SAVING, DELETING)
-    await say(shell, f"{SAVE} and {DELETE}")
-    await agree(desk, shell, "Write costs.md")
-    await expect(dock(shell)).to_contain_text("Delete notes/old.txt")
+    model.will_answer(wishes(SAVE, DELETE), SAVING, DELETING)
+    await send(shell, f"{SAVE} and {DELETE}")
+    await approve(person, shell, "Write costs.md")
+    await expect(approval_dock(shell)).to_contain_text("Delete notes/old.txt")
     # What is asked again after a reload is what the message asks for, and nothing else.
-    model.will_say(wishes(SAVE, DELETE))
+    model.will_answer(wishes(SAVE, DELETE))
     await shell.reload()
-    await agree(desk, shell, "Delete notes/old.txt", "Approve with passkey")
+    await approve(person, shell, "Delete notes/old.txt", "Approve with passkey")
     await expect(answers(shell)).to_have_text(["Saved costs.md.", "Deleted notes/old.txt."])
     await expect_idle(shell)
-    assert await desk.record(shell) == [*RECORDED, "delete_file asked", "delete_file ok"]
+    assert await person.recorded_calls(shell) == [*RECORDED, "delete_file asked", "delete_file ok"]
 
 
-async def test_a_stop_between_two_actions_says_what_is_not_done(desk: Desk, shell: Page, model: ScriptedServer) -> None:
-    model.will_say(wishes(SAVE, SHOW), SAVING, Reply("{" + " " * 400, stalls_after=5))
-    await say(shell, f"{SAVE} and {SHOW}")
-    await agree(desk, shell, "Write costs.md")
+async def test_a_stop_between_two_actions_says_what_is_not_done(person: Person, shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(wishes(SAVE, SHOW), SAVING, Reply("{" + " " * 400, stalls_after=5))
+    await send(shell, f"{SAVE} and {SHOW}")
+    await approve(person, shell, "Write costs.md")
     await expect(steps(shell)).to_have_text([f"✓{SAVE} (done)", f"▸{SHOW}"])
     await shell.get_by_role("button", name="Stop").click()
     await expect(shell.get_by_text("Stopped. What is done stands.")).to_be_visible()
     await expect(shell.get_by_text(f"Not done: {SHOW}.")).to_be_visible()
     await expect_idle(shell)
-    assert desk.holds("costs.md")
-    assert await desk.record(shell) == RECORDED
+    assert person.has_file("costs.md")
+    assert await person.recorded_calls(shell) == RECORDED
 
 
+@pytest.mark.requirement("000-15", "a conversation at the context limit is answered with a warning")
 async def test_a_conversation_that_is_too_long_is_answered_with_a_warning(shell: Page, model: ScriptedServer) -> None:
-    model.will_say(Reply(json.dumps({"answer": "It is long."})))
-    await say(shell, "what do you say to this: " + "lorem ipsum dolor " * 600)
+    model.will_answer(Reply(json.dumps({"answer": "It is long."})))
+    await send(shell, "what do you say to this: " + "lorem ipsum dolor " * 600)
     await expect(answers(shell)).to_have_text(["It is long."])
     await expect(shell.get_by_text("This conversation is as long as the model can hold")).to_be_visible()
 
@@ -231,70 +239,70 @@ HEAR = """() => {
 }"""
 
 
-async def test_a_keyboard_and_ears_are_enough_and_the_keyboard_is_never_lost(
-    desk: Desk, shell: Page, model: ScriptedServer
+async def test_keyboard_and_screen_reader_are_enough_and_the_focus_is_never_lost(
+    person: Person, shell: Page, model: ScriptedServer
 ) -> None:
-    model.will_say(wishes(SAVE, DELETE), SAVING, DELETING)
+    model.will_answer(wishes(SAVE, DELETE), SAVING, DELETING)
     box = shell.get_by_role("textbox", name="Message")
     await expect(box).to_be_focused()
     await shell.evaluate(HEAR)
     await shell.keyboard.type(f"{SAVE} and {DELETE}")
     await shell.keyboard.press("Enter")
-    await expect(dock(shell)).to_contain_text("Write costs.md")
+    await expect(approval_dock(shell)).to_contain_text("Write costs.md")
     await expect(box).to_be_focused()
     await shell.keyboard.press("Shift+F6")
-    await expect(dock(shell).get_by_role("button", name="Open approval")).to_be_focused()
-    async with desk.context.expect_page() as opened:
+    await expect(approval_dock(shell).get_by_role("button", name="Open approval")).to_be_focused()
+    async with person.context.expect_page() as opened:
         await shell.keyboard.press("Enter")
     approval = await opened.value
-    yes = approval.get_by_role("button", name="Approve once")
-    await expect(yes).not_to_have_attribute("aria-disabled", "true")
-    await yes.focus()
+    button = approval.get_by_role("button", name="Approve once")
+    await expect(button).not_to_have_attribute("aria-disabled", "true")
+    await button.focus()
     await approval.keyboard.press("Enter")
     await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
     await approval.close()
 
     # The question went away under the keyboard, and the next one came meanwhile or a moment later.
-    await expect(dock(shell)).to_contain_text("Delete notes/old.txt")
+    await expect(approval_dock(shell)).to_contain_text("Delete notes/old.txt")
     await expect(box).to_be_focused()
     await shell.keyboard.press("Shift+F6")
     await shell.keyboard.press("Tab")
-    await expect(dock(shell).get_by_role("button", name="Cancel call")).to_be_focused()
+    await expect(approval_dock(shell).get_by_role("button", name="Cancel call")).to_be_focused()
     await shell.keyboard.press("Enter")
-    await expect(dock(shell)).to_be_hidden()
+    await expect(approval_dock(shell)).to_be_hidden()
     await expect_idle(shell)
     await expect(box).to_be_focused()
-    assert desk.holds("notes/old.txt")
+    assert person.has_file("notes/old.txt")
     assert await shell.evaluate("heard") == [
         "Responding.",
         f"Step 1 of 2: {SAVE}",
         "Approval needed: Write costs.md",
         f"Step 2 of 2: {DELETE}",
         "Approval needed: Delete notes/old.txt",
-        "A call did not run to its end.",
+        "A call did not complete.",
         "Complete.",
     ]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (360, "dark"), (360, "light")])
 async def test_steps_refusals_and_calm_words_look_right_at_every_size(
-    desk: Desk, model: ScriptedServer, width: int, scheme: str
+    person: Person, model: ScriptedServer, width: int, scheme: str
 ) -> None:
     size = {"width": width, "height": 740}
-    async with desk.elsewhere(viewport=size, color_scheme=scheme) as context:
+    async with person.on_another_device(viewport=size, color_scheme=scheme) as context:
         shell = await context.new_page()
-        await shell.goto(desk.gateway.agent_origin)
-        model.will_say(wishes(SAVE, SHOW, DELETE), SAVING, SHOWING, Reply("Three files."), DELETING, BROKEN, BROKEN, BROKEN)
-        await say(shell, f"{SAVE}, {SHOW} and {DELETE}")
-        await expect(dock(shell)).to_contain_text("Write costs.md")
-        await check_look(shell, f"steps-{width}-{scheme}-first")
-        await dock(shell).get_by_role("button", name="Cancel call").click()
+        await shell.goto(person.gateway.agent_origin)
+        model.will_answer(wishes(SAVE, SHOW, DELETE), SAVING, SHOWING, Reply("Three files."), DELETING, BROKEN, BROKEN, BROKEN)
+        await send(shell, f"{SAVE}, {SHOW} and {DELETE}")
+        await expect(approval_dock(shell)).to_contain_text("Write costs.md")
+        await check_appearance(shell, f"steps-{width}-{scheme}-first")
+        await approval_dock(shell).get_by_role("button", name="Cancel call").click()
         await expect(answers(shell).last).to_contain_text("cancelled")
         await expect(answers(shell).last).to_contain_text("Not done")
         await expect_idle(shell)
-        await check_look(shell, f"steps-{width}-{scheme}-cancelled")
+        await check_appearance(shell, f"steps-{width}-{scheme}-cancelled")
         await check_focus(shell, 12)
 
 
-async def test_none_of_this_made_the_browser_complain(desk: Desk) -> None:
-    await desk.check_peace()
+async def test_no_page_reported_a_violation(person: Person) -> None:
+    await person.check_no_violations()

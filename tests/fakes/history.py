@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway.core import ledger as steps
-from gateway.core.approval import Approval, Grant, Needs, RuleReason, digest_of_statement, state
+from gateway.core.approval import Approval, Grant, Needs, RuleReason, build_statement, digest_of_statement
 from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.ledger import Entry, Message, Passkey, ToolResult
 from gateway.core.model import ModelRef, Principal, PublishedTool, Session, Snapshot, ToolCall, ToolRequest, ToolSpec, bind
@@ -169,7 +169,7 @@ class History:
     ) -> steps.ApprovalRequested:
         at = self.tick()
         snapshot = self.snapshot
-        statement = state(
+        statement = build_statement(
             request,
             approval_id=approval_id,
             nonce="nonce",
@@ -193,7 +193,7 @@ class History:
             summary="Write “notes”",
             effects=("Changes a file",),
             because=WHY,
-            needs=Needs(presence=True, approvers=1, requester_may_approve=True),
+            needs=Needs(presence=True),
             offers=(GrantScope.ONCE, GrantScope.TURN),
             statement=statement,
             statement_digest=digest_of_statement(statement),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.model import CallFacts, ToolOutput, ToolSpec
+from gateway.core.preview import Preview
 from gateway.core.vocabulary import Category, Trust
 from gateway.runtime.ports import ArgumentFault, ToolContext
 
@@ -78,6 +79,12 @@ class CountingToolbox:
         if arguments["path"] == "unintelligible":
             raise ToolFailed("that path cannot be understood")
         return CallFacts(path=arguments["path"])
+
+    async def preview(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Preview | None:
+        """Nothing, and a failure for the path `gone`."""
+        if arguments.get("path") == "gone":
+            raise ToolFailed("there is no gone")
+        return None
 
     async def execute(self, spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
         """Count, then do what the tool's name says."""

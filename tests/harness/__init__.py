@@ -1,1 +1,1 @@
-"""An independent client of the gateway, written against protocol.md and nothing else, and the process it talks to."""
+"""An independent client of the gateway, written against docs/PROTOCOL.md and nothing else, and the gateway as a child process."""

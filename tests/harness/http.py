@@ -1,4 +1,4 @@
-"""A browser's HTTP, as far as the gateway can tell: cookies per host, the Origin of the page, never a redirect by itself."""
+"""A browser's HTTP requests: cookies per host, the Origin of the page, and no redirect is followed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import orjson
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back."""
+    """The response."""
 
     status: int
     headers: Mapping[str, str]
@@ -29,7 +29,7 @@ class Reply:
 
 @dataclass
 class Browser:
-    """Cookies by host, and requests to the gateway on a loopback port whatever the name."""
+    """Cookies by host; every request goes to the gateway's loopback port, for any host name."""
 
     port: int
     cookies: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])

@@ -16,7 +16,7 @@ from tests.harness.socket import Socket
 
 @dataclass
 class Person:
-    """Everything one person does at one browser."""
+    """The actions of one person in one browser."""
 
     gateway: GatewayProcess
     browser: Browser
@@ -25,13 +25,13 @@ class Person:
 
     @classmethod
     def at(cls, gateway: GatewayProcess) -> Person:
-        """A person who is not known to the gateway yet."""
+        """A person who is not enrolled yet."""
         return cls(gateway, Browser(gateway.port), Authenticator(origin=gateway.console_origin))
 
     # ── signing in ──
 
     async def enrol(self, token: str | None = None, name: str = "Ada") -> Reply:
-        """Register a first passkey with a link's token."""
+        """Register a first passkey with the token of an enrolment link."""
         token = token or await self.gateway.enrolment_token()
         console = self.gateway.console_origin
         options = await self.browser.post(f"{console}/enrol/options", {"token": token})
@@ -51,11 +51,11 @@ class Person:
         """Sign out on the console."""
         return await self.browser.post(f"{self.gateway.console_origin}/signout")
 
-    async def open_shell(self) -> Reply:
-        """Follow /login, /authorize and /callback until the agent origin has its own session."""
+    async def open_shell(self, **wanted: str) -> Reply:
+        """Follow /login, /authorize and /callback until the browser has an agent session. `wanted`: its label, if not public."""
         login = await self.browser.get(f"{self.gateway.agent_origin}/login")
         state = parse_qs(urlsplit(login.headers["Location"]).query)["state"][0]
-        lent = await self.browser.post(f"{self.gateway.console_origin}/authorize", {"state": state})
+        lent = await self.browser.post(f"{self.gateway.console_origin}/authorize", {"state": state, **wanted})
         assert lent.status == 200, lent.body
         return await self.browser.get(lent.json["location"])
 
@@ -68,11 +68,11 @@ class Person:
     # ── sockets ──
 
     async def agent(self, **options: Any) -> Socket:
-        """A socket of the shell."""
+        """Open a socket of the shell."""
         return self._keep(await Socket.open(self.browser, self.gateway.agent_origin, **options))
 
     async def console(self, **options: Any) -> Socket:
-        """A socket of the console."""
+        """Open a socket of the console."""
         return self._keep(await Socket.open(self.browser, self.gateway.console_origin, **options))
 
     async def leave(self) -> None:
@@ -91,7 +91,7 @@ class Person:
         pins: Any = None,
         forgery: Forgery = HONEST,
     ) -> Any:
-        """Open an approval and answer it, with the passkey over the statement where that is asked."""
+        """Open an approval and decide it, with the passkey over the statement where that is required."""
         opened = await console.call("approvals/get", {"approvalId": approval_id})
         return await console.call("approvals/decide", self.decision(opened, decision, scope=scope, pins=pins, forgery=forgery))
 
@@ -104,7 +104,7 @@ class Person:
         pins: Any = None,
         forgery: Forgery = HONEST,
     ) -> dict[str, Any]:
-        """The params of `approvals/decide` for what `approvals/get` gave."""
+        """The params of `approvals/decide` for a result of `approvals/get`."""
         approval = opened["approval"]
         params: dict[str, Any] = {
             "approvalId": approval["id"],

@@ -1,4 +1,4 @@
-"""The real gateway as a child process: its own state, workspace and port, reachable only by what it serves."""
+"""The real gateway as a child process: its own state, workspace and port; tests reach it only over its sockets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _READY = re.compile(r"^Countersign is ready", re.MULTILINE)
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on now."""
+    """A free loopback port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -28,7 +28,7 @@ def free_port() -> int:
 
 @dataclass
 class GatewayProcess:
-    """One gateway. `start` again after `kill` continues on the same state."""
+    """One gateway. `start` after `kill` uses the same state again."""
 
     home: Path
     port: int = field(default_factory=free_port)
@@ -41,17 +41,17 @@ class GatewayProcess:
 
     @property
     def agent_origin(self) -> str:
-        """Where the shell is served."""
+        """The origin of the shell."""
         return f"http://agent.localhost:{self.port}"
 
     @property
     def console_origin(self) -> str:
-        """Where approvals are answered."""
+        """The origin of the console."""
         return f"http://console.localhost:{self.port}"
 
     @property
     def workspace(self) -> Path:
-        """The folder the tools work in."""
+        """The tools' folder."""
         return self.home / "workspace"
 
     @property
@@ -60,7 +60,7 @@ class GatewayProcess:
         return self.home / "state"
 
     def environment(self) -> dict[str, str]:
-        """What the child gets: nothing of the test's own settings."""
+        """The child's environment, without the test's own settings."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -74,7 +74,7 @@ class GatewayProcess:
         }
 
     async def start(self) -> None:
-        """Start and wait until it says that it is ready."""
+        """Start, and wait for the ready message."""
         self.output = ""
         self._process = await asyncio.create_subprocess_exec(
             *self.command,
@@ -100,7 +100,7 @@ class GatewayProcess:
                     await self._said.wait()
         except TimeoutError:
             pass
-        raise AssertionError(f"the gateway never said {pattern.pattern!r}; it said:\n{self.output}")
+        raise AssertionError(f"the gateway did not print {pattern.pattern!r}; its output:\n{self.output}")
 
     async def enrolment_token(self) -> str:
         """The token of the link that a first start prints."""
@@ -134,13 +134,13 @@ class GatewayProcess:
         return self._process.pid
 
     async def kill(self) -> None:
-        """SIGKILL: no handler, no farewell, as a power cut."""
+        """SIGKILL: no handler runs, as in a power cut."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
         await self.wait()
 
     async def stop(self) -> int:
-        """SIGTERM, and SIGKILL if that is ignored. Gives the exit code."""
+        """SIGTERM, and SIGKILL if it does not end. Returns the exit code."""
         if self._process is None:
             return 0
         if self._process.returncode is None:
@@ -153,7 +153,7 @@ class GatewayProcess:
         return await self.wait()
 
     async def wait(self) -> int:
-        """Wait until the process is gone. Gives the exit code."""
+        """Wait for the process to end. Returns the exit code."""
         if self._process is None:
             return 0
         async with asyncio.timeout(PATIENCE):

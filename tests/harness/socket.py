@@ -1,9 +1,9 @@
-"""JSON-RPC over the gateway's WebSocket, the way protocol.md section 2 says it."""
+"""JSON-RPC over the gateway's WebSocket, as in docs/PROTOCOL.md section 2."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,7 +27,7 @@ class RpcError(Exception):
 
 
 class Socket:
-    """One connection. `call` waits for its own answer; notifications are kept until somebody asks for them."""
+    """One connection. `call` waits for its own answer; notifications are kept until a test reads them."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
@@ -40,7 +40,7 @@ class Socket:
 
     @classmethod
     async def open(cls, browser: Browser, site: str, **options: Any) -> Socket:
-        """Connect to a site, as its own page would unless another `origin` is given."""
+        """Connect to a site, with the Origin of its own page unless another `origin` is given."""
         parts = urlsplit(site)
         jar = browser.cookies.get(parts.hostname or "", {})
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())} if jar else {}
@@ -60,7 +60,7 @@ class Socket:
         return cls(connection)
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> asyncio.Future[Any]:
-        """Send a request and give the future of its answer."""
+        """Send a request; returns the future of its answer."""
         self._next += 1
         number = self._next
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -71,12 +71,12 @@ class Socket:
         return answer
 
     async def call(self, method: str, params: Mapping[str, Any] | None = None, *, patience: float = PATIENCE) -> Any:
-        """The result. Raises RpcError, or ConnectionClosed when the gateway hung up instead."""
+        """The result. Raises RpcError, or ConnectionError when the gateway closed the connection instead."""
         async with asyncio.timeout(patience):
             return await (await self.send(method, params))
 
-    async def told(self, method: str, *, patience: float = PATIENCE, **matching: Any) -> Mapping[str, Any]:
-        """The params of the first such notification, taken out of what was kept."""
+    async def notification(self, method: str, *, patience: float = PATIENCE, **matching: Any) -> Mapping[str, Any]:
+        """The params of the first such notification, which is then removed."""
 
         def find() -> Mapping[str, Any] | None:
             for notification in self.notifications:
@@ -86,26 +86,43 @@ class Socket:
                     return params
             return None
 
+        return await self._take(find, method, patience)
+
+    async def approval_requested(self, call_id: str, *, patience: float = PATIENCE) -> str:
+        """The id of the approval that is asked for a call. Notifications about other calls stay for whoever waits for them."""
+
+        def find() -> Mapping[str, Any] | None:
+            for notification in self.notifications:
+                if notification["method"] == "approvals/requested":
+                    approval = notification["params"]["approval"]
+                    if approval["callId"] == call_id:
+                        self.notifications.remove(notification)
+                        return approval
+            return None
+
+        return str((await self._take(find, f"approvals/requested of {call_id}", patience))["id"])
+
+    async def _take(self, find: Callable[[], Mapping[str, Any] | None], what: str, patience: float) -> Mapping[str, Any]:
         async with asyncio.timeout(patience), self._news:
             while (found := find()) is None:
-                assert self.closed is None, f"closed with {self.closed} before `{method}` came"
+                assert self.closed is None, f"closed with {self.closed} before `{what}` came"
                 await self._news.wait()
             return found
 
     async def wait_closed(self, *, patience: float = PATIENCE) -> tuple[int, str]:
-        """Close code and reason, once the gateway has hung up."""
+        """Close code and reason, after the gateway has closed."""
         async with asyncio.timeout(patience):
             await asyncio.shield(self._reader)
         assert self.closed is not None
         return self.closed
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         await self.connection.close()
         await asyncio.shield(self._reader)
 
     def drop(self) -> None:
-        """Lose the network: no close frame."""
+        """Drop the connection without a close frame."""
         self.connection.transport.abort()
 
     async def _read(self) -> None:

@@ -24,45 +24,45 @@ SETTINGS = {"COUNTERSIGN_TOOLS_MODULES": '["tests.harness.effect_tools"]'}
 
 
 @dataclass
-class Desk:
-    """A folder to work in, and a model's URL."""
+class AgentCommand:
+    """The command with its working folder and its model's URL."""
 
     home: Path
     model: str
     backend: ScriptedBackend
     port: int = field(default_factory=free_port)
     extra: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of the environment."""
+    """Additional environment variables."""
 
     @property
     def console_origin(self) -> str:
-        """Where passkeys are answered."""
+        """The origin of the console."""
         return f"http://console.localhost:{self.port}"
 
     @property
     def agent_origin(self) -> str:
-        """Where `/v1` is."""
+        """The origin of `/v1`."""
         return f"http://agent.localhost:{self.port}"
 
     def effects(self) -> list[str]:
-        """What the tools really did, oldest first."""
+        """The effects that the tools recorded, oldest first."""
         path = self.home / "effects"
         return [line.split(" ", 2)[2] for line in path.read_text().splitlines()] if path.exists() else []
 
-    async def until_asked(self, times: int) -> None:
-        """Wait until the model was asked so often."""
+    async def wait_for_requests(self, times: int) -> None:
+        """Wait until the model got this many requests."""
         async with asyncio.timeout(PATIENCE):
             while len(self.backend.asked) < times:
                 await asyncio.sleep(0.02)
 
-    async def until_done(self, times: int) -> None:
-        """Wait until so many tools have left their line."""
+    async def wait_for_effects(self, times: int) -> None:
+        """Wait until the tools have recorded this many effects."""
         async with asyncio.timeout(PATIENCE):
             while len(self.effects()) < times:
                 await asyncio.sleep(0.02)
 
     def environment(self) -> dict[str, str]:
-        """What the child gets: nothing of the test's own settings."""
+        """The child's environment, without the test's own settings."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -76,14 +76,14 @@ class Desk:
         }
 
     async def run(self, *arguments: str, given: bytes | None = None) -> tuple[int, str, str]:
-        """Away from any terminal: exit code, standard output, standard error."""
+        """Run without a terminal: exit code, standard output, standard error."""
         process = await self.start(*arguments)
         async with asyncio.timeout(PATIENCE):
             out, err = await process.communicate(given)
         return process.returncode or 0, out.decode(), err.decode()
 
     async def start(self, *arguments: str) -> asyncio.subprocess.Process:
-        """The same, and what it does is watched."""
+        """Start without a terminal; returns the process."""
         return await asyncio.create_subprocess_exec(
             *self.command(*arguments),
             cwd=self.home,
@@ -100,8 +100,8 @@ class Desk:
         return [sys.executable, "-m", "gateway", "agent", self.model, *arguments]
 
     @contextlib.asynccontextmanager
-    async def sit_down(self, *arguments: str, out: int | None = None) -> AsyncGenerator[Sitting]:
-        """At a terminal. `out` may take standard output away from it."""
+    async def open_terminal(self, *arguments: str, out: int | None = None) -> AsyncGenerator[TerminalSession]:
+        """Run at a pseudo-terminal. `out` redirects standard output."""
         master, slave = os.openpty()
 
         def take_terminal() -> None:
@@ -119,7 +119,7 @@ class Desk:
         )
         os.close(slave)
         os.set_blocking(master, False)
-        sitting = Sitting(process, master)
+        sitting = TerminalSession(process, master)
         loop = asyncio.get_running_loop()
         loop.add_reader(master, sitting.read)
         try:
@@ -133,7 +133,7 @@ class Desk:
 
 
 @dataclass
-class Sitting:
+class TerminalSession:
     """A person at the terminal."""
 
     process: asyncio.subprocess.Process
@@ -143,7 +143,7 @@ class Sitting:
     _said: asyncio.Event = field(default_factory=asyncio.Event)
 
     def read(self) -> None:
-        """Take what is on the screen."""
+        """Read the output that is available."""
         try:
             self.output += os.read(self._master, 65_536).decode(errors="replace").replace("\r\n", "\n")
         except OSError:
@@ -155,8 +155,8 @@ class Sitting:
         """Type it; "\\n" is the return key and "\\x03" Ctrl-C."""
         os.write(self._master, text.encode())
 
-    async def sees(self, pattern: str) -> re.Match[str]:
-        """Wait until it is on the screen, after what was seen before."""
+    async def expect(self, pattern: str) -> re.Match[str]:
+        """Wait for the pattern in the output after the last match."""
         try:
             async with asyncio.timeout(PATIENCE):
                 while (found := re.compile(pattern).search(self.output, self._seen)) is None:
@@ -166,37 +166,37 @@ class Sitting:
                     await self._said.wait()
         except TimeoutError:
             found = None
-        assert found is not None, f"never saw {pattern!r} in:\n{self.output}"
+        assert found is not None, f"no {pattern!r} in:\n{self.output}"
         self._seen = found.end()
         return found
 
     def modes(self) -> list[object]:
-        """How the terminal takes what is typed."""
+        """The terminal's attributes."""
         return termios.tcgetattr(self._master)[:4]
 
     def interrupt(self) -> None:
         """What Ctrl-C does where the terminal's own handling is out of the way."""
         self.process.send_signal(signal.SIGINT)
 
-    async def leaves(self) -> int:
-        """Wait for the end; the exit code."""
+    async def wait(self) -> int:
+        """Wait for the process to end; returns the exit code."""
         async with asyncio.timeout(PATIENCE):
             return await self.process.wait()
 
 
 def call(tool: str, **arguments: object) -> Reply:
-    """A reply that is one call."""
+    """A model's reply that is one call."""
     return Reply(calls=((tool, arguments),))
 
 
 @contextlib.asynccontextmanager
-async def desk(home: Path, *replies: Reply) -> AsyncGenerator[Desk]:
-    """A desk whose model says these things."""
+async def agent_command(home: Path, *replies: Reply) -> AsyncGenerator[AgentCommand]:
+    """A command whose model gives these replies."""
     backend = ScriptedBackend(in_order(*replies))
     async with serving(openai_app(backend)) as url:
-        yield Desk(home, url, backend)
+        yield AgentCommand(home, url, backend)
 
 
 def lines_of(output: str) -> Sequence[str]:
-    """Without the last end of line."""
+    """The lines, without the last line break."""
     return output.rstrip("\n").split("\n")

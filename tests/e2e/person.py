@@ -1,4 +1,4 @@
-"""One person at one browser: a passkey, a console, a shell, and a record of everything the pages did on the side."""
+"""Page objects: one person at one browser with a passkey, a console and shells, and a monitor of what the pages do besides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.e2e.chromium import Passkey
 from tests.harness.http import Browser as Client
 from tests.harness.process import GatewayProcess
 
-PATIENCE_MS = 60_000
+TIMEOUT_MS = 60_000
 """What anything may take on a busy machine; a bound, not a measurement."""
 
 DESKTOP = ViewportSize(width=1280, height=800)
@@ -26,70 +26,70 @@ _REPORTS = re.compile(r'^countersign_http_requests_total\{[^}]*tag="report:taken
 
 # Answers that our pages ask for and understand, and that Chromium puts on its console all the same: "you are not signed in" to
 # a handshake, and "not ready yet" while the model loads.
-_ANSWERS = re.compile(
+_EXPECTED = re.compile(
     r"^error: (WebSocket connection to .*/ws' failed: HTTP Authentication failed"
     r"|Failed to load resource: .* 503 .* (/readyz|/v1/chat/completions)$)"
 )
 
-expect.set_options(timeout=PATIENCE_MS)
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @dataclass
-class Witness:
-    """What the pages of a browser context did besides what they show."""
+class PageMonitor:
+    """What the pages of a browser context did besides what they show: console messages, and requests to other hosts."""
 
     own_hosts: frozenset[str]
-    complaints: list[str] = field(default_factory=list[str])
-    elsewhere: list[str] = field(default_factory=list[str])
+    problems: list[str] = field(default_factory=list[str])
+    foreign_requests: list[str] = field(default_factory=list[str])
 
     def watch(self, context: BrowserContext) -> None:
         """From now on."""
-        context.on("console", self._hear)
-        context.on("weberror", lambda error: self.complaints.append(f"uncaught: {error.error}"))
-        context.on("request", self._see)
+        context.on("console", self._check_message)
+        context.on("weberror", lambda error: self.problems.append(f"uncaught: {error.error}"))
+        context.on("request", self._check_request)
         context.on("page", self._watch_page)
 
     def _watch_page(self, page: Page) -> None:
-        page.on("websocket", lambda socket: self._weigh(socket.url))
+        page.on("websocket", lambda socket: self._check_url(socket.url))
 
-    def _hear(self, message: ConsoleMessage) -> None:
-        complaint = f"{message.type}: {message.text} {urlsplit(message.location['url']).path}"
-        if message.type in ("error", "warning") and not _ANSWERS.search(complaint):
-            self.complaints.append(complaint)
+    def _check_message(self, message: ConsoleMessage) -> None:
+        problem = f"{message.type}: {message.text} {urlsplit(message.location['url']).path}"
+        if message.type in ("error", "warning") and not _EXPECTED.search(problem):
+            self.problems.append(problem)
 
-    def _see(self, request: Request) -> None:
-        self._weigh(request.url)
+    def _check_request(self, request: Request) -> None:
+        self._check_url(request.url)
 
-    def _weigh(self, url: str) -> None:
+    def _check_url(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("data", "blob") and parts.netloc not in self.own_hosts:
-            self.elsewhere.append(url)
+            self.foreign_requests.append(url)
 
 
 @dataclass
-class Desk:
-    """Where a person sits. `console` is the window that stays open; shells and further windows come and go."""
+class Person:
+    """A person at a browser. `console` is the window that stays open; shells and further windows are opened and closed."""
 
     gateway: GatewayProcess
     context: BrowserContext
     passkey: Passkey
     console: Page
-    witness: Witness
+    monitor: PageMonitor
 
     @classmethod
-    async def at(cls, browser: Browser, gateway: GatewayProcess) -> Desk:
-        """A browser that has never been here."""
+    async def with_new_browser(cls, browser: Browser, gateway: GatewayProcess) -> Person:
+        """In a browser that has no cookie of this gateway."""
         context = await browser.new_context(viewport=DESKTOP)
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(TIMEOUT_MS)
         hosts = frozenset(urlsplit(origin).netloc for origin in (gateway.agent_origin, gateway.console_origin))
-        witness = Witness(hosts)
-        witness.watch(context)
+        monitor = PageMonitor(hosts)
+        monitor.watch(context)
         console = await context.new_page()
         passkey = Passkey()
         await passkey.carry_to(console)
-        return cls(gateway, context, passkey, console, witness)
+        return cls(gateway, context, passkey, console, monitor)
 
-    # ── coming in ──
+    # ── signing in ──
 
     async def enrol(self, token: str = "", name: str = "Operator") -> None:
         """Open an enrolment link, the one that the first start prints if no other, and register the passkey."""
@@ -98,8 +98,8 @@ class Desk:
         await self.console.get_by_role("button", name="Register a passkey").click()
         await expect(self.console.get_by_role("heading", name=f"Hello, {name}")).to_be_visible()
 
-    async def enter_shell(self) -> Page:
-        """Open the shell and let the console lend it a session."""
+    async def sign_in_to_shell(self) -> Page:
+        """Open the shell and have the console give it a session."""
         page = await self.context.new_page()
         await page.goto(self.gateway.agent_origin)
         await page.get_by_role("link", name="Sign in").click()
@@ -111,16 +111,16 @@ class Desk:
         """A further window of the shell, with an empty conversation."""
         page = await self.context.new_page()
         await page.goto(self.gateway.agent_origin)
-        await expect(page.get_by_role("heading", name="What shall be done")).to_be_visible()
+        await expect(page.get_by_role("heading", name="What would you like to do")).to_be_visible()
         return page
 
     # ── working ──
 
     @contextlib.asynccontextmanager
-    async def question(self, shell: Page) -> AsyncGenerator[Page]:
-        """Follow the waiting card to the window it opens, with the passkey, and come back with it."""
+    async def open_approval(self, shell: Page) -> AsyncGenerator[Page]:
+        """The console window that the waiting call opens, with the passkey plugged in there for as long as it is open."""
         async with self.context.expect_page() as opened:
-            await dock(shell).get_by_role("button", name="Open approval").click()
+            await approval_dock(shell).get_by_role("button", name="Open approval").click()
         page = await opened.value
         await page.wait_for_url(re.compile("/approvals/"))
         await self.passkey.carry_to(page)
@@ -131,33 +131,33 @@ class Desk:
             await page.close()
 
     @contextlib.asynccontextmanager
-    async def elsewhere(self, **options: Any) -> AsyncGenerator[BrowserContext]:
+    async def on_another_device(self, **options: Any) -> AsyncGenerator[BrowserContext]:
         """A browser of another kind, such as a phone's, in which the same person is signed in."""
         assert self.context.browser is not None
         context = await self.context.browser.new_context(storage_state=await self.context.storage_state(), **options)
-        context.set_default_timeout(PATIENCE_MS)
-        self.witness.watch(context)
+        context.set_default_timeout(TIMEOUT_MS)
+        self.monitor.watch(context)
         try:
             yield context
         finally:
             await context.close()
 
-    def put(self, path: str, text: str) -> None:
-        """Put a file into the workspace, behind everybody's back."""
+    def write_file(self, path: str, text: str) -> None:
+        """Put a file into the workspace, without the gateway."""
         (self.gateway.workspace / path).write_text(text, encoding="utf-8")
 
-    def holds(self, path: str) -> bool:
+    def has_file(self, path: str) -> bool:
         """Whether the workspace has this file."""
         return (self.gateway.workspace / path).is_file()
 
-    # ── looking back ──
+    # ── what was recorded ──
 
     async def reports(self) -> int:
-        """How many breaches of the content policy browsers have reported to the gateway."""
+        """How many violations of the content policy browsers have reported to the gateway."""
         metrics = (await Client(self.gateway.port).get(f"{self.gateway.agent_origin}/metrics")).body.decode()
         return int(sum(float(count) for count in _REPORTS.findall(metrics)))
 
-    async def record(self, shell: Page) -> list[str]:
+    async def recorded_calls(self, shell: Page) -> list[str]:
         """What the log holds of the calls of the conversation on the screen, oldest first: what was asked, and what became of it.
 
         A call of no published tool is on record without the name it was given.
@@ -169,22 +169,22 @@ class Desk:
         words = {"approval:requested": "asked", "call:closed": "{outcome}"}
         return [f"{each['tool'] or 'nothing'} {words[each['event']].format(**each)}" for each in bodies if each["event"] in words]
 
-    async def check_peace(self) -> None:
-        """Nothing was blocked, nothing complained, nothing left for another host."""
-        assert self.witness.complaints == [], "\n".join(self.witness.complaints)
-        assert self.witness.elsewhere == []
+    async def check_no_violations(self) -> None:
+        """Nothing was blocked, no page reported an error or a warning, no request went to another host."""
+        assert self.monitor.problems == [], "\n".join(self.monitor.problems)
+        assert self.monitor.foreign_requests == []
         assert await self.reports() == 0
 
 
 # ── what is on the shell ──
 
 
-def dock(shell: Page) -> Locator:
+def approval_dock(shell: Page) -> Locator:
     """The calls that wait for a person."""
     return shell.get_by_role("region", name="Waiting for your approval")
 
 
-def card(shell: Page, tool: str, state: str) -> Locator:
+def call_card(shell: Page, tool: str, state: str) -> Locator:
     """The card of a call of `tool` that stands at `state`."""
     return shell.get_by_role("article", name=f"{tool}: {state}", exact=True)
 
@@ -199,16 +199,28 @@ def answers(shell: Page) -> Locator:
     return shell.get_by_role("article", name="Assistant")
 
 
-async def say(shell: Page, text: str) -> None:
+async def open_conversation_menu(shell: Page) -> None:
+    """The menu of the conversation on the screen, in the list of conversations."""
+    row = shell.get_by_role("listitem").filter(has=shell.locator("[aria-current=page]"))
+    await row.get_by_role("button", name="More for").click()
+
+
+async def send(shell: Page, text: str) -> None:
     """Type into the composer and send."""
     box = shell.get_by_label("Message")
     await box.fill(text)
     await box.press("Enter")
 
 
-async def call(shell: Page, tool: str, **arguments: object) -> None:
+async def call_tool(shell: Page, tool: str, **arguments: object) -> None:
     """Call a tool through the gate, with no model in between."""
-    await say(shell, f"/call {tool} {json.dumps(arguments)}")
+    await send(shell, f"/call {tool} {json.dumps(arguments)}")
+
+
+async def end_turn(shell: Page) -> None:
+    """Stop the turn if one still runs. The look and the click are one step, because a turn may end between the two."""
+    await shell.get_by_role("button", name="Stop").evaluate_all("buttons => buttons.forEach((button) => button.click())")
+    await expect_idle(shell)
 
 
 async def expect_idle(shell: Page) -> None:
@@ -221,5 +233,5 @@ async def expect_idle(shell: Page) -> None:
 
 
 async def decide(page: Page, answer: str) -> None:
-    """Press a button of an approval once it is armed."""
+    """Press a button of an approval; it is waited for until it is active."""
     await page.get_by_role("button", name=answer, exact=True).click()

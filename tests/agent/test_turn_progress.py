@@ -1,4 +1,4 @@
-"""What a turn has done already, against the vectors that the browser's tests read too. Requirements 000-08, 004-05."""
+"""What a turn has done already, against the vectors that the browser's tests read too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.agent.messages import ToolMessage
-from gateway.agent.standing import is_looping, is_repeat
+from gateway.agent.turn_progress import is_looping, is_repeat
 from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("standing")
@@ -17,6 +17,7 @@ def closed_in(case: dict[str, Any]) -> list[ToolMessage]:
     return [ToolMessage("t", each["call"], each["result"]) for each in case["closed"]]
 
 
+@pytest.mark.requirement("004-05", "a call that was made in the turn is recognised whatever the order of its members")
 @pytest.mark.parametrize("case", VECTORS["repeats"], ids=name_of)
 def test_a_call_is_known_again(case: dict[str, Any]) -> None:
     proposal = case["proposal"]

@@ -21,6 +21,11 @@ _RUN_AXE = """async () => {
   return violations.flatMap(({ id, nodes }) => nodes.filter(isFault).map((node) => describe(id, node)));
 }"""
 
+# A colour half-way through its change belongs to no state of the page. What turns for ever has no end to go to.
+_END_CHANGES = """() => document.getAnimations()
+  .filter((animation) => Number.isFinite(animation.effect.getComputedTiming().endTime))
+  .forEach((animation) => animation.finish())"""
+
 _OVERFLOW = """() => {
   const width = document.documentElement.clientWidth;
   // What is meant for screen readers only is one pixel large, and may lie anywhere.
@@ -79,8 +84,9 @@ def _axe() -> str:
     return _AXE.read_text(encoding="utf-8")
 
 
-async def check_look(page: Page, name: str) -> None:
+async def check_appearance(page: Page, name: str) -> None:
     """Everything that holds for every page, at its size and in its colours. Leaves a picture for people."""
+    await page.evaluate(_END_CHANGES)
     await keep_picture(page, name)
     # Not as a script element: Trusted Types would refuse it, as they should.
     await page.evaluate(_axe())

@@ -64,10 +64,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def relay(self, body: bytes) -> None:
         """Ask, and pass on what comes as it comes; a client that goes away takes the question along."""
-        place = urlsplit(self.upstream)
-        asking = http.client.HTTPConnection(place.netloc)
+        upstream = urlsplit(self.upstream)
+        asking = http.client.HTTPConnection(upstream.netloc)
         try:
-            asking.request("POST", f"{place.path}/chat/completions", body, {"Content-Type": "application/json"})
+            asking.request("POST", f"{upstream.path}/chat/completions", body, {"Content-Type": "application/json"})
             given = asking.getresponse()
             self.send_response(given.status)
             self.send_header("Content-Type", given.getheader("Content-Type") or "text/event-stream")

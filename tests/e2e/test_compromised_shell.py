@@ -1,6 +1,6 @@
 """An attacker who owns the shell's page, script and all: what the browser and the headers still keep from them.
 
-Design, promise 1; security report, cases 35 and 36, section 3. Ids: 002-10, 002-17, 002-34a, 002-75.
+docs/SECURITY.md cases 35 and 36.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.desk import PATIENCE_MS, Desk, call, dock
+from tests.e2e.person import TIMEOUT_MS, Person, approval_dock, call_tool
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 GET = """async (rpId) => {
   try {
@@ -71,27 +71,28 @@ REACH = """async ([console, wanted]) => {
 }"""
 
 
+@pytest.mark.requirement("002-34a", "script of the shell's origin can neither use nor make a passkey")
 @pytest.mark.parametrize("whose", ["the console's", "the page's own", "the domain above both"])
 async def test_the_shells_origin_cannot_start_a_ceremony_even_with_the_passkey_plugged_in(
-    desk: Desk, shell: Page, whose: str
+    person: Person, shell: Page, whose: str
 ) -> None:
     rp_id = {
-        "the console's": urlsplit(desk.gateway.console_origin).hostname,
+        "the console's": urlsplit(person.gateway.console_origin).hostname,
         "the page's own": None,
         "the domain above both": "localhost",
     }[whose]
-    await desk.passkey.carry_to(shell)
+    await person.passkey.carry_to(shell)
     try:
         for ceremony in (GET, CREATE):
             assert await shell.evaluate(ceremony, rp_id) in ("SecurityError", "NotAllowedError")
     finally:
-        await desk.passkey.carry_to(desk.console)
+        await person.passkey.carry_to(person.console)
 
 
-async def test_the_shell_gets_no_hold_of_the_console_window_it_opens(desk: Desk, shell: Page) -> None:
+async def test_the_shell_gets_no_hold_of_the_console_window_it_opens(person: Person, shell: Page) -> None:
     """`Cross-Origin-Opener-Policy` cuts the two windows apart."""
-    async with desk.context.expect_page() as opened:
-        await shell.evaluate("url => { window.grip = window.open(url, 'grip') }", desk.gateway.console_origin)
+    async with person.context.expect_page() as opened:
+        await shell.evaluate("url => { window.grip = window.open(url, 'grip') }", person.gateway.console_origin)
     page = await opened.value
     await expect(page.get_by_role("heading", name="Hello")).to_be_visible()
     assert await shell.evaluate("window.grip.closed") is True
@@ -99,24 +100,27 @@ async def test_the_shell_gets_no_hold_of_the_console_window_it_opens(desk: Desk,
     await page.close()
 
 
+@pytest.mark.requirement("002-75", "script in the shell's page reaches no other host and runs no new code")
+@pytest.mark.requirement("002-10", "the shell's page cannot reach the console")
 @pytest.mark.parametrize("attempt", ["read", "post", "decide", "socket", "beacon", "code", "markup", "inline"])
 async def test_the_shells_page_reaches_nothing_but_its_own_gateway_and_the_breach_is_reported(
-    desk: Desk, shell: Page, attempt: str
+    person: Person, shell: Page, attempt: str
 ) -> None:
     """Also the control of every test that counts no reports: here there is one to count."""
-    before = await desk.reports()
-    assert await shell.evaluate(REACH, [desk.gateway.console_origin, attempt]) != "done"
-    async with asyncio.timeout(PATIENCE_MS / 1000):
-        while await desk.reports() == before:
+    before = await person.reports()
+    assert await shell.evaluate(REACH, [person.gateway.console_origin, attempt]) != "done"
+    async with asyncio.timeout(TIMEOUT_MS / 1000):
+        while await person.reports() == before:
             await asyncio.sleep(0.05)
 
 
-async def test_the_console_cannot_be_framed(desk: Desk, shell: Page) -> None:
-    await call(shell, "erase", what="everything")
-    await expect(dock(shell)).to_be_visible()
-    async with desk.question(shell) as question:
+@pytest.mark.requirement("002-17", "the shell cannot show the console's buttons in a frame")
+async def test_the_console_cannot_be_framed(person: Person, shell: Page) -> None:
+    await call_tool(shell, "erase", what="everything")
+    await expect(approval_dock(shell)).to_be_visible()
+    async with person.open_approval(shell) as question:
         address = question.url
-    async with asyncio.timeout(PATIENCE_MS / 1000):
+    async with asyncio.timeout(TIMEOUT_MS / 1000):
         framed = await shell.evaluate(FRAME, address)
     assert "Approve" not in framed
     for frame in shell.frames[1:]:
@@ -124,9 +128,10 @@ async def test_the_console_cannot_be_framed(desk: Desk, shell: Page) -> None:
     await shell.get_by_role("button", name="Stop").click()
 
 
-async def test_no_script_can_read_a_session_cookie(desk: Desk, shell: Page) -> None:
+@pytest.mark.requirement("002-34a", "script reads no cookie")
+async def test_no_script_can_read_a_session_cookie(person: Person, shell: Page) -> None:
     assert await shell.evaluate("document.cookie") == ""
-    assert await desk.console.evaluate("document.cookie") == ""
-    cookies = {cookie.get("name", ""): cookie for cookie in await desk.context.cookies()}
+    assert await person.console.evaluate("document.cookie") == ""
+    cookies = {cookie.get("name", ""): cookie for cookie in await person.context.cookies()}
     assert {name.split("_")[-1] for name in cookies} >= {"agent", "console"}
     assert all(cookie.get("httpOnly") for cookie in cookies.values())

@@ -1,0 +1,47 @@
+"""A gateway that is killed while a browser is open: the pages say so, reconnect, and nothing is lost or done twice.
+
+docs/SECURITY.md case 57.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Page, expect
+
+from gateway.adapters.inference.scripted import Reply
+from tests.e2e.person import Person, answers, approval_dock, call_card, decide, expect_idle, send
+from tests.e2e.scripted_server import ScriptedServer
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_pending_approval_survives_a_restart_and_is_decided_after_it(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    model.will_answer(Reply(calls=(("erase", {"what": "everything"}),)), Reply("It is gone."))
+    await send(shell, "erase everything")
+    await expect(approval_dock(shell)).to_contain_text("Erase everything")
+    await person.console.goto(f"{person.gateway.console_origin}/approvals")
+    await expect(person.console.get_by_role("link", name="Review")).to_be_visible()
+
+    await person.gateway.kill()
+    lost_shell = shell.get_by_text("The gateway does not answer")
+    lost_console = person.console.get_by_text("The connection to the gateway is lost")
+    await expect(lost_shell).to_be_visible()
+    await expect(lost_console).to_be_visible()
+    await person.gateway.start()
+    await expect(lost_shell).to_be_hidden()
+    await expect(lost_console).to_be_hidden()
+
+    await expect(approval_dock(shell)).to_contain_text("Erase everything")
+    async with person.open_approval(shell) as approval:
+        await decide(approval, "Approve with passkey")
+        await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
+    await expect(call_card(shell, "erase", "Done")).to_be_visible()
+    await expect(answers(shell)).to_have_text("It is gone.")
+    await expect_idle(shell)
+    # The ledger of effects that the tools keep outside the gateway.
+    effects = (person.gateway.home / "effects").read_text().splitlines()
+    assert [line.partition(" erase ")[2] for line in effects] == ["everything"]
+    code, said = await person.gateway.run("audit", "verify")
+    assert code == 0, said
