@@ -4,7 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check types unit web-check e2e bench eval lock clean prerequisites
+.PHONY: run test check requirements mutants kills soak bench eval wheel lock clean prerequisites
+
+# What the machine has to have for is decided by the target that was asked for.
+NEEDED_FOR := run
+test: NEEDED_FOR := test
 
 run: $(VENV)/ready web/dist/ready
 	@$(BIN)/countersign serve
@@ -15,16 +19,37 @@ test: $(VENV)/ready-dev web/node_modules/ready
 check: $(VENV)/ready-dev
 	@deploy/check.sh
 
+# Each requirement with the tests that assert it, and with what is missing.
+requirements: $(VENV)/ready-dev
+	@$(BIN)/python -m tests.scenarios.claims
+
+# Faults that the tests must notice, put in one at a time; goes on where it was interrupted.
+mutants: $(VENV)/ready-dev web/node_modules/ready
+	@$(BIN)/python -m tests.mutants
+
+# A working gateway, killed at random moments: effects doubled, silent, answers lost. KILLS, CALLERS and SEED may be set.
+kills: $(VENV)/ready-dev
+	@$(BIN)/python -m tests.crash.kills --kills $(or $(KILLS),200) --callers $(or $(CALLERS),8) --seed $(or $(SEED),1)
+
+# A busy gateway for a long time, with its memory once a minute. MINUTES and CALLERS may be set.
+soak: $(VENV)/ready-dev
+	@$(BIN)/python -m tests.crash.soak --minutes $(or $(MINUTES),10) --callers $(or $(CALLERS),20)
+
 bench: $(VENV)/ready-dev
 	@$(BIN)/python -m bench
 
 # An hour or two per model; goes on where it was interrupted.
 eval: $(VENV)/ready-dev
 	@$(BIN)/countersign models fetch
-	@$(BIN)/python -m tests.eval --write
+	@$(BIN)/python -m eval --write
+
+# Everything in one file; see "Without a checkout" in the README.
+wheel: $(VENV)/ready web/dist/ready
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
 
 prerequisites:
-	@deploy/prerequisites.sh $(PYTHON)
+	@deploy/prerequisites.sh $(NEEDED_FOR) $(PYTHON)
 
 $(VENV)/ready: requirements.lock pyproject.toml | prerequisites
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -44,7 +69,7 @@ web/node_modules/ready: web/package-lock.json | prerequisites
 	@touch $@
 
 # Everything the browser gets; rebuilt when any source changed.
-WEB_SOURCES := $(shell find web/src web/*.html web/*.ts web/package.json -type f 2>/dev/null)
+WEB_SOURCES := $(shell find web/src loop web/*.html web/*.ts web/package.json -type f 2>/dev/null)
 web/dist/ready: web/node_modules/ready $(WEB_SOURCES)
 	@echo "Building the web apps…"
 	@cd web && npm run --silent build
@@ -54,4 +79,4 @@ lock: $(VENV)/ready-dev
 	@deploy/lock.sh
 
 clean:
-	rm -rf $(VENV) web/node_modules web/dist
+	rm -rf $(VENV) web/node_modules web/dist dist
