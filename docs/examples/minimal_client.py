@@ -1,7 +1,7 @@
 """A client of the gateway in one file, written from docs/PROTOCOL.md: one conversation, one turn, one call.
 
     pip install websockets
-    python minimal_client.py --cookie VALUE list_directory '{"path": "."}'
+    python minimal_client.py --cookie=VALUE list_directory '{"path": "."}'
 
 The cookie is the value of `countersign_agent` of a browser that has the shell open (docs/PROTOCOL.md section 1). Where the
 tool needs a person, the client says so and waits until somebody answers on the console. It prints one JSON object per line
@@ -58,11 +58,11 @@ class Gateway:
         try:
             async for frame in self._socket:
                 self._read(json.loads(frame))
-        finally:
-            lost = ConnectionError(f"closed with {self._socket.close_code} {self._socket.close_reason}")
-            for answer in self._waiting.values():
-                if not answer.done():
-                    answer.set_exception(lost)
+        except ConnectionClosed:
+            pass  # With an error; whoever waits is told below, as after any other end.
+        lost = ConnectionError(f"closed with {self._socket.close_code} {self._socket.close_reason}")
+        for answer in (each for each in self._waiting.values() if not each.done()):
+            answer.set_exception(lost)
 
     def _read(self, message: dict[str, Any]) -> None:
         if "method" not in message:
@@ -113,7 +113,7 @@ class Gateway:
 async def main(origin: str, cookie: str, tool: str, arguments: dict[str, Any]) -> int:
     """Connect, make the call and say how it went."""
     parts = urlsplit(origin)
-    secure = parts.scheme == "https"
+    secure = origin.startswith("https:")
     name = "__Host-countersign_agent" if secure else "countersign_agent"
     # Only browsers resolve *.localhost everywhere; the Host header is the origin's either way.
     host = "127.0.0.1" if (parts.hostname or "").endswith(".localhost") else parts.hostname

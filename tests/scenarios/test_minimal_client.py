@@ -28,7 +28,7 @@ async def lines_of(scene: Scene, *arguments: str, cookie: str | None = None) -> 
     host = str(urlsplit(scene.gateway.agent_origin).hostname)
     cookie = cookie or scene.ada.browser.cookies[host]["countersign_agent"]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(CLIENT), "--origin", scene.gateway.agent_origin, "--cookie", cookie, *arguments),
+        *(sys.executable, str(CLIENT), "--origin", scene.gateway.agent_origin, f"--cookie={cookie}", *arguments),
         stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
