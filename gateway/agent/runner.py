@@ -183,9 +183,11 @@ class TurnRunner:
 
     def _cancel_calls(self, turn: LoopTurn) -> None:
         """Close what has no result yet: the gateway has cancelled it, and model servers want a result for every call."""
+        unheard = {**CANCELLED, "error": self._dependencies.copy.say("unheard")}
         for call in unanswered(turn.messages, turn.id):
-            turn.keep(ToolMessage(turn.id, call, CANCELLED))
-            self._dependencies.emit(CallClosedEvent(call["id"], CANCELLED))
+            result = unheard if call["id"] == turn.sent else CANCELLED
+            turn.keep(ToolMessage(turn.id, call, result))
+            self._dependencies.emit(CallClosedEvent(call["id"], result))
 
     # ── calls ──
 
@@ -222,6 +224,7 @@ class TurnRunner:
             "call": call,
             "model": {"id": model["id"], "backend": model["backend"]},
         }
+        turn.sent = call["id"]
         try:
             return await self._dependencies.gateway.call("tools/invoke", params, turn.stop)
         except InvalidParams as error:

@@ -18,8 +18,8 @@ class LoopTurn:
     """`model` is a `ModelInfo`, `snapshot` a `TurnSnapshot`, and `stale` asks for a new one.
 
     `messages` and `shown` are the conversation's own lists, of all that happened and of what the model is shown of it; the turn
-    writes to their ends. `streamed` is the answer so far. `actions` and `more` are what the model said of further actions, in
-    either of the two ways; `may_summarise` is over once no summary came.
+    writes to their ends. `streamed` is the answer so far, `sent` the id of the call that was sent last. `actions` and `more` are
+    what the model said of further actions, in either of the two ways; `may_summarise` is over once no summary came.
     """
 
     snapshot: Mapping[str, Any]
@@ -32,6 +32,7 @@ class LoopTurn:
     actions: Sequence[str] | None = None
     more: bool = False
     may_summarise: bool = True
+    sent: str | None = None
     streamed: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from gateway.core.gate import Refuse
 from gateway.core.ledger import ToolResult
 from gateway.core.lifecycle import CallEvent, Phase, advance
 from gateway.core.model import ToolRequest
-from gateway.core.vocabulary import Reason
+from gateway.core.vocabulary import Outcome, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +75,13 @@ class InFlightCall:
         """Ask for the call to end; no reason when its own client cancelled it. A tool under way is told at once."""
         if not self.stopped.done():
             self.stopped.set_result(reason)
+
+
+def cancelled_before_it_ran(call: InFlightCall) -> Refuse:
+    """Why a call that was stopped gave nothing, where its tool had not begun."""
+    return Refuse(Outcome.CANCELLED, call.stopped.result(), "the call ended before its tool began; nothing ran")
+
+
+def cancelled_while_it_ran(call: InFlightCall) -> Refuse:
+    """Why a call that was stopped gave nothing, where its tool had begun: nobody knows how far it came."""
+    return Refuse(Outcome.CANCELLED, call.stopped.result(), "the call ended while its tool ran; it may have taken effect")

@@ -133,7 +133,7 @@ class CallChecks:
         now = self._clock.now()
         request = checked.request
         if not self._connections.is_live(request.session_id, now):
-            return Refuse(Outcome.CANCELLED, Reason.SESSION_ENDED, "the session has ended")
+            return Refuse(Outcome.CANCELLED, Reason.SESSION_ENDED, "the session has ended; nothing ran")
         stale = gate.recheck(request, conversation.turn_state(now))
         return stale or self._check_definition(conversation, checked.snapshot, checked.spec)
 

@@ -21,7 +21,7 @@ from gateway.core.vocabulary import ApprovalStatus, Decision, Outcome, Reason
 from gateway.runtime.admission import Admission
 from gateway.runtime.approvals import Approvals, Approved, Denied, Pending, StepUpFailed
 from gateway.runtime.binding import Proposal, bind_proposal
-from gateway.runtime.calls import CallAnswer, ClosedCall, InFlightCall
+from gateway.runtime.calls import CallAnswer, ClosedCall, InFlightCall, cancelled_before_it_ran
 from gateway.runtime.checks import CallChecks, CheckedCall
 from gateway.runtime.clearance import Clearance, clear_allowed, clear_approved
 from gateway.runtime.closing import Closing
@@ -112,7 +112,7 @@ class Dispatcher:
         session = connection.session
         self._observer.step(Step.RECEIVED, proposal.call.id)
         if not self._connections.is_live(session.id, self._clock.now()):
-            raise NotSignedIn("the session has ended")
+            raise NotSignedIn("the session has ended; nothing ran")
         conversation = await self._conversations.enter(session, proposal.conversation_id)
         await self._exposures.write(session, conversation)
         await recall(conversation, proposal.call.id, self._records)
@@ -183,7 +183,7 @@ class Dispatcher:
         grants = await self._grants.of_session(session.id)
         if call.stopped.done():
             # Before the recheck, which would find the turn closed that was cancelled with this call.
-            return NotRun(call, Refuse(Outcome.CANCELLED, call.stopped.result(), "the call was cancelled; nothing ran"), checked)
+            return NotRun(call, cancelled_before_it_ran(call), checked)
         changed = self._checks.recheck(conversation, checked)
         if changed is not None:
             return NotRun(call, changed, checked)
@@ -252,7 +252,7 @@ class Dispatcher:
                 raise
             # The ledger knows better: the grant ran out or was taken back while its use was on its way to the disk.
             self._grants.drop(grant)
-            gone = Refuse(Outcome.CANCELLED, None, "the grant that covered this call no longer holds; propose it again")
+            gone = Refuse(Outcome.CANCELLED, None, "the grant that covered this call no longer holds; nothing ran")
             return NotRun(call, gone, checked)
 
     async def _run_approved(
@@ -297,7 +297,7 @@ class Dispatcher:
             self._observer.step(Step.STARTED, call.request.call_id)
             ran: ToolOutput | Refuse = await self._execution.run(conversation, call, checked, judged)
         else:
-            ran = Refuse(Outcome.CANCELLED, call.stopped.result(), "the call was cancelled before its tool ran; nothing ran")
+            ran = cancelled_before_it_ran(call)
         elapsed = int((self._clock.monotonic() - began) * 1000) if executed else 0
         self._observer.step(Step.DONE, call.request.call_id)
         result = present(ran, checked, judged, elapsed=elapsed, receipt_id=self._entropy.identifier("rcp_"))

@@ -15,7 +15,7 @@ from gateway.core.model import ToolOutput, ToolRequest
 from gateway.core.redaction import cap_text, redact_text
 from gateway.core.results import digest_of_output, present_output, refused_result
 from gateway.core.vocabulary import Outcome, Reason
-from gateway.runtime.calls import InFlightCall
+from gateway.runtime.calls import InFlightCall, cancelled_while_it_ran
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
@@ -65,9 +65,7 @@ class Execution:
         if work.done() and not work.cancelled():
             return _outcome_of(work)
         if call.stopped.done():
-            return Refuse(
-                Outcome.CANCELLED, call.stopped.result(), "the call was cancelled while its tool ran; it may have taken effect"
-            )
+            return cancelled_while_it_ran(call)
         return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, f"the tool did not finish within {spec.timeout:g} seconds")
 
     def _context(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> ToolContext:

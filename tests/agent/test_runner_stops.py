@@ -82,6 +82,8 @@ async def test_calls_that_a_stop_called_off_are_closed_and_answered_for_the_next
     assert await runner.run("delete both", NATIVE) is TurnOutcome.STOPPED
     closed = [event for event in scene.events if isinstance(event, CallClosedEvent)]
     assert [event.result["outcome"] for event in closed] == ["cancelled", "cancelled"]
+    # The first was on its way, and the gateway may have run it; the second was never sent.
+    assert [event.result.get("error") for event in closed] == [COPY.say("unheard"), None]
     assert len(scene.gateway.params_of("tools/invoke")) == 1
     assert await runner.run("leave them", NATIVE) is TurnOutcome.ANSWERED
     asked = scene.chat.requests[-1].messages

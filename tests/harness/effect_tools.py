@@ -62,10 +62,30 @@ def dawdle(file: Annotated[str, "a path"], context: ToolContext) -> str:
     """Record a line, then continue until a file exists, cancelled or not."""
     record(context, "dawdle")
     context.progress("dawdling", None)
+    _wait_for(file)
+    return "late"
+
+
+@tool(category="write", summary="Inscribe {what}", timeout=20)
+def inscribe(
+    what: Annotated[str, "anything"],
+    before: Annotated[str, "a path that the effect waits for"],
+    after: Annotated[str, "a path that the end waits for"],
+    context: ToolContext,
+) -> str:
+    """Needs a consent. Report the beginning, wait for a file, record a line and report it, wait for the other file."""
+    context.progress("begun", None)
+    _wait_for(before)
+    record(context, f"inscribe {what}")
+    context.progress("inscribed", None)
+    _wait_for(after)
+    return "inscribed"
+
+
+def _wait_for(file: str) -> None:
     deadline = time.monotonic() + 15
     while not os.path.exists(file) and time.monotonic() < deadline:
         time.sleep(0.01)
-    return "late"
 
 
 @tool(category="read", summary="Overrun", timeout=0.2)

@@ -17,7 +17,7 @@ from gateway.core.lifecycle import CallEvent
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, Outcome, Reason
 from gateway.runtime.approvals.challenges import Challenges, statement_challenge
 from gateway.runtime.approvals.pending import Approved, Decided, Denied, Pending, PersonalAnswer, StepUpFailed
-from gateway.runtime.calls import InFlightCall
+from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.notices import ApprovalRequestedNotice, ApprovalResolvedNotice
@@ -109,7 +109,7 @@ class Approvals:
         # From here on an answer comes too late, and whoever still tries is told so.
         pending.taken = True
         if call.stopped.done():
-            return Refuse(Outcome.CANCELLED, call.stopped.result(), "the call was cancelled before anybody answered")
+            return cancelled_before_it_ran(call)
         if not pending.answered.done():
             return Refuse(Outcome.TIMED_OUT, Reason.APPROVAL_EXPIRED, "nobody answered in time; nothing ran")
         return pending.answered.result()

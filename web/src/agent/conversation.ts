@@ -1,7 +1,7 @@
 import type { Approval, CallView, Outcome, StoredMessage, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
 import { copy, nameTheRest } from "./copy.ts";
 import type { AgentEvent, Panel } from "./events.ts";
-import { CANCELLED, type Observation, recall } from "./messages.ts";
+import { CANCELLED, type Observation, recall, UNHEARD } from "./messages.ts";
 
 /** Where a call stands on the screen. */
 export type CallPhase = "proposed" | "waiting" | "running" | "closed";
@@ -271,7 +271,9 @@ function cancel(state: Conversation, isOver: (card: CallCard) => boolean): Conve
   const calls = Object.fromEntries(
     Object.entries(state.calls).map(([id, card]): [string, CallCard] => [
       id,
-      card.phase !== "closed" && isOver(card) ? { ...card, phase: "closed", result: CANCELLED } : card,
+      card.phase !== "closed" && isOver(card)
+        ? { ...card, phase: "closed", result: card.phase === "proposed" ? CANCELLED : UNHEARD }
+        : card,
     ]),
   );
   return { ...state, calls };

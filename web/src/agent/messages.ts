@@ -1,10 +1,14 @@
 import type { CallView, StoredMessage, ToolCall, ToolResult } from "../protocol/generated.ts";
+import { copy } from "./copy.ts";
 
 /** How a call closed, as far as the conversation needs to know. */
 export type Observation = Pick<ToolResult, "outcome" | "reason" | "content" | "error" | "trust" | "truncated">;
 
 /** Of a call that the gateway has cancelled together with its turn, or never heard of. */
 export const CANCELLED: Observation = { outcome: "cancelled", content: "", trust: "trusted", truncated: false };
+
+/** Of a call that was sent, and whose answer the loop did not wait for. */
+export const UNHEARD: Observation = { ...CANCELLED, error: copy.unheard };
 
 export interface UserMessage {
   readonly role: "user";

@@ -6,7 +6,7 @@ import type { LoopDependencies } from "./dependencies.ts";
 import type { TurnOutcome } from "./events.ts";
 import { explainFailure, observeRefusal } from "./gateway.ts";
 import type { ProposedCall, StuckReason } from "./lane.ts";
-import { CANCELLED, type Message, type Observation, unanswered } from "./messages.ts";
+import { CANCELLED, type Message, type Observation, UNHEARD, unanswered } from "./messages.ts";
 import { askForStep, refresh } from "./retries.ts";
 import { type LoopTurn, openTurn, TurnStopped, voidsSnapshot } from "./turn.ts";
 import { labelOf, progressOf } from "./turn-progress.ts";
@@ -219,8 +219,9 @@ export class TurnRunner {
   /** Close what has no result yet: the gateway has cancelled it, and model servers want a result for every call. */
   #cancelCalls(turn: LoopTurn) {
     for (const call of unanswered(turn.messages, turn.id)) {
-      this.#keep({ role: "tool", turnId: turn.id, call, result: CANCELLED });
-      this.#dependencies.emit({ type: "call:closed", callId: call.id, result: CANCELLED });
+      const result = call.id === turn.sent ? UNHEARD : CANCELLED;
+      this.#keep({ role: "tool", turnId: turn.id, call, result });
+      this.#dependencies.emit({ type: "call:closed", callId: call.id, result });
     }
   }
 
@@ -256,6 +257,7 @@ export class TurnRunner {
       await refresh(this.#dependencies, turn);
       try {
         const { id: snapshotId, digest: snapshotDigest } = turn.snapshot;
+        turn.sent = call.id;
         return await this.#dependencies.gateway.call(
           "tools/invoke",
           {

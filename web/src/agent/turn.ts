@@ -20,6 +20,8 @@ export interface LoopTurn {
   more: boolean;
   /** Whether a summary may be asked for; no longer once none came. */
   maySummarise: boolean;
+  /** The id of the call that was sent last. */
+  sent: string | null;
   /** The answer as far as it came. */
   streamed: string;
   promptTokens: number;
@@ -46,6 +48,7 @@ export function openTurn(
     actions: null,
     more: false,
     maySummarise: true,
+    sent: null,
     streamed: "",
     promptTokens: 0,
     completionTokens: 0,
