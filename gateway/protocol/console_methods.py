@@ -51,10 +51,20 @@ class ApprovalPage(Wire):
     status: Literal["pending", "all"] = "all"
 
 
+class StoppedView(Wire):
+    """A session that asks this person nothing more after `denials` noes in a row; with a turn, only that open turn of it."""
+
+    session_id: Identifier
+    denials: Count
+    conversation_id: Identifier | None = None
+    turn_id: Identifier | None = None
+
+
 class ApprovalList(Wire):
-    """Approvals that this person may see."""
+    """Approvals that this person may see, and what asks them nothing more until they allow it."""
 
     approvals: tuple[WireApproval, ...]
+    stopped: tuple[StoppedView, ...]
 
 
 class ApprovalRef(Wire):
@@ -91,6 +101,12 @@ class OpenTurnRef(Wire):
     """Which open turn."""
 
     turn_id: Identifier
+
+
+class AgentSessionRef(Wire):
+    """Which agent session."""
+
+    session_id: Identifier
 
 
 class ApprovalQuestion(Wire):

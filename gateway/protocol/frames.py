@@ -138,6 +138,7 @@ CONSOLE = Dialect(
             "approvals/get": MethodShape(console.ApprovalRef, console.ApprovalQuestion),
             "approvals/decide": MethodShape(console.ApprovalAnswer, console.ApprovalDecided),
             "turns/allow-questions": MethodShape(console.OpenTurnRef, Nothing),
+            "sessions/allow-questions": MethodShape(console.AgentSessionRef, Nothing),
             "grants/list": MethodShape(Nothing, agent.GrantList),
             "grants/revoke": MethodShape(agent.GrantRef, Nothing),
             "passkeys/list": MethodShape(Nothing, console.PasskeyList),

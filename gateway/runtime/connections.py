@@ -131,6 +131,8 @@ class LiveSession:
     calls: int | None = None
     stored: int = 0
     tokens: int = 0
+    denials: int = 0
+    """Questions that its person turned down since they last allowed one."""
     ended: bool = False
     label: int = 0
     recorded_label: int = 0

@@ -86,11 +86,16 @@ class Turn:
         self.denied.clear()
         self.denials = 0
 
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether its person said no so often that they are asked nothing more."""
+        return self.denials >= DENIALS_PER_TURN
+
     def may_ask(self, request: ToolRequest) -> Refuse | None:
         """Why a person is not asked about this call, if they are not: a no is an answer, and repeating the question is none."""
         if (request.tool, request.arguments) in self.denied:
             return Refuse(Outcome.DENIED_BY_USER, Reason.DENIED, "the person said no to exactly this call in this turn")
-        if self.denials >= DENIALS_PER_TURN:
+        if self.asks_nothing:
             message = f"the person said no {self.denials} times in this turn and is asked nothing more until they allow it"
             return Refuse(Outcome.DENIED_BY_USER, Reason.DENIED, message)
         return None

@@ -28,6 +28,7 @@ from gateway.runtime.closing import Closing
 from gateway.runtime.connections import Connection, ConnectionRegistry
 from gateway.runtime.conversation import Conversation
 from gateway.runtime.conversations import Conversations
+from gateway.runtime.denials import Denials
 from gateway.runtime.endings import (
     Broken,
     CallEnding,
@@ -73,6 +74,7 @@ class Dispatcher:
         quotas: Quotas,
         checks: CallChecks,
         approvals: Approvals,
+        denials: Denials,
         grants: Grants,
         execution: Execution,
         closing: Closing,
@@ -90,6 +92,7 @@ class Dispatcher:
         self._quotas = quotas
         self._checks = checks
         self._approvals = approvals
+        self._denials = denials
         self._grants = grants
         self._execution = execution
         self._closing = closing
@@ -205,7 +208,7 @@ class Dispatcher:
                 call.step(CallEvent.ALLOWED)
                 return await self._run_allowed(conversation, call, checked, judged, verdict)
             case NeedsConsent() | NeedsStepUp():
-                told = None if conversation.turn is None else conversation.turn.may_ask(checked.request)
+                told = self._denials.may_ask(conversation, session, checked.request)
                 if told is not None:
                     return NotRun(call, told, checked, decision=Decision.DENIED)
                 hopeless = await self._checks.find_obstacle(checked)
@@ -269,8 +272,7 @@ class Dispatcher:
             case Refuse():
                 return lapsed(call, checked, pending, answer, self._clock.now())
             case Denied() | StepUpFailed():
-                if conversation.turn is not None and conversation.turn.id == call.request.turn_id:
-                    conversation.turn.note_denial(checked.request)
+                self._denials.note_denial(conversation, session, checked.request)
                 return denied(call, checked, pending, answer)
             case Approved():
                 self._observer.step(Step.APPROVED, call.request.call_id)
@@ -278,6 +280,7 @@ class Dispatcher:
         if isinstance(judged, Refuse):
             return overtaken(call, checked, pending, answer, judged, self._clock.now())
         call.step(CallEvent.APPROVAL_GIVEN)
+        self._denials.note_approval(session)
         try:
             return await self._run(conversation, call, checked, judged, clear_approved(pending, answer))
         except (LedgerUnavailable, IllegalStep) as error:

@@ -16,6 +16,7 @@ from gateway.runtime.checks import CallChecks
 from gateway.runtime.closing import Closing
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversations import Conversations
+from gateway.runtime.denials import Denials
 from gateway.runtime.dispatch import Dispatcher
 from gateway.runtime.execution import Execution
 from gateway.runtime.exposures import Exposures
@@ -76,6 +77,7 @@ class Gateway:
     turns: Turns
     dispatcher: Dispatcher
     approvals: Approvals
+    denials: Denials
     grants: Grants
     grant_review: GrantReview
     inference: InferenceBroker
@@ -184,6 +186,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         entropy=entropy,
         approval_seconds=times.approval,
     )
+    denials = Denials(conversations=conversations, connections=connections, ledger=ledger, clock=clock)
     dispatcher = Dispatcher(
         admission=admission,
         conversations=conversations,
@@ -198,6 +201,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
             clock=clock,
         ),
         approvals=approvals,
+        denials=denials,
         grants=grants,
         execution=Execution(
             toolbox=ports.toolbox, exposures=exposures, ledger=ledger, connections=connections, clock=clock, tasks=tasks
@@ -233,6 +237,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         turns=turns,
         dispatcher=dispatcher,
         approvals=approvals,
+        denials=denials,
         grants=grants,
         grant_review=GrantReview(grants=grants, records=records, policy=ports.policy, toolbox=ports.toolbox, clock=clock),
         inference=inference,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, NotFound
-from gateway.core.ledger import MessageAppended, QuestionsAllowed, SnapshotIssued, TurnBegun, TurnEnded
+from gateway.core.ledger import MessageAppended, SnapshotIssued, TurnBegun, TurnEnded
 from gateway.core.local_tools import with_local_tools
 from gateway.core.model import PublishedTool, Session, Snapshot
 from gateway.core.vocabulary import PermissionMode, Reason, Role
@@ -164,16 +164,6 @@ class Turns:
     async def open_turn(self, session: Session, conversation_id: str, turn_id: str) -> tuple[Conversation, Turn]:
         """The session's own open turn. Raises NotFound."""
         return await self._own_turn(session, conversation_id, turn_id)
-
-    async def allow_questions(self, principal_id: str, turn_id: str) -> None:
-        """A person lets an open turn of theirs ask again. Raises NotFound."""
-        for conversation in self._conversations.in_use():
-            turn = conversation.turn
-            if turn is not None and turn.id == turn_id and conversation.principal_id == principal_id:
-                await self._ledger.append(QuestionsAllowed(self._clock.now(), principal_id, conversation.id, turn_id))
-                turn.allow_questions()
-                return
-        raise NotFound("that turn is not open")
 
     # ── what the gateway does by itself ──
 

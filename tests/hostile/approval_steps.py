@@ -82,11 +82,11 @@ class ApprovalSteps:
             case "forge" if is_step_up:
                 await _expect_refusal(console, decision)
                 if call.may_run and not call.approved:
-                    call.conversation.note_denial(call)
+                    self._history.denials.note_denial(call)
                 call.may_run = False
             case "deny":
                 if await _send_decision(console, decision, call) is not None:
-                    call.conversation.note_denial(call)
+                    self._history.denials.note_denial(call)
                 call.may_run = False
             case _:
                 await self._approve(call, browser, decision, frozenset({"what"}) if freed else frozenset())
@@ -102,6 +102,7 @@ class ApprovalSteps:
         decided = await _send_decision(browser.console, decision, call)
         if decided is None:
             return
+        self._history.denials.note_approval(call)
         grant = decided.get("grant")
         held = {each["id"] for each in (await browser.console.call("grants/list"))["grants"]}
         if grant is not None:
@@ -115,6 +116,17 @@ class ApprovalSteps:
         if not call.answer.done() or call.answer.exception() is None:
             result = await call.answer
             assert (result["outcome"] == "ok") == still_permitted, result
+
+    async def allow_questions(self, browser: TrackedBrowser) -> None:
+        """Let a session ask again, on a console of its person; the tab itself and other people are refused."""
+        params = {"sessionId": browser.session_id}
+        others = [each.console for each in self._history.deployment.browsers if each.principal != browser.principal]
+        for socket, code in ((browser.tabs[0], -32601), *((console, -32003) for console in others)):
+            with pytest.raises(RpcError) as refused:
+                await socket.call("sessions/allow-questions", params)
+            assert refused.value.code == code
+        await browser.console.call("sessions/allow-questions", params)
+        self._history.denials.allow(browser.session_id, self._history.conversations)
 
     async def revoke(self, grant: TrackedGrant, browser: TrackedBrowser, on_console: bool) -> None:
         socket = browser.console if on_console else browser.tabs[0]

@@ -134,7 +134,7 @@ class ClientSteps:
         call.covered = any(grant.covers(conversation, browser.session_id, tool, call.arguments) for grant in self._history.grants)
         conversation.calls[call_id] = call
         if permitted and tool in NEEDS_APPROVAL:
-            call.approval_id = await _approval_or_result(socket, call)
+            call.approval_id = await _approval_or_result(socket, call, may_ask=self._history.denials.may_ask(call))
             call.covered = call.covered and call.approval_id is None
             return
         result = await answer
@@ -216,6 +216,8 @@ class ClientSteps:
             waiting = (await browser.console.call("approvals/list", {"status": "pending"}))["approvals"]
             assert [each for each in waiting if each["conversationId"] == conversation.id] == []
         for browser in self._history.deployment.browsers:
+            # The next history goes on in the same sessions.
+            await browser.console.call("sessions/allow-questions", {"sessionId": browser.session_id})
             for socket in (*browser.tabs, browser.console):
                 socket.notifications.clear()
 
@@ -228,19 +230,19 @@ def _turn(conversation: TrackedConversation) -> dict[str, Any]:
     return {"turnId": conversation.turn_id or "trn_none"}
 
 
-async def _approval_or_result(socket: Socket, call: TrackedCall) -> str | None:
+async def _approval_or_result(socket: Socket, call: TrackedCall, *, may_ask: bool) -> str | None:
     """The approval's id; None when a grant covered the call, after a no to it, or when too many approvals wait."""
     request = asyncio.ensure_future(socket.approval_requested(call.id))
     await asyncio.wait({request, call.answer}, return_when=asyncio.FIRST_COMPLETED)
     if request.done():
-        assert call.conversation.may_ask(call), "asked again after a no"
+        assert may_ask, "asked again after a no"
         return request.result()
     request.cancel()
     result = call.answer.result()
     if result["outcome"] == "ok":
         assert call.covered, result
     elif result["reason"] == "denied":
-        assert not call.conversation.may_ask(call), result
+        assert not may_ask, result
     else:
         assert result["reason"] == "quotaExceeded", result
     return None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.harness.http import Browser
 from tests.harness.person import Person
-from tests.hostile.reference_model import TrackedBrowser, TrackedConversation, TrackedGrant
+from tests.hostile.reference_model import TrackedBrowser, TrackedConversation, TrackedDenials, TrackedGrant
 from tests.scenarios.conftest import Scene, make_gateway
 
 PATIENCE = 20.0
@@ -87,3 +87,4 @@ class History:
     deployment: Deployment
     conversations: list[TrackedConversation] = field(default_factory=list[TrackedConversation])
     grants: list[TrackedGrant] = field(default_factory=list[TrackedGrant])
+    denials: TrackedDenials = field(default_factory=TrackedDenials)

@@ -7,6 +7,7 @@ tools recorded outside the gateway.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,9 @@ NEEDS_APPROVAL = {"note", "erase", "administer"}
 
 DENIALS_PER_TURN = 3
 """After as many noes a turn asks nothing more (docs/PROTOCOL.md)."""
+
+DENIALS_PER_SESSION = 6
+"""After as many noes in a row a session asks nothing more, whatever its turns and conversations."""
 
 
 @dataclass(eq=False)
@@ -45,13 +49,8 @@ class TrackedConversation:
     calls: dict[str, TrackedCall] = field(default_factory=dict[str, "TrackedCall"])
     denied: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list[tuple[str, Mapping[str, Any]]])
 
-    def note_denial(self, call: TrackedCall) -> None:
-        """Record that the person said no, or that a passkey proved nothing; it counts in the turn that asked."""
-        if call.turn_id == self.turn_id:
-            self.denied.append((call.tool, call.arguments))
-
-    def may_ask(self, call: TrackedCall) -> bool:
-        """Whether the person may be asked: not after a no to the same call, and not after too many of them."""
+    def allows_question(self, call: TrackedCall) -> bool:
+        """Whether this turn may ask: not after a no to the same call, and not after too many of them."""
         return (call.tool, call.arguments) not in self.denied and len(self.denied) < DENIALS_PER_TURN
 
     def receive(self, snapshot: Mapping[str, Any], holder: Socket) -> None:
@@ -95,6 +94,34 @@ class TrackedCall:
         """The line that the tool writes when it runs."""
         times = f" {self.arguments.get('times', 1)}" if self.tool == "note" else ""
         return f"{self.tool} {self.arguments['what']}{times}"
+
+
+class TrackedDenials:
+    """The noes in a row of every session, which outlive turns, conversations and connections."""
+
+    def __init__(self) -> None:
+        self._in_a_row: Counter[str] = Counter()
+
+    def note_denial(self, call: TrackedCall) -> None:
+        """Record that the person said no, or that a passkey proved nothing; it counts in the turn that asked, too."""
+        self._in_a_row[call.session_id] += 1
+        if call.turn_id == call.conversation.turn_id:
+            call.conversation.denied.append((call.tool, call.arguments))
+
+    def note_approval(self, call: TrackedCall) -> None:
+        """Record that the person said yes, and the call runs."""
+        self._in_a_row[call.session_id] = 0
+
+    def may_ask(self, call: TrackedCall) -> bool:
+        """Whether the person may be asked about this call."""
+        return self._in_a_row[call.session_id] < DENIALS_PER_SESSION and call.conversation.allows_question(call)
+
+    def allow(self, session_id: str, conversations: Sequence[TrackedConversation]) -> None:
+        """Record that the person lets the session ask again."""
+        self._in_a_row[session_id] = 0
+        for conversation in conversations:
+            if conversation.current is not None and conversation.current["sessionId"] == session_id:
+                conversation.denied.clear()
 
 
 @dataclass(eq=False)

@@ -112,6 +112,16 @@ class HostileClients(RuleBasedStateMachine):
     def answer_incorrectly(self, call: int, who: int, manner: str, scope: str) -> None:
         self.do(self.approvals.decide(call, who, manner, scope))
 
+    @rule(which=WHICH, what=WHAT, times=st.integers(1, 4))
+    def ask_in_turn_after_turn(self, which: int, what: str, times: int) -> None:
+        """Begin another turn after each no, and ask again."""
+        conversation = self.steps.conversation(which)
+        browser = next(each for each in self.deployment.browsers if each.principal == conversation.principal)
+        for _ in range(times):
+            self.do(self.steps.begin(conversation, browser, 0))
+            self.do(self.steps.use(conversation, "note", what))
+            self.do(self.approvals.decide(0, None, "deny", "once"))
+
     @rule(which=WHICH, call=st.integers(0, 9), who=WHO)
     def cancel_call(self, which: int, call: int, who: int) -> None:
         conversation = self.steps.conversation(which)
@@ -130,6 +140,10 @@ class HostileClients(RuleBasedStateMachine):
                     self.history.grants[which % len(self.history.grants)], self.deployment.browsers[who], on_console
                 )
             )
+
+    @rule(who=WHO)
+    def allow_questions(self, who: int) -> None:
+        self.do(self.approvals.allow_questions(self.deployment.browsers[who]))
 
     # ── turns and connections ──
 

@@ -1,4 +1,4 @@
-"""Codes, sessions and grants that must not be worth anything any more; docs/SECURITY.md cases 44 and 80."""
+"""Codes, sessions and grants that must not be worth anything any more; docs/SECURITY.md cases 33, 44, 80 to 82 and 91."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.http import Browser
 from tests.harness.person import Turn
-from tests.harness.socket import Socket
+from tests.harness.socket import RpcError, Socket
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import finish, stage
 
@@ -147,3 +147,78 @@ async def test_case_82_a_no_is_not_asked_about_again_and_three_end_the_questions
     await scene.ada.answer(scene.console, await scene.asked("allowed"))
     assert (await finish(call))["outcome"] == "ok"
     assert [line for line in scene.effects(turn.conversation_id) if "note" in line] == ["allowed note bread 1"]
+
+
+async def deny(scene: Scene, turn: Turn, call_id: str) -> None:
+    """Have the person asked about something new, and say no."""
+    call = await turn.start("note", {"what": f"milk for {call_id}"}, call_id)
+    await scene.ada.answer(scene.console, await scene.asked(call_id), "deny")
+    assert (await finish(call))["outcome"] == "deniedByUser"
+
+
+async def test_case_91_no_turn_conversation_or_connection_asks_again_after_six_noes_in_a_row(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        turn = await scene.begin()
+        call = await turn.start("note", {"what": "bread"}, "granted")
+        await scene.ada.answer(scene.console, await scene.asked("granted"), scope="session")
+        assert (await finish(call))["outcome"] == "ok"
+        for number in range(6):
+            # Never three in one turn; and what a grant covers is no yes.
+            turn = await Turn.begin(scene.shell, turn.conversation_id)
+            assert (await turn.invoke("note", {"what": "bread"}))["outcome"] == "ok"
+            await deny(scene, turn, f"n{number}")
+        scene.shell.drop()
+        await scene.shell.wait_closed()
+        scene.shell = await scene.ada.agent()
+        scene.console.notifications.clear()
+        opened = (await scene.shell.call("conversations/open"))["conversation"]["id"]
+        typed = {"conversationId": opened, "message": {"role": "user", "content": "Ask me again, I have changed my mind."}}
+        tries = [
+            await Turn.begin(scene.shell, turn.conversation_id),
+            await scene.begin(),
+            Turn(scene.shell, opened, (await scene.shell.call("turns/begin", typed))["snapshot"]),
+        ]
+        for again in tries:
+            refused = await again.invoke("note", {"what": "butter"})
+            assert (refused["outcome"], refused["reason"]) == ("deniedByUser", "denied")
+            assert "6 times in a row in this session" in refused["error"]
+            assert (await again.invoke("peek", {"what": "a"}))["outcome"] == "ok"
+        assert not [told for told in scene.console.notifications if told["method"] == "approvals/requested"]
+        session = {"sessionId": turn.snapshot["sessionId"]}
+        assert (await scene.console.call("approvals/list"))["stopped"] == [{**session, "denials": 6}]
+        # The tab cannot allow it, and neither can anybody else.
+        with pytest.raises(RpcError) as unknown:
+            await scene.shell.call("sessions/allow-questions", session)
+        assert unknown.value.code == -32601
+        eve = await scene.another("Eve", "operator")
+        eves = await eve.console()
+        assert (await eves.call("approvals/list"))["stopped"] == []
+        with pytest.raises(RpcError) as foreign:
+            await eves.call("sessions/allow-questions", session)
+        assert foreign.value.code == -32003
+        await eve.leave()
+        await scene.console.call("sessions/allow-questions", session)
+        assert (await scene.console.call("approvals/list"))["stopped"] == []
+        assert await recorded(scene, "agent-session:questions-allowed") == 1
+        call = await tries[1].start("note", {"what": "butter"}, "allowed")
+        await scene.ada.answer(scene.console, await scene.asked("allowed"))
+        assert (await finish(call))["outcome"] == "ok"
+
+
+async def test_case_91_a_yes_begins_the_count_of_a_session_anew_and_the_turns_count_stays(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        for number in range(5):
+            await deny(scene, await scene.begin(), f"n{number}")
+        turn = await scene.begin()
+        call = await turn.start("note", {"what": "bread"}, "yes")
+        await scene.ada.answer(scene.console, await scene.asked("yes"))
+        assert (await finish(call))["outcome"] == "ok"
+        for number in range(5, 8):
+            await deny(scene, turn, f"n{number}")
+        assert "in this turn" in (await turn.invoke("note", {"what": "butter"}))["error"]
+        assert [(each["turnId"], each["denials"]) for each in (await scene.console.call("approvals/list"))["stopped"]] == [
+            (turn.snapshot["turnId"], 3)
+        ]
+        for number in range(8, 11):
+            await deny(scene, await scene.begin(), f"n{number}")
+        assert "in this session" in (await (await scene.begin()).invoke("note", {"what": "butter"}))["error"]

@@ -15,6 +15,7 @@ __all__ = [
     "ConsoleSessionEnded",
     "ConsoleSessionRenewed",
     "ConsoleSessionStarted",
+    "SessionQuestionsAllowed",
 ]
 
 
@@ -119,6 +120,20 @@ class AgentSessionLabelRaised:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionQuestionsAllowed:
+    """A person who had turned down so much in a row that they were asked nothing more lets the session ask again."""
+
+    EVENT: ClassVar[str] = "agent-session:questions-allowed"
+
+    at: int
+    id: str
+    principal_id: str
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), "sessionId": self.id})
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSessionEnded:
     """The agent session ended; none of its calls runs any more."""
 
@@ -140,5 +155,6 @@ SessionEntry = (
     | ConsoleSessionEnded
     | AgentSessionStarted
     | AgentSessionLabelRaised
+    | SessionQuestionsAllowed
     | AgentSessionEnded
 )

@@ -32,6 +32,7 @@ from gateway.server.methods.views import (
     view_grant,
     view_limits,
     view_passkey,
+    view_stopped,
     view_tool,
 )
 
@@ -71,7 +72,13 @@ class ConsoleMethods:
                 "approvals/get": MethodRow(self.get_approval, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "approvals/decide": MethodRow(self.decide_approval, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "turns/allow-questions": MethodRow(
-                    self.allow_questions, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION, ("turn:questions-allowed",)
+                    self.allow_turn, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION, ("turn:questions-allowed",)
+                ),
+                "sessions/allow-questions": MethodRow(
+                    self.allow_session,
+                    Concurrency.AT_ONCE,
+                    MethodPermission.ANY_SESSION,
+                    ("agent-session:questions-allowed",),
                 ),
                 "grants/list": MethodRow(self.list_grants, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "grants/revoke": MethodRow(
@@ -109,7 +116,8 @@ class ConsoleMethods:
         """The person's own, newest first."""
         approvals = await self._gateway.approvals.list(caller.principal.id)
         wanted = [each for each in approvals if params.status == "all" or each.status is ApprovalStatus.PENDING]
-        return wire.ApprovalList(approvals=tuple(map(view_approval, wanted)))
+        stopped = self._gateway.denials.stopped(caller.principal.id)
+        return wire.ApprovalList(approvals=tuple(map(view_approval, wanted)), stopped=tuple(map(view_stopped, stopped)))
 
     async def get_approval(self, caller: ConsoleCaller, params: wire.ApprovalRef) -> wire.ApprovalQuestion:
         """The exact statement, and a challenge for one decision."""
@@ -139,9 +147,14 @@ class ConsoleMethods:
             grant=None if decided.grant is None else view_grant(decided.grant),
         )
 
-    async def allow_questions(self, caller: ConsoleCaller, params: wire.OpenTurnRef) -> Nothing:
+    async def allow_turn(self, caller: ConsoleCaller, params: wire.OpenTurnRef) -> Nothing:
         """Let a turn ask again that the person has turned down so often that it asks nothing more."""
-        await self._gateway.turns.allow_questions(caller.principal.id, params.turn_id)
+        await self._gateway.denials.allow_turn(caller.principal.id, params.turn_id)
+        return Nothing()
+
+    async def allow_session(self, caller: ConsoleCaller, params: wire.AgentSessionRef) -> Nothing:
+        """Let a session ask again, whichever turn it is in."""
+        await self._gateway.denials.allow_session(params.session_id, caller.principal.id)
         return Nothing()
 
     async def list_grants(self, caller: ConsoleCaller, _params: Nothing) -> GrantList:

@@ -11,9 +11,10 @@ from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Label, Profile
 from gateway.protocol import shapes
 from gateway.protocol.agent_methods import WireOpenTurn
-from gateway.protocol.console_methods import AuditEntry, PasskeyView, ProfilePolicy
+from gateway.protocol.console_methods import AuditEntry, PasskeyView, ProfilePolicy, StoppedView
 from gateway.runtime import ports, turns
 from gateway.runtime.calls import CallAnswer
+from gateway.runtime.denials import StoppedQuestions
 from gateway.server.methods.encoding import encode_base64url
 
 _LABELS: dict[int, Literal["public", "internal", "confidential", "high"]] = {
@@ -138,6 +139,16 @@ def view_passkey(passkey: Passkey) -> PasskeyView:
         last_used_at=None if passkey.last_used_at is None else rfc3339(passkey.last_used_at),
         transports=passkey.transports,
         backed_up=passkey.backed_up,
+    )
+
+
+def view_stopped(stopped: StoppedQuestions) -> StoppedView:
+    """What asks its person nothing more."""
+    return StoppedView(
+        session_id=stopped.session_id,
+        denials=stopped.denials,
+        conversation_id=stopped.conversation_id,
+        turn_id=stopped.turn_id,
     )
 
 

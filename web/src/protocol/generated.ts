@@ -217,6 +217,10 @@ export interface CountersignProtocol {
         params: Nothing;
         result: ConsoleDescription;
       };
+      "sessions/allow-questions": {
+        params: AgentSessionRef;
+        result: Nothing;
+      };
       "turns/allow-questions": {
         params: OpenTurnRef;
         result: Nothing;
@@ -795,10 +799,20 @@ export interface ApprovalPage {
   status?: "pending" | "all";
 }
 /**
- * Approvals that this person may see.
+ * Approvals that this person may see, and what asks them nothing more until they allow it.
  */
 export interface ApprovalList {
   approvals: Approval[];
+  stopped: StoppedView[];
+}
+/**
+ * A session that asks this person nothing more after `denials` noes in a row; with a turn, only that open turn of it.
+ */
+export interface StoppedView {
+  conversationId?: string;
+  denials: number;
+  sessionId: string;
+  turnId?: string;
 }
 /**
  * Which page of the log, newest first.
@@ -937,6 +951,12 @@ export interface ConsoleSessionView {
   principal: string;
   principalName: string;
   profile: Profile;
+}
+/**
+ * Which agent session.
+ */
+export interface AgentSessionRef {
+  sessionId: string;
 }
 /**
  * Which open turn.

@@ -20,6 +20,7 @@ from gateway.core.ledger.sessions import (
     ConsoleSessionRenewed,
     ConsoleSessionStarted,
     SessionEntry,
+    SessionQuestionsAllowed,
 )
 from gateway.core.model import Session
 from gateway.core.vocabulary import Label
@@ -82,6 +83,8 @@ def change_sessions(entry: SessionEntry) -> Sequence[Change]:
             return (Change(START_AGENT_SESSION, _agent_session_row(entry)),)
         case AgentSessionLabelRaised():
             return (Change(RAISE_SESSION_LABEL, {"of_id": entry.id, "of_label": entry.label}),)
+        case SessionQuestionsAllowed():
+            return ()
         case AgentSessionEnded():
             return (Change(END_AGENT_SESSION, {"of_id": entry.id, "ended_at": entry.at}),)
         case _:

@@ -7,7 +7,7 @@ import type {
   HttpReply,
 } from "../../../src/features/console/console-environment.ts";
 import type { ConsoleMethods, ConsoleNotifications } from "../../../src/protocol/contract.ts";
-import type { Approval, ApprovalQuestion } from "../../../src/protocol/generated.ts";
+import type { Approval, ApprovalQuestion, StoppedView } from "../../../src/protocol/generated.ts";
 import type { ConnectionState } from "../../../src/protocol/rpc.ts";
 import { RpcError, SessionOver } from "../../../src/protocol/rpc.ts";
 
@@ -77,6 +77,7 @@ export class FakeGateway {
   session = true;
   profile: "operator" | "guest" = "operator";
   questions: ApprovalQuestion[] = [];
+  stopped: StoppedView[] = [];
   handlers: Handlers = {};
   replies: Record<string, (body: Readonly<Record<string, unknown>>) => HttpReply> = {};
   readonly calls: { readonly method: string; readonly params: unknown }[] = [];
@@ -135,7 +136,10 @@ export class FakeGateway {
         connectionId: "con_1",
         agentOrigin: AGENT,
       }),
-      "approvals/list": () => ({ approvals: this.questions.map(({ approval }) => approval) }),
+      "approvals/list": () => ({
+        approvals: this.questions.map(({ approval }) => approval),
+        stopped: this.stopped,
+      }),
       "approvals/get": ({ approvalId }) => {
         const question = this.questions.find(({ approval }) => approval.id === approvalId);
         if (question === undefined) throw new RpcError(-32003, "unknown approval");
