@@ -32,6 +32,8 @@ _WRITE_ONLY_JSON = (
 )
 """Without these options orjson would write dates and dataclasses. With them it refuses both, since no `default` is given."""
 
+_OWN_JSON = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+
 _MAY_HIDE_A_NUMBER = re.compile(rb"null|[0-9]{16}|e\+")
 """orjson writes NaN and infinities as `null`; the float 1e16 becomes an integer that no reader may accept."""
 
@@ -116,7 +118,7 @@ def own_bytes(value: Json) -> bytes:
     Under these restrictions sorted orjson output equals RFC 8785 (tested against the reference implementation), at a
     twentieth of the cost. Never use it for data from outside.
     """
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
+    return orjson.dumps(value, option=_OWN_JSON)
 
 
 def digest(value: Json) -> str:

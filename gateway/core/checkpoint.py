@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -20,7 +20,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from gateway.core.errors import Misconfigured
-from gateway.core.merkle import HASH_SIZE
 
 ED25519: Final = b"\x01"
 """The signature type byte of signed-note for Ed25519; others (ML-DSA is 0x06) can join without a new format."""
@@ -28,6 +27,9 @@ ED25519: Final = b"\x01"
 KEY_SIZE: Final = 32
 
 _NAME = re.compile(r"[^\s+]+")
+_CHECKPOINT = re.compile(r"([^\n]+)\n(0|[1-9][0-9]{0,15})\n([A-Za-z0-9+/]{43}=)\n")
+"""Origin, size and the base64 of 32 bytes. Lines after the third are extensions that a reader must tolerate."""
+
 _PRIVATE = "PRIVATE+KEY+"
 _SIGNATURE = "— "
 
@@ -177,15 +179,12 @@ def _public_key(raw: bytes) -> Ed25519PublicKey:
 
 
 def _read_checkpoint(text: str) -> Checkpoint | None:
-    # Lines after the third are extensions that a reader must tolerate.
-    match text.split("\n"):
-        case [origin, size, encoded, *_] if origin:
-            root = _decode(encoded)
-            if root is None or len(root) != HASH_SIZE or re.fullmatch(r"0|[1-9][0-9]{0,15}", size) is None:
-                return None
-            return Checkpoint(origin, int(size), root)
-        case _:
-            return None
+    read = _CHECKPOINT.match(text)
+    if read is None:
+        return None
+    origin, size, encoded = read.groups()
+    root = _decode(encoded)
+    return None if root is None else Checkpoint(origin, int(size), root)
 
 
 def _read_key(line: str) -> tuple[str, bytes, bytes]:
@@ -202,8 +201,8 @@ def _read_key(line: str) -> tuple[str, bytes, bytes]:
 
 def _decode(encoded: str) -> bytes | None:
     try:
-        raw = b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
+        raw = binascii.a2b_base64(encoded)
+    except ValueError:
         return None
-    # The last character may have spare bits that Python ignores; one value has one spelling here.
-    return raw if b64encode(raw).decode() == encoded else None
+    # Python ignores spare bits of the last character, and characters that are not base64; one value has one spelling here.
+    return raw if binascii.b2a_base64(raw, newline=False).decode() == encoded else None

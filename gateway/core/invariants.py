@@ -282,9 +282,10 @@ class InvariantChecker:
         return None
 
     def _find_left_over(self) -> Violation | None:
-        for _, call_id in sorted(self._left_over):
-            return Violation(Invariant.ONE_CLOSING, f"call `{call_id}` was left running by an earlier run and never closed")
-        return None
+        if not self._left_over:
+            return None
+        _, call_id = min(self._left_over)
+        return Violation(Invariant.ONE_CLOSING, f"call `{call_id}` was left running by an earlier run and never closed")
 
 
 _ENOUGH: Final[Mapping[str, frozenset[str | None]]] = {

@@ -225,7 +225,7 @@ class _Check:
 
     def _finish_stretch(self, following: Checkpoint) -> LogFault | None:
         first = self._frontier.size
-        grown = grow(self._frontier, (leaf.hash for leaf in self._stretch))
+        grown = grow(self._frontier, [leaf.hash for leaf in self._stretch])
         root = grown.root()
         if grown.size == following.size and root != following.root:
             return LogFault(

@@ -61,6 +61,14 @@ def test_no_changed_byte_passes(position: int, flip: int) -> None:
     assert isinstance(opened, Unverified)
 
 
+def test_no_single_changed_bit_passes() -> None:
+    whole = NOTE.encode()
+    for bit in range(8 * len(whole)):
+        raw = bytearray(whole)
+        raw[bit // 8] ^= 1 << bit % 8
+        assert isinstance(open_note(raw.decode(errors="replace"), KEY.verification_key), Unverified), bit
+
+
 @pytest.mark.parametrize(
     "note",
     [

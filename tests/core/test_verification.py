@@ -26,6 +26,12 @@ def edited(leaf: LeafRecord, **changes: Json) -> LeafRecord:
     return replace(leaf, body=body, hash=leaf_hash(body))
 
 
+def flipped(raw: bytes, bit: int) -> bytes:
+    changed = bytearray(raw)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
 # ── the tree ──
 
 
@@ -142,6 +148,33 @@ def test_the_newest_signature_alone_finds_every_edited_or_removed_record(index: 
     assert not WHOLE.with_leaf(index, edited(WHOLE.leaves[index], at=1)).check(newest_only=True).sound
     remaining = (*WHOLE.leaves[:index], *WHOLE.leaves[index + 1 :])
     assert not replace(WHOLE, leaves=remaining).check(newest_only=True).sound
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_a_single_changed_bit_of_any_record_is_found(data: st.DataObject) -> None:
+    leaf = data.draw(st.sampled_from(WHOLE.leaves))
+    field = data.draw(st.sampled_from([name for name in ("hash", "body", "salt", "payload") if getattr(leaf, name) is not None]))
+    raw: bytes = getattr(leaf, field)
+    bit = data.draw(st.integers(0, 8 * len(raw) - 1))
+    spoilt = WHOLE.with_leaf(leaf.index, replace(leaf, **{field: flipped(raw, bit)}))
+    assert not spoilt.check(newest_only=True).sound
+    assert not spoilt.check().sound
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_a_single_changed_bit_of_any_checkpoint_is_found(data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(WHOLE.notes) - 1))
+    raw = WHOLE.notes[place].encode()
+    bit = data.draw(st.integers(0, 8 * len(raw) - 1))
+    note = flipped(raw, bit).decode(errors="replace")
+    spoilt = replace(WHOLE, notes=(*WHOLE.notes[:place], note, *WHOLE.notes[place + 1 :]))
+    assert not spoilt.check().sound
+    # Only of older checkpoints, and only the signature, is taken on the newest one's word.
+    signed = bit < 8 * (raw.index(b"\n\n") + 2)
+    if signed or place == len(WHOLE.notes) - 1:
+        assert not spoilt.check(newest_only=True).sound
 
 
 def test_an_older_signature_is_checked_only_on_request_and_the_newest_always() -> None:

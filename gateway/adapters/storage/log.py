@@ -28,6 +28,8 @@ _LEAVES = select(
 ).order_by(t.leaves.c.position)
 """What a LeafRecord is made of; the text of a body as the bytes that are hashed."""
 
+_NOTES = select(t.checkpoints.c.note).order_by(t.checkpoints.c.size)
+
 
 def grow_checked(connection: Connection, key: VerificationKey, place: int | None = None) -> tuple[Frontier, bytes | None]:
     """The frontier to continue from, after hashing the whole log again: it must be what its last checkpoint signed.
@@ -70,17 +72,13 @@ def is_empty(connection: Connection) -> bool:
 
 def read_leaves(connection: Connection) -> Iterator[LeafRecord]:
     """Every leaf, in order."""
-    # As the driver gives them: SQLAlchemy's rows cost as much as all that is done with them.
-    cursor = connection.connection.cursor()
-    cursor.execute(str(_LEAVES.compile(dialect=connection.dialect)))
-    while rows := cursor.fetchmany(CHUNK):
-        yield from starmap(LeafRecord, rows)
+    return starmap(LeafRecord, _stream_tuples(connection, _LEAVES))
 
 
 def read_notes(connection: Connection) -> Iterator[str]:
     """Every checkpoint's note, by size."""
-    for row in _stream(connection, select(t.checkpoints.c.note).order_by(t.checkpoints.c.size)):
-        yield row.note
+    for (note,) in _stream_tuples(connection, _NOTES):
+        yield note
 
 
 def newest_note(connection: Connection) -> str | None:
@@ -124,3 +122,11 @@ def _check_hashes(connection: Connection) -> Iterator[bytes]:
 
 def _stream(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Any]:
     yield from connection.execution_options(yield_per=CHUNK).execute(query)
+
+
+def _stream_tuples(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Rows as the driver gives them: SQLAlchemy's cost as much as all that a check does with them."""
+    cursor = connection.connection.cursor()
+    cursor.execute(str(query.compile(dialect=connection.dialect)))
+    while rows := cursor.fetchmany(CHUNK):
+        yield from rows
