@@ -285,6 +285,30 @@ async def test_ctrl_c_at_a_question_ends_it_and_nothing_runs(tmp_path: Path) -> 
         assert at.effects() == []
 
 
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+@pytest.mark.requirement("002-09", "after Ctrl-C at a question the prompt is there, and what is typed is answered")
+async def test_after_ctrl_c_at_a_question_the_conversation_continues(tmp_path: Path, kind: str) -> None:
+    async with agent_command(tmp_path, call("note", what="x"), Reply("Yes."), call("note", what="y"), Reply("Kept.")) as at:
+        at.extra = {"TERM": kind}
+        async with at.open_terminal() as ada:
+            await ada.expect("you> ")
+            ada.type("note x\n")
+            await ada.expect(QUESTION)
+            ada.type("\x03")
+            await ada.expect("Stopping")
+            await ada.expect("you> ")
+            ada.type("still there?\n")
+            await ada.expect(r"agent> Yes\.")
+            await ada.expect("you> ")
+            ada.type("note y\n")
+            await ada.expect(QUESTION)
+            ada.type("y\n")
+            await ada.expect(r"agent> Kept\.")
+            ada.type(":quit\n")
+            assert await ada.wait() == 0
+            assert at.effects() == ["note y 1"]
+
+
 async def test_questions_do_not_disturb_the_event_stream(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     async with (

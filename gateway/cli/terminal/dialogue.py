@@ -69,6 +69,8 @@ class Dialogue:
             return await self._agent.runner.run(text, self._agent.model)
         finally:
             self._is_busy = False
+            # A turn that was stopped leaves its question open for a moment; the keyboard is the prompt's from here on.
+            await self._agent.questions.close()
 
     async def _until_left(self, work: Coroutine[Any, Any, ExitCode]) -> ExitCode:
         loop = asyncio.get_running_loop()

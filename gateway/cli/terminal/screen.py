@@ -186,6 +186,7 @@ class Keyboard:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
         self._lines: deque[str] = deque()
+        self._waiting: list[asyncio.Future[None]] = []
         self._ended = False
 
     async def read_line(self) -> str | None:
@@ -228,17 +229,27 @@ class Keyboard:
             return b""
 
     async def _wait(self) -> None:
+        """Until something was typed. Of several that wait, the one that came last gets it: the end of a question that was
+        cancelled may come after the prompt that follows it, and must leave the prompt its reader."""
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
         try:
-            loop.add_reader(self.descriptor, lambda: ready.done() or ready.set_result(None))
+            loop.add_reader(self.descriptor, self._wake)
         except OSError:
             # A file, or a device like /dev/null: never waits.
             return
+        self._waiting.append(ready)
         try:
             await ready
         finally:
-            loop.remove_reader(self.descriptor)
+            self._waiting.remove(ready)
+            if not self._waiting:
+                loop.remove_reader(self.descriptor)
+
+    def _wake(self) -> None:
+        latest = self._waiting[-1]
+        if not latest.done():
+            latest.set_result(None)
 
     def _take(self, piece: bytes) -> None:
         self._ended = not piece and not self._rest
