@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from gateway.agent.browser import trim
 from gateway.agent.messages import Result
-from gateway.agent.ports import ChatFailure, ChatFailureKind
+from gateway.agent.ports import ChatFailure, ChatFailureKind, CutReason
 from gateway.agent.render import fill
 from gateway.agent.turn_progress import StuckReason
 from gateway.core.errors import GatewayError, NotFound, NotSignedIn
@@ -44,8 +44,24 @@ class Copy:
                 return self.say("keptWork")
             case StuckReason.LOOPING:
                 return self.say("looped")
+            case StuckReason.CUT:
+                return self.say("cutCall")
+            case StuckReason.FILTERED:
+                return self.say("heldBack")
             case StuckReason.CAPPED:
                 return self.say("capped")
+            case _:
+                assert_never(why)
+
+    def explain_cut(self, why: CutReason) -> str:
+        """What is missing from a reply that is taken as it is."""
+        match why:
+            case CutReason.LENGTH:
+                return self.say("cutShort")
+            case CutReason.FILTERED:
+                return self.say("restHeldBack")
+            case CutReason.CALLS:
+                return self.say("callsLeftOut")
             case _:
                 assert_never(why)
 
@@ -64,7 +80,9 @@ class Copy:
             case GatewayError():
                 return f"{self.say('gatewayFailed')} ({error.message})"
             case ChatFailure(fault=ChatFailureKind.MODEL_UNAVAILABLE):
-                return self.say("noModel")
+                return f"{self.say('noModel')} ({error.message})"
+            case ChatFailure(fault=ChatFailureKind.FAILED):
+                return f"{self.say('modelFailed')} ({error.message})"
             case ChatFailure(fault=ChatFailureKind.REFUSED):
                 return f"{self.say('modelRefused')} ({error.message})"
             case ChatFailure():

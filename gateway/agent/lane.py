@@ -14,7 +14,7 @@ from gateway.agent.copy import Copy
 from gateway.agent.enrich import enrich
 from gateway.agent.focus import NOTHING, update_focus
 from gateway.agent.messages import Message, Tool, ToolMessage
-from gateway.agent.ports import Chat, ChatRequest, ReplyObserver, StopSignal
+from gateway.agent.ports import Chat, ChatRequest, CutReason, ReplyObserver, StopSignal
 from gateway.agent.prompts import Words
 from gateway.agent.reply import ReplyEnd, ReplyReader, read_deltas
 from gateway.agent.turn_progress import StuckReason
@@ -98,6 +98,10 @@ class LaneListener(Protocol):
         """Earlier turns were left out to make the rest fit, or results were cut."""
         ...
 
+    def cut(self, why: CutReason) -> None:
+        """What the model wrote is taken as it is, and is not all."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LaneInput:
@@ -144,10 +148,12 @@ def complete(proposal: ProposedCall, message: str, lane: LaneInput) -> ProposedC
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A whole reply, put together from its pieces: its text, and calls as (name, arguments as they were written)."""
+    """A whole reply, put together from its pieces: its text, and calls as (name, arguments as they were written). `cut`: why it
+    is not all that the model would have written."""
 
     text: str
     calls: Sequence[tuple[str, str]] = ()
+    cut: CutReason | None = None
 
 
 async def collect(
@@ -169,7 +175,7 @@ async def collect(
             lane.observer.wrote(request.messages, _raw(reader), reader.tokens)
     if reader.usage is None:
         lane.listener.counted(_estimate(request), estimate_tokens(reader.written), exact=False)
-    return ModelReply(reader.said, [(call.name, call.arguments) for _, call in sorted(reader.calls.items())])
+    return ModelReply(reader.said, [(call.name, call.arguments) for _, call in sorted(reader.calls.items())], reader.cut)
 
 
 def _raw(reader: ReplyReader) -> str:

@@ -35,6 +35,7 @@ class LoopLimits:
     model_waits: int
     model_wait_seconds: float
     broken_reply_retries: int
+    model_error_characters: int
     characters_per_token: int
     characters_per_dense_token: int
     message_tokens: int

@@ -16,7 +16,7 @@ from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage,
 from gateway.agent.mistakes import MISTAKES
 from gateway.agent.nudges import looks_like_planning
 from gateway.agent.parse import MAX_NAME, ParseFailure, find_object, read_object
-from gateway.agent.ports import ChatMessage, ChatRequest
+from gateway.agent.ports import ChatMessage, ChatRequest, CutReason
 from gateway.agent.provenance import frame_result, neutralise
 from gateway.agent.render import fill
 from gateway.agent.repair import RepairDialogue
@@ -57,6 +57,13 @@ async def native_lane(lane: LaneInput) -> LaneStep:
     while True:
         heard = await _converse(lane, [*prompt, *dialogue.turns], tools, max_tokens)
         read = _interpret(heard, lane)
+        if heard.cut is not None:
+            if isinstance(read, ParseFailure) and heard.cut is not CutReason.CALLS:
+                # It would be cut off again at the same place, and each time may cost money.
+                lane.observer.faulted(read.reason)
+                lane.listener.discarded()
+                return StuckStep(StuckReason.CUT if heard.cut is CutReason.LENGTH else StuckReason.FILTERED)
+            lane.listener.cut(heard.cut)
         if isinstance(read, ParseFailure):
             lane.observer.faulted(read.reason)
             lane.listener.discarded()
@@ -111,6 +118,9 @@ async def _converse(lane: LaneInput, prompt: Sequence[ChatMessage], tools: Seque
 def _interpret(heard: ModelReply, lane: LaneInput) -> CallsStep | AnswerStep | ParseFailure:
     """The step, or what to tell the model of its mistake."""
     if heard.calls:
+        if heard.cut is CutReason.LENGTH and not trim(heard.calls[-1][1]):
+            # Its arguments were still to come; without them it would be another call.
+            return ParseFailure(MISTAKES.call_without_json)
         proposals: list[ProposedCall] = []
         for name, arguments in heard.calls:
             read = _read_call(name, arguments)

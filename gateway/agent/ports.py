@@ -108,7 +108,27 @@ class Usage:
     completion_tokens: int
 
 
-ChatDelta: TypeAlias = TextDelta | CallDelta | Usage | TokenIds
+class CutReason(StrEnum):
+    """Why a reply is not all that the model would have written."""
+
+    LENGTH = "length"
+    """It came to the most tokens of one step."""
+
+    FILTERED = "filtered"
+    """Whoever runs the model held the rest back."""
+
+    CALLS = "calls"
+    """It has more calls than are taken from one reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutDelta:
+    """The reply ends here, and is not whole."""
+
+    why: CutReason
+
+
+ChatDelta: TypeAlias = TextDelta | CallDelta | CutDelta | Usage | TokenIds
 """A piece of a reply. `TokenIds` comes once, from servers that tell the ids."""
 
 
@@ -131,6 +151,9 @@ class ChatFailureKind(StrEnum):
 
     UNREACHABLE = "unreachable"
     """Nothing came back, or it broke off in the middle."""
+
+    FAILED = "failed"
+    """The model server reported an error of its own."""
 
     REFUSED = "refused"
     """The request itself was refused; asking again changes nothing."""

@@ -12,7 +12,7 @@ from gateway.agent.browser import trim
 from gateway.agent.budget import length_of
 from gateway.agent.limits import LIMITS
 from gateway.agent.parse import MAX_REPLY, ObjectScanner, ThoughtFilter
-from gateway.agent.ports import CallDelta, ChatDelta, TextDelta, Usage
+from gateway.agent.ports import CallDelta, ChatDelta, CutDelta, CutReason, TextDelta, Usage
 from gateway.agent.trajectory import TokenIds
 
 MAX_CALLS: Final = LIMITS.calls_per_reply
@@ -61,6 +61,7 @@ class ReplyReader:
         self.calls: dict[int, CallFragments] = {}
         self.usage: Usage | None = None
         self.tokens: TokenIds | None = None
+        self.cut: CutReason | None = None
         self.is_over = False
         self._end = end
         self._thoughts = ThoughtFilter()
@@ -76,12 +77,10 @@ class ReplyReader:
                 self.usage = delta
             case TokenIds():
                 self.tokens = delta
+            case CutDelta(why):
+                self.cut = why
             case CallDelta(index, name, arguments):
-                self.is_over = not self._has_room(name, arguments) or not 0 <= index < MAX_CALLS
-                if not self.is_over:
-                    call = self.calls.setdefault(index, CallFragments())
-                    call.name += name
-                    call.arguments += arguments
+                self._take_call(index, name, arguments)
             case TextDelta(text):
                 return self._take_text(text)
             case _:
@@ -93,6 +92,16 @@ class ReplyReader:
         heard = HeardText(*self._thoughts.finish())
         self.said += heard.said
         return heard
+
+    def _take_call(self, index: int, name: str, arguments: str) -> None:
+        has_place = 0 <= index < MAX_CALLS
+        if not has_place:
+            self.cut = CutReason.CALLS
+        self.is_over = not self._has_room(name, arguments) or not has_place
+        if not self.is_over:
+            call = self.calls.setdefault(index, CallFragments())
+            call.name += name
+            call.arguments += arguments
 
     def _take_text(self, text: str) -> HeardText | None:
         has_room = self._has_room(text)

@@ -12,6 +12,8 @@ from gateway.agent.events import (
     ContextTrimmedEvent,
     ModelAskedEvent,
     ModelWaitedForEvent,
+    NoticeRaisedEvent,
+    NoticeTone,
     TextDiscardedEvent,
     TextStreamedEvent,
     TokensCountedEvent,
@@ -21,7 +23,7 @@ from gateway.agent.lane import LaneInput, LaneStep
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import count_rounds
 from gateway.agent.native_lane import native_lane
-from gateway.agent.ports import Chat, ChatFailure, ChatFailureKind
+from gateway.agent.ports import Chat, ChatFailure, ChatFailureKind, CutReason
 from gateway.agent.turn import LoopTurn
 
 MAX_ROUNDS: Final = LIMITS.rounds
@@ -117,6 +119,9 @@ class _Listener:
     def trimmed(self, dropped_turns: int) -> None:
         self._world.emit(ContextTrimmedEvent(dropped_turns))
 
+    def cut(self, why: CutReason) -> None:
+        self._world.emit(NoticeRaisedEvent(NoticeTone.INFO, self._world.copy.explain_cut(why)))
+
 
 async def _mend(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], failure: ChatFailure, attempt: int) -> bool:
     """Whether it is worth asking again after this failure; waits as long as that takes."""
@@ -133,7 +138,7 @@ async def _mend(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any
             world.emit(ModelWaitedForEvent(failure.state))
             await world.wait(_MODEL_RETRY_SECONDS, turn.stop)
             return True
-        case ChatFailureKind.UNREACHABLE:
+        case ChatFailureKind.UNREACHABLE | ChatFailureKind.FAILED:
             return attempt <= _BREAK_RETRIES
         case _:
             assert_never(failure.fault)

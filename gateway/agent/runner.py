@@ -5,7 +5,7 @@ results back, and stops. It holds no authority; every call it sends may be refus
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from gateway.agent.browser import trim
 from gateway.agent.dependencies import LoopDependencies
@@ -31,6 +31,9 @@ from gateway.agent.retries import TurnLimits, ask_for_step, refresh
 from gateway.agent.turn import LoopTurn, voids_snapshot
 from gateway.agent.turn_progress import StuckReason, label_of, progress_of
 from gateway.core.errors import GatewayError, InvalidParams, NotFound
+
+_AT_A_LIMIT: Final = frozenset({StuckReason.CAPPED, StuckReason.LOOPING, StuckReason.CUT, StuckReason.FILTERED})
+"""Reasons to give up that are no answer, however calmly they are said."""
 
 
 class TurnRunner:
@@ -148,7 +151,7 @@ class TurnRunner:
         actions = turn.actions or []
         rest = actions[state.finished :] if has_work and len(actions) > 1 else []
         await self._say(turn, f"{words}\n\n{copy.name_the_rest(rest)}" if rest else words)
-        return TurnOutcome.CAPPED if why in (StuckReason.CAPPED, StuckReason.LOOPING) else TurnOutcome.ANSWERED
+        return TurnOutcome.CAPPED if why in _AT_A_LIMIT else TurnOutcome.ANSWERED
 
     async def _finish(self, turn: LoopTurn, work: Awaitable[TurnOutcome]) -> TurnOutcome:
         """See a turn through: do its work and close it, whatever happened."""

@@ -27,6 +27,12 @@ class StuckReason(StrEnum):
     LOOPING = "looping"
     """The same calls come to the same results."""
 
+    CUT = "cut"
+    """The call that it writes does not fit into one step."""
+
+    FILTERED = "filtered"
+    """Its reply was held back."""
+
     CAPPED = "capped"
     """The turn had as many calls as it may."""
 

@@ -19,6 +19,8 @@ from gateway.agent.ports import (
     ChatFailureKind,
     ChatMessage,
     ChatRequest,
+    CutDelta,
+    CutReason,
     StopSignal,
     TextDelta,
     Usage,
@@ -143,7 +145,8 @@ def deltas_of_reply(reply: dict[str, Any]) -> list[ChatDelta]:
         raise ChatFailure(ChatFailureKind(reply["fails"]), "scripted", reply.get("state"))
     calls = [CallDelta(index, **call) for index, call in enumerate(reply.get("calls", ()))]
     usage = [Usage(reply["usage"]["promptTokens"], reply["usage"]["completionTokens"])] if "usage" in reply else []
-    return [*pieces_of(reply.get("text", "")), *calls, *usage]
+    cut = [CutDelta(CutReason(reply["cut"]))] if "cut" in reply else []
+    return [*pieces_of(reply.get("text", "")), *calls, *cut, *usage]
 
 
 def pieces_of(text: str) -> list[ChatDelta]:

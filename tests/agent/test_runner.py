@@ -24,7 +24,7 @@ from gateway.agent.retries import TurnLimits
 from gateway.agent.runner import TurnRunner
 from gateway.agent.trajectory import TokenIds
 from tests.agent.scripted import COPY
-from tests.agent.scripted_turns import DONE, LIST, NATIVE, SMALL, said, stage
+from tests.agent.scripted_turns import DONE, LIST, NATIVE, SMALL, notices, said, stage
 
 
 async def test_a_model_that_talks_on_after_its_action_is_stopped() -> None:
@@ -63,6 +63,7 @@ async def test_of_calls_without_end_no_more_are_read_than_a_message_can_hold() -
     scene = stage(forever, "Done.", results=(DONE,) * MAX_CALLS)
     await scene.runner().run("list notes", NATIVE)
     assert scene.gateway.invoked == MAX_CALLS
+    assert notices(scene.events) == [COPY.say("callsLeftOut")]
 
 
 @pytest.mark.parametrize("index", [-1, MAX_CALLS, 2**31 - 2, 2**62])

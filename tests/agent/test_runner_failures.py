@@ -39,8 +39,8 @@ async def test_a_turn_that_cannot_begin_is_said_and_can_be_said_again() -> None:
 @pytest.mark.parametrize(
     ("failure", "words"),
     [
+        (ChatFailure(ChatFailureKind.MODEL_UNAVAILABLE, "none", "absent"), f"{COPY.say('noModel')} (none)"),
         (ChatFailure(ChatFailureKind.REFUSED, "too long"), "The model did not accept the request. (too long)"),
-        (ChatFailure(ChatFailureKind.MODEL_UNAVAILABLE, "none", "absent"), COPY.say("noModel")),
         (RuntimeError("a bug"), COPY.say("gatewayFailed")),
     ],
     ids=["refused", "absent", "bug"],
@@ -81,7 +81,7 @@ async def test_a_model_that_never_starts_is_waited_for_and_then_not() -> None:
     assert await scene.runner().run("hello", SMALL) is TurnOutcome.FAILED
     assert scene.waited == [2.0] * 45
     assert scene.events.count(ModelWaitedForEvent("starting")) == 45
-    assert notices(scene.events) == [COPY.say("noModel")]
+    assert notices(scene.events) == [f"{COPY.say('noModel')} (starting)"]
 
 
 async def test_somebody_elses_server_that_breaks_off_is_asked_twice_more_and_no_oftener() -> None:
@@ -136,6 +136,7 @@ async def test_what_cannot_be_recorded_is_told_and_the_turn_goes_on() -> None:
 def test_every_failure_has_its_calm_words() -> None:
     assert COPY.explain_failure(NotFound("unknown")) == COPY.say("notThere")
     assert COPY.explain_failure(ChatFailure(ChatFailureKind.UNREACHABLE, "x")) == COPY.say("modelSilent")
+    assert COPY.explain_failure(ChatFailure(ChatFailureKind.FAILED, "x")) == f"{COPY.say('modelFailed')} (x)"
     assert COPY.explain_failure(GatewayError("why")) == "The gateway could not do that. Please try again. (why)"
 
 

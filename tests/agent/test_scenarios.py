@@ -91,8 +91,8 @@ def reply_of(said: Any) -> Any:
     """What a scripted model says, from what a scenario writes of it."""
     if isinstance(said, str) or "fails" in said:
         return said
-    if "calls" in said:
-        return {"calls": [{"name": name, "arguments": text_of(given)} for name, given in said["calls"]]}
+    if "calls" in said or "cut" in said:
+        return {**said, "calls": [{"name": name, "arguments": text_of(given)} for name, given in said.get("calls", [])]}
     return as_json(said)
 
 
@@ -112,11 +112,14 @@ def result_of(gives: Any) -> dict[str, Any]:
     return {"content": "", "trust": "trusted", "truncated": False, **gives}
 
 
+def named(text: Any) -> Any:
+    """A text, or the sentence that `$name` stands for."""
+    return COPY.say(text[1:]) if isinstance(text, str) and text.startswith("$") else text
+
+
 def assert_step(step: dict[str, Any], expected: dict[str, Any]) -> None:
     if "asks" not in expected:
-        says: str = expected.get("says", "")
-        wanted = {key: value for key, value in expected.items() if key != "gives"}
-        assert step == ({"says": COPY.say(says[1:])} if says.startswith("$") else wanted)
+        assert step == {key: named(value) for key, value in expected.items() if key != "gives"}
         return
     assert step.get("asks") == expected["asks"]
     if "last" in expected:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 import orjson
 
-from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFailureKind, ChatRequest, TextDelta, Usage
+from gateway.agent.completion_stream import CompletionStream, read_failure
+from gateway.agent.ports import ChatDelta, ChatRequest
 from gateway.agent.trajectory import TokenIds
 
 PATH: Final = "/v1/chat/completions"
 
-_LINE: Final = 1 << 20
-"""Bytes of one event; a server that sends more without a line end never meant to end it."""
-
 _REFUSAL: Final = 1 << 16
-_MESSAGE: Final = 500
-"""Characters of a foreign error message that are kept."""
 
 Message: TypeAlias = Mapping[str, Any]
 AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
@@ -44,24 +40,22 @@ class LocalChat:
         request.stop.check()
         exchange = _Exchange(self._app, self._scope(), orjson.dumps(self._body(request)))
         forget = request.stop.listen(exchange.hang_up)
-        events = _EventReader()
-        complete = taken = False
+        reply = CompletionStream()
+        taken = False
         try:
             async for piece in exchange.pieces():
-                for data in events.feed(piece):
-                    # Before the text, because the reader may stop before its end.
-                    if not taken and (tokens := self._take_tokens()) is not None:
-                        yield tokens
-                    taken = True
-                    complete = complete or data == b"[DONE]"
-                    for delta in _read_chunk(data):
-                        yield delta
+                # Before the text, because the reader may stop before its end.
+                if not taken and (tokens := self._take_tokens()) is not None:
+                    yield tokens
+                taken = True
+                for delta in reply.feed(piece):
+                    yield delta
             request.stop.check()
+            for delta in reply.finish():
+                yield delta
         finally:
             forget()
             await exchange.close()
-        if not complete:
-            raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply broke off")
 
     def _scope(self) -> dict[str, Any]:
         return {
@@ -125,7 +119,7 @@ class _Exchange:
             elif len(refusal) < _REFUSAL:
                 refusal += message.get("body", b"")
         if not self._gone.is_set() and status != 200:
-            raise _failure_of(status, refusal)
+            raise read_failure(status, refusal)
 
     async def close(self) -> None:
         """End it, and wait until it has."""
@@ -147,66 +141,3 @@ class _Exchange:
 
     async def _send(self, message: Message) -> None:
         self._answer.put_nowait(message)
-
-
-class _EventReader:
-    """Server-sent events out of bytes: the data of each, as far as one `data:` line holds it."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def feed(self, piece: bytes) -> list[bytes]:
-        if len(self._rest) > _LINE:
-            raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply is garbled")
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        return [line.removeprefix(b"data:").strip() for line in lines if line.startswith(b"data:")]
-
-
-def _read_chunk(data: bytes) -> Generator[ChatDelta]:
-    if data == b"[DONE]":
-        return
-    try:
-        chunk = _object(orjson.loads(data))
-    except orjson.JSONDecodeError:
-        raise ChatFailure(ChatFailureKind.UNREACHABLE, "the reply is garbled") from None
-    if "error" in chunk:
-        raise _error_of(_object(chunk["error"]), 502)
-    delta = _object(_object(next(iter(_list(chunk.get("choices"))), None)).get("delta"))
-    if text := _text(delta.get("content")):
-        yield TextDelta(text)
-    for place, fragment in enumerate(map(_object, _list(delta.get("tool_calls")))):
-        function, index = _object(fragment.get("function")), fragment.get("index")
-        yield CallDelta(index if isinstance(index, int) else place, _text(function.get("name")), _text(function.get("arguments")))
-    match _object(chunk.get("usage")):
-        case {"prompt_tokens": int(prompt), "completion_tokens": int(completion)}:
-            yield Usage(prompt, completion)
-        case _:
-            pass
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _failure_of(status: int, body: bytes) -> ChatFailure:
-    try:
-        return _error_of(_object(_object(orjson.loads(body)).get("error")), status)
-    except orjson.JSONDecodeError:
-        return _error_of({}, status)
-
-
-def _error_of(error: Mapping[str, Any], status: int) -> ChatFailure:
-    message = _text(error.get("message"))[:_MESSAGE] or f"status {status}"
-    if status in (401, 403):
-        return ChatFailure(ChatFailureKind.UNAUTHORISED, message)
-    if status == 503 or error.get("code") == "model_unavailable":
-        return ChatFailure(ChatFailureKind.MODEL_UNAVAILABLE, message, _text(error.get("reason")) or None)
-    return ChatFailure(ChatFailureKind.UNREACHABLE if status >= 500 or status == 0 else ChatFailureKind.REFUSED, message)

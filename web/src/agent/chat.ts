@@ -1,6 +1,6 @@
-import { createParser } from "eventsource-parser";
 import type { InferenceToken } from "../protocol/generated.ts";
-import { isObject } from "./parse.ts";
+import { CompletionStream, readFailure } from "./completion-stream.ts";
+import type { CallDelta } from "./stream-calls.ts";
 
 /** JSON Schema, as far as this code needs to know. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -32,10 +32,21 @@ export interface ChatRequest {
   readonly signal: AbortSignal;
 }
 
-/** A piece of a reply. Tool calls come in fragments, `index` says which call a fragment belongs to. */
+/** Why a reply is not all that the model would have written. */
+export type CutReason =
+  /** It came to the most tokens of one step. */
+  | "length"
+  /** Whoever runs the model held the rest back. */
+  | "filtered"
+  /** It has more calls than are taken from one reply. */
+  | "calls";
+
+/** A piece of a reply. Tool calls come in fragments. */
 export type ChatDelta =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "call"; readonly index: number; readonly name?: string; readonly arguments?: string }
+  | CallDelta
+  /** The reply ends here, and is not whole. */
+  | { readonly kind: "cut"; readonly why: CutReason }
   | { readonly kind: "usage"; readonly promptTokens: number; readonly completionTokens: number };
 
 /** Asks a model and streams what it says. Throws `ChatFailure`, or the signal's reason. */
@@ -48,6 +59,8 @@ export type ChatFailureKind =
   | "modelUnavailable"
   /** Nothing came back, or it broke off in the middle. */
   | "unreachable"
+  /** The model server reported an error of its own. */
+  | "failed"
   /** The request itself was refused; asking again changes nothing. */
   | "refused";
 
@@ -87,9 +100,9 @@ export function chatOver(fetch: Fetch, token: InferenceToken): Chat {
       signal.throwIfAborted();
       throw new ChatFailure("unreachable", String(error));
     });
-    if (!response.ok) throw failureOf(response.status, await response.text().catch(() => ""));
+    if (!response.ok) throw readFailure(response.status, await response.text().catch(() => ""));
     if (response.body === null) throw new ChatFailure("unreachable", "the reply has no body");
-    yield* readEvents(response.body, signal);
+    yield* readBody(response.body, signal);
   };
 }
 
@@ -112,22 +125,17 @@ function bodyOf(request: ChatRequest, model: string): Record<string, unknown> {
   };
 }
 
-async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncIterable<ChatDelta> {
-  const events: string[] = [];
-  const parser = createParser({ onEvent: (event) => events.push(event.data) });
+async function* readBody(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncIterable<ChatDelta> {
+  const reply = new CompletionStream();
   const decoder = new TextDecoder();
   const reader = body.getReader();
-  let complete = false;
   try {
     while (true) {
       const { done, value } = await reader.read();
       if (done) break;
-      parser.feed(decoder.decode(value, { stream: true }));
-      for (const data of events.splice(0)) {
-        if (data === "[DONE]") complete = true;
-        else yield* readChunk(data);
-      }
+      yield* reply.feed(decoder.decode(value, { stream: true }));
     }
+    yield* reply.finish();
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof ChatFailure ? error : new ChatFailure("unreachable", String(error));
@@ -135,55 +143,4 @@ async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal
     // Also when whoever reads has had enough: the gateway then stops the model.
     reader.cancel().catch(() => undefined);
   }
-  if (!complete) throw new ChatFailure("unreachable", "the reply broke off");
-}
-
-function* readChunk(data: string): Iterable<ChatDelta> {
-  let chunk: unknown;
-  try {
-    chunk = JSON.parse(data);
-  } catch {
-    throw new ChatFailure("unreachable", "the reply is garbled");
-  }
-  if (!isObject(chunk)) return;
-  if (isObject(chunk.error)) throw errorOf(chunk.error, 502);
-  const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-  const delta = isObject(choice) && isObject(choice.delta) ? choice.delta : {};
-  if (typeof delta.content === "string" && delta.content !== "") yield { kind: "text", text: delta.content };
-  if (Array.isArray(delta.tool_calls)) {
-    for (const [place, call] of delta.tool_calls.entries()) {
-      if (!isObject(call)) continue;
-      const named = isObject(call.function) ? call.function : {};
-      yield {
-        kind: "call",
-        index: Number.isInteger(call.index) ? (call.index as number) : place,
-        ...(typeof named.name === "string" && { name: named.name }),
-        ...(typeof named.arguments === "string" && { arguments: named.arguments }),
-      };
-    }
-  }
-  if (isObject(chunk.usage)) {
-    const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = chunk.usage;
-    if (typeof promptTokens === "number" && typeof completionTokens === "number")
-      yield { kind: "usage", promptTokens, completionTokens };
-  }
-}
-
-function failureOf(status: number, body: string): ChatFailure {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    if (isObject(parsed) && isObject(parsed.error)) return errorOf(parsed.error, status);
-  } catch {
-    // Not ours: a proxy between us. The status says enough.
-  }
-  return errorOf({}, status);
-}
-
-function errorOf(error: Record<string, unknown>, status: number): ChatFailure {
-  const message = typeof error.message === "string" ? error.message : `status ${status}`;
-  const state = typeof error.reason === "string" ? error.reason : undefined;
-  if (status === 401 || status === 403) return new ChatFailure("unauthorised", message);
-  if (status === 503 || error.code === "model_unavailable") return new ChatFailure("modelUnavailable", message, state);
-  if (status >= 500) return new ChatFailure("unreachable", message);
-  return new ChatFailure("refused", message);
 }

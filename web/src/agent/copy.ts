@@ -1,5 +1,6 @@
 import words from "../../../loop/copy.json" with { type: "json" };
 import type { Outcome } from "../protocol/generated.ts";
+import type { CutReason } from "./chat.ts";
 import type { StuckReason } from "./lane.ts";
 import type { Observation } from "./messages.ts";
 import { fill } from "./render.ts";
@@ -33,8 +34,24 @@ export function explainStuck(why: StuckReason, hasWork: boolean): string {
       return copy.keptWork;
     case "looping":
       return copy.looped;
+    case "cut":
+      return copy.cutCall;
+    case "filtered":
+      return copy.heldBack;
     case "capped":
       return copy.capped;
+  }
+}
+
+/** What is missing from a reply that is taken as it is. */
+export function explainCut(why: CutReason): string {
+  switch (why) {
+    case "length":
+      return copy.cutShort;
+    case "filtered":
+      return copy.restHeldBack;
+    case "calls":
+      return copy.callsLeftOut;
   }
 }
 

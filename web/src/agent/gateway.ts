@@ -33,8 +33,21 @@ export function explainFailure(error: unknown, whenLost: string = copy.gatewayFa
   if (error instanceof RpcError && error.code === RpcCode.notFound) return copy.notThere;
   if (error instanceof RpcError) return `${copy.gatewayFailed} (${error.message})`;
   if (error instanceof ChatFailure) {
-    if (error.kind === "modelUnavailable") return copy.noModel;
-    return error.kind === "refused" ? `${copy.modelRefused} (${error.message})` : copy.modelSilent;
+    return explainChatFailure(error);
   }
   return copy.gatewayFailed;
+}
+
+function explainChatFailure({ kind, message }: ChatFailure): string {
+  switch (kind) {
+    case "modelUnavailable":
+      return `${copy.noModel} (${message})`;
+    case "failed":
+      return `${copy.modelFailed} (${message})`;
+    case "refused":
+      return `${copy.modelRefused} (${message})`;
+    case "unreachable":
+    case "unauthorised":
+      return copy.modelSilent;
+  }
 }

@@ -1,6 +1,6 @@
 import type { ModelInfo, ToolDescriptor } from "../protocol/generated.ts";
 import { estimateTokens } from "./budget.ts";
-import type { Chat, ChatRequest } from "./chat.ts";
+import type { Chat, ChatRequest, CutReason } from "./chat.ts";
 import { enrich } from "./enrich.ts";
 import { NOTHING, updateFocus } from "./focus.ts";
 import type { Message } from "./messages.ts";
@@ -22,6 +22,10 @@ export type StuckReason =
   | "repeated"
   /** The same calls come to the same results. */
   | "looping"
+  /** The call that it writes does not fit into one step. */
+  | "cut"
+  /** Its reply was held back. */
+  | "filtered"
   /** The turn had as many calls as it may. */
   | "capped";
 
@@ -54,6 +58,8 @@ export interface LaneListener {
   filled(used: number, limit: number): void;
   /** Earlier turns were left out to make the rest fit, or results were cut. */
   trimmed(droppedTurns: number): void;
+  /** What the model wrote is taken as it is, and is not all. */
+  cut(why: CutReason): void;
 }
 
 export interface LaneInput {
@@ -97,6 +103,8 @@ export function complete(proposal: ProposedCall, message: string, { messages, to
 export interface ModelReply {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+  /** Why it is not all that the model would have written. */
+  readonly cut: CutReason | null;
 }
 
 /**
@@ -117,7 +125,7 @@ export async function collect(
     if (reader.usage !== null) listener.counted(reader.usage.promptTokens, reader.usage.completionTokens, true);
   }
   if (reader.usage === null) listener.counted(estimatePrompt(request), estimateTokens(reader.written), false);
-  return { text: reader.said, calls: reader.calls.filter(Boolean) };
+  return { text: reader.said, calls: reader.calls, cut: reader.cut };
 }
 
 function estimatePrompt(request: ChatRequest): number {

@@ -54,6 +54,14 @@ export const nativeLane: Lane = async (input) => {
   while (true) {
     const reply = await converse(input, [...prompt, ...dialogue.turns], tools, maxTokens);
     const read = interpret(reply, input);
+    if (reply.cut !== null) {
+      if (read.kind === "mistake" && reply.cut !== "calls") {
+        // It would be cut off again at the same place, and each time may cost money.
+        input.listener.discarded();
+        return { kind: "stuck", why: reply.cut === "length" ? "cut" : "filtered" };
+      }
+      input.listener.cut(reply.cut);
+    }
     if (read.kind !== "mistake" && !(read.kind === "answer" && isPlan(input, tools, read.text)))
       return read.kind === "calls" && input.model.local ? completeAll(read, message, input) : read;
     input.listener.discarded();
@@ -117,6 +125,9 @@ interface Mistake {
 
 function interpret(reply: ModelReply, input: LaneInput): LaneStep | Mistake {
   if (reply.calls.length > 0) {
+    // Its arguments were still to come; without them it would be another call.
+    if (reply.cut === "length" && reply.calls.at(-1)?.arguments.trim() === "")
+      return { kind: "mistake", told: mistakes.callWithoutJson };
     const proposals = reply.calls.map(readCall);
     const broken = proposals.find((proposal) => typeof proposal === "string");
     if (broken !== undefined) return { kind: "mistake", told: fill(mistakes.wrongCall, () => broken) };

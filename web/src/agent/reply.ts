@@ -1,6 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
-import type { ChatDelta } from "./chat.ts";
+import type { ChatDelta, CutReason } from "./chat.ts";
 import { MAX_REPLY, ObjectScanner, ThoughtFilter } from "./parse.ts";
+import type { CallDelta } from "./stream-calls.ts";
 
 /* One reply of a model, read to its end: for the lanes and the planner alike. */
 
@@ -25,7 +26,6 @@ interface HeardText {
   readonly said: string;
 }
 
-type CallDelta = Extract<ChatDelta, { kind: "call" }>;
 type Usage = Extract<ChatDelta, { kind: "usage" }>;
 
 /** What was read of one reply. `written` is its text as it came, `said` the same without the thinking at its beginning. */
@@ -34,6 +34,7 @@ export class ReplyReader {
   said = "";
   readonly calls: { name: string; arguments: string }[] = [];
   usage: Usage | null = null;
+  cut: CutReason | null = null;
   isOver = false;
   readonly #end: ReplyEnd;
   readonly #thoughts = new ThoughtFilter();
@@ -52,6 +53,9 @@ export class ReplyReader {
       case "usage":
         this.usage = delta;
         return null;
+      case "cut":
+        this.cut = delta.why;
+        return null;
       case "call":
         this.#takeCall(delta);
         return null;
@@ -68,7 +72,9 @@ export class ReplyReader {
   }
 
   #takeCall({ index, name = "", arguments: given = "" }: CallDelta): void {
-    this.isOver = !this.#hasRoom(name.length + given.length) || index < 0 || index >= MAX_CALLS;
+    const hasPlace = index >= 0 && index < MAX_CALLS;
+    if (!hasPlace) this.cut = "calls";
+    this.isOver = !this.#hasRoom(name.length + given.length) || !hasPlace;
     if (this.isOver) return;
     const call = this.calls[index] ?? { name: "", arguments: "" };
     this.calls[index] = call;

@@ -2,6 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import type { InferenceToken, ModelInfo } from "../protocol/generated.ts";
 import { ConnectionLost } from "../protocol/rpc.ts";
 import { ChatFailure } from "./chat.ts";
+import { explainCut } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
 import { jsonLane } from "./json-lane.ts";
 import type { LaneListener, LaneStep } from "./lane.ts";
@@ -75,6 +76,7 @@ function listenerOf(dependencies: LoopDependencies, turn: LoopTurn, model: Model
     },
     filled: (used, limit) => emit({ type: "context:filled", used, limit }),
     trimmed: (droppedTurns) => emit({ type: "context:trimmed", droppedTurns }),
+    cut: (why) => emit({ type: "notice:raised", tone: "info", text: explainCut(why) }),
   };
 }
 
@@ -102,6 +104,7 @@ async function mend(
       await wait(MODEL_RETRY_MS, signal);
       return true;
     }
+    case "failed":
     case "unreachable":
       if (attempt > BREAK_RETRIES) return false;
       // Answered only once there is a connection again, and the turn re-bound to it.

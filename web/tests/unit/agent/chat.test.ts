@@ -67,7 +67,7 @@ describe("a stream", () => {
         { kind: "text", text: "Grüße " },
         { kind: "text", text: "😀" },
         { kind: "call", index: 0, name: "read_file", arguments: "{" },
-        { kind: "call", index: 0, arguments: "}" },
+        { kind: "call", index: 0, name: "", arguments: "}" },
         { kind: "usage", promptTokens: 12, completionTokens: 3 },
       ]);
     }
@@ -107,8 +107,8 @@ describe("a stream of a server with habits of its own", () => {
       event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: null } }) +
       done;
     expect(await all(streaming(text).fetch)).toEqual([
-      { kind: "call", index: 0, name: "a" },
-      { kind: "call", index: 1 },
+      { kind: "call", index: 0, name: "a", arguments: "" },
+      { kind: "call", index: 1, name: "", arguments: "" },
     ]);
   });
 

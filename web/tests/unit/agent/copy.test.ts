@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { explainOutcome } from "../../../src/agent/copy.ts";
+import { copy, explainCut, explainOutcome } from "../../../src/agent/copy.ts";
 import type { Observation } from "../../../src/agent/messages.ts";
 import type { Outcome, Reason } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
@@ -73,4 +73,10 @@ interface Vectors {
 
 test.each(readVectors<Vectors>("copy").outcomes)("both languages say the same: $name", ({ tool, result, sentence }) => {
   expect(explainOutcome(tool, result)).toBe(sentence);
+});
+
+test("what is missing from a reply is said", () => {
+  expect(explainCut("length")).toBe(copy.cutShort);
+  expect(explainCut("filtered")).toBe(copy.restHeldBack);
+  expect(explainCut("calls")).toBe(copy.callsLeftOut);
 });

@@ -184,12 +184,13 @@ describe("what the model says", () => {
   });
 
   test("of calls without end no more are read than a message can hold", async () => {
-    const { step: made } = await step([asked], [], {
+    const { step: made, listener } = await step([asked], [], {
       chat: async function* () {
         for (let index = 0; ; index++) yield { kind: "call", index, name: "read_file", arguments: "{}" };
       },
     });
     expect(made.kind === "calls" && made.proposals.length).toBe(MAX_CALLS);
+    expect(listener.cuts).toEqual(["calls"]);
   });
 
   test.each([-1, MAX_CALLS, 2 ** 31 - 2, 2 ** 32 - 2])(

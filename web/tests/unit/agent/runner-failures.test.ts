@@ -116,7 +116,7 @@ describe("when things break", () => {
       scriptedChat(new ChatFailure("modelUnavailable", "no model", "absent")).chat,
     );
     await play(runner, "hi", smallModel);
-    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.noModel });
+    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: `${copy.noModel} (no model)` });
     expect(gateway.paramsOf("turns/end")).toHaveLength(1);
   });
 
@@ -195,6 +195,11 @@ describe("when asking a model goes wrong for good", () => {
       "it cannot be reached three times",
       Array.from({ length: 3 }, () => new ChatFailure("unreachable", "cut")),
       copy.modelSilent,
+    ],
+    [
+      "its server fails three times",
+      Array.from({ length: 3 }, () => new ChatFailure("failed", "out of memory")),
+      `${copy.modelFailed} (out of memory)`,
     ],
     ["no token is taken", Array.from({ length: 3 }, () => new ChatFailure("unauthorised", "no")), copy.modelSilent],
   ])("because %s, the turn ends calmly", async (_why, failures, words) => {

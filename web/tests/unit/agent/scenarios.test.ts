@@ -1,7 +1,7 @@
 // The loop as a whole, held to scenarios written by hand, which the tests of gateway/agent hold theirs to.
 import { expect, test } from "vitest";
 import prompts from "../../../../loop/prompts.json" with { type: "json" };
-import type { Chat, ChatDelta, ChatRequest } from "../../../src/agent/chat.ts";
+import type { Chat, ChatDelta, ChatRequest, CutReason } from "../../../src/agent/chat.ts";
 import { ChatFailure, type ChatFailureKind } from "../../../src/agent/chat.ts";
 import { copy } from "../../../src/agent/copy.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
@@ -13,7 +13,7 @@ import { readVectors } from "./vectors.ts";
 
 type Reply =
   | string
-  | { readonly calls: readonly [name: string, given: unknown][] }
+  | { readonly text?: string; readonly calls?: readonly [name: string, given: unknown][]; readonly cut?: CutReason }
   | { readonly fails: ChatFailureKind };
 
 interface Expected {
@@ -26,6 +26,7 @@ interface Expected {
   readonly calls?: string;
   readonly gives?: string | Partial<Observation>;
   readonly says?: string;
+  readonly notice?: string;
 }
 
 interface Scenario {
@@ -117,9 +118,9 @@ async function play({ model, tools, says, history = [], steps }: Scenario): Prom
 function assertStep(step: Step | undefined, expected: Expected): void {
   const { asks, last, offers, shows = [], hides = [], replies, gives, ...rest } = expected;
   if (asks === undefined) {
-    const { says } = rest;
-    const said = says?.startsWith("$") ? copy[says.slice(1) as keyof typeof copy] : says;
-    expect(step).toEqual(says === undefined ? rest : { says: said });
+    const named = (text: unknown) =>
+      typeof text === "string" && text.startsWith("$") ? copy[text.slice(1) as keyof typeof copy] : text;
+    expect(step).toEqual(Object.fromEntries(Object.entries(rest).map(([member, text]) => [member, named(text)])));
     return;
   }
   expect(step).toMatchObject({ asks, ...(last !== undefined && { last }), ...(offers && { offers }) });
@@ -181,12 +182,16 @@ function describeRequest({ messages, tools }: ChatRequest): Step {
 
 function* deltasOf(reply: Reply): Iterable<ChatDelta> {
   if (typeof reply === "object" && "fails" in reply) throw new ChatFailure(reply.fails, "scripted");
-  if (typeof reply === "object" && "calls" in reply)
-    for (const [index, [name, given]] of reply.calls.entries())
-      yield { kind: "call", index, name, arguments: typeof given === "string" ? given : JSON.stringify(given) };
-  else
-    for (const text of (typeof reply === "string" ? reply : JSON.stringify(reply)).match(/.{1,7}/gsu) ?? [])
-      yield { kind: "text", text };
+  const isParts = typeof reply === "object" && ("calls" in reply || "cut" in reply);
+  const {
+    text = "",
+    calls = [],
+    cut,
+  } = isParts ? reply : { text: typeof reply === "string" ? reply : JSON.stringify(reply) };
+  for (const piece of text.match(/.{1,7}/gsu) ?? []) yield { kind: "text", text: piece };
+  for (const [index, [name, given]] of calls.entries())
+    yield { kind: "call", index, name, arguments: typeof given === "string" ? given : JSON.stringify(given) };
+  if (cut !== undefined) yield { kind: "cut", why: cut };
 }
 
 /** A tool's descriptor, from what a scenario writes of it. */

@@ -1,4 +1,4 @@
-import type { Chat, ChatDelta, ChatRequest } from "../../../src/agent/chat.ts";
+import type { Chat, ChatDelta, ChatRequest, CutReason } from "../../../src/agent/chat.ts";
 import type { LoopDependencies } from "../../../src/agent/dependencies.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import type { Gateway } from "../../../src/agent/gateway.ts";
@@ -205,6 +205,7 @@ export class SilentListener implements LaneListener {
   text = "";
   discards = 0;
   trims: number[] = [];
+  cuts: CutReason[] = [];
   fills: [number, number][] = [];
   counts: [number, number, boolean][] = [];
 
@@ -223,6 +224,9 @@ export class SilentListener implements LaneListener {
   }
   trimmed(dropped: number): void {
     this.trims.push(dropped);
+  }
+  cut(why: CutReason): void {
+    this.cuts.push(why);
   }
 }
 

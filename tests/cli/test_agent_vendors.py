@@ -1,0 +1,96 @@
+"""The agent with servers that speak chat completions in their own ways, over a real connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.adapters.inference.scripted import ScriptedBackend, in_order
+from tests.fakes.openai_server import CHAT, serving
+from tests.harness.terminal import AgentCommand
+
+
+def event(value: Any) -> str:
+    return f"data: {json.dumps(value)}\n\n"
+
+
+def says(text: str, **more: Any) -> str:
+    return event({"choices": [{"index": 0, "delta": {"content": text}, **more}]})
+
+
+def calls(id_: str, name: str, arguments: str, **more: Any) -> str:
+    called = {"index": 0, "id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+    return event({"choices": [{"index": 0, "delta": {"tool_calls": [called]}, **more}]})
+
+
+class Vendor:
+    """A server that answers with these bodies, one after the other, and counts the requests."""
+
+    def __init__(self, *bodies: str, kind: str = "text/event-stream") -> None:
+        self._bodies: Iterator[str] = iter(bodies)
+        self._kind = kind
+        self.asked: list[Mapping[str, Any]] = []
+        routes = [Route("/v1/models", self._list), Route(CHAT, self._complete, methods=["POST"])]
+        self.app = Starlette(routes=routes)
+
+    async def _list(self, _request: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [{"id": "theirs", "object": "model"}]})
+
+    async def _complete(self, request: Request) -> Response:
+        self.asked.append(await request.json())
+        return Response(next(self._bodies), media_type=self._kind)
+
+
+async def single(home: Path, vendor: Vendor, *arguments: str) -> tuple[int, str, str, list[str]]:
+    """Ask one question: exit code, standard output, standard error, effects."""
+    async with serving(vendor.app) as url:
+        at = AgentCommand(home, url, ScriptedBackend(in_order()))
+        code, out, err = await at.run("--single", "go", *arguments)
+        return code, out, err, at.effects()
+
+
+async def test_parallel_calls_that_all_have_the_number_0_run_once_each_for_one_request(tmp_path: Path) -> None:
+    both = calls("a", "peek", '{"what":"one"}') + calls("b", "peek", '{"what":"two"}', finish_reason="tool_calls")
+    vendor = Vendor(both, says("Both.", finish_reason="stop"))
+    code, out, err, effects = await single(tmp_path, vendor)
+    assert (code, out, effects, len(vendor.asked)) == (0, "Both.\n", ["peek one", "peek two"], 2), err
+
+
+async def test_a_call_that_is_cut_off_costs_one_request_and_names_the_option(tmp_path: Path) -> None:
+    vendor = Vendor(calls("a", "peek", '{"what":"lo', finish_reason="length"))
+    code, out, err, effects = await single(tmp_path, vendor)
+    assert (code, effects, len(vendor.asked)) == (1, [], 1), err
+    assert "--max-tokens" in out
+
+
+async def test_an_error_in_the_middle_is_said_in_the_servers_words(tmp_path: Path) -> None:
+    broken = says("Hel") + event({"error": {"message": "CUDA out of memory", "type": "server_error"}})
+    code, out, err, _ = await single(tmp_path, Vendor(broken, broken, broken))
+    assert (code, out) == (1, "Hel …\n")
+    assert "The model stopped with an error. (CUDA out of memory)" in err
+
+
+async def test_a_reply_that_is_not_streamed_is_a_reply(tmp_path: Path) -> None:
+    whole = json.dumps({"choices": [{"index": 0, "message": {"content": "Hello."}, "finish_reason": "stop"}]})
+    vendor = Vendor(whole, kind="application/json")
+    code, out, err, _ = await single(tmp_path, vendor)
+    assert (code, out, len(vendor.asked)) == (0, "Hello.\n", 1), err
+
+
+async def test_a_key_that_is_refused_is_named(tmp_path: Path) -> None:
+    async def refuse(_request: Request) -> Response:
+        return JSONResponse({"error": {"message": "Incorrect API key provided: sk-secret"}}, 401)
+
+    async with serving(Starlette(routes=[Route("/v1/models", refuse), Route(CHAT, refuse, methods=["POST"])])) as url:
+        at = AgentCommand(tmp_path, url, ScriptedBackend(in_order()))
+        code, out, err = await at.run("--single", "go", "--model-name", "theirs")
+    assert (code, out) == (1, "")
+    assert "COUNTERSIGN_MODEL_KEY" in err
+    assert "sk-secret" not in err
