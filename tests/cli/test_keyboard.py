@@ -12,7 +12,7 @@ from tests.harness.terminal import PATIENCE
 async def test_a_reader_that_is_cancelled_late_leaves_the_keyboard_to_the_one_after_it() -> None:
     master, slave = os.openpty()
     try:
-        with os.fdopen(slave, "r+b", buffering=0) as terminal:
+        with os.fdopen(slave) as terminal:
             keyboard = Keyboard(terminal)
             question = asyncio.ensure_future(keyboard.read_line())
             await asyncio.sleep(0)
@@ -30,7 +30,7 @@ async def test_a_reader_that_is_cancelled_late_leaves_the_keyboard_to_the_one_af
 async def test_what_is_typed_goes_to_the_one_that_came_last_and_the_rest_to_the_one_before() -> None:
     master, slave = os.openpty()
     try:
-        with os.fdopen(slave, "r+b", buffering=0) as terminal:
+        with os.fdopen(slave) as terminal:
             keyboard = Keyboard(terminal)
             first = asyncio.ensure_future(keyboard.read_line())
             await asyncio.sleep(0)
