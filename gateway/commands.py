@@ -51,6 +51,10 @@ def control_commands(application: Application, settings: Settings, port: int) ->
         await application.people.downgrade(str(asked.get("session", "")), label)
         return {}
 
+    async def allow_questions(asked: Mapping[str, Json]) -> Json:
+        await application.gateway.denials.allow_session(str(asked.get("session", "")))
+        return {}
+
     return {
         "enrol": enrol,
         "reload": reload,
@@ -60,6 +64,7 @@ def control_commands(application: Application, settings: Settings, port: int) ->
         "remove": remove,
         "sessions": list_sessions,
         "downgrade": downgrade,
+        "allow-questions": allow_questions,
     }
 
 

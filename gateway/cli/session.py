@@ -18,7 +18,7 @@ _state = click.option("--state", type=click.Path(path_type=Path, file_okay=False
 
 @click.group()
 def session() -> None:
-    """List the agent sessions of the running gateway and lower what they may do."""
+    """List the agent sessions of the running gateway, lower what they may do, let them ask again."""
 
 
 @session.command("list")
@@ -38,3 +38,12 @@ def downgrade(session_id: str, label: str, state: Path | None) -> None:
     """Give SESSION the LABEL of confidential work at once, so that it may do less. Labels never fall again."""
     asyncio.run(operate(load_settings(state=state), "downgrade", session=session_id, label=label))
     click.echo(f"{session_id} is at label {label} now.")
+
+
+@session.command("allow-questions")
+@click.argument("session_id", metavar="SESSION")
+@_state
+def allow_questions(session_id: str, state: Path | None) -> None:
+    """Let SESSION ask its person again, who said no so often that it asks nothing more. They can do so on the console too."""
+    asyncio.run(operate(load_settings(state=state), "allow-questions", session=session_id))
+    click.echo(f"{session_id} may ask again.")

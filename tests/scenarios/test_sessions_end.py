@@ -222,3 +222,19 @@ async def test_case_91_a_yes_begins_the_count_of_a_session_anew_and_the_turns_co
         for number in range(8, 11):
             await deny(scene, await scene.begin(), f"n{number}")
         assert "in this session" in (await (await scene.begin()).invoke("note", {"what": "butter"}))["error"]
+
+
+async def test_a_command_on_this_machine_lets_a_session_and_its_open_turns_ask_again(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        before, turn = await scene.begin(), await scene.begin()
+        for number in range(6):
+            await deny(scene, before if number < 3 else turn, f"n{number}")
+        assert (await turn.invoke("note", {"what": "butter"}))["reason"] == "denied"
+        code, output = await scene.gateway.run("session", "allow-questions", turn.snapshot["sessionId"])
+        assert (code, "may ask again" in output) == (0, True)
+        call = await turn.start("note", {"what": "butter"}, "allowed")
+        await scene.ada.answer(scene.console, await scene.asked("allowed"))
+        assert (await finish(call))["outcome"] == "ok"
+        assert await recorded(scene, "agent-session:questions-allowed") == 1
+        code, output = await scene.gateway.run("session", "allow-questions", "ses_nobody")
+        assert (code, "no such session" in output) == (2, True)

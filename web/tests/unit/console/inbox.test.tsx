@@ -2,6 +2,7 @@
 import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { RpcError } from "../../../src/protocol/rpc.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { ask, FakeGateway } from "./fake-gateway.ts";
 import { openConsole } from "./open-console.tsx";
@@ -70,6 +71,43 @@ describe("the inbox", () => {
     expect(screen.getByRole("link", { name: "Sooner" })).toBeDefined();
     expect(screen.queryByRole("link", { name: "Later" })).toBeNull();
     expect(screen.getAllByRole("link", { name: /^Review/ })).toHaveLength(1);
+  });
+
+  test("shows a session that may ask nothing more once a no was one too many, and lets it ask again", async () => {
+    gateway.questions = [sooner()];
+    openConsole(gateway, "/approvals");
+    await screen.findByText("Sooner");
+    expect(screen.queryByText(/asks you nothing more/)).toBeNull();
+    gateway.stopped = [{ sessionId: "ses_1", denials: 6 }];
+    act(() =>
+      gateway.client.notify("approvals/resolved", { approvalId: "apr_soon", callId: "call_1", status: "denied" }),
+    );
+    expect(
+      (await screen.findByText("A session of the shell asks you nothing more")).closest("div")?.textContent,
+    ).toContain("You said no 6 times in a row to session ses_1.");
+    gateway.handlers["sessions/allow-questions"] = () => {
+      gateway.stopped = [];
+      return {};
+    };
+    await userEvent.click(screen.getByRole("button", { name: "Let it ask again" }));
+    await waitFor(() => expect(screen.queryByText(/asks you nothing more/)).toBeNull());
+    expect(gateway.asked("sessions/allow-questions")).toEqual([{ sessionId: "ses_1" }]);
+    expect(spoken()).toContain("The agent may ask you again.");
+  });
+
+  test("shows a stopped turn on the page of the denied call too, and says so when it has ended meanwhile", async () => {
+    gateway.questions = [decided()];
+    gateway.stopped = [{ sessionId: "ses_1", denials: 3, conversationId: "cnv_1", turnId: "trn_1" }];
+    openConsole(gateway, "/approvals/apr_old");
+    expect((await screen.findByText("A turn asks you nothing more")).closest("div")?.textContent).toContain(
+      "You said no 3 times in the open turn of conversation cnv_1.",
+    );
+    gateway.handlers["turns/allow-questions"] = () => {
+      throw new RpcError(-32003, "that turn is not open");
+    };
+    await userEvent.click(screen.getByRole("button", { name: "Let it ask again" }));
+    expect((await screen.findByRole("alert")).textContent).not.toBe("");
+    expect(gateway.asked("turns/allow-questions")).toEqual([{ turnId: "trn_1" }]);
   });
 
   test("can deny all of them at once, and approve none", async () => {

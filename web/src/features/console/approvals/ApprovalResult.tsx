@@ -4,6 +4,7 @@ import { Banner } from "../../../ui/Banner.tsx";
 import { spokenDuration } from "../../../ui/durations.ts";
 import { paths } from "../paths.ts";
 import { pendingOf, useApprovals } from "./queries.ts";
+import { StoppedQuestions } from "./StoppedQuestions.tsx";
 
 interface ApprovalResultProps {
   readonly approval: Approval;
@@ -30,13 +31,16 @@ export function ApprovalResult({ approval, grant, here }: ApprovalResultProps) {
       );
     case "denied":
       return (
-        <Banner tone="info" title="Denied, not run">
-          <p>
-            {here
-              ? "The agent is told that you denied it."
-              : "It was denied in another window, or a passkey answer did not verify."}
-          </p>
-        </Banner>
+        <>
+          <Banner tone="info" title="Denied, not run">
+            <p>
+              {here
+                ? "The agent is told that you denied it."
+                : "It was denied in another window, or a passkey answer did not verify."}
+            </p>
+          </Banner>
+          <StoppedQuestions />
+        </>
       );
     case "expired":
       return (

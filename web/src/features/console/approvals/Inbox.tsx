@@ -20,6 +20,7 @@ import { useAsk } from "../session.tsx";
 import styles from "./Inbox.module.css";
 import { needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
 import { pendingOf, storeApproval, useApprovals } from "./queries.ts";
+import { StoppedQuestions } from "./StoppedQuestions.tsx";
 
 /** Everything that asks for this person's decision, and below it what was decided. */
 export function Inbox() {
@@ -31,6 +32,7 @@ export function Inbox() {
       <PageHeading lead="Calls that the agent proposed and that run only if you approve them. Each is decided separately.">
         Approvals
       </PageHeading>
+      <StoppedQuestions />
       {approvals.isError && <Banner tone="danger" urgent title={explain(approvals.error)} />}
       {approvals.isPending && <Spinner label="Loading the approvals" />}
       {approvals.data !== undefined && (

@@ -1,10 +1,17 @@
-import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
-import type { Approval, ApprovalList, ApprovalQuestion, ApprovalStatus } from "../../../protocol/generated.ts";
+import type {
+  Approval,
+  ApprovalList,
+  ApprovalQuestion,
+  ApprovalStatus,
+  StoppedView,
+} from "../../../protocol/generated.ts";
 import { useAsk, useSession } from "../session.tsx";
 
 const list = ["approvals"] as const;
 const one = (id: string) => ["approvals", id] as const;
+const stops = ["stopped"] as const;
 
 /** Approvals that this person may see, decided ones included. */
 export function useApprovals() {
@@ -12,6 +19,26 @@ export function useApprovals() {
   return useQuery({
     queryKey: list,
     queryFn: async () => (await ask("approvals/list", { status: "all" })).approvals,
+  });
+}
+
+/** The sessions and turns that ask this person nothing more. */
+export function useStopped() {
+  const ask = useAsk();
+  return useQuery({
+    queryKey: stops,
+    queryFn: async () => (await ask("approvals/list", { status: "pending" })).stopped,
+  });
+}
+
+/** Lets what was stopped ask again. What is stopped now is read anew whatever comes of it: a turn may have ended by itself. */
+export function useAllowQuestions() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: ({ sessionId, turnId }: StoppedView) =>
+      turnId === undefined ? ask("sessions/allow-questions", { sessionId }) : ask("turns/allow-questions", { turnId }),
+    onSettled: () => cache.invalidateQueries({ queryKey: stops }),
   });
 }
 
@@ -53,7 +80,7 @@ export function useApprovalUpdates(
   const { client } = useSession();
   const cache = useQueryClient();
   useEffect(() => {
-    const stops = [
+    const listeners = [
       client.on("approvals/requested", ({ approval }) => {
         storeApproval(cache, approval);
         onRequested(approval);
@@ -64,11 +91,13 @@ export function useApprovalUpdates(
           known?.find((each) => each.id === approvalId) ??
           cache.getQueryData<ApprovalQuestion>(one(approvalId))?.approval;
         if (approval !== undefined) storeApproval(cache, { ...approval, ...why, status });
+        // A no may have been one too many, and a yes sets the count back.
+        void cache.invalidateQueries({ queryKey: stops });
         onResolved(status);
       }),
     ];
     return () => {
-      for (const stop of stops) stop();
+      for (const stop of listeners) stop();
     };
   }, [client, cache, onRequested, onResolved]);
 }
