@@ -100,7 +100,8 @@ class GatewayProcess:
                     await self._said.wait()
         except TimeoutError:
             pass
-        raise AssertionError(f"the gateway did not print {pattern.pattern!r}; its output:\n{self.output}")
+        code = None if self._process is None else self._process.returncode
+        raise AssertionError(f"the gateway did not print {pattern.pattern!r} (exit code {code}); its output:\n{self.output}")
 
     async def enrolment_token(self) -> str:
         """The token of the link that a first start prints."""

@@ -9,6 +9,7 @@ import json
 import resource
 import shutil
 import subprocess
+import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -140,6 +141,68 @@ async def test_case_59_nothing_runs_on_a_full_disk_and_work_continues_when_it_is
         gateway = make_gateway(tmp_path / "home", COUNTERSIGN_STATE=str(disk / "state"))
         async with stage(gateway) as scene:
             await suffer(scene, lambda: full(disk))
+
+
+NO_FILE_MAY_GROW = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+from gateway.cli import main
+main()
+"""
+
+
+async def expect_no_start(gateway: GatewayProcess) -> None:
+    """It ends by itself, says why in a line of its own, and nobody is offered to enrol."""
+    with pytest.raises(AssertionError, match="did not print"):
+        await gateway.start()
+    assert await gateway.wait() == 2, gateway.output
+    assert gateway.output.splitlines()[-1].startswith("countersign: the "), gateway.output
+    assert "Traceback" not in gateway.output, gateway.output
+    assert "enrol#t=" not in gateway.output, gateway.output
+
+
+async def suffer_starts(gateway: GatewayProcess, filled: Callable[[], Any]) -> None:
+    """The disk is full at the first start, after a stop and after a kill; whenever it is freed, all that was done is there."""
+    with filled():
+        await expect_no_start(gateway)
+    await gateway.start()
+    ada = await Person.at(gateway).arrive()
+    turn = await Turn.begin(await ada.agent())
+    done = await turn.invoke("peek", {"what": "a"}, "c1")
+    assert done["outcome"] == "ok"
+    for end in (gateway.stop, gateway.kill):
+        await end()
+        with filled():
+            await expect_no_start(gateway)
+        await gateway.start()
+        turn = await Turn.begin(await ada.agent(), turn.conversation_id)
+        (call,) = (await turn.socket.call("tools/list-calls", {"conversationId": turn.conversation_id}))["calls"]
+        assert (call["state"], call["result"]["receiptId"]) == ("closed", done["receiptId"])
+    await ada.leave()
+    assert await gateway.stop() == 0, gateway.output
+    code, output = await gateway.run("audit", "verify")
+    assert code == 0, output
+
+
+async def test_case_59_a_gateway_does_not_start_where_no_file_may_grow_and_starts_when_it_may(tmp_path: Path) -> None:
+    gateway = make_gateway(tmp_path)
+
+    @contextmanager
+    def filled() -> Generator[None]:
+        usual = gateway.command
+        gateway.command = (sys.executable, "-c", NO_FILE_MAY_GROW, "serve")
+        try:
+            yield
+        finally:
+            gateway.command = usual
+
+    await suffer_starts(gateway, filled)
+
+
+async def test_case_59_a_gateway_does_not_start_on_a_full_disk_and_starts_when_it_is_freed(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk):
+        await suffer_starts(make_gateway(tmp_path / "home", COUNTERSIGN_STATE=str(disk / "state")), lambda: full(disk))
 
 
 async def test_case_59_a_gateway_that_cannot_write_says_so_and_does_not_start(tmp_path: Path) -> None:

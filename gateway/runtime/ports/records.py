@@ -38,7 +38,7 @@ class CallRecords(Protocol):
 
     async def call(self, conversation_id: str, call_id: str) -> CallRecord | None: ...
     async def calls(self, conversation_id: str) -> Sequence[CallRecord]:
-        """Every recorded call of a conversation, oldest first, results included."""
+        """Every recorded call of a conversation, in the order of the record, results included."""
         ...
 
 

@@ -154,11 +154,11 @@ async def test_a_refused_call_keeps_what_was_asked(kept: Kept, history: History)
     assert (record.state, record.result, record.arguments) == (CallState.CLOSED, refusal.result, refusal.request.parsed_arguments)
 
 
-async def test_calls_are_listed_oldest_first_and_counted(kept: Kept, history: History) -> None:
+async def test_calls_are_listed_in_the_order_of_the_record_and_counted(kept: Kept, history: History) -> None:
     first, second, third = (history.request(f"call-{name}") for name in "cba")
     await kept.ledger.append(history.intend(second))
     await kept.ledger.append(history.intend(first), history.refuse(third))
-    assert [call.call_id for call in await kept.records.calls("cnv_1")] == ["call-c", "call-b", "call-a"]
+    assert [call.call_id for call in await kept.records.calls("cnv_1")] == ["call-b", "call-c", "call-a"]
     assert await kept.records.calls_in_session("ses_1") == 3
     assert await kept.records.calls_in_session("ses_other") == 0
     assert await kept.records.calls_since(OPERATOR.id, second.received_at) == 2

@@ -267,7 +267,7 @@ class CallReader(Reader):
 
     async def calls(self, conversation_id: str) -> Sequence[CallRecord]:
         own = _calls.where(t.calls.c.conversation_id == conversation_id)
-        return await self._list(own.order_by(t.calls.c.received_at, t.calls.c.call_id), _read_call)
+        return await self._list(own.order_by(t.calls.c.request_leaf), _read_call)
 
     async def call(self, conversation_id: str, call_id: str) -> CallRecord | None:
         key = and_(t.calls.c.conversation_id == conversation_id, t.calls.c.call_id == call_id)
