@@ -18,6 +18,7 @@ from gateway.agent.messages import Call, Result
 from gateway.agent.parse import ParseFailure, read_reply
 from gateway.agent.provenance import neutralise
 from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import QUOTED, Word, words_of
 from gateway.core.canonical import Json
 
 MAX_ACTIONS: Final = LIMITS.actions
@@ -45,8 +46,6 @@ _WORDED: Final = re.compile(r"[^\t 0-9.,:;/+*%()€$£¥#•-]")
 """What a line of figures does not hold."""
 
 _DIGIT: Final = re.compile(r"[0-9]")
-_QUOTED: Final = re.compile(r"""\"[^"\n]*\"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])""")
-_WORD: Final = re.compile("[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+")
 _CUT: Final = re.compile(r"[,;.!?\n]")
 _END: Final = re.compile(r"[,;.:!?]+$")
 _AND_THEN: Final = re.compile(r",? and (?:then|also) ", re.IGNORECASE | re.ASCII)
@@ -65,20 +64,11 @@ class CompletedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
-    """A word of a text: where it stands with whatever clings to it, and what it is without that, in lower case."""
-
-    start: int
-    end: int
-    bare: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Part:
     """A stretch of the message: its first and last word, and as text with what it takes over from the part before."""
 
-    first: _Word
-    last: _Word
+    first: Word
+    last: Word
     text: str
 
 
@@ -86,8 +76,8 @@ def has_cue(message: str) -> bool:
     """Whether a message may ask for more than one thing: only then is the model asked what. Quoted text asks for nothing."""
     if length_of(message) > MAX_MESSAGE:
         return False
-    unquoted = _QUOTED.sub(" ", message)
-    return ";" in unquoted or any(word.bare in _CUES for word in _words_of(unquoted))
+    unquoted = QUOTED.sub(" ", message)
+    return ";" in unquoted or any(word.bare in _CUES for word in words_of(unquoted))
 
 
 def probe_prompt(words: Mapping[str, Any], message: str) -> list[dict[str, str]]:
@@ -119,7 +109,7 @@ def read_actions(text: str, message: str) -> list[str]:
         return [message]
     wishes, figures = _apart(message)
     actions = _cut_up(wishes, proposed)
-    meaning = next((at for at, each in enumerate(actions) if any(word.bare in _REFERENCES for word in _words_of(each))), None)
+    meaning = next((at for at, each in enumerate(actions) if any(word.bare in _REFERENCES for word in words_of(each))), None)
     if not actions or (figures and meaning is None):
         return [message]
     return [f"{each}\n{figures}" if figures and at == meaning else each for at, each in enumerate(actions)]
@@ -159,10 +149,10 @@ def _apart(message: str) -> tuple[str, str]:
 
 def _cut_up(wishes: str, proposed: Sequence[str]) -> list[str]:
     """The stretches of these words that the proposed actions stand for; none where that leaves a doubt."""
-    if any(word.bare in _CONDITIONS for word in _words_of(_QUOTED.sub(" ", wishes))):
+    if any(word.bare in _CONDITIONS for word in words_of(QUOTED.sub(" ", wishes))):
         return []
     parts: list[_Part] = []
-    rest = _words_of(wishes)
+    rest = words_of(wishes)
     for action in proposed:
         part = _locate(_bare_words(action), wishes, rest, parts[-1].text if parts else "")
         if part is None or (parts and not _can_cut(parts[-1].last, part.first, wishes)):
@@ -180,12 +170,12 @@ def _proposed(text: str) -> list[str]:
     return actions if all(isinstance(each, str) and length_of(each) <= MAX_ACTION_LENGTH for each in actions) else []
 
 
-def _locate(action: Sequence[str], message: str, words: Sequence[_Word], before: str) -> _Part | None:
+def _locate(action: Sequence[str], message: str, words: Sequence[Word], before: str) -> _Part | None:
     """Where an action stands in what is left of the message.
 
     It may begin as the part before it begins: "read a and b" asks to read b.
     """
-    taken = _words_of(before)
+    taken = words_of(before)
     for at, bare in enumerate(action):
         found = _stretch(action[at:], words)
         if found is not None:
@@ -197,7 +187,7 @@ def _locate(action: Sequence[str], message: str, words: Sequence[_Word], before:
     return None
 
 
-def _stretch(action: Sequence[str], words: Sequence[_Word]) -> tuple[_Word, _Word] | None:
+def _stretch(action: Sequence[str], words: Sequence[Word]) -> tuple[Word, Word] | None:
     """The first stretch that holds the action's words in order, with nothing but fillers before it."""
     for at, first in enumerate(words[: _MAX_FILLERS + 1]):
         last = _last_of(action[1:], words[at + 1 :], first) if first.bare == action[0] else None
@@ -208,7 +198,7 @@ def _stretch(action: Sequence[str], words: Sequence[_Word]) -> tuple[_Word, _Wor
     return None
 
 
-def _last_of(action: Sequence[str], words: Sequence[_Word], first: _Word) -> _Word | None:
+def _last_of(action: Sequence[str], words: Sequence[Word], first: Word) -> Word | None:
     last, at = first, 0
     for word in words:
         if at < len(action) and word.bare == action[at]:
@@ -226,30 +216,20 @@ def _is_sound(parts: Sequence[_Part]) -> bool:
     )
 
 
-def _can_cut(last: _Word, first: _Word, message: str) -> bool:
+def _can_cut(last: Word, first: Word, message: str) -> bool:
     """Whether something between two words parts them: a cue or a mark, and not inside quotes."""
-    if any(quoted.start() < first.start < quoted.end() for quoted in _QUOTED.finditer(message)):
+    if any(quoted.start() < first.start < quoted.end() for quoted in QUOTED.finditer(message)):
         return False
     end = last.start + len(_END.sub("", message[last.start : last.end]))
     between = message[end : first.start]
-    return _CUT.search(between) is not None or any(word.bare in _CUES for word in _words_of(between))
-
-
-def _words_of(text: str) -> list[_Word]:
-    words = (_Word(match.start(), match.end(), _bare(match[0])) for match in _WORD.finditer(text))
-    return [word for word in words if word.bare]
+    return _CUT.search(between) is not None or any(word.bare in _CUES for word in words_of(between))
 
 
 def _bare_words(text: str) -> list[str]:
     """The words of an action without the cues that lead in or out."""
-    bare = [word.bare for word in _words_of(text)]
+    bare = [word.bare for word in words_of(text)]
     asking = [at for at, word in enumerate(bare) if word not in _CUES]
     return bare[asking[0] : asking[-1] + 1] if asking else []
-
-
-def _bare(word: str) -> str:
-    letters = [at for at, character in enumerate(word) if character.isalnum()]
-    return word[letters[0] : letters[-1] + 1].lower() if letters else ""
 
 
 def _told(value: Json) -> str:

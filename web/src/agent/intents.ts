@@ -7,6 +7,7 @@ import type { Observation } from "./messages.ts";
 import { isParseFailure, readReply } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
 import { vocabulary } from "./vocabulary.ts";
+import { QUOTED, type Word, wordsOf } from "./words.ts";
 
 /*
  * Several wishes in one message: when to ask a model to take it apart, and how much of its answer to believe. The model only
@@ -36,8 +37,6 @@ const REFERENCES: ReadonlySet<string> = new Set(vocabulary.figureReferences);
 
 /** What a line of figures does not hold. */
 const WORDED = /[^\t 0-9.,:;/+*%()€$£¥#•-]/;
-const QUOTED = /"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])/g;
-const WORD = /[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+/g;
 const CUT = /[,;.!?\n]/;
 const END = /[,;.:!?]+$/;
 /** No list: these two, after "and", are what was measured. */
@@ -49,13 +48,6 @@ const BLANK = /[\p{Cc}\u0020\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\
 export interface Completed {
   readonly tool: string;
   readonly summary: string;
-}
-
-/** A word of a text: where it stands with whatever clings to it, and what it is without that, in lower case. */
-interface Word {
-  readonly start: number;
-  readonly end: number;
-  readonly bare: string;
 }
 
 /** A stretch of the message: its first and last word, and as text with what it takes over from the part before. */
@@ -223,22 +215,12 @@ function isSound(parts: readonly Part[]): boolean {
   );
 }
 
-function wordsOf(text: string): Word[] {
-  return [...text.matchAll(WORD)]
-    .map((match) => ({ start: match.index, end: match.index + match[0].length, bare: bareOf(match[0]) }))
-    .filter(({ bare }) => bare !== "");
-}
-
 /** The words of an action without the cues that lead in or out. */
 function bareWords(text: string): string[] {
   const bare = wordsOf(text).map((word) => word.bare);
   const first = bare.findIndex((word) => !CUES.has(word));
   const last = bare.findLastIndex((word) => !CUES.has(word));
   return first < 0 ? [] : bare.slice(first, last + 1);
-}
-
-function bareOf(word: string): string {
-  return word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
 }
 
 function told(value: unknown): string {
