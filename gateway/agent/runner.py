@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final, assert_never
 
+from gateway.agent.acts import left_undone
 from gateway.agent.browser import trim
+from gateway.agent.claims import TurnRecord, without_false_claims
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import (
     ActionBegunEvent,
@@ -113,7 +115,7 @@ class TurnRunner:
                     turn.more = more
                     await self._propose(turn, text, proposals)
                 case ReportStep(text):
-                    await self._say(turn, text)
+                    await self._say(turn, self._hold_to_record(turn, text))
                     self._begin_action(turn)
                 case AnswerStep(text):
                     await self._answer(turn, text)
@@ -140,8 +142,21 @@ class TurnRunner:
 
     async def _answer(self, turn: LoopTurn, text: str) -> None:
         """The last words of a turn. A model that has none leaves what was done to speak for itself."""
-        is_silent = not trim(text) and not progress_of(turn.messages, turn.id).closed
-        await self._say(turn, self._dependencies.copy.say("silent") if is_silent else text)
+        copy, state = self._dependencies.copy, progress_of(turn.messages, turn.id)
+        said = self._hold_to_record(turn, text)
+        rest = [each for each in left_undone(state.message, state.closed, turn.snapshot["tools"]) if each not in said]
+        words = [each for each in (said, copy.name_the_rest(rest) if rest else "") if trim(each)]
+        await self._say(turn, "\n\n".join(words) if words or state.closed else copy.say("silent"))
+
+    def _hold_to_record(self, turn: LoopTurn, text: str) -> str:
+        """A model's words without what they claim and no call did."""
+        state = progress_of(turn.messages, turn.id)
+        earlier = [each for each in turn.messages if isinstance(each, ToolMessage) and each.turn_id != turn.id]
+        kept = without_false_claims(text, TurnRecord(state.message, state.closed, earlier, turn.snapshot["tools"]))
+        if trim(kept) or kept == text:
+            return kept
+        has_run = any(each.result["outcome"] == "ok" for each in state.closed)
+        return self._dependencies.copy.say("worded" if has_run else "unrecorded")
 
     async def _give_up(self, turn: LoopTurn, why: StuckReason) -> TurnOutcome:
         """End a turn in our own words. What is done stands, and what is not is named."""

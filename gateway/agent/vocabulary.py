@@ -6,7 +6,7 @@ What each list is for stands where it is used. A missing or an unknown list stop
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -25,6 +25,16 @@ class LoopVocabulary:
     figure_references: _Words
     file_references: _Words
     common_terms: _Words
+    acts: Mapping[str, Mapping[str, Sequence[str]]]
+    claim_helpers: _Words
+    claim_adverbs: _Words
+    claim_subjects: _Words
+    claim_openings: _Words
+    claim_pronouns: _Words
+    completions: _Words
+    negations: _Words
+    modals: _Words
+    question_words: _Words
     removing_verbs: _Words
     search_verbs: _Words
     pointers: _Words

@@ -1,6 +1,8 @@
 import { RpcCode } from "../protocol/codes.ts";
 import type { ClaimedMessage, ModelInfo, ToolCall, TurnSnapshot } from "../protocol/generated.ts";
 import { ConnectionLost, RpcError } from "../protocol/rpc.ts";
+import { leftUndone } from "./acts.ts";
+import { withoutFalseClaims } from "./claims.ts";
 import { copy, explainStuck, nameTheRest } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
 import type { TurnOutcome } from "./events.ts";
@@ -139,7 +141,7 @@ export class TurnRunner {
             await this.#propose(turn, step.text, step.proposals);
             break;
           case "report":
-            await this.#say(turn, step.text);
+            await this.#say(turn, this.#holdToRecord(turn, step.text));
             this.#beginAction(turn);
             break;
           case "answer":
@@ -171,10 +173,22 @@ export class TurnRunner {
 
   /** The last words of a turn. A model that has none leaves what was done to speak for itself. */
   async #answer(turn: LoopTurn, text: string): Promise<TurnOutcome> {
-    const { finished, closed } = progressOf(turn.messages, turn.id);
-    const isSilent = text.trim() === "" && finished === 0 && closed.length === 0;
-    await this.#say(turn, isSilent ? copy.silent : text);
+    const { message, finished, closed } = progressOf(turn.messages, turn.id);
+    const said = this.#holdToRecord(turn, text);
+    const rest = leftUndone(message, closed, turn.snapshot.tools).filter((each) => !said.includes(each));
+    const words = [said, rest.length > 0 ? nameTheRest(rest) : ""].filter((each) => each.trim() !== "");
+    const isSilent = words.length === 0 && finished === 0 && closed.length === 0;
+    await this.#say(turn, isSilent ? copy.silent : words.join("\n\n"));
     return "answered";
+  }
+
+  /** A model's words without what they claim and no call did. */
+  #holdToRecord(turn: LoopTurn, text: string): string {
+    const { message, closed } = progressOf(turn.messages, turn.id);
+    const earlier = turn.messages.flatMap((each) => (each.role === "tool" && each.turnId !== turn.id ? [each] : []));
+    const kept = withoutFalseClaims(text, { message, closed, earlier, tools: turn.snapshot.tools });
+    if (kept.trim() !== "" || kept === text) return kept;
+    return closed.some(({ result }) => result.outcome === "ok") ? copy.worded : copy.unrecorded;
   }
 
   /** End a turn in our own words. What is done stands, and what is not is named. */

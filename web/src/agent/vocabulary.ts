@@ -7,6 +7,15 @@ import written from "../../../loop/vocabulary.json" with { type: "json" };
 
 type Words = readonly string[];
 
+type ActName = "delete" | "write" | "send" | "move" | "copy" | "buy" | "download" | "read";
+
+/** How people ask for an act, how a model claims it, and what the names of tools that do it hold. */
+interface ActWords {
+  readonly verbs: Words;
+  readonly claims: Words;
+  readonly calls: Words;
+}
+
 /** One member for each list. What people say is in lower case. */
 interface Vocabulary {
   readonly cues: Words;
@@ -15,6 +24,16 @@ interface Vocabulary {
   readonly figureReferences: Words;
   readonly fileReferences: Words;
   readonly commonTerms: Words;
+  readonly acts: Readonly<Record<ActName, ActWords>>;
+  readonly claimHelpers: Words;
+  readonly claimAdverbs: Words;
+  readonly claimSubjects: Words;
+  readonly claimOpenings: Words;
+  readonly claimPronouns: Words;
+  readonly completions: Words;
+  readonly negations: Words;
+  readonly modals: Words;
+  readonly questionWords: Words;
   readonly removingVerbs: Words;
   readonly searchVerbs: Words;
   readonly pointers: Words;

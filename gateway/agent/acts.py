@@ -1,0 +1,169 @@
+"""What a message asks to be done, and which calls do it.
+
+Only what is plain: a verb where a wish begins, and the names of things that stand right after it. A wish in other words is not
+seen here, and nothing is said of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from gateway.agent.browser import as_json
+from gateway.agent.budget import length_of
+from gateway.agent.limits import LIMITS
+from gateway.agent.messages import Call, Tool, ToolMessage
+from gateway.agent.names import parts_of
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import QUOTED, Word, words_of
+from gateway.core.canonical import Json
+
+ACTS: Final = VOCABULARY.acts
+READING: Final = "read"
+"""The act that changes nothing."""
+
+_ACT_OF: Final[Mapping[str, str]] = {verb: act for act, words in ACTS.items() for verb in words["verbs"]}
+_CUES: Final = frozenset(VOCABULARY.cues)
+_LEADING: Final = _CUES.union(VOCABULARY.fillers)
+_CONDITIONS: Final = frozenset(VOCABULARY.conditions)
+_QUESTIONS: Final = frozenset(VOCABULARY.question_words)
+_FREE: Final = frozenset({"execute", "admin"})
+"""Categories of tools that can do whatever they are told."""
+
+_MAX_MESSAGE: Final = LIMITS.actions * LIMITS.action_characters
+"""Characters of a message that is read for what it asks. A longer one holds a text to work on."""
+
+_PAUSED: Final = re.compile(r"[,;.:!?][\"'`)]*\Z")
+_STOPPED: Final = re.compile(r"[;.!?][\"'`)]*\Z|\n")
+_THING: Final = re.compile(r"[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]/.*", re.DOTALL)
+"""A file with its ending, an address, or a path. A number or an ellipsis is none."""
+
+_BEFORE: Final = "\"'`([<"
+_AFTER: Final = "\"'`)]>,;:.!?"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAct:
+    """One verb of a message with the things that are named right after it."""
+
+    act: str
+    verb: str
+    things: Sequence[str]
+
+
+def asked_acts(message: str) -> list[AskedAct]:
+    """What a message asks to be done, in order. Quoted words ask for nothing, and neither does a question how to do it."""
+    if length_of(message) > _MAX_MESSAGE:
+        return []
+    words = words_of(message)
+    quoted = [(match.start(), match.end()) for match in QUOTED.finditer(message)]
+    asked: list[AskedAct] = []
+    for at, word in enumerate(words):
+        act = _ACT_OF.get(word.bare)
+        is_quoted = any(start < word.start + 1 and word.end <= end for start, end in quoted)
+        if act is not None and not is_quoted and _begins_wish(message, words, at):
+            asked.append(AskedAct(act, word.bare, _things_after(message, words, at)))
+    return asked
+
+
+def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> list[str]:
+    """What a message plainly asked for and no call of its turn was about, as `verb thing`.
+
+    A turn without a call leaves nothing undone: its answer speaks for itself. What stands under a condition is left alone.
+    """
+    if not closed or any(word.bare in _CONDITIONS for word in words_of(message)):
+        return []
+    undone: list[str] = []
+    for asked in asked_acts(message):
+        calls = [each.call for each in closed if asked.act == READING or does(asked.act, each.call, tools)]
+        undone += [f"{asked.verb} {thing}" for thing in missing_things(asked, calls)]
+    return list(dict.fromkeys(undone))
+
+
+def missing_things(asked: AskedAct, calls: Sequence[Call]) -> list[str]:
+    """The things that none of these calls names, all of them where there is no call at all.
+
+    A call that names none of them may be about all of them, such as one for their folder.
+    """
+    named = [thing for thing in asked.things if any(_names(call, thing) for call in calls)]
+    return [thing for thing in asked.things if thing not in named] if named or not calls else []
+
+
+def does(act: str, call: Call, tools: Sequence[Tool]) -> bool:
+    """Whether a call can have done an act, by its tool's name and category. A tool whose name tells nothing may do anything."""
+    parts = parts_of(call["name"])
+    if not set(parts).isdisjoint(ACTS[act]["calls"]):
+        return True
+    category = next((tool["category"] for tool in tools if tool["name"] == call["name"]), None)
+    if category in _FREE:
+        return True
+    is_other = any(not set(parts).isdisjoint(words["calls"]) for words in ACTS.values())
+    return category != "read" and not is_other
+
+
+def is_thing(text: str) -> bool:
+    """Whether a word is the name of a thing: a file, a folder or an address."""
+    return _THING.fullmatch(bare_thing(text)) is not None
+
+
+def bare_thing(text: str) -> str:
+    """A word without the quotes, brackets and stops around it."""
+    return text.lstrip(_BEFORE).rstrip(_AFTER)
+
+
+def _begins_wish(message: str, words: Sequence[Word], at: int) -> bool:
+    """Whether a wish begins with this word: at the start, after a pause, or after words that lead into one."""
+    if at == 0:
+        return True
+    before = words[at - 1]
+    if before.bare not in _LEADING and not _pauses(message, before, words[at]):
+        return False
+    if at > 1 and words[at - 2].bare in _QUESTIONS:
+        return False
+    first = at
+    while first > 0 and not _STOPPED.search(message[words[first - 1].start : words[first].start].rstrip(" ")):
+        first -= 1
+    sentence = [word.bare for word in words[first:at] if word.bare not in _LEADING]
+    return not sentence or sentence[0] not in _QUESTIONS
+
+
+def _things_after(message: str, words: Sequence[Word], at: int) -> list[str]:
+    """The first name after a verb, before any pause or cue, and those that are listed with it."""
+    place = at + 1
+    while place < len(words) and not is_thing(_written(message, words[place])):
+        place += 1
+    between = words[at + 1 : place]
+    if (
+        place == len(words)
+        or any(word.bare in _CUES for word in between)
+        or any(_pauses(message, *pair) for pair in pairwise(words[at : place + 1]))
+    ):
+        return []
+    things = [bare_thing(_written(message, words[place]))]
+    while place + 1 < len(words):
+        is_listed = _pauses(message, words[place], words[place + 1])
+        place += 1
+        while words[place].bare in _CUES and place + 1 < len(words):
+            is_listed, place = True, place + 1
+        if not (is_listed and is_thing(_written(message, words[place]))):
+            break
+        things.append(bare_thing(_written(message, words[place])))
+    return things
+
+
+def _written(message: str, word: Word) -> str:
+    return message[word.start : word.end]
+
+
+def _pauses(message: str, before: Word, word: Word) -> bool:
+    """Whether something between two words parts them."""
+    return _PAUSED.search(_written(message, before)) is not None or not {";", "\n"}.isdisjoint(message[before.end : word.start])
+
+
+def _names(call: Call, thing: str) -> bool:
+    """Whether an argument holds the name of a thing, which a folder's may without the slash at its end."""
+    arguments: Mapping[str, Json] = call["arguments"]
+    return thing.rstrip("/") in as_json(arguments)

@@ -1,0 +1,116 @@
+"""What a model's words claim was done, held against the calls that ran.
+
+A sentence proves nothing: what was done is what the calls' records say. A sentence that claims an act of which no call is on
+record is not shown. What a text merely tells, as a letter does that somebody sent, is no claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from gateway.agent.acts import ACTS, AskedAct, asked_acts, bare_thing, does, is_thing, missing_things
+from gateway.agent.browser import SPACE, trim
+from gateway.agent.messages import Tool, ToolMessage
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import words_of
+
+_ACT_OF: Final[Mapping[str, str]] = {claim: act for act, words in ACTS.items() for claim in words["claims"]}
+_HELPERS: Final = frozenset(VOCABULARY.claim_helpers)
+_ADVERBS: Final = frozenset(VOCABULARY.claim_adverbs)
+_SUBJECTS: Final = frozenset(VOCABULARY.claim_subjects)
+_OPENINGS: Final = frozenset(VOCABULARY.claim_openings)
+_PRONOUNS: Final = frozenset(VOCABULARY.claim_pronouns)
+_COMPLETIONS: Final = frozenset(VOCABULARY.completions)
+_UNCLAIMED: Final = frozenset((*VOCABULARY.negations, *VOCABULARY.modals))
+_COMMON: Final = frozenset(
+    (*VOCABULARY.common_terms, *VOCABULARY.fillers, *VOCABULARY.cues, *(verb for act in ACTS.values() for verb in act["verbs"]))
+)
+"""Words that two sentences share by chance."""
+
+_BEFORE_NOW: Final = "already"
+_SENTENCE: Final = re.compile(rf"[^\n]+?(?:[.!?]+(?=[{SPACE}]|\Z)|(?=\n)|\Z)[{SPACE}]*|[{SPACE}]+")
+
+
+class _Form(Enum):
+    """How a sentence claims an act."""
+
+    PASSIVE = auto()
+    """"dinner.txt is deleted" """
+
+    OWN = auto()
+    """"I deleted dinner.txt", "Deleted dinner.txt" """
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """What a turn's words are held against: what the person said, the calls of the turn that have closed, in order, those of the
+    turns before it, and the tools on offer."""
+
+    message: str
+    closed: Sequence[ToolMessage]
+    earlier: Sequence[ToolMessage]
+    tools: Sequence[Tool]
+
+
+def without_false_claims(text: str, record: TurnRecord) -> str:
+    """The text without the sentences that claim what no call on record did. The same text where there is none."""
+    asked = asked_acts(record.message)
+    sentences = [match[0] for match in _SENTENCE.finditer(text)]
+    kept = [each for each in sentences if not _is_false(each, asked, record)]
+    return text if len(kept) == len(sentences) else trim("".join(kept))
+
+
+def _is_false(sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> bool:
+    words = [word.bare for word in words_of(sentence)]
+    if trim(sentence).endswith("?"):
+        return False
+    if " ".join(words) in _COMPLETIONS:
+        return any(each.things for each in asked) and not any(map(_is_done, record.closed))
+    return any(
+        _is_claim(words, at, sentence, asked, record) and not _is_recorded(_ACT_OF[word], words, sentence, asked, record)
+        for at, word in enumerate(words)
+        if word in _ACT_OF
+    )
+
+
+def _is_claim(words: Sequence[str], at: int, sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> bool:
+    """Whether the word at this place claims its act: one that the message asks for, or an own one about a thing by its name."""
+    form = _form_of(words, at)
+    if form is None:
+        return False
+    if any(each.act == _ACT_OF[words[at]] for each in asked):
+        about = {word.bare for word in words_of(record.message)} - _COMMON
+        return not about.isdisjoint(words) or not _PRONOUNS.isdisjoint(words)
+    is_told = any(trim(sentence) in each.result["content"] for each in record.closed)
+    return form is _Form.OWN and not is_told and any(is_thing(word) for word in re.split(f"[{SPACE}]+", sentence))
+
+
+def _form_of(words: Sequence[str], at: int) -> _Form | None:
+    """How a word claims its act, if it does: denied, wished for and possible is not done."""
+    if any(word in _UNCLAIMED or word.endswith(("n't", "n’t")) for word in words[:at]):
+        return None
+    before = at
+    while before > 0 and words[before - 1] in _ADVERBS:
+        before -= 1
+    if before == 0 or words[before - 1] in _SUBJECTS or all(word in _OPENINGS for word in words[:before]):
+        return _Form.OWN
+    return _Form.PASSIVE if words[before - 1] in _HELPERS else None
+
+
+def _is_recorded(act: str, words: Sequence[str], sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> bool:
+    is_asked = any(each.act == act for each in asked)
+    messages = record.closed if is_asked and _BEFORE_NOW not in words else [*record.earlier, *record.closed]
+    calls = [each.call for each in messages if _is_done(each) and does(act, each.call, record.tools)]
+    if not calls:
+        return False
+    things = {bare_thing(word) for word in re.split(f"[{SPACE}]+", sentence)}
+    missing = {thing for each in asked if each.act == act for thing in missing_things(each, calls)}
+    return missing.isdisjoint(things)
+
+
+def _is_done(message: ToolMessage) -> bool:
+    return message.result["outcome"] == "ok"

@@ -1,0 +1,148 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import type { ToolCall, ToolDescriptor } from "../protocol/generated.ts";
+import type { ToolMessage } from "./messages.ts";
+import { partsOf } from "./names.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { QUOTED, type Word, wordsOf } from "./words.ts";
+
+/*
+ * What a message asks to be done, and which calls do it. Only what is plain: a verb where a wish begins, and the names of things
+ * that stand right after it. A wish in other words is not seen here, and nothing is said of it.
+ */
+
+/** What people ask for by a verb. `read` changes nothing. */
+export type Act = keyof typeof vocabulary.acts;
+
+type Tools = readonly Pick<ToolDescriptor, "name" | "category">[];
+
+/** As much of a call as tells what it is about. */
+export type NamedCall = Pick<ToolCall, "name" | "arguments">;
+
+/** A call that has closed, as far as a turn's words are held against it. */
+export type ClosedCall = Pick<ToolMessage, "result"> & { readonly call: NamedCall };
+
+/** One verb of a message with the things that are named right after it. */
+export interface AskedAct {
+  readonly act: Act;
+  readonly verb: string;
+  readonly things: readonly string[];
+}
+
+export const ACTS = Object.entries(vocabulary.acts) as [Act, (typeof vocabulary.acts)[Act]][];
+
+const ACT_OF: ReadonlyMap<string, Act> = new Map(ACTS.flatMap(([act, { verbs }]) => verbs.map((verb) => [verb, act])));
+const CUES: ReadonlySet<string> = new Set(vocabulary.cues);
+const LEADING: ReadonlySet<string> = new Set([...vocabulary.cues, ...vocabulary.fillers]);
+const CONDITIONS: ReadonlySet<string> = new Set(vocabulary.conditions);
+const QUESTIONS: ReadonlySet<string> = new Set(vocabulary.questionWords);
+/** Categories of tools that can do whatever they are told. */
+const FREE: ReadonlySet<string> = new Set(["execute", "admin"]);
+/** Characters of a message that is read for what it asks. A longer one holds a text to work on. */
+const MAX_MESSAGE = limits.actions * limits.actionCharacters;
+
+const PAUSED = /[,;.:!?]["'`)]*$/;
+const STOPPED = /[;.!?]["'`)]*$|\n/;
+/** A file with its ending, an address, or a path. A number or an ellipsis is none. */
+const THING = /^(?:[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]\/.*)$/s;
+
+/** What a message asks to be done, in order. Quoted words ask for nothing, and neither does a question how to do it. */
+export function askedActs(message: string): AskedAct[] {
+  if (message.length > MAX_MESSAGE) return [];
+  const words = wordsOf(message);
+  const quoted = [...message.matchAll(QUOTED)].map((match) => [match.index, match.index + match[0].length] as const);
+  return words.flatMap((word, at) => {
+    const act = ACT_OF.get(word.bare);
+    const isQuoted = quoted.some(([start, end]) => start <= word.start && word.end <= end);
+    if (act === undefined || isQuoted || !beginsWish(message, words, at)) return [];
+    return [{ act, verb: word.bare, things: thingsAfter(message, words, at) }];
+  });
+}
+
+/**
+ * What a message plainly asked for and no call of its turn was about, as `verb thing`. A turn without a call leaves nothing
+ * undone: its answer speaks for itself. What stands under a condition is left alone.
+ */
+export function leftUndone(message: string, closed: readonly ClosedCall[], tools: Tools): string[] {
+  if (closed.length === 0 || wordsOf(message).some(({ bare }) => CONDITIONS.has(bare))) return [];
+  const undone = askedActs(message).flatMap((asked) => {
+    const calls = closed.map(({ call }) => call).filter((call) => asked.act === "read" || does(asked.act, call, tools));
+    return missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`);
+  });
+  return [...new Set(undone)];
+}
+
+/**
+ * The things that none of these calls names, all of them where there is no call at all. A call that names none of them may be
+ * about all of them, such as one for their folder.
+ */
+export function missingThings(asked: AskedAct, calls: readonly NamedCall[]): string[] {
+  const missing = asked.things.filter((thing) => !calls.some((call) => names(call, thing)));
+  return calls.length === 0 || missing.length < asked.things.length ? missing : [];
+}
+
+/** Whether a call can have done an act, by its tool's name and category. A tool whose name tells nothing may do anything. */
+export function does(act: Act, call: NamedCall, tools: Tools): boolean {
+  const parts = partsOf(call.name);
+  const isOf = (calls: readonly string[]) => parts.some((part) => calls.includes(part));
+  if (isOf(vocabulary.acts[act].calls)) return true;
+  const category = tools.find(({ name }) => name === call.name)?.category;
+  if (category !== undefined && FREE.has(category)) return true;
+  return category !== "read" && !ACTS.some(([, { calls }]) => isOf(calls));
+}
+
+/** Whether a word is the name of a thing: a file, a folder or an address. */
+export function isThing(text: string): boolean {
+  return THING.test(bareThing(text));
+}
+
+/** A word without the quotes, brackets and stops around it. */
+export function bareThing(text: string): string {
+  return text.replace(/^["'`([<]+/, "").replace(/["'`)\]>,;:.!?]+$/, "");
+}
+
+/** Whether a wish begins with this word: at the start, after a pause, or after words that lead into one. */
+function beginsWish(message: string, words: readonly Word[], at: number): boolean {
+  const [word, before] = [words[at], words[at - 1]];
+  if (word === undefined || before === undefined) return true;
+  if (!LEADING.has(before.bare) && !pauses(message, before, word)) return false;
+  if (QUESTIONS.has(words[at - 2]?.bare ?? "")) return false;
+  const stop = words.findLastIndex(
+    (each, place) => place < at && STOPPED.test(message.slice(each.start, words[place + 1]?.start).replace(/ +$/, "")),
+  );
+  const first = words.slice(stop + 1, at).find(({ bare }) => !LEADING.has(bare));
+  return first === undefined || !QUESTIONS.has(first.bare);
+}
+
+/** The first name after a verb, before any pause or cue, and those that are listed with it. */
+function thingsAfter(message: string, words: readonly Word[], at: number): string[] {
+  const first = words.findIndex((word, place) => place > at && nameOf(message, word) !== null);
+  const way = words.slice(at, first + 1);
+  const isParted = way.some((word, place) => pauses(message, way[place - 1], word));
+  if (isParted || way.slice(1, -1).some(({ bare }) => CUES.has(bare))) return [];
+  const things: string[] = [];
+  let [place, name] = [first, nameOf(message, words[first])];
+  while (name !== null) {
+    things.push(name);
+    let isListed = pauses(message, words[place], words[place + 1]);
+    for (place++; CUES.has(words[place]?.bare ?? ""); place++) isListed = true;
+    name = isListed ? nameOf(message, words[place]) : null;
+  }
+  return things;
+}
+
+/** The name of a thing that a word is, or null. */
+function nameOf(message: string, word: Word | undefined): string | null {
+  const written = message.slice(word?.start ?? 0, word?.end ?? 0);
+  return isThing(written) ? bareThing(written) : null;
+}
+
+/** Whether something between two words parts them. */
+function pauses(message: string, before: Word | undefined, word: Word | undefined): boolean {
+  if (before === undefined || word === undefined) return false;
+  return PAUSED.test(message.slice(before.start, before.end)) || /[;\n]/.test(message.slice(before.end, word.start));
+}
+
+/** Whether an argument holds the name of a thing, which a folder's may without the slash at its end. */
+function names(call: NamedCall, thing: string): boolean {
+  return JSON.stringify(call.arguments).includes(thing.replace(/\/+$/, ""));
+}

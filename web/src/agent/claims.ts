@@ -1,0 +1,122 @@
+import type { ToolDescriptor } from "../protocol/generated.ts";
+import {
+  ACTS,
+  type Act,
+  type AskedAct,
+  askedActs,
+  bareThing,
+  type ClosedCall,
+  does,
+  isThing,
+  missingThings,
+} from "./acts.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
+
+/*
+ * What a model's words claim was done, held against the calls that ran. A sentence proves nothing: what was done is what the
+ * calls' records say. A sentence that claims an act of which no call is on record is not shown. What a text merely tells, as a
+ * letter does that somebody sent, is no claim.
+ */
+
+/** What a turn's words are held against. */
+export interface TurnRecord {
+  /** What the person said. */
+  readonly message: string;
+  /** The calls of the turn that have closed, in order. */
+  readonly closed: readonly ClosedCall[];
+  /** Those of the turns before it. */
+  readonly earlier: readonly ClosedCall[];
+  /** The tools on offer. */
+  readonly tools: readonly Pick<ToolDescriptor, "name" | "category">[];
+}
+
+/** How a sentence claims an act: "dinner.txt is deleted", or "I deleted dinner.txt". */
+type Form = "passive" | "own";
+
+const ACT_OF: ReadonlyMap<string, Act> = new Map(
+  ACTS.flatMap(([act, { claims }]) => claims.map((claim) => [claim, act])),
+);
+const HELPERS: ReadonlySet<string> = new Set(vocabulary.claimHelpers);
+const ADVERBS: ReadonlySet<string> = new Set(vocabulary.claimAdverbs);
+const SUBJECTS: ReadonlySet<string> = new Set(vocabulary.claimSubjects);
+const OPENINGS: ReadonlySet<string> = new Set(vocabulary.claimOpenings);
+const PRONOUNS: ReadonlySet<string> = new Set(vocabulary.claimPronouns);
+const COMPLETIONS: ReadonlySet<string> = new Set(vocabulary.completions);
+const UNCLAIMED: ReadonlySet<string> = new Set([...vocabulary.negations, ...vocabulary.modals]);
+/** Words that two sentences share by chance. */
+const COMMON: ReadonlySet<string> = new Set([
+  ...vocabulary.commonTerms,
+  ...vocabulary.fillers,
+  ...vocabulary.cues,
+  ...ACTS.flatMap(([, { verbs }]) => verbs),
+]);
+const SENTENCE = /[^\n]+?(?:[.!?]+(?=\s|$)|(?=\n)|$)\s*|\s+/g;
+
+/** The text without the sentences that claim what no call on record did. The same text where there is none. */
+export function withoutFalseClaims(text: string, record: TurnRecord): string {
+  const asked = askedActs(record.message);
+  const sentences = text.match(SENTENCE) ?? [];
+  const kept = sentences.filter((sentence) => !isFalse(sentence, asked, record));
+  return kept.length === sentences.length ? text : kept.join("").trim();
+}
+
+function isFalse(sentence: string, asked: readonly AskedAct[], record: TurnRecord): boolean {
+  const words = wordsOf(sentence).map(({ bare }) => bare);
+  if (sentence.trim().endsWith("?")) return false;
+  if (COMPLETIONS.has(words.join(" ")))
+    return asked.some(({ things }) => things.length > 0) && !record.closed.some(isDone);
+  return words.some((word, at) => {
+    const act = ACT_OF.get(word);
+    if (act === undefined) return false;
+    return isClaim(act, words, at, sentence, asked, record) && !isRecorded(act, words, sentence, asked, record);
+  });
+}
+
+/** Whether the word at this place claims its act: one that the message asks for, or an own one about a thing by its name. */
+function isClaim(
+  act: Act,
+  words: readonly string[],
+  at: number,
+  sentence: string,
+  asked: readonly AskedAct[],
+  record: TurnRecord,
+): boolean {
+  const form = formOf(words, at);
+  if (form === null) return false;
+  if (asked.some((each) => each.act === act)) {
+    const about = new Set(wordsOf(record.message).map(({ bare }) => bare));
+    return words.some((word) => PRONOUNS.has(word) || (about.has(word) && !COMMON.has(word)));
+  }
+  const isTold = record.closed.some(({ result }) => result.content.includes(sentence.trim()));
+  return form === "own" && !isTold && sentence.split(/\s+/).some(isThing);
+}
+
+/** How a word claims its act, if it does: denied, wished for and possible is not done. */
+function formOf(words: readonly string[], at: number): Form | null {
+  const before = words.slice(0, at);
+  if (before.some((word) => UNCLAIMED.has(word) || /n['’]t$/.test(word))) return null;
+  while (ADVERBS.has(before.at(-1) ?? "")) before.pop();
+  const last = before.at(-1);
+  if (last === undefined || SUBJECTS.has(last) || before.every((word) => OPENINGS.has(word))) return "own";
+  return HELPERS.has(last) ? "passive" : null;
+}
+
+function isRecorded(
+  act: Act,
+  words: readonly string[],
+  sentence: string,
+  asked: readonly AskedAct[],
+  { closed, earlier, tools }: TurnRecord,
+): boolean {
+  const same = asked.filter((each) => each.act === act);
+  const messages = same.length > 0 && !words.includes("already") ? closed : [...earlier, ...closed];
+  const calls = messages.filter((each) => isDone(each) && does(act, each.call, tools)).map(({ call }) => call);
+  if (calls.length === 0) return false;
+  const things = new Set(sentence.split(/\s+/).map(bareThing));
+  return !same.some((each) => missingThings(each, calls).some((thing) => things.has(thing)));
+}
+
+function isDone({ result }: ClosedCall): boolean {
+  return result.outcome === "ok";
+}
