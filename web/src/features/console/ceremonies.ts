@@ -1,5 +1,9 @@
+import type { Conversation } from "../../protocol/generated.ts";
 import type { ConsoleEnvironment, CreationOptions, HttpReply, RequestOptions } from "./console-environment.ts";
 import { CheckFailed, Refusal } from "./errors.ts";
+
+/** How confidential what a session works with is, from the lowest up. */
+export type Label = Conversation["label"];
 
 /** The first passkey, with the token of an enrolment link. Signs in. Rejects with Refusal when the link is used or too old. */
 export async function enrol(environment: ConsoleEnvironment, token: string, name: string): Promise<void> {
@@ -27,9 +31,16 @@ export async function signOut(environment: ConsoleEnvironment): Promise<void> {
   await post(environment, "/signout", {});
 }
 
-/** Gives the shell a session; resolves to the address to go to, which is checked to be the shell's. */
-export async function authorize(environment: ConsoleEnvironment, state: string, agentOrigin: string): Promise<string> {
-  const { location } = await post<{ readonly location: string }>(environment, "/authorize", { state });
+/** Gives the shell a session that starts at a label; resolves to the address to go to, which is checked to be the shell's. */
+export async function authorize(
+  environment: ConsoleEnvironment,
+  wanted: { readonly state: string; readonly label: Label },
+  agentOrigin: string,
+): Promise<string> {
+  const { location } = await post<{ readonly location: string }>(environment, "/authorize", {
+    state: wanted.state,
+    label: wanted.label,
+  });
   if (!URL.canParse(location) || new URL(location).origin !== agentOrigin) {
     throw new CheckFailed("The gateway named an address that is not the shell's, so this page did not follow it.");
   }

@@ -111,7 +111,20 @@ describe("giving the shell a session", () => {
     expect(gateway.posts).toEqual([]);
     await userEvent.click(go);
     await waitFor(() => expect(gateway.environment.navigateTo).toHaveBeenCalledWith(location));
-    expect(gateway.posts).toEqual([{ path: "/authorize", body: { state: "abc" } }]);
+    expect(gateway.posts).toEqual([{ path: "/authorize", body: { state: "abc", label: "public" } }]);
+  });
+
+  test("starts it at a higher label when that was chosen, and says what a label does", async () => {
+    gateway.replies["/authorize"] = () => ({ status: 200, body: { location: `${AGENT}/callback?code=c&state=abc` } });
+    openConsole(gateway, "/authorize?state=abc");
+    const label = await screen.findByLabelText<HTMLSelectElement>("Label to start at");
+    expect([...label.options].map((option) => option.value)).toEqual(["public", "internal", "confidential", "high"]);
+    expect(label.value).toBe("public");
+    expect(screen.getByText(/at high, no network and only models on this machine/)).toBeDefined();
+    await userEvent.selectOptions(label, "confidential");
+    await userEvent.click(screen.getByRole("button", { name: "Continue to the shell" }));
+    await waitFor(() => expect(gateway.environment.navigateTo).toHaveBeenCalled());
+    expect(gateway.posts).toEqual([{ path: "/authorize", body: { state: "abc", label: "confidential" } }]);
   });
 
   test("does not go where the shell is not", async () => {

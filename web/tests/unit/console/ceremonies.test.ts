@@ -46,7 +46,7 @@ describe("giving the shell a session", () => {
     const gateway = new FakeGateway();
     const location = `${AGENT}/callback?code=c&state=s`;
     gateway.replies["/authorize"] = () => ({ status: 200, body: { location } });
-    expect(await authorize(gateway.environment, "s", AGENT)).toBe(location);
+    expect(await authorize(gateway.environment, { state: "s", label: "public" }, AGENT)).toBe(location);
   });
 
   test.each([
@@ -59,7 +59,9 @@ describe("giving the shell a session", () => {
   ])("does not follow %s", async (location) => {
     const gateway = new FakeGateway();
     gateway.replies["/authorize"] = () => ({ status: 200, body: { location } });
-    await expect(authorize(gateway.environment, "s", AGENT)).rejects.toBeInstanceOf(CheckFailed);
+    await expect(authorize(gateway.environment, { state: "s", label: "public" }, AGENT)).rejects.toBeInstanceOf(
+      CheckFailed,
+    );
   });
 });
 

@@ -1,23 +1,34 @@
 import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import { useSearch } from "wouter";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
+import { SelectField } from "../../../ui/Field.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
-import { authorize } from "../ceremonies.ts";
+import { authorize, type Label } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { useDescription, useSession } from "../session.tsx";
+
+/** The lowest first: it is chosen already, and a result that is more confidential raises it by itself. */
+const LABELS: readonly (readonly [Label, string])[] = [
+  ["public", "public"],
+  ["internal", "internal"],
+  ["confidential", "confidential"],
+  ["high", "high"],
+];
 
 /** Gives the shell a session of its own. A page and a button, because being signed in here must not be enough for any site to get one. */
 export function Authorize() {
   const { environment } = useSession();
   const state = new URLSearchParams(useSearch()).get("state");
   const description = useDescription().data;
+  const [label, setLabel] = useState<Label>("public");
   const go = useMutation({
     networkMode: "always",
-    mutationFn: async (wanted: { readonly state: string; readonly agentOrigin: string }) => {
-      environment.navigateTo(await authorize(environment, wanted.state, wanted.agentOrigin));
+    mutationFn: async (wanted: { readonly state: string; readonly label: Label; readonly agentOrigin: string }) => {
+      environment.navigateTo(await authorize(environment, wanted, wanted.agentOrigin));
     },
   });
   if (description === undefined) return null;
@@ -57,11 +68,18 @@ export function Authorize() {
             { name: "Shell", value: <code>{agentOrigin}</code> },
           ]}
         />
+        <SelectField
+          label="Label to start at"
+          hint="How confidential what you are going to work with is. The policy allows less the higher it is: at high, no network and only models on this machine. It never falls in this session."
+          options={LABELS}
+          value={label}
+          onChange={(event) => setLabel(event.target.value as Label)}
+        />
         <Button
           variant="primary"
           wide
           busy={go.isPending || go.isSuccess}
-          onClick={() => go.mutate({ state, agentOrigin })}
+          onClick={() => go.mutate({ state, label, agentOrigin })}
         >
           Continue to the shell
         </Button>
