@@ -37,13 +37,17 @@ def list_people(state: Path | None) -> None:
 def change_profile(person: str, profile: str, state: Path | None) -> None:
     """Give PERSON, a name or an id, another PROFILE. Their sessions end, and they sign in again."""
     asyncio.run(operate(load_settings(state=state), "profile", person=person, profile=profile))
-    click.echo(f"{person} is {profile} now; their sessions have ended.")
+    click.echo(f"{person} is {profile} now; their sessions have ended, and enrolment links that were open are void.")
 
 
 @people.command("remove")
 @click.argument("person")
 @_state
 def remove(person: str, state: Path | None) -> None:
-    """Take PERSON's passkeys, by name or id, and end their sessions. What they did stays on record."""
+    """Take PERSON's passkeys, by name or id, and end their sessions. What they did stays on record.
+
+    Enrolment links that are open are void, also those of others: print new ones.
+    """
     asyncio.run(operate(load_settings(state=state), "remove", person=person))
     click.echo(f"{person} was removed; their sessions have ended and their passkeys answer nothing.")
+    click.echo("Enrolment links that were open are void.")

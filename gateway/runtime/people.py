@@ -45,7 +45,8 @@ class People:
         return [(person, len(await self._records.passkeys(person.id))) for person in await self._records.principals()]
 
     async def change_profile(self, named: str, profile: Profile) -> Principal:
-        """Give a person another profile. Their sessions end: they sign in again as what they are now.
+        """Give a person another profile. Their sessions end: they sign in again as what they are now. Enrolment links that are
+        open are void, for one may be in their hands and say what they were.
 
         Raises NotFound, and Refused `lastOperator`.
         """
@@ -57,7 +58,11 @@ class People:
         return Principal(person.id, person.name, profile)
 
     async def remove(self, named: str) -> Principal:
-        """Take a person's passkeys and end their sessions. Raises NotFound, and Refused `lastOperator`."""
+        """Take a person's passkeys and end their sessions. Enrolment links that are open are void, whatever name they were
+        printed for: a name is what somebody typed, and whoever holds a link can enrol.
+
+        Raises NotFound, and Refused `lastOperator`.
+        """
         person = await self._find(named)
         await self._require_another_operator(person)
         await self._ledger.append(PrincipalRemoved(self._clock.now(), person.id))

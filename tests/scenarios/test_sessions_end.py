@@ -1,7 +1,8 @@
-"""Codes, sessions and grants that must not be worth anything any more; docs/SECURITY.md cases 33, 44, 80 to 82 and 91."""
+"""Codes, sessions and grants that must not be worth anything any more; docs/SECURITY.md cases 33, 44, 80 to 82, 91 and 92."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -9,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.harness.http import Browser
-from tests.harness.person import Turn
+from tests.harness.person import Person, Turn
 from tests.harness.socket import RpcError, Socket
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import finish, stage
@@ -107,6 +108,36 @@ async def test_case_81_another_profile_and_a_removal_end_a_persons_sessions(tmp_
             code, output = await scene.gateway.run("people", *command)
             assert (code, "enrol another one first" in output) == (2, True)
         await eve.leave()
+
+
+async def test_case_92_no_enrolment_link_outlives_a_removal_or_another_profile(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        eve = await scene.another("Eve", "operator")
+        console = f"{scene.gateway.console_origin}/enrol"
+        for command in (("profile", "Eve", "guest"), ("remove", "Eve")):
+            tokens = [await link(scene, name, "operator") for name in ("Eve", "Eve's telephone")]
+            thief = Person.at(scene.gateway)
+            # One ceremony is under way already.
+            options = await thief.browser.post(f"{console}/options", {"token": tokens[0]})
+            assert options.status == 200
+            assert (await scene.gateway.run("people", *command))[0] == 0
+            credential = thief.authenticator.create(options.json)
+            answer = {"token": tokens[0], "credential": credential, "name": "Eve"}
+            assert (await thief.browser.post(f"{console}/verify", answer)).status == 410
+            for token in tokens:
+                assert (await Person.at(scene.gateway).browser.post(f"{console}/options", {"token": token})).status == 410
+        # One that is printed afterwards works.
+        assert (await Person.at(scene.gateway).enrol(await link(scene, "Eve", "guest"))).status == 204
+        await eve.leave()
+
+
+async def link(scene: Scene, name: str, profile: str) -> str:
+    """The token of an enrolment link that was just printed."""
+    code, output = await scene.gateway.run("enrol", name, "--profile", profile)
+    found = re.search(r"#t=(\S+)", output)
+    assert code == 0, output
+    assert found is not None, output
+    return found.group(1)
 
 
 async def recorded(scene: Scene, event: str) -> int:

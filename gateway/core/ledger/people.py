@@ -102,7 +102,7 @@ class PrincipalEnrolled:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalProfileChanged:
-    """An operator of this machine gave a person another profile."""
+    """An operator of this machine gave a person another profile. Every enrolment link that was open is void, as on a removal."""
 
     EVENT: ClassVar[str] = "principal:profile-changed"
 
@@ -116,7 +116,8 @@ class PrincipalProfileChanged:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalRemoved:
-    """An operator of this machine took all of a person's passkeys: they can do nothing here any more."""
+    """An operator of this machine took all of a person's passkeys: they can do nothing here any more. Every enrolment link that
+    was open is void, for it names nobody that could be compared."""
 
     EVENT: ClassVar[str] = "principal:removed"
 

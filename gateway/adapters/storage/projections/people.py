@@ -38,6 +38,8 @@ USE_ENROLMENT = Statement(
     .values(used_at=bindparam("used_at")),
     refusal="the enrolment link was used already",
 )
+# Used up by nobody: a link that is void looks to its holder like one that somebody has used.
+VOID_ENROLMENTS = Statement(update(t.enrolments).where(t.enrolments.c.used_at.is_(None)).values(used_at=bindparam("used_at")))
 ENROL = insertion(t.principals)
 _without_passkey = ~exists().where(t.passkeys.c.principal_id == t.principals.c.id)
 ENROL_KNOWN = Statement(
@@ -89,9 +91,15 @@ def change_people(entry: PeopleEntry) -> Sequence[Change]:
                 Change(ADD_PASSKEY, _passkey_row(entry.passkey)),
             )
         case PrincipalProfileChanged():
-            return (Change(CHANGE_PROFILE, {"of_id": entry.principal_id, "profile": entry.profile.value}),)
+            return (
+                Change(CHANGE_PROFILE, {"of_id": entry.principal_id, "profile": entry.profile.value}),
+                Change(VOID_ENROLMENTS, {"used_at": entry.at}),
+            )
         case PrincipalRemoved():
-            return (Change(REMOVE_PASSKEYS, {"of_principal_id": entry.principal_id}),)
+            return (
+                Change(REMOVE_PASSKEYS, {"of_principal_id": entry.principal_id}),
+                Change(VOID_ENROLMENTS, {"used_at": entry.at}),
+            )
         case PasskeyAdded():
             return (Change(ADD_PASSKEY, _passkey_row(entry.passkey)),)
         case PasskeyRenamed():
