@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.core.markers import mark_text, mark_words
 from gateway.core.secret_tokens import secret_pattern
 
 
@@ -60,7 +61,7 @@ _NAMES: Final = (
     _name("pw", before=_START, strong=False),
     _name("psk", before=_START, strong=False),
 )
-_WORDS: Final = tuple(dict.fromkeys(name.word for name in _NAMES))
+_WORDS: Final = mark_words(dict.fromkeys(name.word for name in _NAMES))
 
 _LOOK_BACK = 24
 """Characters before a word in which the rest of its name is looked for."""
@@ -136,7 +137,8 @@ _REST: Final = re.compile(rf"{_BARE_CHARACTER}*+")
 def find_named(text: str) -> Iterator[tuple[int, int]]:
     """Where the values of named credentials stand, in order of place."""
     folded = _fold(text)
-    places = sorted(place for word in _WORDS for place in _find_all(folded, word))
+    marked = mark_text(folded)
+    places = sorted(place for marker in _WORDS if marker.rare in marked.rare for place in _find_all(folded, marker.word))
     end = 0
     for place in places:
         if place < end:
@@ -224,16 +226,19 @@ COMMANDS: Final = (
     secret_pattern(
         "password", "setx", rf"""(?i)\bsetx[ ]{{1,4}}\w{{0,40}}(?:secret|token|password|key)[ ]{{1,4}}["']?{_VALUE}"""
     ),
-    secret_pattern("password", "securestring", r"""ConvertTo-SecureString[ ]{1,4}(?:-String[ ]{1,4})?["']([^"'\r\n]{3,256}+)"""),
+    secret_pattern("password", "SecureString", r"""ConvertTo-SecureString[ ]{1,4}(?:-String[ ]{1,4})?["']([^"'\r\n]{3,256}+)"""),
     secret_pattern(
         "password",
         "identified",
         r"""(?i)\bidentified[ ]{1,4}(?:with[ ]{1,4}\w{1,40}[ ]{1,4})?by[ ]{1,4}["']([^"'\r\n]{1,256}+)""",
     ),
-    secret_pattern(
-        "password",
-        "credential auth",
-        r"""(?:Credentials?|[aA]uth)\w{0,8}[ ]{0,4}[=(][ (]{0,4}["'][^"'\r\n]{1,64}["'],[ ]{0,4}["']([^"'\s]{4,256}+)["']""",
+    *(
+        secret_pattern(
+            "password",
+            marker,
+            rf"""{word}\w{{0,8}}[ ]{{0,4}}[=(][ (]{{0,4}}["'][^"'\r\n]{{1,64}}["'],[ ]{{0,4}}["']([^"'\s]{{4,256}}+)["']""",
+        )
+        for marker, word in (("Credential", "Credentials?"), ("Auth", "Auth"), ("auth", "auth"))
     ),
     # netrc and .pgpass.
     secret_pattern(

@@ -17,8 +17,9 @@ from typing import cast
 
 from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes
 from gateway.core.errors import MalformedJson
+from gateway.core.markers import MarkedText, mark_text
 from gateway.core.named_secrets import COMMANDS, find_named
-from gateway.core.secret_tokens import TOKENS, SecretPattern, secret_pattern
+from gateway.core.secret_tokens import TOKENS, PatternSet, secret_pattern
 
 
 class RedactionClass(StrEnum):
@@ -115,7 +116,7 @@ _NOT_A_VALUE = r"(?!\[redacted:|\$\{|%\(|(?i:(?:none|null|required|see|is)\b(?!-
 _ESCAPED = r"""(?<=\\")(?:[^"\\\r\n]|\\[^"\r\n])++"""
 _HEADER = r"""(?<=["'])[^\r\n"']++|(?<!["'])(?:[^\r\n"'=]|="[^"\r\n]*+"|=)++"""
 
-_SECRETS = (
+_SECRETS = PatternSet(
     *TOKENS,
     secret_pattern("authorization", "authorization", rf"(?i)\bauthorization{_SEPARATOR}{_NOT_A_VALUE}({_ESCAPED}|{_HEADER})"),
     secret_pattern("bearer-token", "bearer", r"(?i)\bbearer[ \t]{1,4}+(?=[a-z._~+/-]*+\d)([a-z0-9._~+/-]{16,}+={0,2})"),
@@ -128,15 +129,15 @@ _SECRETS = (
     *COMMANDS,
 )
 
-_PERSONAL = (
+_PERSONAL = PatternSet(
     secret_pattern("email", "@", r"(?<![\w.%+-])[A-Za-z0-9_.%+-]{1,64}+@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+){1,8}+"),
     secret_pattern("phone", "+", r"(?<![\w+])\+\d(?:[ ().-]{0,2}+\d){7,14}+"),
 )
 
-# These look ahead from every place where a number could start: the text before a number must not hide it. The first
+# These look ahead from every first character that a number could have: the text before a number must not hide it. The first
 # two digits are those of payment networks, which keeps times and ids out.
-_CARD = re.compile(r"(?a)(?<![\d.])(?=((?:[3-6]\d|2[2-7])(?:[ -]?\d){11,17}))")
-_IBAN = re.compile(r"(?a)(?<![A-Za-z0-9])(?=([A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}))")
+_CARD = re.compile(r"(?a)[2-6](?<![\d.].)(?=((?:(?<=[3-6])\d|(?<=2)[2-7])(?:[ -]?\d){11,17}))")
+_IBAN = re.compile(r"(?a)[A-Z](?<![A-Za-z0-9].)(?=([A-Z]\d{2}(?: ?[A-Z0-9]){11,30}))")
 
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----")
@@ -147,7 +148,7 @@ _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u20
 
 
 def _find(text: str, classes: Collection[str]) -> list[_Finding]:
-    if _INVISIBLE.search(text) is None:
+    if text.isascii() or _INVISIBLE.search(text) is None:
         return _find_visible(text, classes)
     places = [place for place, character in enumerate(text) if _INVISIBLE.match(character) is None]
     found = _find_visible("".join([text[place] for place in places]), classes)
@@ -155,27 +156,24 @@ def _find(text: str, classes: Collection[str]) -> list[_Finding]:
 
 
 def _find_visible(text: str, classes: Collection[str]) -> list[_Finding]:
-    lowered = text.lower()
+    exact, folded = mark_text(text), mark_text(text.lower())
     findings: list[_Finding] = []
     if RedactionClass.SECRETS in classes:
         findings += _find_private_keys(text)
-        findings += _find_patterns(_SECRETS, text, lowered)
+        findings += _find_patterns(_SECRETS, text, exact, folded)
         findings += [_Finding(start, end, "password") for start, end in find_named(text)]
     if RedactionClass.PII in classes:
-        findings += _find_patterns(_PERSONAL, text, lowered)
+        findings += _find_patterns(_PERSONAL, text, exact, folded)
         findings += _find_numbers("card-number", _CARD, _longest_card, text)
         findings += _find_numbers("iban", _IBAN, _longest_iban, text)
     return findings
 
 
-def _find_patterns(patterns: tuple[SecretPattern, ...], text: str, lowered: str) -> Iterator[_Finding]:
-    for pattern in patterns:
-        for marker in pattern.markers:
-            if marker in lowered:
-                group = 1 if pattern.expression.groups else 0
-                for match in pattern.expression.finditer(text):
-                    yield _Finding(match.start(group), match.end(group), pattern.kind)
-                break
+def _find_patterns(patterns: PatternSet, text: str, exact: MarkedText, folded: MarkedText) -> Iterator[_Finding]:
+    for pattern in patterns.occurring_in(exact, folded):
+        group = 1 if pattern.expression.groups else 0
+        for match in pattern.expression.finditer(text):
+            yield _Finding(match.start(group), match.end(group), pattern.kind)
 
 
 def _find_private_keys(text: str) -> Iterator[_Finding]:
@@ -191,7 +189,7 @@ def _find_numbers(kind: str, expression: re.Pattern[str], longest: Callable[[str
     for match in expression.finditer(text):
         # More of the same characters may follow directly (an expiry date, a word in capitals): the check digits say how
         # many of them are the number.
-        places = [place for place in range(match.start(1), match.end(1)) if text[place] not in " -"]
+        places = [place for place in range(match.start(), match.end(1)) if text[place] not in " -"]
         if length := longest("".join([text[place] for place in places])):
             yield _Finding(match.start(), places[length - 1] + 1, kind)
 
