@@ -23,10 +23,12 @@ from bench.event_source import MODEL
 from bench.figures import Pace, median, report, report_pairs, say
 from bench.servers import Gateway, start_gateway, wait_for_port, work_folder
 from gateway.adapters.inference.catalog import load_catalog, models_folder
-from gateway.adapters.inference.engine import Launch, WheelEngine, default_threads, scrubbed_environment
+from gateway.adapters.inference.confinement import ConfinedProcess, PinnedSocket, choose_confinement, confined_job
+from gateway.adapters.inference.engine import Launch, WheelEngine, default_threads
 from gateway.adapters.inference.fetch import is_present, weights_path
-from gateway.adapters.inference.sidecar_process import BoundedLog, SidecarProcess
+from gateway.adapters.inference.sidecar_process import BoundedLog
 from gateway.core.errors import GatewayError
+from gateway.sandbox.job import SandboxPreference
 from tests.harness.person import Turn
 from tests.harness.process import free_port
 
@@ -191,37 +193,66 @@ async def _ask(endpoint: Endpoint, tokens: int) -> Stream:
 
 @asynccontextmanager
 async def _start_sidecar(weights: Path, alias: str) -> AsyncGenerator[Endpoint]:
-    """The sidecar as the gateway starts it, but on a port, so that it can be asked beside the gateway too."""
+    """The sidecar in its sandbox, as the gateway starts it. A relay gives its socket a port, so that it can be asked beside the
+    gateway too; both ways to it lead through the relay."""
     with work_folder() as folder:
-        port, key = free_port(), secrets.token_urlsafe(32)
+        own = folder / "inference" / "run"
+        own.mkdir(parents=True)
         launch = Launch(
             weights=weights,
             alias=alias,
-            folder=folder,
-            key=key,
-            socket=None,
-            port=port,
+            folder=own,
+            key=secrets.token_urlsafe(32),
+            socket=own / "sidecar.sock",
+            port=None,
             context_tokens=4096,
             threads=default_threads(),
             repack=True,
             origins=(),
+            confined=True,
         )
-        for inner in (launch.slots, launch.home):
-            inner.mkdir()
-        child = SidecarProcess(
-            WheelEngine().order(launch),
-            environment=scrubbed_environment(launch.home),
-            folder=folder,
-            log=BoundedLog(folder / "sidecar.log"),
-        )
-        child.start()
+        sandbox = await asyncio.to_thread(choose_confinement, SandboxPreference.AUTO, folder)
+        job = confined_job(WheelEngine().order(launch), launch, BoundedLog(folder / "sidecar.log"))
+        with PinnedSocket(own / "sidecar.sock") as pinned:
+            child = ConfinedProcess(job, sandbox)
+            child.start()
+            try:
+                async with _relay_to(pinned) as port:
+                    endpoint = Endpoint(port, f"127.0.0.1:{port}", launch.key, alias)
+                    await _wait_for_weights(endpoint)
+                    yield endpoint
+            finally:
+                await child.stop()
+
+
+@asynccontextmanager
+async def _relay_to(pinned: PinnedSocket) -> AsyncGenerator[int]:
+    """A port whose connections are passed on to the pinned socket, whole and unread."""
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        pinned.pin()
         try:
-            await wait_for_port(port)
-            endpoint = Endpoint(port, f"127.0.0.1:{port}", key, alias)
-            await _wait_for_weights(endpoint)
-            yield endpoint
-        finally:
-            await child.stop()
+            far_reader, far_writer = await asyncio.open_unix_connection(str(pinned.path))
+        except OSError:
+            # The server is not there yet.
+            writer.close()
+            return
+        await asyncio.gather(_pass_on(reader, far_writer), _pass_on(far_reader, writer))
+
+    server = await asyncio.start_server(relay, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while piece := await reader.read(1 << 16):
+            writer.write(piece)
+            await writer.drain()
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
 
 
 async def _wait_for_weights(endpoint: Endpoint) -> None:
@@ -229,7 +260,7 @@ async def _wait_for_weights(endpoint: Endpoint) -> None:
         while True:
             try:
                 await _ask(endpoint, 1)
-            except RuntimeError:
+            except (RuntimeError, ConnectionError):
                 await asyncio.sleep(0.2)
             else:
                 return
