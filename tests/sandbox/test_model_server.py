@@ -11,6 +11,7 @@ import socket
 import tempfile
 import threading
 from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from http.client import HTTPConnection
@@ -227,24 +228,43 @@ def xllama_launcher() -> Path:
     return Path(confinement.__file__).with_name("xllama_launcher.py")
 
 
+TRY_TO_CONNECT = """
+import runpy, socket, sys
+
+def connect(family, address):
+    try:
+        with socket.socket(family) as line:
+            line.settimeout(10)
+            line.connect(address)
+    except OSError as error:
+        return type(error).__name__
+    return "connected"
+
+print("to the port:", connect(socket.AF_INET, ("127.0.0.1", int(sys.argv[2]))))
+print("to the socket:", connect(socket.AF_UNIX, sys.argv[3]), flush=True)
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+"""What the process tries before it becomes the real server."""
+
+
 @pytest.mark.live
-@pytest.mark.requirement("002-62", "the real model server answers a question from within each sandbox")
-def test_the_real_server_answers_from_within(host: TrialHost, public: Path) -> None:
+@pytest.mark.requirement("002-62", "the real model server answers a question from within each sandbox, and can connect to nobody")
+def test_the_real_server_answers_from_within_and_connects_to_nobody(host: TrialHost, public: Path) -> None:
     launch = replace(make_launch(host), weights=public / "model.gguf")
     order = WheelEngine().order(launch)
     log = host.root / "sidecar.log"
     log.touch()
     job = confined_job(order, launch, BoundedLog(log))
     (python,) = (public / "bin").iterdir()
-    job = replace(
-        job,
-        command=(str(python), *job.command[1:-1], str(public / "launcher.py")),
-        readable=(public,),
-        stdin=json.dumps({**order, "path": str(public / "site")}).encode() + b"\n",
-    )
-    if ROOT:
-        host.own()
-    with PinnedSocket(job.folder / "sidecar.sock") as pinned:
+    with neighbours(host) as (port, path), PinnedSocket(job.folder / "sidecar.sock") as pinned:
+        if ROOT:
+            host.own()
+        job = replace(
+            job,
+            command=(str(python), *job.command[1:-1], "-c", TRY_TO_CONNECT, str(public / "launcher.py"), port, path),
+            readable=(public,),
+            stdin=json.dumps({**order, "path": str(public / "site")}).encode() + b"\n",
+        )
         answers: list[dict[str, Any]] = []
         # Seen by the process of another user too, where the gateway is played by one.
         cancelled = cast("threading.Event", multiprocessing.Event())
@@ -255,7 +275,31 @@ def test_the_real_server_answers_from_within(host: TrialHost, public: Path) -> N
     (answer,) = answers
     assert answer["choices"][0]["message"]["content"], log.read_text()
     assert answer["usage"]["completion_tokens"] == 8
-    assert "listening on unix:" in log.read_text()
+    said = log.read_text()
+    assert "listening on unix:" in said
+    for place in ("port", "socket"):
+        assert f"to the {place}: " in said
+        assert f"to the {place}: connected" not in said
+
+
+@contextmanager
+def neighbours(host: TrialHost) -> Generator[tuple[str, str]]:
+    """Two that listen outside, on a port and on a socket that everybody may connect to. Nobody may have come when it is over."""
+    path = host.root / "everybody.sock"
+    with socket.create_server(("127.0.0.1", 0)) as on_port, socket.socket(socket.AF_UNIX) as on_path:
+        on_path.bind(str(path))
+        on_path.listen()
+        path.chmod(0o777)
+        # Without a sandbox there is a way to both.
+        for listener in (on_port, on_path):
+            with socket.socket(listener.family) as caller:
+                caller.connect(listener.getsockname())
+            listener.accept()[0].close()
+        yield str(on_port.getsockname()[1]), str(path)
+        for listener in (on_port, on_path):
+            listener.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                listener.accept()
 
 
 def ask(pinned: PinnedSocket, cancelled: threading.Event) -> dict[str, Any]:
