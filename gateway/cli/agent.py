@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from gateway.cli.terminal.dialogue import ExitCode
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
 
+RESERVED = (
+    "the model server reserves memory for its whole context when it starts. COUNTERSIGN_MODEL_CONTEXT makes the context smaller."
+)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -50,6 +53,12 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--tool-timeout", type=click.FloatRange(0.1, 3600), help="Seconds that a program may run.  [default: 30]")
 @click.option("--confirm-tools", is_flag=True, help="Ask before every call, also those that the policy lets run.")
+@click.option(
+    "--kv-preallocate/--no-kv-preallocate",
+    "preallocate",
+    default=True,
+    help="Reserve memory for the whole context at once; the model server always does.",
+)
 @click.option("--as", "name", metavar="NAME", help="Which operator you are, where several are enrolled.")
 @click.option("--model-name", metavar="NAME", help="Model to ask for, where MODEL is a URL.")
 @click.option("--state", type=FOLDER, help="Folder of database and keys.")
@@ -69,19 +78,22 @@ def agent(
     max_steps: int,
     max_tokens: int | None,
     confirm_tools: bool,
+    preallocate: bool,
     name: str | None,
     **options: object,
 ) -> None:
     """Talk to an agent here, in the terminal.
 
     MODEL is a GGUF file, a name of the catalogue (`countersign models list`) or the URL of an OpenAI-compatible server. Every
-    call goes through the same gate, ledger and log as in the web shell. Exit status: 0 answered, 1 failed, 2 wrong usage or
-    settings, 130 interrupted.
+    call goes through the same gate, ledger and log as in the web shell. With --single, what is piped in is read with the
+    question. Exit status: 0 answered, 1 failed, 2 wrong usage or settings, 3 a call needed a person and nobody was there, 130
+    interrupted.
     """
     from gateway.adapters.storage.trajectories import TrajectoryFolder
     from gateway.agent.retries import TurnLimits
     from gateway.cli.terminal.agent import Terminal
     from gateway.cli.terminal.log_handler import ScreenLogHandler
+    from gateway.cli.terminal.piped_input import read_piped, with_piped
     from gateway.cli.terminal.records import EventRecorder, Transcript
     from gateway.cli.terminal.screen import Keyboard, standard_screen
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
@@ -98,11 +110,13 @@ def agent(
     )
     if single is not None:
         # The shell passes bytes on; what is no UTF-8 is replaced, as it is in what is typed.
-        single = os.fsencode(single).decode(errors="replace")
+        single = with_piped(os.fsencode(single).decode(errors="replace"), read_piped(sys.stdin))
     screen = standard_screen(only_json=json_out)
     # Without both there is nobody who could see a question and answer it.
     keyboard = Keyboard(sys.stdin) if sys.stdin.isatty() and sys.stderr.isatty() else None
     logging.basicConfig(handlers=[ScreenLogHandler(screen)], level=logging.WARNING)
+    if not preallocate:
+        screen.say(f"--no-kv-preallocate changes nothing here: {RESERVED}")
     terminal = Terminal(screen, keyboard, is_conversation=single is None, only_once=confirm_tools)
     with ExitStack() as held:
         listeners: list[LoopListener] = []

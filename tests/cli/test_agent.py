@@ -178,7 +178,7 @@ async def test_without_a_terminal_what_needs_approval_does_not_run_and_is_not_re
         code, out, err = await at.run("--single", "note x", given=b"y\ny\ny\n")
         assert at.effects() == []
         assert (await at.run("audit", "export", "log.jsonl"))[0] == 0
-    assert (code, out) == (0, "I did not.\n")
+    assert (code, out) == (3, "I did not.\n")
     assert "no terminal to ask at, so it does not run" in err
     assert "You said no" not in err
     log = (tmp_path / "log.jsonl").read_text()
@@ -186,12 +186,13 @@ async def test_without_a_terminal_what_needs_approval_does_not_run_and_is_not_re
     assert "cancelled" in log
 
 
-async def test_without_a_terminal_a_passkey_is_pointed_to_and_not_waited_for(tmp_path: Path) -> None:
+async def test_without_a_terminal_a_passkey_is_not_waited_for_and_no_link_to_one_is_left_in_a_log(tmp_path: Path) -> None:
     async with agent_command(tmp_path, call("erase", what="x"), Reply("I could not.")) as at:
         code, _, err = await at.run("--single", "erase x")
         assert at.effects() == []
-        assert f"{at.console_origin}/enrol#t=" in err
-    assert code == 0
+    assert code == 3
+    assert err.count("you have none yet, so it does not run") == 1
+    assert "/enrol" not in err
 
 
 async def test_a_model_that_is_away_is_a_failure_and_said_so(tmp_path: Path) -> None:
@@ -277,8 +278,11 @@ async def test_of_a_long_result_a_person_sees_a_few_rows_and_how_many_more_there
     async with agent_command(tmp_path, call("peek", what="x" * 7000), Reply("Long.")) as at:
         code, out, err = await at.run("--single", "peek")
     assert (code, out) == (0, "Long.\n")
-    shown = [line for line in err.splitlines() if line.startswith("  │ ")]
+    rows = err.splitlines()
+    shown = [line for line in rows if line.startswith("  │ ")]
     assert len(shown) == 12
+    left_out = next(place for place, line in enumerate(rows) if line.startswith("  … "))
+    assert [line.startswith("  │ ") for line in rows[left_out - 4 : left_out + 9]] == [True] * 4 + [False] + [True] * 8
     assert all(len(line) <= 80 for line in shown)
     assert re.search(r"^  … \d+ more lines$", err, re.MULTILINE)
 

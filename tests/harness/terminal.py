@@ -77,18 +77,18 @@ class AgentCommand:
 
     async def run(self, *arguments: str, given: bytes | None = None) -> tuple[int, str, str]:
         """Run without a terminal: exit code, standard output, standard error."""
-        process = await self.start(*arguments)
+        process = await self.start(*arguments, reads=given is not None)
         async with asyncio.timeout(PATIENCE):
             out, err = await process.communicate(given)
         return process.returncode or 0, out.decode(), err.decode()
 
-    async def start(self, *arguments: str) -> asyncio.subprocess.Process:
-        """Start without a terminal; returns the process."""
+    async def start(self, *arguments: str, reads: bool = False) -> asyncio.subprocess.Process:
+        """Start without a terminal, with a pipe for standard input if it `reads`; returns the process."""
         return await asyncio.create_subprocess_exec(
             *self.command(*arguments),
             cwd=self.home,
             env=self.environment(),
-            stdin=asyncio.subprocess.PIPE,
+            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )

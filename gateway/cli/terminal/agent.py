@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import getpass
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -19,11 +21,13 @@ from gateway.application import Application
 from gateway.cli.terminal.approval_prompts import ApprovalPrompts
 from gateway.cli.terminal.completions import AsgiApp, LocalChat
 from gateway.cli.terminal.enrolment import Enrolment
+from gateway.cli.terminal.forwarding import describe_forwarding
 from gateway.cli.terminal.gateway_link import LocalGatewayLink, until_stopped
 from gateway.cli.terminal.notifications import NotificationReader
 from gateway.cli.terminal.screen import Keyboard, Screen
 from gateway.cli.terminal.sign_in import TerminalSessions
 from gateway.cli.terminal.turn_display import TurnDisplay
+from gateway.cli.terminal.unanswered import UnansweredCalls
 from gateway.core.approval import Approval
 from gateway.core.errors import ModelUnavailable
 from gateway.server.access import Site
@@ -86,6 +90,7 @@ class TerminalAgent:
     model: Mapping[str, Any]
     questions: ApprovalPrompts
     notices: NotificationReader
+    unanswered: UnansweredCalls
 
     async def close(self) -> None:
         """Stop whatever is under way."""
@@ -123,13 +128,20 @@ async def open_agent(
         only_once=terminal.only_once,
     )
     enrolment = Enrolment(
-        application.store.records, presence.console.principal.id, terminal.screen, offer_link, waits=terminal.keyboard is not None
+        application.store.records,
+        presence.console.principal.id,
+        terminal.screen,
+        offer_link,
+        waits=terminal.keyboard is not None,
+        over_ssh=describe_forwarding(os.environ.get("SSH_CONNECTION", ""), origins.console, getpass.getuser),
     )
     link = enrolment.before_step_up(bare)
     model = await _choose_model(application, link)
     opened = await link.call("conversations/open", {"title": TITLE})
     copy = Copy(read_loop_file("copy"))
-    crowd = _LoopListeners([TurnDisplay(terminal.screen, copy, is_conversation=terminal.is_conversation), *listeners])
+    unanswered = UnansweredCalls()
+    display = TurnDisplay(terminal.screen, copy, is_conversation=terminal.is_conversation)
+    crowd = _LoopListeners([display, unanswered, *listeners])
     dependencies = LoopDependencies(
         gateway=link,
         chat_with=lambda token: LocalChat(app, origins.host(Site.AGENT), token, take_tokens),
@@ -144,7 +156,7 @@ async def open_agent(
     runner = TurnRunner(dependencies, opened["conversation"]["id"], limits)
     notices = NotificationReader(presence.connection, questions, runner, terminal.screen)
     notices.start()
-    return TerminalAgent(runner, model, questions, notices)
+    return TerminalAgent(runner, model, questions, notices, unanswered)
 
 
 async def _choose_model(application: Application, link: GatewayLink) -> Mapping[str, Any]:

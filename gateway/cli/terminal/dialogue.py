@@ -22,6 +22,9 @@ class ExitCode(IntEnum):
 
     ANSWERED = 0
     FAILED = 1
+    UNANSWERED = 3
+    """A call needed a person, and nobody was there."""
+
     INTERRUPTED = 130
 
 
@@ -49,19 +52,27 @@ class Dialogue:
         ending = await self._turn(question)
         if self._interrupted:
             return ExitCode.INTERRUPTED
-        return ExitCode.ANSWERED if ending is TurnOutcome.ANSWERED else ExitCode.FAILED
+        return self._code_of(ending)
 
     async def _converse(self, lines: Keyboard) -> ExitCode:
         prompt = self._prompt = Prompt(lines, self._screen)
         if lines.is_terminal:
             self._screen.say(WELCOME)
+        worst = ExitCode.ANSWERED
         while True:
             line = await prompt.read()
             if line is None or line.strip() == QUIT:
-                return ExitCode.ANSWERED
+                # A person has read how each turn ended; a program that piped its questions in learns of the worst.
+                return ExitCode.ANSWERED if lines.is_terminal else worst
             self._interrupted = False
             if line.strip():
-                await self._turn(line.strip())
+                code = self._code_of(await self._turn(line.strip()))
+                worst = worst if worst is ExitCode.FAILED else code
+
+    def _code_of(self, ending: TurnOutcome | None) -> ExitCode:
+        if ending is not TurnOutcome.ANSWERED:
+            return ExitCode.FAILED
+        return ExitCode.UNANSWERED if self._agent.unanswered.count else ExitCode.ANSWERED
 
     async def _turn(self, text: str) -> TurnOutcome | None:
         self._is_busy = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from gateway.agent.ports import GatewayLink, StopSignal
@@ -17,7 +17,8 @@ _LOOK_SECONDS: Final = 0.5
 
 
 class Enrolment:
-    """Offers the link. `waits`: somebody is there who could follow it before the call is sent."""
+    """Offers the link. `waits`: somebody is there who could follow it before the call is sent. `over_ssh`: what to say to
+    somebody whose browser is on another machine."""
 
     def __init__(
         self,
@@ -27,20 +28,38 @@ class Enrolment:
         offer_link: Callable[[], Awaitable[str]],
         *,
         waits: bool,
+        over_ssh: Sequence[str] = (),
     ) -> None:
         self._records = records
         self._principal_id = principal_id
         self._screen = screen
         self._offer_link = offer_link
         self._waits = waits
+        self._over_ssh = over_ssh
+        self._is_told = False
 
     def before_step_up(self, link: GatewayLink) -> GatewayLink:
         """The same gateway, with the person enrolled before a call is sent that needs their passkey."""
         return _EnrollingLink(self, link)
 
     async def need(self) -> None:
-        """Offer a link unless there is a passkey, and wait until it was used."""
+        """Offer a link unless there is a passkey, and wait until it was used.
+
+        Where nobody waits the link is of no use: its console ends with this process, and it would stay in somebody's log.
+        """
+        if self._waits:
+            # Once: the console is far away for everything that follows, too.
+            self._screen.say(*self._over_ssh)
+            self._over_ssh = ()
         if await self._records.passkeys(self._principal_id):
+            return
+        if not self._waits:
+            if not self._is_told:
+                self._screen.say(
+                    "This needs a passkey, and you have none yet, so it does not run. Register one in a terminal: run the agent"
+                    " there, or `countersign enrol` and `countersign serve`."
+                )
+            self._is_told = True
             return
         self._screen.say(
             "This needs a passkey, and you have none yet. Open this link to register one; it works once:",
@@ -48,7 +67,7 @@ class Enrolment:
             f"  {await self._offer_link()}",
             "",
         )
-        while self._waits and not await self._records.passkeys(self._principal_id):
+        while not await self._records.passkeys(self._principal_id):
             self._screen.progress("waiting for your passkey; Ctrl-C cancels")
             await asyncio.sleep(_LOOK_SECONDS)
         self._screen.settle()

@@ -35,6 +35,15 @@ def visible(text: str) -> str:
     return "".join(character if character in "\n\\" else escape(character) for character in text.replace("\t", "    "))
 
 
+def storable(text: str) -> str:
+    """The text as a file or another program gets it: tabs, joined emoji and all, and only control characters spelt out, for
+    the next program may pass them on to a terminal."""
+    return "".join(
+        escape(character) if unicodedata.category(character) == "Cc" and character not in "\n\t" else character
+        for character in text
+    )
+
+
 def one_line(text: str) -> str:
     """The same of a text that is one line."""
     return visible(text).replace("\n", NEW_LINE)
@@ -66,13 +75,31 @@ class Screen:
         self._err = err
         self._only_json = only_json
         self._pending = False
+        self._is_mid_answer = False
         self.fault: str | None = None
 
     def answer(self, text: str, *, name: str = "") -> None:
         """What the agent says, after its name if there is a conversation."""
         if not self._only_json:
             self.settle()
-            self._write(self._out, f"{name}{visible(text)}\n")
+            self._write(self._out, f"{name}{visible(text) if self._out.isatty() else storable(text)}\n")
+
+    @property
+    def shows_pieces(self) -> bool:
+        """Whether a person sees answers come. What goes elsewhere is written once it is whole, for it cannot be taken back."""
+        return self._out.isatty() and not self._only_json
+
+    def answer_piece(self, text: str) -> None:
+        """A piece of an answer, right after the one before."""
+        self._take_progress_away()
+        self._is_mid_answer = True
+        self._write(self._out, visible(text))
+
+    def answer_end(self, text: str = "") -> None:
+        """The last piece."""
+        if text:
+            self.answer_piece(text)
+        self.settle()
 
     def prompt(self, text: str) -> None:
         """Ask for a line."""
@@ -128,7 +155,7 @@ class Screen:
 
     def progress(self, text: str) -> None:
         """A line that the next one replaces, where that can be done."""
-        if self._err.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        if self._err.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not self._is_mid_answer:
             width = max(_NARROWEST, _columns(self._err) - 1)
             self._write(self._err, f"\r\x1b[2K{next(within(escape(text), width))}")
             self._pending = True
@@ -142,8 +169,25 @@ class Screen:
         for piece in pieces:
             self._write(self._err, f"{margin}{piece}\n")
 
+    def excerpt(self, text: str, head: int, tail: int) -> None:
+        """The same of a long text: its first rows and its last, and how many are left out between."""
+        pieces = [piece for line in text.split("\n") for piece in self._cut(line, MARGIN)]
+        more = len(pieces) - head - tail
+        if more <= 1:
+            self._place(pieces, MARGIN)
+            return
+        self._place(pieces[:head], MARGIN)
+        self.say(f"  … {more} more lines")
+        self._place(pieces[-tail:], MARGIN)
+
     def settle(self) -> None:
-        """Take the progress line away."""
+        """Go to the beginning of an empty row: end the answer that is being shown, take the progress line away."""
+        if self._is_mid_answer:
+            self._is_mid_answer = False
+            self._write(self._out, "\n")
+        self._take_progress_away()
+
+    def _take_progress_away(self) -> None:
         if self._pending:
             self._pending = False
             self._write(self._err, "\r\x1b[2K")

@@ -17,6 +17,8 @@ from gateway.agent.events import (
     ModelAskedEvent,
     ModelWaitedForEvent,
     NoticeRaisedEvent,
+    TextDiscardedEvent,
+    TextStreamedEvent,
     TurnEndedEvent,
 )
 from gateway.agent.messages import Call, Result
@@ -28,18 +30,23 @@ from gateway.core.effects import show
 
 NAME: Final = "agent> "
 
-_ROWS_SHOWN: Final = 12
-"""Of a result. The model has more of it, the transcript all that left the gateway."""
+_HEAD_SHOWN: Final = 4
+_TAIL_SHOWN: Final = 8
+"""Rows of a result: what a program says last is mostly what it found. The model has more, the transcript all that left the
+gateway."""
 
 
 class TurnDisplay:
-    """Shows a turn on the screen. An answer is shown when it is complete: what a model streams may turn out to be none."""
+    """Shows a turn on the screen. Where a person looks on, an answer is shown as it is written, and what turns out to be none is
+    called so."""
 
     def __init__(self, screen: Screen, copy: Copy, *, is_conversation: bool) -> None:
         self._screen = screen
         self._copy = copy
         self._name = NAME if is_conversation else ""
+        self._shown = ""
         self._calls: dict[str, Call] = {}
+        self._are_parallel = False
 
     def hear(self, event: AgentEvent) -> None:
         """An event of the loop."""
@@ -48,12 +55,15 @@ class TurnDisplay:
                 self._screen.progress("thinking; Ctrl-C stops")
             case ModelWaitedForEvent(state):
                 self._screen.progress(f"waiting for the model ({state or 'not ready'}); Ctrl-C stops")
+            case TextStreamedEvent(delta) if self._screen.shows_pieces:
+                self._show_piece(delta)
+            case TextDiscardedEvent() if self._shown:
+                self._shown = ""
+                self._screen.say("! That was no answer yet; it is being asked for again.")
             case AssistantSaidEvent(content, stopped):
-                self._screen.answer(f"{content} …" if stopped else content, name=self._name)
+                self._show_answer(f"{content} …" if stopped else content)
             case CallProposedEvent(call):
-                self._calls[call["id"]] = call
-                given = ", ".join(f"{name}: {show(value)}" for name, value in call["arguments"].items())
-                self._screen.say(f"· {call['name']}({given})")
+                self._propose(call)
             case CallClosedEvent(call_id, result):
                 self._show_result(self._calls.pop(call_id, None), result)
             case ContextCondensedEvent():
@@ -65,6 +75,7 @@ class TurnDisplay:
             case NoticeRaisedEvent(text=text):
                 self._screen.say(f"! {text}")
             case TurnEndedEvent():
+                self._shown = ""
                 self._screen.settle()
             case _:
                 pass
@@ -75,17 +86,42 @@ class TurnDisplay:
     def faulted(self, reason: str) -> None:
         """Nor this."""
 
+    def _show_piece(self, delta: str) -> None:
+        if not self._shown and not delta.strip():
+            # Nothing to see yet: the name would stand alone.
+            return
+        self._screen.answer_piece(delta if self._shown else f"{self._name}{delta.lstrip()}")
+        self._shown += delta if self._shown else delta.lstrip()
+
+    def _show_answer(self, text: str) -> None:
+        shown, self._shown = self._shown, ""
+        if shown and text.lstrip().startswith(shown):
+            self._screen.answer_end(text.lstrip().removeprefix(shown))
+        else:
+            self._screen.answer(text, name=self._name)
+
+    def _propose(self, call: Call) -> None:
+        self._are_parallel = bool(self._calls)
+        self._calls[call["id"]] = call
+        self._screen.say(f"· {_signature(call)}")
+
     def _show_result(self, call: Call | None, result: Result) -> None:
         name = "the call" if call is None else call["name"]
+        if self._are_parallel and call is not None:
+            # Of several that were asked for together, each result says whose it is.
+            self._screen.say(f"· {_signature(call)}:")
         if result["outcome"] != "ok":
-            why = result.get("error") or result.get("reason") or ""
-            self._screen.say(f"· {name}: {result['outcome']}{': ' if why else ''}{why}")
+            self._screen.say(f"· {self._copy.explain_outcome(name, result)}")
             return
         run = run_of(result)
         streams = (run["stdout"], run.get("stderr", "")) if run else (result["content"],)
         text = "\n".join(stream.rstrip("\n") for stream in streams if stream)
-        more = self._screen.block(text.expandtabs(4), _ROWS_SHOWN) if text else 0
-        if more:
-            self._screen.say(f"  … {more} more {'line' if more == 1 else 'lines'}")
+        if text:
+            self._screen.excerpt(text.expandtabs(4), _HEAD_SHOWN, _TAIL_SHOWN)
         if run and run["exit_code"] != 0:
             self._screen.say(f"· {name} ended with exit code {run['exit_code']}")
+
+
+def _signature(call: Call) -> str:
+    given = ", ".join(f"{name}: {show(value)}" for name, value in call["arguments"].items())
+    return f"{call['name']}({given})"
