@@ -182,27 +182,32 @@ MODULE = '''
 from typing import Annotated
 
 from gateway.adapters.tools import tool
+from shelves import LABELS
 
 
-@tool(category="write", summary="Jot down {what}", labels=("shelf",), recovery="pure")
+@tool(category="write", summary="Jot down {what}", labels=LABELS, recovery="pure")
 def jot(what: Annotated[str, "anything"]) -> str:
     """Jot."""
     return "jotted"
 '''
 
+SHELVES = 'LABELS = ("shelf",)\n'
+
 
 async def test_case_56_a_question_does_not_outlive_the_tool_of_a_module_that_it_was_about(tmp_path: Path) -> None:
-    module = tmp_path / "jotter.py"
+    module, shelves = tmp_path / "jotter.py", tmp_path / "shelves.py"
     module.write_text(MODULE)
+    shelves.write_text(SHELVES)
     async with stage(tmp_path, COUNTERSIGN_TOOLS_MODULES='["jotter"]') as scene:
-        before = MODULE
-        for changed in (
-            before.replace("Jot down {what}", "Look at {what}"),
-            before.replace("shelf", "label:high"),
-            before.replace('"pure"', '"unsafe"'),
-            before.replace('return "jotted"', "return open(what).read()"),
+        for file, changed in (
+            (module, MODULE.replace("Jot down {what}", "Look at {what}")),
+            # What a module imports is not followed, but what it makes of the tool is.
+            (shelves, SHELVES.replace("shelf", "label:high")),
+            (module, MODULE.replace('"pure"', '"unsafe"')),
+            (module, MODULE.replace('return "jotted"', "return open(what).read()")),
         ):
-            module.write_text(before)
+            module.write_text(MODULE)
+            shelves.write_text(SHELVES)
             await scene.gateway.stop()
             await scene.gateway.start()
             scene.shell = await scene.ada.agent()
@@ -211,7 +216,7 @@ async def test_case_56_a_question_does_not_outlive_the_tool_of_a_module_that_it_
             await turn.start("jot", {"what": "milk"}, "j1")
             approval_id = await scene.asked("j1")
             await scene.gateway.kill()
-            module.write_text(changed)
+            file.write_text(changed)
             await scene.gateway.start()
             console = await scene.ada.console()
             shown = (await console.call("approvals/get", {"approvalId": approval_id}))["approval"]
