@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
+from gateway.agent.acts import listed_wishes, plain_wishes
 from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, length_of, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
@@ -56,8 +57,11 @@ async def json_lane(lane: LaneInput) -> LaneStep:
     """The next step of a turn."""
     state = progress_of(lane.messages, lane.turn_id)
     result = state.result
-    if _may_split(lane) and has_cue(state.message):
-        return await _split(lane, state.message)
+    if _may_split(lane):
+        if listed := listed_wishes(state.message):
+            return SplitStep(listed)
+        if has_cue(state.message):
+            return await _split(lane, state.message)
     if result is not None and not (is_mistake(result) and state.mistakes <= MAX_REPAIRS):
         return await _conclude(lane, state, result)
     if not lane.may_call:
@@ -72,7 +76,8 @@ async def _split(lane: LaneInput, message: str) -> LaneStep:
     """Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt."""
     request = ChatRequest(probe_prompt(lane.words, message), _tokens_for(lane), lane.stop, schema=probe_schema())
     heard = await collect(lane, request, ReplyEnd.AFTER_OBJECT)
-    return SplitStep(read_actions(heard.text, message))
+    actions = read_actions(heard.text, message)
+    return SplitStep(actions if len(actions) > 1 else plain_wishes(message) or actions)
 
 
 def _tokens_for(lane: LaneInput) -> int:

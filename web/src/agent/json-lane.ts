@@ -1,5 +1,6 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { actionSchema } from "./action-schema.ts";
+import { listedWishes, plainWishes } from "./acts.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import type { ChatMessage } from "./chat.ts";
@@ -34,7 +35,11 @@ const MISTAKE_LENGTH = limits.mistakeCharacters;
 export const jsonLane: Lane = async (input) => {
   const state = progressOf(input.messages, input.turnId);
   const { result } = state;
-  if (maySplit(input) && hasCue(state.message)) return split(input, state.message);
+  if (maySplit(input)) {
+    const listed = listedWishes(state.message);
+    if (listed.length > 0) return { kind: "split", actions: listed };
+    if (hasCue(state.message)) return split(input, state.message);
+  }
   if (isOver(input, state)) return { kind: "answer", text: "" };
   if (result !== null && !(isMistake(result) && state.mistakes <= MAX_REPAIRS)) return conclude(input, state, result);
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
@@ -52,7 +57,9 @@ async function split({ chat, listener, signal }: LaneInput, message: string): Pr
     listener,
     "after-object",
   );
-  return { kind: "split", actions: readActions(text, message) };
+  const actions = readActions(text, message);
+  const plain = actions.length > 1 ? [] : plainWishes(message);
+  return { kind: "split", actions: plain.length > 0 ? plain : actions };
 }
 
 /** Whether everything has been said: a page was left between the last words and the end of the turn. */

@@ -25,6 +25,7 @@ interface Vocabulary {
   readonly fileReferences: Words;
   readonly commonTerms: Words;
   readonly acts: Readonly<Record<ActName, ActWords>>;
+  readonly listedActs: Words;
   readonly claimHelpers: Words;
   readonly claimAdverbs: Words;
   readonly claimSubjects: Words;
