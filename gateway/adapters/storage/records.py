@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Engine, Executable
 from sqlalchemy.exc import DBAPIError
@@ -40,10 +40,10 @@ class SqlRecords(EveryReader):
         self._pool.shutdown()
         self._near.close()
 
-    def _find(self, query: Executable, read: Callable[[ARow], Value]) -> Value | None:
+    def _find(self, query: Executable, read: Callable[[ARow], Value], **parameters: Any) -> Value | None:
         self._require_open()
         try:
-            row = self._near.execute(query).first()
+            row = self._near.execute(query, parameters).first()
         except DBAPIError as error:
             raise _explain(error) from None
         return None if row is None else read(row)

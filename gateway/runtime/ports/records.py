@@ -37,6 +37,10 @@ class CallRecords(Protocol):
     """The recorded calls of a conversation."""
 
     async def call(self, conversation_id: str, call_id: str) -> CallRecord | None: ...
+    async def call_digest(self, conversation_id: str, call_id: str) -> str | None:
+        """The request digest of a recorded call, without the rest: asked before each call of a long conversation."""
+        ...
+
     async def calls(self, conversation_id: str) -> Sequence[CallRecord]:
         """Every recorded call of a conversation, in the order of the record, results included."""
         ...

@@ -54,7 +54,7 @@ class CompilingReader(EveryReader):
         self._dialect = dialect
         self.compiled: list[str] = []
 
-    def _find(self, query: Executable, read: Callable[[ARow], Value]) -> Value | None:
+    def _find(self, query: Executable, read: Callable[[ARow], Value], **parameters: Any) -> Value | None:
         construct: Any = query
         self.compiled.append(str(construct.compile(dialect=self._dialect)))
         return None
@@ -83,7 +83,8 @@ def test_both_databases_take_every_statement_over_one_row_and_over_many(name: st
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 async def test_both_databases_take_every_read(dialect: Dialect) -> None:
     reader = CompilingReader(dialect)
-    arguments: dict[str, tuple[Any, ...]] = {"audit": (EVERYTHING,), "call": ("cnv_1", "call-1"), "calls_since": ("prn_1", 5)}
+    arguments: dict[str, tuple[Any, ...]] = {"audit": (EVERYTHING,), "calls_since": ("prn_1", 5)}
+    arguments |= {"call": ("cnv_1", "call-1"), "call_digest": ("cnv_1", "call-1")}
     further: dict[str, dict[str, Any]] = {"conversations": {"before": (5, "cnv_1"), "limit": 5}, "approvals": {"limit": 5}}
     alone = {
         "principals",

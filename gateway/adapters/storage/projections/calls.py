@@ -226,6 +226,10 @@ _calls = (
     .outerjoin(_closing_leaf, _closing_leaf.c.position == t.calls.c.closing_leaf)
 )
 
+_CALL_DIGEST = select(t.calls.c.request_digest).where(
+    t.calls.c.conversation_id == given("conversation_id"), t.calls.c.call_id == given("call_id")
+)
+
 
 def _read_payload(body: str, salt: bytes | None, payload: bytes | None) -> Mapping[str, Json] | None:
     """A payload that is the one its leaf was sealed over; None for one that was erased, or is not there yet."""
@@ -272,6 +276,10 @@ class CallReader(Reader):
     async def call(self, conversation_id: str, call_id: str) -> CallRecord | None:
         key = and_(t.calls.c.conversation_id == conversation_id, t.calls.c.call_id == call_id)
         return self._find(_calls.where(key), _read_call)
+
+    async def call_digest(self, conversation_id: str, call_id: str) -> str | None:
+        key = {"of_conversation_id": conversation_id, "of_call_id": call_id}
+        return self._find(_CALL_DIGEST, lambda row: row.request_digest, **key)
 
     async def calls_in_session(self, session_id: str) -> int:
         return await self._count(select(func.count()).where(t.calls.c.session_id == session_id))
