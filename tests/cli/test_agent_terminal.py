@@ -110,8 +110,8 @@ async def test_an_approval_runs_exactly_what_was_shown_and_an_empty_line_denies(
         await ada.expect("you> ")
         ada.type("note it\n")
         await ada.expect(r"`note` needs your approval")
-        await ada.expect(r"│   times = 1")
-        await ada.expect(r'│   what = "buy milk"')
+        await ada.expect(r'│   what = "buy milk"\n')
+        await ada.expect(r"│   times = 1 \(number\)\n")
         await ada.expect(QUESTION)
         assert at.effects() == []
         ada.type("maybe\n")

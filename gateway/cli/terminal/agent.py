@@ -119,6 +119,7 @@ async def open_agent(
 
     questions = ApprovalPrompts(
         application.gateway.approvals,
+        application.gateway.ports.toolbox,
         presence.console,
         terminal.screen,
         terminal.keyboard,

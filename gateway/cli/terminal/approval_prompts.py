@@ -7,17 +7,17 @@ challenges. For a step-up only the console's link is shown: a terminal cannot us
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
-import orjson
-
+from gateway.cli.terminal.approval_rows import describe_approval
 from gateway.cli.terminal.screen import MARGIN, Keyboard, Screen
 from gateway.core.approval import Approval
 from gateway.core.errors import GatewayError
+from gateway.core.preview import Preview
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope
-from gateway.runtime.approvals import Approvals
-from gateway.runtime.ports import Clock, ConsoleSession
+from gateway.runtime.approvals import Approvals, CallObstacle, order_arguments, preview_call
+from gateway.runtime.ports import Clock, ConsoleSession, Toolbox
 
 _NO: Final = frozenset({"", "n", "no"})
 _YES: Final[Mapping[str, GrantScope]] = {
@@ -33,6 +33,9 @@ _CHOICES: Final = {GrantScope.ONCE: "y", GrantScope.TURN: "t(urn)", GrantScope.S
 _ARMED_AFTER: Final = 0.6
 """Seconds, as on the console: keys that were typed before the call appeared do not answer it."""
 
+_PAGE: Final = 24
+"""Rows that are shown at once, as on the console: about what a terminal holds."""
+
 _TICK: Final = 1.0
 """Seconds between two updates of the waiting line."""
 
@@ -46,6 +49,7 @@ class ApprovalPrompts:
     def __init__(
         self,
         approvals: Approvals,
+        toolbox: Toolbox,
         console: ConsoleSession,
         screen: Screen,
         keyboard: Keyboard | None,
@@ -56,6 +60,7 @@ class ApprovalPrompts:
         only_once: bool = False,
     ) -> None:
         self._approvals = approvals
+        self._toolbox = toolbox
         self._console = console
         self._screen = screen
         self._keyboard = keyboard
@@ -94,7 +99,7 @@ class ApprovalPrompts:
             if challenge is None:
                 return
             if approval.kind is ApprovalKind.STEP_UP or approval.needs.presence:
-                self._show(approval)
+                await self._show_beginning(approval)
                 await self._wait_for_console(approval)
             elif self._keyboard is None:
                 self._screen.say(
@@ -103,9 +108,8 @@ class ApprovalPrompts:
                 )
                 await self._take_back(approval)
             else:
-                self._show(approval)
                 try:
-                    scope = await self._ask(approval, self._keyboard)
+                    scope = await self._ask_about_what_is_shown(approval, self._keyboard)
                 except EOFError:
                     await self._take_back(approval)
                 else:
@@ -113,15 +117,55 @@ class ApprovalPrompts:
         except GatewayError as error:
             self._screen.say(f"That answer was not taken: {error.message}")
 
-    def _show(self, approval: Approval) -> None:
-        screen = self._screen
-        screen.say("", f"`{approval.tool}` needs your {'passkey' if approval.kind is ApprovalKind.STEP_UP else 'approval'}:")
-        for line in (approval.summary, *approval.effects):
-            screen.row(line)
-        for name, value in approval.parsed_arguments.items():
-            screen.row(f"{name} = {orjson.dumps(value).decode()}", f"{MARGIN}  ")
-        for rule in approval.because:
-            screen.row(f"because: {rule.why}")
+    async def _ask_about_what_is_shown(self, approval: Approval, keyboard: Keyboard) -> GrantScope | None:
+        """Show all of it and ask, once more whenever what it would change is not what was shown any more.
+
+        Raises EOFError as `_ask` does.
+        """
+        preview = await preview_call(self._toolbox, approval)
+        while True:
+            if not await self._turn_pages(self._pages_of(approval, preview), keyboard):
+                return None
+            scope = await self._ask(approval, keyboard)
+            shown, preview = preview, await preview_call(self._toolbox, approval)
+            if scope is None or preview == shown:
+                return scope
+            self._screen.say("", "What it would change is different by now. Please read it again.")
+
+    async def _turn_pages(self, pages: Sequence[Sequence[str]], keyboard: Keyboard) -> bool:
+        """Show page after page, each once the one before was left by the return key. False when the person denies on the way."""
+        for number, page in enumerate(pages, start=1):
+            self._screen.put(page)
+            if number < len(pages) and not await self._may_turn(f"Page {number} of {len(pages)}", keyboard):
+                return False
+        return True
+
+    async def _may_turn(self, place: str, keyboard: Keyboard) -> bool:
+        while True:
+            keyboard.forget()
+            self._screen.ask(f"{place}. Return shows the next one, n denies: ")
+            line = await keyboard.read_line()
+            if line is None:
+                raise EOFError
+            typed = line.strip().lower()
+            if typed in _NO:
+                return not typed
+            self._screen.say("Nothing can be allowed before all of it was shown.")
+
+    async def _show_beginning(self, approval: Approval) -> None:
+        """The first page; the console, where the answer is given, shows all."""
+        first, *others = self._pages_of(approval, await preview_call(self._toolbox, approval))
+        self._screen.put(first)
+        if others:
+            self._screen.say(f"  ... {sum(map(len, others))} more rows; the console shows all of it")
+
+    def _pages_of(self, approval: Approval, preview: Preview | CallObstacle | None) -> Sequence[Sequence[str]]:
+        """What is asked, then everything about it in the rows of this terminal."""
+        asked_for = "passkey" if approval.kind is ApprovalKind.STEP_UP else "approval"
+        self._screen.say("", f"`{approval.tool}` needs your {asked_for}:")
+        described = describe_approval(approval, order_arguments(self._toolbox, approval), preview)
+        rows = [piece for row in described for piece in self._screen.cut(row.text, f"{MARGIN}{row.indent}")]
+        return [rows[start : start + _PAGE] for start in range(0, len(rows), _PAGE)]
 
     async def _ask(self, approval: Approval, keyboard: Keyboard) -> GrantScope | None:
         """The scope of an approval, None for a denial. Anything typed before the question was shown is discarded.

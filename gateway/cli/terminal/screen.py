@@ -153,6 +153,14 @@ class Screen:
         """The same of one line, which stays one."""
         self._place(self._cut(text, margin), margin)
 
+    def cut(self, text: str, margin: str = MARGIN) -> list[str]:
+        """What `row` would write, row by row of the terminal."""
+        return [f"{margin}{piece}" for piece in self._cut(text, margin)]
+
+    def put(self, rows: Iterable[str]) -> None:
+        """Rows that `cut` gave."""
+        self._place(rows, "")
+
     def progress(self, text: str) -> None:
         """A line that the next one replaces, where that can be done."""
         if self._err.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not self._is_mid_answer:

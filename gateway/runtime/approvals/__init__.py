@@ -7,6 +7,7 @@ transaction, so that no crash can part an approval from the intent it allowed.
 from __future__ import annotations
 
 from gateway.runtime.approvals.approvals import APPROVAL_SECONDS, Approvals
+from gateway.runtime.approvals.inspection import CallObstacle, order_arguments, preview_call
 from gateway.runtime.approvals.pending import (
     Approved,
     Decided,
@@ -21,10 +22,13 @@ __all__ = [
     "APPROVAL_SECONDS",
     "Approvals",
     "Approved",
+    "CallObstacle",
     "Decided",
     "Denied",
     "Pending",
     "PersonalAnswer",
     "StepUpFailed",
+    "order_arguments",
+    "preview_call",
     "resolve_without_answer",
 ]

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from gateway.core.approval import Approval
 from gateway.core.canonical import Json
-from gateway.core.errors import Refused, ToolFailed
+from gateway.core.errors import Refused
 from gateway.core.model import Principal, PublishedTool, ToolSpec
+from gateway.core.preview import Preview
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import ApprovalStatus, PermissionMode, Profile
 from gateway.protocol import console_methods as wire
 from gateway.protocol.agent_methods import GrantList, GrantRef
 from gateway.protocol.frames import CONSOLE
 from gateway.protocol.wire import Nothing
+from gateway.runtime.approvals import CallObstacle, order_arguments, preview_call
 from gateway.runtime.connections import ConsoleConnection
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
@@ -127,8 +130,8 @@ class ConsoleMethods:
             statement=dict(statement),
             challenge=challenge,
             passkey_options=None if challenge is None else await self._passkey_options(caller, approval),
-            order=self._order_of(approval),
-            preview=None if challenge is None else await self._preview_of(approval),
+            order=order_arguments(self._gateway.ports.toolbox, approval),
+            preview=None if challenge is None else _view_preview(await preview_call(self._gateway.ports.toolbox, approval)),
         )
 
     async def decide_approval(self, caller: ConsoleCaller, params: wire.ApprovalAnswer) -> wire.ApprovalDecided:
@@ -234,25 +237,6 @@ class ConsoleMethods:
             # Without a passkey the person cannot approve, and the page shows that; they can still deny.
             return None
 
-    def _order_of(self, approval: Approval) -> tuple[str, ...]:
-        """The arguments' names as the tool's author wrote them; the statement has them in the order of the alphabet."""
-        spec = self._gateway.ports.toolbox.find(approval.tool)
-        written = () if spec is None else spec.param_schema.get("properties", {})
-        return tuple(
-            dict.fromkeys((*(name for name in written if name in approval.parsed_arguments), *approval.parsed_arguments))
-        )
-
-    async def _preview_of(self, approval: Approval) -> wire.WirePreview | None:
-        toolbox = self._gateway.ports.toolbox
-        spec = toolbox.find(approval.tool)
-        if spec is None or spec.digest != approval.read_statement()["descriptorDigest"]:
-            return None
-        try:
-            preview = await toolbox.preview(spec, approval.parsed_arguments)
-        except ToolFailed as failure:
-            return wire.WirePreview(change="impossible", target="", digest="", lines=(), complete=True, obstacle=failure.message)
-        return None if preview is None else wire.WirePreview.model_validate(preview.wire())
-
     def _describe_tool(self, asker: Principal, spec: ToolSpec) -> wire.PolicyTool:
         def mode(principal: Principal) -> PermissionMode:
             subject = PolicySubject(principal, 0)
@@ -271,3 +255,15 @@ class ConsoleMethods:
 
 def _is_operator(caller: ConsoleCaller) -> bool:
     return caller.principal.profile is Profile.OPERATOR
+
+
+def _view_preview(preview: Preview | CallObstacle | None) -> wire.WirePreview | None:
+    match preview:
+        case None:
+            return None
+        case CallObstacle(message):
+            return wire.WirePreview(change="impossible", target="", digest="", lines=(), complete=True, obstacle=message)
+        case Preview():
+            return wire.WirePreview.model_validate(preview.wire())
+        case _:
+            assert_never(preview)

@@ -1,0 +1,35 @@
+"""What a question shows besides what is signed: the author's order of the arguments, and what the call would change now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateway.core.approval import Approval
+from gateway.core.errors import ToolFailed
+from gateway.core.preview import Preview
+from gateway.runtime.ports import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class CallObstacle:
+    """The call could not work as things are."""
+
+    message: str
+
+
+def order_arguments(toolbox: Toolbox, approval: Approval) -> tuple[str, ...]:
+    """The arguments' names as the tool's author wrote them; the statement has them in the order of the alphabet."""
+    spec = toolbox.find(approval.tool)
+    written = () if spec is None else spec.param_schema.get("properties", {})
+    return tuple(dict.fromkeys((*(name for name in written if name in approval.parsed_arguments), *approval.parsed_arguments)))
+
+
+async def preview_call(toolbox: Toolbox, approval: Approval) -> Preview | CallObstacle | None:
+    """What the call would change as things are now; None where its tool cannot tell, or is not the one that was asked about."""
+    spec = toolbox.find(approval.tool)
+    if spec is None or spec.digest != approval.read_statement()["descriptorDigest"]:
+        return None
+    try:
+        return await toolbox.preview(spec, approval.parsed_arguments)
+    except ToolFailed as failure:
+        return CallObstacle(failure.message)
