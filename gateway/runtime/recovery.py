@@ -3,13 +3,18 @@
 An intent without an outcome becomes `outcomeUnknown` and is never run again by itself. A question that waited waits on; one
 that could let nothing run any more is withdrawn before anybody can see it. An open turn gets one grace period to be re-bound,
 as after any lost connection.
+
+Where the clock is behind the newest record, nobody can say how much time has really passed, and what had run out would count
+again: every session ends, and with it what its questions, grants and turns were for.
 """
 
 from __future__ import annotations
 
+import logging
+
 from gateway.core.errors import NotFound
 from gateway.core.labels import Exposure
-from gateway.core.ledger import CallFoundUnknown, GatewayStarted
+from gateway.core.ledger import CallFoundUnknown, ClockSetBack, ConsoleSessionEnded, GatewayStarted
 from gateway.core.model import ToolRequest, ToolSpec
 from gateway.core.vocabulary import Recovery
 from gateway.runtime.connections import ConnectionRegistry
@@ -19,6 +24,8 @@ from gateway.runtime.dispatch import Dispatcher
 from gateway.runtime.grant_review import GrantReview
 from gateway.runtime.ports import Clock, Entropy, Ledger, RecoveryRecords, Toolbox
 from gateway.runtime.turns import Turns
+
+_log = logging.getLogger(__name__)
 
 
 async def recover(
@@ -37,6 +44,7 @@ async def recover(
     dispatcher: Dispatcher,
 ) -> int:
     """Close, resume or suspend everything that was under way. Gives how many calls were found unknown."""
+    await _end_what_the_clock_would_revive(ledger, records, clock)
     unfinished = await records.unfinished_calls()
     now = clock.now()
     found = [
@@ -64,6 +72,19 @@ async def recover(
     for open_approval in waiting:
         await dispatcher.resume(await _conversation_of(open_approval.request, conversations), open_approval)
     return len(found)
+
+
+async def _end_what_the_clock_would_revive(ledger: Ledger, records: RecoveryRecords, clock: Clock) -> None:
+    sessions = await records.open_console_sessions()
+    recorded = await records.newest_time()
+    newest = max((session.created_at for session in sessions), default=0)
+    newest = newest if recorded is None else max(newest, recorded)
+    now = clock.now()
+    if now >= newest:
+        return
+    _log.warning("the clock is %.0f s behind the newest record: every session ends", (newest - now) / 1000)
+    ended = [ConsoleSessionEnded(now, session.id, session.principal.id, "clockSetBack") for session in sessions]
+    await ledger.append(ClockSetBack(now, newest), *ended)
 
 
 def _recovery_of(spec: ToolSpec | None) -> Recovery:

@@ -79,6 +79,7 @@ class _Kept(Generic[_AnySession]):
         self._by_hash: OrderedDict[str, tuple[_AnySession, float]] = OrderedDict()
         self._hashes: dict[str, str] = {}
         self._endings = 0
+        self._began = (clock.now(), clock.monotonic())
 
     async def find(self, secret: str, read: Callable[[str], Awaitable[_AnySession | None]]) -> _AnySession | None:
         """The session of that secret, expired or not, from memory or else by `read`."""
@@ -97,7 +98,10 @@ class _Kept(Generic[_AnySession]):
 
     def keep(self, secret_hash: str, session: _AnySession) -> None:
         """Remember a session that is live."""
-        deadline = self._clock.monotonic() + (session.expires_at - self._clock.now()) / 1000
+        # One that is read back after the wall clock was set back has what is left of it, and not more.
+        wall, monotonic = self._began
+        now = max(self._clock.now(), wall + int((self._clock.monotonic() - monotonic) * 1000))
+        deadline = self._clock.monotonic() + (session.expires_at - now) / 1000
         self._by_hash[secret_hash] = (session, deadline)
         self._hashes[session.id] = secret_hash
         while len(self._by_hash) > IN_MEMORY:

@@ -61,6 +61,7 @@ def later_entries() -> list[Entry]:
         steps.PrincipalProfileChanged(at, OPERATOR.id, Profile.GUEST),
         steps.QuestionsAllowed(at, OPERATOR.id, "cnv_1", "trn_1"),
         steps.SessionQuestionsAllowed(at, "ses_1", OPERATOR.id),
+        steps.ClockSetBack(at, FAR),
         steps.PrincipalRemoved(at, OPERATOR.id),
         steps.InferenceRefused(at, OPERATOR.id, "ses_1", "cnv_1", "trn_1", None, InferenceRefusal.MODEL),
         steps.RecordsLost(at, steps.LossReason.SHORTER, 40, "c" * 64, at - 2, at - 1, 0),

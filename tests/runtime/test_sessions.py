@@ -47,6 +47,22 @@ async def test_setting_the_wall_clock_back_makes_no_session_longer(people: Accou
     assert await people.sessions.console(signed_in.secret) is None
 
 
+async def test_a_session_read_back_after_the_wall_clock_was_set_back_has_only_what_is_left_of_it(
+    people: Accounts,
+) -> None:
+    people.policy.allowance = replace(people.policy.allowance, session_seconds=600.0)
+    signed_in = await people.enrol()
+    people.clock.advance(300)
+    people.restart()
+    people.clock.advance(100)
+    people.clock.set_wall(people.clock.now() - 300_000)
+    assert await people.sessions.console(signed_in.secret) is not None
+    people.clock.advance(199)
+    assert await people.sessions.console(signed_in.secret) is not None
+    people.clock.advance(1)
+    assert await people.sessions.console(signed_in.secret) is None
+
+
 async def test_sessions_whose_time_is_over_are_ended_without_being_asked_for(people: Accounts) -> None:
     people.policy.allowance = replace(people.policy.allowance, session_seconds=600.0)
     signed_in = await people.enrol()

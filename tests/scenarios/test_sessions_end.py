@@ -1,4 +1,4 @@
-"""Codes, sessions and grants that must not be worth anything any more; docs/SECURITY.md cases 33, 44, 80 to 82, 91 and 92."""
+"""Codes, sessions and grants that must not be worth anything any more; docs/SECURITY.md cases 33, 44, 80 to 82, 91 to 93."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ from tests.scenarios.staging import finish, stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-A_DAY_BACK = """
+ANOTHER_CLOCK = """
 from gateway.adapters.system.clock import SystemClock
 now = SystemClock.now
-SystemClock.now = lambda self: now(self) - 24 * 60 * 60 * 1000
+SystemClock.now = lambda self: now(self) + {hours} * 60 * 60 * 1000
 from gateway.cli import main
 main()
 """
+
+
+def another_clock(hours: int) -> tuple[str, ...]:
+    """The command of a gateway whose clock is wrong by so many hours."""
+    return (sys.executable, "-c", ANOTHER_CLOCK.format(hours=hours), "serve")
 
 
 async def test_case_44_a_code_that_another_browser_has_shown_is_burnt(scene: Scene) -> None:
@@ -47,7 +52,7 @@ async def test_case_80_sessions_and_grants_from_the_future_are_worth_nothing_aft
         await scene.ada.answer(scene.console, await scene.asked("n1"), scope="session")
         assert (await finish(call))["outcome"] == "ok"
         assert await scene.gateway.stop() == 0
-        scene.gateway.command = (sys.executable, "-c", A_DAY_BACK, "serve")
+        scene.gateway.command = another_clock(-24)
         await scene.gateway.start()
         for origin in (scene.gateway.agent_origin, scene.gateway.console_origin):
             with pytest.raises(Exception, match="401"):
@@ -56,6 +61,47 @@ async def test_case_80_sessions_and_grants_from_the_future_are_worth_nothing_aft
         assert (await scene.ada.sign_in()).status == 204
         console = await scene.ada.console()
         assert (await console.call("grants/list"))["grants"] == []
+
+
+async def test_case_93_what_had_run_out_does_not_count_again_when_the_clock_is_set_back_before_a_restart(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        right = scene.gateway.command
+        token = await link(scene, "Eve", "operator")
+        # An operator's session lasts 12 hours: it runs out while nobody looks, and the clock says that it never did.
+        for command in (another_clock(13), right):
+            await scene.gateway.kill()
+            scene.gateway.command = command
+            await scene.gateway.start()
+        for origin in (scene.gateway.agent_origin, scene.gateway.console_origin):
+            with pytest.raises(Exception, match="401"):
+                await Socket.open(scene.ada.browser, origin)
+        late = await Person.at(scene.gateway).browser.post(f"{scene.gateway.console_origin}/enrol/options", {"token": token})
+        assert late.status == 410
+        assert "behind the newest record" in scene.gateway.output
+        assert (await scene.ada.sign_in()).status == 204
+        scene.console = await scene.ada.console()
+        assert await recorded(scene, "clock:set-back") == 1
+        # It has had its effect: who signed in since stays signed in, though records from the future are still there.
+        await scene.gateway.kill()
+        await scene.gateway.start()
+        scene.console = await scene.ada.console()
+        assert await recorded(scene, "clock:set-back") == 1
+
+
+async def test_case_93_a_question_gets_no_time_by_a_clock_that_is_set_back_before_a_restart(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        turn = await scene.begin()
+        await turn.start("note", {"what": "milk"}, "n1")
+        approval_id = await scene.asked("n1")
+        await scene.gateway.kill()
+        scene.gateway.command = another_clock(-1)
+        await scene.gateway.start()
+        assert (await scene.ada.sign_in()).status == 204
+        console = await scene.ada.console()
+        opened = await console.call("approvals/get", {"approvalId": approval_id})
+        assert (opened["approval"]["status"], "challenge" in opened) == ("cancelled", False)
+        assert "session has ended" in opened["approval"]["withdrawn"]
+        assert scene.effects(turn.conversation_id) == []
 
 
 @pytest.mark.requirement("002-32", "a session that is lowered may do less at once")

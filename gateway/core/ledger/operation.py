@@ -9,6 +9,7 @@ from typing import ClassVar
 from gateway.core.audit import Leaf, header
 
 __all__ = [
+    "ClockSetBack",
     "GatewayStarted",
     "LossReason",
     "PolicyLoaded",
@@ -49,6 +50,20 @@ class PolicyLoaded:
 
     def leaf(self) -> Leaf:
         return Leaf({**header(self.EVENT, self.at, None), "policyVersion": self.version})
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSetBack:
+    """The clock was found behind the newest record when the gateway started. What had run out by then would count again, so every
+    session ends with it and every enrolment link that was open is void."""
+
+    EVENT: ClassVar[str] = "clock:set-back"
+
+    at: int
+    newest: int
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, None), "newest": self.newest})
 
 
 class LossReason(StrEnum):
@@ -96,4 +111,4 @@ class RecordsLost:
         )
 
 
-OperationEntry = GatewayStarted | PolicyLoaded | RecordsLost
+OperationEntry = GatewayStarted | PolicyLoaded | ClockSetBack | RecordsLost

@@ -144,6 +144,14 @@ class GrantReviewRecords(LiveSessionRecords, Protocol):
 class RecoveryRecords(OpenApprovalRecords, LiveSessionRecords, Protocol):
     """For recovery: what the last process left under way."""
 
+    async def newest_time(self) -> int | None:
+        """The latest time in the newest records, since the clock was last found set back; None in an empty log."""
+        ...
+
+    async def open_console_sessions(self) -> Sequence[ConsoleSession]:
+        """Everybody's console sessions whose end is not on record, expired or not."""
+        ...
+
     async def unfinished_calls(self) -> Sequence[UnfinishedCall]: ...
     async def conversations_with_open_turns(self) -> Sequence[str]: ...
 

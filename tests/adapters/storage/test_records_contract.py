@@ -57,6 +57,21 @@ async def test_sessions_until_they_end(kept: Kept, history: History) -> None:
     assert await records.live_sessions("cse_1") == ()
 
 
+async def test_the_newest_time_is_the_latest_since_the_clock_was_last_found_set_back(kept: Kept, history: History) -> None:
+    at = history.tick()
+    for entry in (steps.GatewayStarted(at + 5_000, "1", "p", 0), steps.GatewayStarted(at, "1", "p", 0)):
+        await kept.ledger.append(entry)
+    assert await kept.records.newest_time() == at + 5_000
+    await kept.ledger.append(steps.ClockSetBack(at + 1, at + 5_000), steps.GatewayStarted(at + 2, "1", "p", 0))
+    assert await kept.records.newest_time() == at + 2
+
+
+async def test_the_end_of_a_session_is_on_record_whether_it_ran_out_or_not(kept: Kept, history: History) -> None:
+    assert [session.id for session in await kept.records.open_console_sessions()] == ["cse_1"]
+    await kept.ledger.append(steps.ConsoleSessionEnded(history.tick(), "cse_1", OPERATOR.id, "expired"))
+    assert await kept.records.open_console_sessions() == ()
+
+
 async def test_an_agent_session_does_not_outlive_its_console_session(kept: Kept, history: History) -> None:
     await kept.ledger.append(steps.ConsoleSessionEnded(history.tick(), "cse_1", OPERATOR.id, "signedOut"))
     assert await kept.records.agent_session("agent-hash") is None

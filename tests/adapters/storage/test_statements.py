@@ -93,6 +93,8 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
         "unfinished_calls",
         "audit_size",
         "checkpoint",
+        "newest_time",
+        "open_console_sessions",
         "ready",
     }
     names = [name for name in dir(EveryReader) if not name.startswith("_")]

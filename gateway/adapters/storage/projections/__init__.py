@@ -8,6 +8,7 @@ from gateway.adapters.storage.projections.approvals import ApprovalReader, chang
 from gateway.adapters.storage.projections.audit import LogReader
 from gateway.adapters.storage.projections.calls import CallReader, change_calls
 from gateway.adapters.storage.projections.conversations import ConversationReader, change_conversations
+from gateway.adapters.storage.projections.operation import change_operation
 from gateway.adapters.storage.projections.people import PeopleReader, change_people
 from gateway.adapters.storage.projections.sessions import SessionReader, change_sessions
 from gateway.adapters.storage.projections.turns import TurnReader, change_turns
@@ -37,11 +38,13 @@ def changes(entry: Entry) -> Sequence[Change]:
         return change_sessions(entry)
     if isinstance(entry, PeopleEntry):
         return change_people(entry)
+    if isinstance(entry, OperationEntry):
+        return change_operation(entry)
     return _change_nothing(entry)
 
 
-def _change_nothing(_entry: InferenceEntry | OperationEntry) -> Sequence[Change]:
-    """For subjects that are on record in the audit log and nowhere else."""
+def _change_nothing(_entry: InferenceEntry) -> Sequence[Change]:
+    """For a subject that is on record in the audit log and nowhere else."""
     return ()
 
 

@@ -13,6 +13,7 @@ from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.sqlite import JsonMember
 from gateway.adapters.storage.statements import insertion
 from gateway.core.errors import LedgerUnavailable
+from gateway.core.ledger import ClockSetBack
 from gateway.core.merkle import leaf_hash
 from gateway.runtime.ports import AuditQuery, AuditRow
 
@@ -52,8 +53,28 @@ def read_audit_row(row: ARow) -> AuditRow:
     )
 
 
+TIMES_READ = 256
+"""Newest records whose times are looked at: the clock may have been set back while the gateway ran, some records ago."""
+
+
+@stored("record", "position")
+def _read_time(row: ARow) -> tuple[str, int]:
+    body = orjson.loads(row.body)
+    return body["event"], body["at"]
+
+
 class LogReader(Reader):
     """The audit log."""
+
+    async def newest_time(self) -> int | None:
+        tail = select(t.leaves.c.position, t.leaves.c.body).order_by(t.leaves.c.position.desc()).limit(TIMES_READ)
+        times: list[int] = []
+        for event, at in await self._list(tail, _read_time):
+            times.append(at)
+            if event == ClockSetBack.EVENT:
+                # What was recorded before it has had its effect.
+                break
+        return max(times, default=None)
 
     async def audit(self, query: AuditQuery) -> Sequence[AuditRow]:
         return await self._list(select_leaves(query), read_audit_row)

@@ -155,6 +155,9 @@ class SessionReader(Reader):
         own = _console_sessions.where(t.console_sessions.c.principal_id == principal_id)
         return await self._list(own.order_by(t.console_sessions.c.created_at, t.console_sessions.c.id), _read_console_session)
 
+    async def open_console_sessions(self) -> Sequence[ConsoleSession]:
+        return await self._list(_console_sessions.order_by(t.console_sessions.c.id), _read_console_session)
+
     async def live_sessions(self, console_session_id: str) -> Sequence[Session]:
         issued = _agent_sessions.where(t.agent_sessions.c.console_session_id == console_session_id)
         return await self._list(issued.order_by(t.agent_sessions.c.created_at, t.agent_sessions.c.id), _read_session)
