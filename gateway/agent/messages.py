@@ -52,6 +52,31 @@ class ToolMessage:
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
+def recall(stored: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]]) -> list[Message]:
+    """A stored conversation (`StoredMessage`s, `CallView`s) as the loop sees it: results joined with their calls, calls without
+    a result left out."""
+    proposed: dict[str, Call] = {}
+    recorded = {view["call"]["id"]: view for view in calls}
+    messages: list[Message] = []
+    for each in stored:
+        turn_id, content = each["turnId"], each["content"]
+        match each["role"]:
+            case "user":
+                messages.append(UserMessage(turn_id, content))
+            case "assistant":
+                asked = each.get("toolCalls") or ()
+                proposed |= {call["id"]: call for call in asked}
+                messages.append(AssistantMessage(turn_id, content, asked))
+            case _:
+                view: Mapping[str, Any] = recorded.get(each.get("toolCallId", ""), {})
+                call = view.get("call") or proposed.get(each.get("toolCallId", ""))
+                if call is not None:
+                    # A branch keeps the words of a result but not its record.
+                    words = {"outcome": "ok", "content": content, "trust": "untrusted", "truncated": False}
+                    messages.append(ToolMessage(turn_id, call, view.get("result") or words))
+    return messages
+
+
 def unanswered(messages: Sequence[Message], turn_id: str) -> list[Call]:
     """The calls that were proposed in a turn and have no result yet, in the order of proposal."""
     answered = {message.call["id"] for message in messages if isinstance(message, ToolMessage)}

@@ -63,6 +63,14 @@ class TurnRunner:
             return None
         return await self._finish(turn, self._drive(turn, model))
 
+    async def call(self, text: str, proposal: ProposedCall) -> TurnOutcome | None:
+        """Make a call that the person asked for themself, in a turn of its own and without a model. None when it never reached
+        the gateway."""
+        turn = await self._begin(text, None)
+        if turn is None:
+            return None
+        return await self._finish(turn, self._make(turn, proposal))
+
     async def stop(self) -> None:
         """Stop everything of this turn at once: the model, the call that runs, the calls that wait for a person."""
         if self._stop is not None:
@@ -87,10 +95,11 @@ class TurnRunner:
 
     # ── a turn ──
 
-    async def _begin(self, text: str, model: Mapping[str, Any]) -> LoopTurn | None:
+    async def _begin(self, text: str, model: Mapping[str, Any] | None) -> LoopTurn | None:
         stop = self._stop = StopSignal()
-        message = {"role": "user", "content": text}
-        params = {"conversationId": self._conversation_id, "message": message, "modelId": model["id"]}
+        params: dict[str, Any] = {"conversationId": self._conversation_id, "message": {"role": "user", "content": text}}
+        if model is not None:
+            params["modelId"] = model["id"]
         try:
             begun = await self._dependencies.gateway.call("turns/begin", params, stop)
         except TurnStopped:
@@ -124,6 +133,11 @@ class TurnRunner:
                     return await self._give_up(turn, why)
                 case _:
                     assert_never(step)
+
+    async def _make(self, turn: LoopTurn, proposal: ProposedCall) -> TurnOutcome:
+        await self._propose(turn, "", [proposal])
+        await self._execute(turn)
+        return TurnOutcome.ANSWERED
 
     def _split(self, turn: LoopTurn, actions: Sequence[str]) -> None:
         turn.actions = actions
@@ -235,13 +249,14 @@ class TurnRunner:
     async def _invoke(self, turn: LoopTurn, call: Call) -> Result:
         await refresh(self._dependencies, turn)
         snapshot, model = turn.snapshot, turn.model
-        params = {
+        params: dict[str, Any] = {
             **turn.reference,
             "snapshotId": snapshot["id"],
             "snapshotDigest": snapshot["digest"],
             "call": call,
-            "model": {"id": model["id"], "backend": model["backend"]},
         }
+        if model is not None:
+            params["model"] = {"id": model["id"], "backend": model["backend"]}
         turn.sent = call["id"]
         try:
             return await self._dependencies.gateway.call("tools/invoke", params, turn.stop)

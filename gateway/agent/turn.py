@@ -15,7 +15,8 @@ _VOID_SNAPSHOT: Final = frozenset({"staleSnapshot", "snapshotExpired", "policyCh
 
 @dataclass(slots=True)
 class LoopTurn:
-    """`model` is a `ModelInfo`, `snapshot` a `TurnSnapshot`, and `stale` asks for a new one.
+    """`model` is a `ModelInfo`, None where the person calls a tool themself, `snapshot` a `TurnSnapshot`, and `stale` asks for a
+    new one.
 
     `messages` and `shown` are the conversation's own lists, of all that happened and of what the model is shown of it; the turn
     writes to their ends. `streamed` is the answer so far, `sent` the id of the call that was sent last. `actions` and `more` are
@@ -23,7 +24,7 @@ class LoopTurn:
     """
 
     snapshot: Mapping[str, Any]
-    model: Mapping[str, Any]
+    model: Mapping[str, Any] | None
     messages: list[Message]
     shown: list[Message]
     stop: StopSignal = field(default_factory=StopSignal)

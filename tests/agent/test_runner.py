@@ -11,6 +11,7 @@ from gateway.agent.events import (
     TokensCountedEvent,
     TurnOutcome,
 )
+from gateway.agent.lane import ProposedCall
 from gateway.agent.parse import MAX_REPLY
 from gateway.agent.ports import (
     CallDelta,
@@ -23,8 +24,9 @@ from gateway.agent.reply import MAX_CALLS
 from gateway.agent.retries import TurnLimits
 from gateway.agent.runner import TurnRunner
 from gateway.agent.trajectory import TokenIds
+from gateway.core.errors import NotFound
 from tests.agent.scripted import COPY
-from tests.agent.scripted_turns import DONE, LIST, NATIVE, SMALL, notices, said, stage
+from tests.agent.scripted_turns import DONE, LIST, NATIVE, SMALL, notices, raising, said, stage
 
 
 async def test_a_model_that_talks_on_after_its_action_is_stopped() -> None:
@@ -137,3 +139,22 @@ async def test_a_turn_that_respond_ended_reports_what_it_took() -> None:
     assert await scene.runner().run("hello", NATIVE) is TurnOutcome.ANSWERED
     assert scene.gateway.params_of("turns/end")[-1]["usage"] == {"promptTokens": 900, "completionTokens": 9}
     assert TokensCountedEvent(909, NATIVE["contextTokens"], exact=True) in scene.events
+
+
+async def test_a_person_may_call_a_tool_without_any_model() -> None:
+    scene = stage()
+    runner = scene.runner()
+    assert await runner.call("/call list_directory", ProposedCall("list_directory", {"path": "notes"})) is TurnOutcome.ANSWERED
+    assert (scene.chat.requests, said(scene.events)) == ([], [])
+    (begun,), (sent,) = scene.gateway.params_of("turns/begin"), scene.gateway.params_of("tools/invoke")
+    assert begun["message"]["content"] == "/call list_directory"
+    assert not {"modelId", "model"} & {*begun, *sent}
+    assert (sent["call"]["name"], sent["call"]["arguments"]) == ("list_directory", {"path": "notes"})
+    assert len(scene.gateway.params_of("turns/end")) == 1
+
+
+async def test_a_call_of_a_person_that_cannot_begin_is_said() -> None:
+    scene = stage()
+    scene.gateway.handlers["turns/begin"] = raising(NotFound("there is no such conversation"))
+    assert await scene.runner().call("/call x", ProposedCall("x", {})) is None
+    assert notices(scene.events) == [COPY.say("notThere")]
