@@ -59,6 +59,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
     default=True,
     help="Reserve memory for the whole context at once; the model server always does.",
 )
+@click.option("--resume", metavar="ID", help="Go on with a conversation; `last` is the one used last.")
 @click.option("--as", "name", metavar="NAME", help="Which operator you are, where several are enrolled.")
 @click.option("--model-name", metavar="NAME", help="Model to ask for, where MODEL is a URL.")
 @click.option("--state", type=FOLDER, help="Folder of database and keys.")
@@ -79,6 +80,7 @@ def agent(
     max_tokens: int | None,
     confirm_tools: bool,
     preallocate: bool,
+    resume: str | None,
     name: str | None,
     **options: object,
 ) -> None:
@@ -134,7 +136,7 @@ def agent(
             click.echo(f"countersign: {error.message}", err=True)
             sys.exit(1)
         limits = TurnLimits(max_steps, max_tokens)
-        code = asyncio.run(_run(settings, terminal, single, name, listeners, rollout, limits, confirm=confirm_tools))
+        code = asyncio.run(_run(settings, terminal, single, name, listeners, rollout, limits, resume, confirm=confirm_tools))
         faults = [each.fault for each in (screen, kept, rollout) if each is not None and each.fault is not None]
         for fault in faults:
             click.echo(f"countersign: {fault}", err=True)
@@ -176,6 +178,7 @@ async def _run(
     listeners: Sequence[LoopListener],
     rollout: TrajectoryKeeper | None,
     limits: TurnLimits,
+    resume: str | None,
     *,
     confirm: bool,
 ) -> ExitCode:
@@ -205,6 +208,7 @@ async def _run(
                         lambda: application.offer_enrolment(settings, person.name, person.profile),
                         listeners if rollout is None else [*listeners, rollout],
                         take_tokens,
+                        resume,
                     )
                 except ModelUnavailable as error:
                     click.echo(f"countersign: {error.message}", err=True)

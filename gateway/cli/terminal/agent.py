@@ -13,12 +13,14 @@ from typing import Any, Final, Protocol
 from gateway.agent.copy import Copy
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import AgentEvent
+from gateway.agent.messages import UserMessage, recall
 from gateway.agent.ports import ChatMessage, GatewayLink, StopSignal
 from gateway.agent.retries import TurnLimits
 from gateway.agent.runner import TurnRunner
 from gateway.agent.trajectory import TokenIds
 from gateway.application import Application
 from gateway.cli.terminal.approval_prompts import ApprovalPrompts
+from gateway.cli.terminal.commands import ConversationCommands
 from gateway.cli.terminal.completions import AsgiApp, LocalChat
 from gateway.cli.terminal.enrolment import Enrolment
 from gateway.cli.terminal.forwarding import describe_forwarding
@@ -29,12 +31,17 @@ from gateway.cli.terminal.sign_in import TerminalSessions
 from gateway.cli.terminal.turn_display import TurnDisplay
 from gateway.cli.terminal.unanswered import UnansweredCalls
 from gateway.core.approval import Approval
-from gateway.core.errors import ModelUnavailable
+from gateway.core.effects import escape
+from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
 from gateway.server.access import Site
 from gateway.server.methods.agent import AgentMethods
 from gateway.shipped import read_loop_file
 
 TITLE: Final = "Terminal"
+"""Of a conversation in which nothing was said yet."""
+
+LATEST: Final = "last"
+"""In place of an id, the conversation that was used last."""
 
 
 class LoopListener(Protocol):
@@ -91,6 +98,9 @@ class TerminalAgent:
     questions: ApprovalPrompts
     notices: NotificationReader
     unanswered: UnansweredCalls
+    commands: ConversationCommands
+    said: Sequence[str]
+    """What the person said in this conversation before."""
 
     async def close(self) -> None:
         """Stop whatever is under way."""
@@ -108,8 +118,12 @@ async def open_agent(
     offer_link: Callable[[], Awaitable[str]],
     listeners: Sequence[LoopListener],
     take_tokens: Callable[[], TokenIds | None] = lambda: None,
+    resumed: str | None = None,
 ) -> TerminalAgent:
-    """A new conversation of the person. Raises ModelUnavailable when no model is there to talk to."""
+    """A new conversation of the person, or the one with the id `resumed`.
+
+    Raises ModelUnavailable when no model is there to talk to, Misconfigured when that conversation is not.
+    """
     origins, clock = application.origins, application.gateway.ports.clock
     methods = AgentMethods(application.gateway, agent_origin=origins.agent, console_origin=origins.console).table()
     bare = LocalGatewayLink(methods, presence.connection)
@@ -138,7 +152,10 @@ async def open_agent(
     )
     link = enrolment.before_step_up(bare)
     model = await _choose_model(application, link)
-    opened = await link.call("conversations/open", {"title": TITLE})
+    opened = await link.call("conversations/open", {"title": TITLE}) if resumed is None else await _reopen(link, resumed)
+    conversation_id = opened["conversation"]["id"]
+    calls = () if resumed is None else (await link.call("tools/list-calls", {"conversationId": conversation_id}))["calls"]
+    messages = recall(opened["messages"], calls)
     copy = Copy(read_loop_file("copy"))
     unanswered = UnansweredCalls()
     display = TurnDisplay(terminal.screen, copy, is_conversation=terminal.is_conversation)
@@ -154,10 +171,26 @@ async def open_agent(
         copy=copy,
         today=lambda: dt.datetime.fromtimestamp(clock.now() / 1000).astimezone().date(),
     )
-    runner = TurnRunner(dependencies, opened["conversation"]["id"], limits)
+    runner = TurnRunner(dependencies, conversation_id, limits, messages)
     notices = NotificationReader(presence.connection, questions, runner, terminal.screen)
     notices.start()
-    return TerminalAgent(runner, model, questions, notices, unanswered)
+    commands = ConversationCommands(link, conversation_id, runner, model, terminal.screen, is_named=resumed is not None)
+    said = [message.content for message in messages if isinstance(message, UserMessage)]
+    if resumed is not None:
+        terminal.screen.say(f"Going on with `{opened['conversation']['title']}`, in which you said {len(said)} things.")
+    return TerminalAgent(runner, model, questions, notices, unanswered, commands, said)
+
+
+async def _reopen(link: GatewayLink, resumed: str) -> Mapping[str, Any]:
+    known: Sequence[Mapping[str, str]] = (await link.call("conversations/list", {}))["conversations"]
+    wanted = resumed if resumed != LATEST else known[0]["id"] if known else ""
+    if not wanted:
+        raise Misconfigured("there is no conversation yet to go on with")
+    try:
+        return await link.call("conversations/open", {"conversationId": wanted, "takeOver": True})
+    except GatewayError:
+        latest = ", ".join(f"`{each['id']}` ({escape(each['title'])})" for each in known[:5]) or "there are none"
+        raise Misconfigured(f"you have no conversation `{escape(wanted)}`; the latest: {latest}") from None
 
 
 async def _choose_model(application: Application, link: GatewayLink) -> Mapping[str, Any]:

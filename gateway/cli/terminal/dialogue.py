@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from gateway.agent.events import TurnOutcome
 from gateway.cli.terminal.agent import TerminalAgent
 from gateway.cli.terminal.prompt import Prompt
 from gateway.cli.terminal.screen import Keyboard, Screen
+from gateway.cli.terminal.slash import PlainCommand, TypedMessage, read_typed
 
-QUIT: Final = ":quit"
-WELCOME: Final = "Ctrl-C stops the agent; :quit or Ctrl-D leaves."
+WELCOME: Final = "Ctrl-C stops the agent; :quit or Ctrl-D leaves. /help shows more."
+
+_Outcome = TypeVar("_Outcome")
 
 
 class ExitCode(IntEnum):
@@ -55,18 +57,21 @@ class Dialogue:
         return self._code_of(ending)
 
     async def _converse(self, lines: Keyboard) -> ExitCode:
-        prompt = self._prompt = Prompt(lines, self._screen)
+        prompt = self._prompt = Prompt(lines, self._screen, self._agent.said)
         if lines.is_terminal:
             self._screen.say(WELCOME)
         worst = ExitCode.ANSWERED
         while True:
             line = await prompt.read()
-            if line is None or line.strip() == QUIT:
+            typed = TypedMessage("") if line is None else read_typed(line)
+            if line is None or typed == PlainCommand("exit"):
                 # A person has read how each turn ended; a program that piped its questions in learns of the worst.
                 return ExitCode.ANSWERED if lines.is_terminal else worst
             self._interrupted = False
-            if line.strip():
-                code = self._code_of(await self._turn(line.strip()))
+            if not isinstance(typed, TypedMessage):
+                await self._busy(self._agent.commands.run(typed, line.strip()))
+            elif typed.text:
+                code = self._code_of(await self._turn(typed.text))
                 worst = worst if worst is ExitCode.FAILED else code
 
     def _code_of(self, ending: TurnOutcome | None) -> ExitCode:
@@ -75,9 +80,13 @@ class Dialogue:
         return ExitCode.UNANSWERED if self._agent.unanswered.count else ExitCode.ANSWERED
 
     async def _turn(self, text: str) -> TurnOutcome | None:
+        await self._agent.commands.name_after(text)
+        return await self._busy(self._agent.runner.run(text, self._agent.model))
+
+    async def _busy(self, work: Awaitable[_Outcome]) -> _Outcome:
         self._is_busy = True
         try:
-            return await self._agent.runner.run(text, self._agent.model)
+            return await work
         finally:
             self._is_busy = False
             # A turn that was stopped leaves its question open for a moment; the keyboard is the prompt's from here on.

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import termios
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Final
 
 from gateway.cli.terminal.editor import PASTE_OFF, PASTE_ON, LineEditor, LineState
@@ -16,12 +16,13 @@ NAME: Final = "you> "
 
 
 class Prompt:
-    """Asks. What was said is remembered until the conversation ends, and written nowhere."""
+    """Asks. What was said is remembered until the conversation ends, and written nowhere but into its record. `said` is what was
+    said in it before."""
 
-    def __init__(self, keyboard: Keyboard, screen: Screen) -> None:
+    def __init__(self, keyboard: Keyboard, screen: Screen, said: Sequence[str] = ()) -> None:
         self._keyboard = keyboard
         self._screen = screen
-        self._said: list[str] = []
+        self._said: list[str] = list(said)
         self._line: LineEditor | None = None
 
     async def read(self) -> str | None:

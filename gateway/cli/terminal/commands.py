@@ -1,0 +1,116 @@
+"""The commands of the prompt: what this conversation has, asked of the gateway as the web shell asks it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+from gateway.agent.lane import ProposedCall
+from gateway.agent.ports import GatewayLink
+from gateway.agent.runner import TurnRunner
+from gateway.cli.terminal.screen import Screen
+from gateway.cli.terminal.slash import USAGES, CallCommand, CommandMistake, InspectCommand, PlainCommand
+from gateway.core.effects import show
+from gateway.core.errors import GatewayError
+
+_TITLE: Final = 80
+"""Characters."""
+
+_NEEDS: Final[Mapping[str, str]] = {
+    "auto": "runs by itself",
+    "consent": "needs your yes",
+    "stepUp": "needs your passkey",
+    "forbidden": "is forbidden",
+}
+
+
+class ConversationCommands:
+    """Answers commands of one conversation. `model` is a `ModelInfo`."""
+
+    def __init__(
+        self,
+        link: GatewayLink,
+        conversation_id: str,
+        runner: TurnRunner,
+        model: Mapping[str, Any],
+        screen: Screen,
+        *,
+        is_named: bool,
+    ) -> None:
+        self._link = link
+        self._conversation_id = conversation_id
+        self._runner = runner
+        self._model = model
+        self._screen = screen
+        self._is_named = is_named
+
+    async def name_after(self, text: str) -> None:
+        """Give the conversation the first thing that was said in it for a title, to be found again by."""
+        if not self._is_named:
+            self._is_named = True
+            # A title that cannot be one is none; the conversation goes on without.
+            with contextlib.suppress(GatewayError):
+                title = " ".join(text.split())[:_TITLE]
+                await self._link.call("conversations/rename", {"conversationId": self._conversation_id, "title": title})
+
+    async def run(self, command: PlainCommand | InspectCommand | CallCommand | CommandMistake, typed: str) -> None:
+        """Show what was asked for. `/exit` is for the caller."""
+        try:
+            match command:
+                case PlainCommand(word):
+                    await self._show(word)
+                case InspectCommand(name):
+                    await self._inspect(name)
+                case CallCommand(name, arguments):
+                    await self._runner.call(typed, ProposedCall(name, arguments))
+                case CommandMistake(why):
+                    self._screen.say(why)
+        except GatewayError as error:
+            self._screen.say(f"! {error.message}")
+
+    async def _show(self, word: str) -> None:
+        match word:
+            case "tools":
+                for tool in await self._tools():
+                    first = str(tool["description"]).strip().partition("\n")[0]
+                    self._screen.row(f"{tool['name']}: {first} ({_NEEDS.get(tool['permission'], tool['permission'])})")
+            case "model":
+                where = "on this machine" if self._model["local"] else "somebody else's server"
+                self._screen.row(f"{self._model['displayName']}, {where}, {self._model['contextTokens']} tokens of context")
+                self._screen.row(self._model["id"])
+            case "grants":
+                await self._show_grants()
+            case "conversations":
+                await self._show_conversations()
+            case _:
+                width = max(len(usage) for usage, _ in USAGES)
+                for usage, what in USAGES:
+                    self._screen.row(f"{usage.ljust(width)}  {what}")
+
+    async def _tools(self) -> list[Mapping[str, Any]]:
+        described = await self._link.call("tools/describe", {"conversationId": self._conversation_id})
+        return [tool for tool in described["tools"] if not tool.get("local")]
+
+    async def _inspect(self, name: str) -> None:
+        tool = next((each for each in await self._tools() if each["name"] == name), None)
+        if tool is None:
+            self._screen.say(f"There is no tool called `{name}` here.")
+            return
+        self._screen.row(f"{name} {_NEEDS.get(tool['permission'], tool['permission'])}")
+        self._screen.block(str(tool["description"]).strip())
+        self._screen.block(orjson.dumps(tool["paramSchema"], option=orjson.OPT_INDENT_2).decode())
+
+    async def _show_grants(self) -> None:
+        grants = (await self._link.call("grants/list", {}))["grants"]
+        for grant in grants:
+            pins = ", ".join(f"{name}: {show(value)}" for name, value in grant["pins"].items())
+            self._screen.row(f"{grant['tool']}({pins}): {grant['uses']} of {grant['maxUses']} uses, until {grant['expiresAt']}")
+        if not grants:
+            self._screen.say("No permission holds for more than one call.")
+
+    async def _show_conversations(self) -> None:
+        for conversation in (await self._link.call("conversations/list", {}))["conversations"]:
+            self._screen.row(f"{conversation['id']}  {conversation['updatedAt']}  {conversation['title']}")

@@ -1,0 +1,83 @@
+"""Commands at the prompt, which no model gets to see, and conversations that are gone on with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gateway.adapters.inference.scripted import Reply
+from tests.harness.terminal import agent_command, call
+
+QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
+
+
+async def test_commands_are_answered_without_the_model(tmp_path: Path) -> None:
+    typed = b"/help\n/tools\n/inspect note\n/inspect nothing\n/model\n/grants\n/frobnicate\nexit\nnever\n"
+    async with agent_command(tmp_path) as at:
+        code, out, err = await at.run(given=typed)
+        assert (code, out, at.backend.asked) == (0, "", []), err
+    for words in (
+        r"/call NAME \{…\} +call a tool yourself",
+        r"│ peek: .* \(runs by itself\)",
+        r"│ note: .* \(needs your yes\)",
+        r"│ erase: .* \(needs your passkey\)",
+        r'"what": \{',
+        r"There is no tool called `nothing` here",
+        r"│ scripted, somebody else's server, \d+ tokens of context",
+        r"No permission holds for more than one call",
+        r"There is no command `/frobnicate`",
+    ):
+        assert re.search(words, err), (words, err)
+
+
+async def test_a_call_of_the_persons_own_goes_through_the_same_gate(tmp_path: Path) -> None:
+    async with agent_command(tmp_path) as at, at.open_terminal() as ada:
+        await ada.expect("you> ")
+        ada.type('/call note {"what": "milk"}\n')
+        await ada.expect(QUESTION)
+        assert at.effects() == []
+        ada.type("s\n")
+        await ada.expect("did note milk 1")
+        await ada.expect("you> ")
+        ada.type("/grants\n")
+        await ada.expect(r"note\(.*what: milk.*\): 0 of \d+ uses")
+        await ada.expect("you> ")
+        ada.type("/call peek {\n")
+        await ada.expect("The arguments must be one JSON object")
+        await ada.expect("you> ")
+        ada.type("quit\n")
+        assert await ada.wait() == 0
+        assert (at.effects(), at.backend.asked) == (["note milk 1"], [])
+
+
+async def test_a_conversation_is_gone_on_with_where_it_was_left(tmp_path: Path) -> None:
+    replies = [call("peek", what="one"), Reply("It was one."), Reply("One again."), Reply("And again.")]
+    async with agent_command(tmp_path, *replies) as at:
+        assert (await at.run("--single", "peek at one"))[0] == 0
+        code, out, err = await at.run("--resume", "last", "--single", "what was it?")
+        assert (code, out) == (0, "One again.\n"), err
+        assert "Going on with `peek at one`" in err
+        _, _, listed = await at.run(given=b"/conversations\n")
+        (found,) = re.findall(r"(cnv_\S+) .*peek at one", listed)
+        async with at.open_terminal("--resume", found) as ada:
+            await ada.expect("you> ")
+            ada.type("\x1b[A?\n")
+            await ada.expect(r"agent> And again\.")
+            ada.type("exit\n")
+            assert await ada.wait() == 0
+    heard = [message["content"] for message in at.backend.asked[-1]["messages"]]
+    assert [words for words in heard if words in ("peek at one", "what was it?", "what was it??", "It was one.")] == [
+        *("peek at one", "It was one.", "what was it?", "what was it??"),
+    ]
+    assert any("did peek one" in words for words in heard)
+
+
+async def test_a_conversation_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, Reply("Hello.")) as at:
+        code, _, err = await at.run("--resume", "last", "--single", "hi")
+        assert (code, "no conversation yet" in err) == (2, True), err
+        assert (await at.run("--single", "good morning"))[0] == 0
+        code, out, err = await at.run("--resume", "cnv_nobody", "--single", "hi")
+    assert (code, out) == (2, "")
+    assert "you have no conversation `cnv_nobody`" in err
+    assert "(good morning)" in err
