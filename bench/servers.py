@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import shutil
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Mapping
@@ -16,12 +14,11 @@ from urllib.parse import urlsplit
 from bench.lanes import Target
 from tests.harness.person import Person
 from tests.harness.process import GatewayProcess, free_port
+from tests.harness.unlimited import copy_policy_without_quotas
 
 ROOT = Path(__file__).parents[1]
 WORK = Path(__file__).parent / ".work"
 """Beside the code and not in /tmp, which on many machines is memory: there a commit costs nothing."""
-
-_QUOTA = re.compile(r"^(calls_\w+|stored_megabytes_per_session) = [\d_]+$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -50,12 +47,8 @@ def work_folder() -> Generator[Path]:
 
 def prepare_gateway(home: Path, **settings: str) -> GatewayProcess:
     """A gateway with the tools and quotas of a benchmark, not started yet."""
-    policy = home / "policy"
-    shutil.copytree(ROOT / "policy", policy)
-    profiles = policy / "profiles.toml"
-    profiles.write_text(_QUOTA.sub(r"\1 = 100_000_000", profiles.read_text()))
     chosen: Mapping[str, str] = {
-        "COUNTERSIGN_POLICY": str(policy),
+        "COUNTERSIGN_POLICY": str(copy_policy_without_quotas(home / "policy")),
         "COUNTERSIGN_TOOLS_MODULES": '["bench.tools"]',
         "COUNTERSIGN_LOG_LEVEL": "warning",
         **settings,

@@ -26,6 +26,7 @@ import click
 from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess
 from tests.harness.socket import RpcError, Socket
+from tests.harness.unlimited import copy_policy_without_quotas
 from tests.scenarios.conftest import make_gateway
 
 MOST_ANSWERS = 60
@@ -133,7 +134,8 @@ class Rounds:
 
 async def kill_at_random(home: Path, *, kills: int, callers: int, seed: int) -> Tally:
     """Run it in a folder of its own. Fails with the output when a gateway does not come back."""
-    return await Rounds(make_gateway(home), random.Random(seed), callers).run(kills)
+    gateway = make_gateway(home, COUNTERSIGN_POLICY=str(copy_policy_without_quotas(home / "policy")))
+    return await Rounds(gateway, random.Random(seed), callers).run(kills)
 
 
 def main() -> None:
