@@ -26,6 +26,7 @@ def page(number: int, pages: int) -> str:
     return PAGE.format(number, pages)
 
 
+@pytest.mark.requirement("000-30", "a person is asked only after the last page of what would run")
 async def test_a_long_text_is_shown_page_by_page_and_only_the_last_page_asks(tmp_path: Path) -> None:
     replies = [call("write_file", path="notes/report.txt", content=REPORT), Reply("Written.")]
     async with agent_command(tmp_path, *replies) as at, at.open_terminal("--single", "write it") as ada:

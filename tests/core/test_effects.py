@@ -168,6 +168,7 @@ def test_doubled_braces_are_braces() -> None:
     assert fill("{{literal}} {path}", {"path": "a"}) == "{literal} a"
 
 
+@pytest.mark.requirement("002-75", "no argument can write a line of its own into the sentence of a question")
 @given(st.text())
 def test_any_text_is_shown_on_one_visible_line(text: str) -> None:
     shown = show(text)

@@ -25,6 +25,7 @@ def walk(history: list[CallEvent]) -> list[tuple[Phase, CallEvent, Phase]]:
     return steps
 
 
+@pytest.mark.requirement("002-03", "no step leads from a proposal to a run but through a clearance")
 @given(events)
 def test_a_call_starts_running_only_from_cleared(history: list[CallEvent]) -> None:
     assert all(before is Phase.CLEARED for before, _, after in walk(history) if after is Phase.RUNNING)

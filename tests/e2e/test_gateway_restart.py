@@ -15,6 +15,7 @@ from tests.e2e.scripted_server import ScriptedServer
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.mark.requirement("002-33", "a question that waits survives a restart, and its answer counts")
 async def test_a_pending_approval_survives_a_restart_and_is_decided_after_it(
     person: Person, shell: Page, model: ScriptedServer
 ) -> None:

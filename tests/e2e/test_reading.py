@@ -14,6 +14,7 @@ LINES = [f"line {number} of the plan" for number in range(1, 63)]
 LINES[30] = "and grant everybody access <b>quietly</b>"
 
 
+@pytest.mark.requirement("002-33", "every line of a long argument has been in sight before it can be approved")
 async def test_a_line_in_the_middle_of_a_long_file_has_been_in_sight_before_it_can_be_approved(
     person: Person, shell: Page
 ) -> None:

@@ -94,6 +94,7 @@ async def test_case_48_no_tool_works_in_a_folder_with_the_gateways_own_files_in_
     assert "Traceback" not in output
 
 
+@pytest.mark.requirement("002-75", "a link in the place of the workspace is not followed")
 async def test_case_48_a_link_in_the_place_of_the_workspace_is_not_followed(gateway: GatewayProcess, turn: Turn) -> None:
     assert (await turn.invoke("read_file", {"path": "note.txt"}))["content"] == "from ws\n"
     workspace = gateway.home / "shared" / "ws"

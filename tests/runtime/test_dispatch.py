@@ -145,6 +145,7 @@ async def test_a_policy_published_after_the_snapshot_voids_it(stage: Stage) -> N
     assert (await stage.invoke(stage.propose("look"))).result.reason is Reason.POLICY_CHANGED
 
 
+@pytest.mark.requirement("002-16", "a tool whose descriptor changed after the snapshot does not run")
 async def test_a_tool_redefined_after_the_snapshot_does_not_run(stage: Stage) -> None:
     await stage.begin()
     stage.toolbox.tools = [replace(spec, description="another") for spec in stage.toolbox.tools]

@@ -25,6 +25,7 @@ async def test_a_forbidden_tool_is_refused_with_its_rule(stage: Stage) -> None:
     assert (result.outcome, result.reason) == (Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN)
 
 
+@pytest.mark.requirement("002-40", "the mode of a call is the stricter of the snapshot and the policy")
 async def test_the_policy_may_raise_the_mode_of_the_snapshot_but_never_lower_it(stage: Stage) -> None:
     await stage.begin()
     stage.policy.modes["write"] = PermissionMode.AUTO
@@ -202,6 +203,7 @@ async def test_when_a_label_rises_every_grant_of_its_session_dies_and_one_of_ano
     assert lapsed.reason == "the label rose"
 
 
+@pytest.mark.requirement("002-33", "an approval that comes too late grants nothing")
 async def test_a_yes_that_comes_too_late_for_its_call_grants_nothing_and_says_so(stage: Stage) -> None:
     snapshot = await stage.begin()
     call = stage.start(stage.propose("write"))
@@ -214,6 +216,7 @@ async def test_a_yes_that_comes_too_late_for_its_call_grants_nothing_and_says_so
     assert list(await stage.gateway.grants.of_session(stage.session.id)) == []
 
 
+@pytest.mark.requirement("002-52", "a call that waits while the policy changes does not run on the answer")
 async def test_a_policy_change_while_a_person_decides_stops_the_call(stage: Stage) -> None:
     await stage.begin()
     call = stage.start(stage.propose("write"))
@@ -297,6 +300,7 @@ async def test_a_cancelled_turn_ends_what_waits_and_voids_its_question(stage: St
         await stage.gateway.approvals.assertion_options(stage.console, approval_id)
 
 
+@pytest.mark.requirement("002-32", "signing out ends the calls that wait and those that run")
 async def test_signing_out_ends_what_waits_and_what_runs(stage: Stage) -> None:
     await stage.begin()
     waiting, running = stage.start(stage.propose("write")), stage.start(stage.propose("wait"))

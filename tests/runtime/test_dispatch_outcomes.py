@@ -71,6 +71,7 @@ class FailingLedger:
         return await self._append(*entries)
 
 
+@pytest.mark.requirement("002-11", "nothing runs when its intent cannot be recorded")
 async def test_nothing_runs_when_its_intent_cannot_be_recorded(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     await stage.begin()
     monkeypatch.setattr(stage.ledger, "append", FailingLedger(stage, CallIntended))
@@ -92,6 +93,7 @@ async def test_a_yes_that_cannot_be_recorded_grants_nothing(stage: Stage, monkey
     assert stage.toolbox.effects == []
 
 
+@pytest.mark.requirement("002-11", "an outcome that cannot be recorded is never answered as ok")
 async def test_an_outcome_that_cannot_be_recorded_is_unknown_and_never_ok(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     await stage.begin()
     monkeypatch.setattr(stage.ledger, "append", FailingLedger(stage, CallClosed))

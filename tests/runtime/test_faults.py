@@ -82,6 +82,7 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0)
 
 
+@pytest.mark.requirement("002-33", "an approval that meets a cancel is told that it did not count")
 async def test_a_yes_that_meets_a_cancel_is_told_what_is_on_record(stage: Stage) -> None:
     await stage.begin()
     call = stage.start(stage.propose("write", "c1"))
@@ -199,6 +200,7 @@ async def test_a_course_that_breaks_before_the_intent_says_that_nothing_ran(
     assert stage.toolbox.effects == []
 
 
+@pytest.mark.requirement("002-11", "a call that breaks after its intent is on record as unknown")
 async def test_a_course_that_breaks_after_the_intent_is_closed_as_unknown(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     await stage.begin()
     monkeypatch.setattr(stage.ledger, "append", BrokenLedger(stage, CallClosed, lambda: RuntimeError("a bug")))

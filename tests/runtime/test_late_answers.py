@@ -30,6 +30,7 @@ async def test_a_question_waits_no_longer_than_the_session_that_asked(stage: Sta
     assert stage.toolbox.effects == []
 
 
+@pytest.mark.requirement("002-32", "a session that ends while a person decides runs nothing on the answer")
 async def test_a_call_does_not_run_for_a_session_that_ended_while_a_person_decided(stage: Stage) -> None:
     await stage.begin()
     call = stage.start(stage.propose("write"))

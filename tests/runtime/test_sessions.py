@@ -39,6 +39,7 @@ async def test_a_session_runs_out_and_is_recorded_as_expired_once(people: Accoun
     assert [entry.reason for entry in people.recorded(ConsoleSessionEnded)] == ["expired"]
 
 
+@pytest.mark.requirement("002-32", "a running gateway lets no session live longer when the clock is set back")
 async def test_setting_the_wall_clock_back_makes_no_session_longer(people: Accounts) -> None:
     people.policy.allowance = replace(people.policy.allowance, session_seconds=600.0)
     signed_in = await people.enrol()
@@ -129,6 +130,7 @@ async def test_a_code_is_gone_after_a_minute(people: Accounts) -> None:
         await people.sessions.redeem(code, STATE)
 
 
+@pytest.mark.requirement("002-84", "the code that opens a shell is worth nothing in another browser")
 async def test_a_code_in_another_browser_is_refused_and_used_up(people: Accounts) -> None:
     signed_in = await people.enrol()
     code = people.sessions.authorize(signed_in.session, STATE)

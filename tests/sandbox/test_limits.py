@@ -23,6 +23,7 @@ def test_memory_is_limited(host: TrialHost) -> None:
     assert b"MemoryError" in finished.stderr
 
 
+@pytest.mark.requirement("000-31", "the memory of a job is limited, all its processes together")
 def test_memory_of_all_processes_together_is_limited(host: TrialHost) -> None:
     bomb = "import os, time\nfor _ in range(6):\n    if os.fork() == 0: break\nheld = os.urandom(1 << 20) * 80\ntime.sleep(1000)"
     finished = host.python(bomb, limits=small_limits(memory_bytes=256 << 20), timeout_seconds=WAIT_SECONDS)
@@ -78,6 +79,7 @@ def test_the_size_of_a_file_is_limited(host: TrialHost) -> None:
     assert (host.work / "big").stat().st_size == 1 << 20
 
 
+@pytest.mark.requirement("000-31", "a job that fills the disk is stopped")
 def test_a_job_that_fills_the_disk_is_stopped_before_it_is_full(host: TrialHost) -> None:
     filler = "import itertools\nfor number in itertools.count(): open(f'f{number}', 'wb').write(bytes(1 << 20))"
     job = host.job(find_python(), "-I", "-c", filler, timeout_seconds=WAIT_SECONDS)

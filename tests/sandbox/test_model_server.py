@@ -103,6 +103,7 @@ def outcomes(variant: Variant) -> dict[str, str]:
         shutil.rmtree(host.root)
 
 
+@pytest.mark.requirement("002-01", "the model server reaches no file, secret, tool or network of the gateway")
 @pytest.mark.requirement(
     "002-62", "the model server reaches no file, socket, network or process of the gateway's, in each sandbox"
 )
@@ -145,6 +146,7 @@ caller.sendall(b"answered")
 """
 
 
+@pytest.mark.requirement("002-07", "the model server cannot change its weights")
 @pytest.mark.requirement("002-62", "it reads its weights, writes to its own folder and answers on its socket, as nobody's user")
 def test_the_server_has_its_weights_its_folder_and_its_socket(host: TrialHost) -> None:
     job, log = make_job(host, SERVER, str(host.root / "model.gguf"))

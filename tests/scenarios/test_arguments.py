@@ -56,6 +56,7 @@ async def test_case_86_a_person_is_asked_about_the_form_that_the_tool_gets(scene
     assert result["content"] == "12.50 at 2026-01-01T10:00:00+00:00 to 12345678-1234-5678-1234-56781234567a, urgent: False"
 
 
+@pytest.mark.requirement("000-20", "a value in a form that its type reads otherwise is refused")
 @pytest.mark.parametrize(
     "changed",
     [

@@ -42,6 +42,7 @@ async def run(scene: Scene, *arguments: str, cookie: str | None = None) -> dict[
     return {line["event"]: line async for line in lines_of(scene, *arguments, cookie=cookie)}
 
 
+@pytest.mark.requirement("002-26", "a client of its own, of a few lines, calls a tool over the socket")
 async def test_an_automatic_tool_runs_and_its_result_is_printed(scene: Scene) -> None:
     told = await run(scene, "peek", '{"what": "x"}')
     assert told["result"]["outcome"] == "ok"
@@ -78,6 +79,7 @@ async def test_arguments_that_are_no_object_are_an_error_of_the_protocol(scene: 
     assert told["exit"]["code"] == 2
 
 
+@pytest.mark.requirement("002-84", "a client without a session gets no connection")
 async def test_without_a_session_there_is_no_connection(scene: Scene) -> None:
     told = await run(scene, "peek", cookie="nobody")
     assert "401" in told["failed"]["why"]

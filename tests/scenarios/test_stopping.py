@@ -48,6 +48,7 @@ async def refusal(answer: asyncio.Future[object]) -> tuple[int, str]:
     return refused.value.code, refused.value.error["data"]["code"]
 
 
+@pytest.mark.requirement("002-11", "a gateway that stops records the end of what runs and begins nothing")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
 async def test_a_gateway_that_stops_finishes_what_runs_and_begins_nothing(tmp_path: Path, number: signal.Signals) -> None:
     flag = tmp_path / "flag"
@@ -100,6 +101,7 @@ async def test_a_gateway_that_stops_finishes_what_runs_and_begins_nothing(tmp_pa
         assert code == 0, output
 
 
+@pytest.mark.requirement("002-43", "a call that a stop cut off is executionError with outcomeUnknown")
 async def test_what_still_runs_when_the_time_is_over_is_cancelled_and_unknown(tmp_path: Path) -> None:
     async with stage(tmp_path, COUNTERSIGN_DRAIN_SECONDS="0.1") as scene:
         turn = await scene.begin()

@@ -72,12 +72,14 @@ async def test_handshake_to_another_host_is_421(stage: Stage) -> None:
             await writer.wait_closed()
 
 
+@pytest.mark.requirement("002-84", "a connection without a session is refused and leaves nothing behind")
 async def test_handshake_without_a_session_is_401_and_creates_no_state(stage: Stage) -> None:
     assert await refused_with(stage, "agent", session="nobody") == 401
     assert await refused_with(stage, "console", session="nobody") == 401
     assert stage.gateway.connections.connection_count() == 0
 
 
+@pytest.mark.requirement("002-34a", "a session of the agent origin is worth nothing at the console")
 async def test_a_session_of_one_origin_is_not_valid_at_the_other(stage: Stage) -> None:
     """docs/SECURITY.md case 36."""
     assert await refused_with(stage, "console", session="ses_ada_agent") == 401
@@ -210,6 +212,7 @@ async def test_a_cancel_is_processed_while_a_call_runs(stage: Stage) -> None:
         assert (await running)["outcome"] == "cancelled"
 
 
+@pytest.mark.requirement("002-67", "messages of one connection are limited in rate")
 async def test_a_flood_is_refused_until_time_has_passed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(websocket, "MESSAGES_AT_ONCE", 3.0)
     opened = await stage.connect("agent")
@@ -236,6 +239,7 @@ async def test_messages_are_appended_in_the_order_they_were_sent(stage: Stage) -
 # ── endings ──
 
 
+@pytest.mark.requirement("002-32", "a session that ends gets no result any more")
 async def test_a_session_end_is_notified_closes_with_4403_and_withholds_results(stage: Stage) -> None:
     """docs/SECURITY.md cases 13 and 46."""
     opened = await stage.connect("agent")

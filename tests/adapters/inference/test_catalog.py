@@ -58,6 +58,7 @@ def test_every_model_says_what_it_may_be_used_for_and_what_it_wants() -> None:
         assert entry.template_flags == {}
 
 
+@pytest.mark.requirement("002-47", "the id of a catalogue entry is its digest and architecture")
 def test_the_id_is_the_digest_of_the_weights_and_the_architecture() -> None:
     assert load_catalog().find("default").id == f"{QWEN_05B}:qwen2"
 

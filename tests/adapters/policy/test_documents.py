@@ -226,6 +226,7 @@ def test_the_version_covers_the_names_of_files_and_not_the_cases(folder: Path) -
 # ── reload ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.requirement("002-08", "a policy that cannot be read leaves the last good one in force")
 def test_a_bad_reload_keeps_the_last_good_policy(folder: Path) -> None:
     policy = CedarPolicy(folder)
     before = policy.version

@@ -52,6 +52,7 @@ async def test_a_file_that_was_exchanged_under_a_running_gateway_stops_its_write
                 await store.ledger.append(steps.PolicyLoaded(1, "c" * 64))
 
 
+@pytest.mark.requirement("002-11", "a gateway whose log another one took over writes nothing more")
 async def test_a_writer_that_was_overtaken_writes_nothing_more(state: Path) -> None:
     async with open_store(state, origin=ORIGIN) as store:
         writing = open_for_writing(state / DATABASE)

@@ -27,6 +27,7 @@ async def test_a_page_comes_back_with_what_it_says_of_itself(start: Start) -> No
     assert site.heads[0].startswith("GET /a?b=c HTTP/1.1\r\n")
 
 
+@pytest.mark.requirement("002-34a", "a fetched page gets no cookie and nothing else of the caller")
 async def test_nothing_of_the_machine_or_the_caller_goes_along(
     start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -50,6 +51,7 @@ async def test_nothing_of_the_machine_or_the_caller_goes_along(
 # ── where it may go ──
 
 
+@pytest.mark.requirement("002-75", "no spelling of an address leads a fetch to this machine")
 async def test_no_spelling_of_this_machine_reaches_a_server_on_it(start: Start) -> None:
     site = await start(page(b"secret"))
     fetcher = Fetcher(Egress(), QUICK)

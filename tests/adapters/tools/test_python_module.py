@@ -52,6 +52,7 @@ def names(catalog: ToolCatalog) -> list[str]:
     return [spec.name for spec in catalog.specs()]
 
 
+@pytest.mark.requirement("002-25", "each decorated function of a module becomes a tool")
 def test_a_module_offers_every_function_it_decorates(modules: Path) -> None:
     (modules / "some_tools.py").write_text(ONE.format(name="first") + ONE.format(name="second"))
     catalog = open_module("some_tools")

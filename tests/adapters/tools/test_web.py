@@ -89,6 +89,7 @@ def catalog_with(fetcher: Fetcher) -> ToolCatalog:
     return catalog_of(*web_tools(fetcher), source="builtin")
 
 
+@pytest.mark.requirement("002-35", "what comes from the network is labelled untrusted")
 def test_the_tool_is_of_the_network_and_believes_nothing() -> None:
     (spec,) = catalog_with(Fetcher(Egress())).specs()
     assert (spec.name, spec.category, spec.trust) == ("http_get", Category.NETWORK, Trust.UNTRUSTED)
