@@ -37,10 +37,6 @@ class MarkedText:
                 return True
         return False
 
-    def rare_characters(self) -> set[str]:
-        """The characters of its rare part, and the empty one: a word that stands in the text has its rarest among them."""
-        return {"", *self.rare}
-
 
 def mark_text(text: str) -> MarkedText:
     """A text in which markers can be looked for."""

@@ -48,8 +48,9 @@ class PatternSet:
 
     def occurring_in(self, exact: MarkedText, folded: MarkedText) -> Iterator[SecretPattern]:
         """Those with a marker in a text, which is given as it is and in lower case."""
-        present = (exact.rare_characters() | folded.rare_characters()) & self._by_rarest.keys()
-        for place in sorted(set[int]().union(*(self._by_rarest[character] for character in present))):
+        # A character is found in a string much faster than a set is made of all the string's characters.
+        present = [places for rarest, places in self._by_rarest.items() if rarest in exact.rare or rarest in folded.rare]
+        for place in sorted(set[int]().union(*present)):
             pattern = self._patterns[place]
             if (folded if pattern.folded else exact).holds_any(pattern.markers):
                 yield pattern

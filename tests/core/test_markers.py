@@ -19,7 +19,7 @@ def test_a_word_is_found_wherever_it_stands(before: str, word: str, after: str) 
     (marker,) = mark_words([word])
     marked = mark_text(before + word + after)
     assert marked.holds_any([marker])
-    assert marker.rarest in marked.rare_characters()
+    assert marker.rarest in marked.rare
 
 
 @given(text=TEXTS, word=TEXTS)
