@@ -29,6 +29,7 @@ from gateway.cli.terminal.screen import Screen
 from gateway.core.effects import show
 
 NAME: Final = "agent> "
+CORRECTED: Final = "Not all of that is so. This is the answer:"
 
 _HEAD_SHOWN: Final = 4
 _TAIL_SHOWN: Final = 8
@@ -98,6 +99,9 @@ class TurnDisplay:
         if shown and text.lstrip().startswith(shown):
             self._screen.answer_end(text.lstrip().removeprefix(shown))
         else:
+            if shown:
+                # What a model claims and no call did is left out of the answer, and stands on the screen already.
+                self._screen.say(f"! {CORRECTED}")
             self._screen.answer(text, name=self._name)
 
     def _propose(self, call: Call) -> None:

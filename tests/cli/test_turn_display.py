@@ -1,0 +1,77 @@
+"""How a turn is shown where a person looks on while the model writes."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from gateway.agent.copy import Copy
+from gateway.agent.events import (
+    AgentEvent,
+    AssistantSaidEvent,
+    ModelAskedEvent,
+    NoticeRaisedEvent,
+    NoticeTone,
+    TextDiscardedEvent,
+    TextStreamedEvent,
+    TurnEndedEvent,
+    TurnOutcome,
+)
+from gateway.cli.terminal.screen import Screen
+from gateway.cli.terminal.turn_display import TurnDisplay
+from gateway.shipped import read_loop_file
+
+END = TurnEndedEvent(TurnOutcome.ANSWERED, "words")
+
+
+class Paper(io.StringIO):
+    """A terminal that can only write on."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(*events: AgentEvent, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What stands on the terminal in the end."""
+    monkeypatch.setenv("TERM", "dumb")
+    paper = Paper()
+    display = TurnDisplay(Screen(paper, paper), Copy(read_loop_file("copy")), is_conversation=True)
+    for event in (ModelAskedEvent(), *events, END):
+        display.hear(event)
+    return paper.getvalue()
+
+
+def streamed(*pieces: str) -> list[AgentEvent]:
+    return [TextStreamedEvent(piece) for piece in pieces]
+
+
+CASES: dict[str, tuple[list[AgentEvent], str]] = {
+    "an answer as it is written": (
+        [*streamed("\n", " Hel", "lo"), AssistantSaidEvent("\n Hello", stopped=False)],
+        "agent> Hello\n",
+    ),
+    "with what follows": (
+        [*streamed("Hel"), AssistantSaidEvent("Hello.\n\nNot done: `b`.", stopped=False)],
+        "agent> Hello.\n\nNot done: `b`.\n",
+    ),
+    "stopped": ([*streamed("Hel"), AssistantSaidEvent("Hel", stopped=True)], "agent> Hel …\n"),
+    "taken back": (
+        [*streamed("Hel"), TextDiscardedEvent(), *streamed("Good day."), AssistantSaidEvent("Good day.", stopped=False)],
+        "agent> Hel\n! That was no answer yet; it is being asked for again.\nagent> Good day.\n",
+    ),
+    "a claim that is left out": (
+        [*streamed("I deleted it."), AssistantSaidEvent("Nothing was done.", stopped=False)],
+        "agent> I deleted it.\n! Not all of that is so. This is the answer:\nagent> Nothing was done.\n",
+    ),
+    "a notice in between": (
+        [*streamed("Once"), NoticeRaisedEvent(NoticeTone.INFO, "cut off"), AssistantSaidEvent("Once", stopped=False)],
+        "agent> Once\n! cut off\n",
+    ),
+    "never ended": (streamed("Once"), "agent> Once\n"),
+}
+
+
+@pytest.mark.parametrize(("events", "written"), CASES.values(), ids=list(CASES))
+def test_an_answer_stands_once_on_the_terminal(events: list[AgentEvent], written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(*events, monkeypatch=monkeypatch) == written
