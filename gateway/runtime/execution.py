@@ -66,7 +66,8 @@ class Execution:
             return _outcome_of(work)
         if call.stopped.done():
             return cancelled_while_it_ran(call)
-        return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, f"the tool did not finish within {spec.timeout:g} seconds")
+        late = f"the tool did not finish within {spec.timeout:g} seconds; it may have taken effect"
+        return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, late)
 
     def _context(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> ToolContext:
         loop, request, cancelled = asyncio.get_running_loop(), checked.request, threading.Event()

@@ -235,6 +235,7 @@ async def test_row_15_a_tool_beyond_its_time_is_timed_out(scene: Scene) -> None:
     turn = await scene.begin()
     result = await turn.invoke("overrun", {})
     assert (result["outcome"], result["reason"]) == ("timedOut", "toolTimeout")
+    assert "it may have taken effect" in result["error"]
 
 
 @pytest.mark.requirement("002-43", "the outcome executionError")

@@ -164,7 +164,8 @@ class ProgramRunner:
             case JobEnd.EXITED:
                 return make_output(tool.name, result)
             case JobEnd.TIMED_OUT:
-                raise ToolFailed(f"it did not finish within {tool.timeout:g} seconds and was stopped", Reason.TOOL_TIMEOUT)
+                late = f"it did not finish within {tool.timeout:g} seconds and was stopped; it may have taken effect"
+                raise ToolFailed(late, Reason.TOOL_TIMEOUT)
             case JobEnd.OVER_LIMIT:
                 raise ToolFailed("it took more memory or disk than a tool may and was stopped")
             case JobEnd.CANCELLED:
