@@ -193,7 +193,10 @@ BAD_ENTRIES: dict[str, tuple[Json, str]] = {
         "rename it",
     ),
     "a program from an argument": (changed(_argv=["{path}"]), "may not come from an argument"),
-    "a schema that is none": (changed(parameters={"type": "object", "properties": {"path": {"type": "strng"}}}), "refused"),
+    "a schema that is none": (
+        changed(parameters={"type": "object", "properties": {"path": {"type": "strng"}}}),
+        "is no type for `path`",
+    ),
     "a schema of another kind": (changed(parameters={"type": "string"}), "must be of type `object`"),
     "a schema that is no object": (changed(parameters=[]), "must be a JSON Schema"),
     "a schema from elsewhere": (
@@ -302,6 +305,32 @@ def test_for_a_document_that_cannot_be_read_the_error_says_why(around: ToolFileS
     with pytest.raises(Misconfigured) as refused:
         add(around, document)
     assert told in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        (
+            {"type": "object", "properties": {"path": {"type": "strin"}}},
+            "`strin` is no type for `path`; types are string, number",
+        ),
+        ({"type": "object", "properties": {"path": {"type": 7}}}, "the parameter schema is refused"),
+        ({"type": "object", "properties": {"path": 7}}, "something that is no schema"),
+        ({"type": "object", "properties": 7}, "the parameter schema is refused"),
+        (
+            {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path", "line"]},
+            "`required` names `line`, which is no parameter",
+        ),
+    ],
+)
+def test_a_parameter_that_is_written_wrong_is_named(around: ToolFileSettings, parameters: Json, told: str) -> None:
+    with pytest.raises(Misconfigured) as refused:
+        add(around, [changed(parameters=parameters)])
+    assert told in refused.value.message
+
+
+def test_a_byte_order_mark_is_passed_over(around: ToolFileSettings) -> None:
+    assert [tool.name for tool in add(around, b"\xef\xbb\xbf" + json.dumps([GOOD]).encode())] == [GOOD["name"]]
 
 
 def test_a_path_that_is_no_file_is_reported_and_never_waited_for(around: ToolFileSettings) -> None:

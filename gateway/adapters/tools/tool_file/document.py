@@ -6,6 +6,7 @@ each with the tool that it concerns, before any of its tools is published.
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import stat
@@ -43,6 +44,8 @@ _MAY_REACH_OUT: Final = (Category.NETWORK, Category.EXECUTE, Category.DESTRUCTIV
 """Categories of tools with a network: the policy asks before each of them."""
 
 _NO_PARAMETERS: Final[Mapping[str, Json]] = {"type": "object", "properties": {}}
+
+_TYPES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 _SYNTAX_SECONDS: Final = 5.0
 
@@ -118,7 +121,8 @@ def _read_entries(path: Path) -> Sequence[Json]:
             raise Misconfigured(f"the tool file `{shown}` is not a file")
         if path.stat().st_size > MAX_FILE:
             raise Misconfigured(f"the tool file `{shown}` is larger than {MAX_FILE} bytes")
-        raw = path.read_bytes()
+        # Some editors begin every file with a byte-order mark.
+        raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise Misconfigured(f"the tool file `{shown}` cannot be read: {error.strerror}") from None
     try:
@@ -142,6 +146,23 @@ def _place_of_fault(raw: bytes) -> str:
     except (ValueError, RecursionError):
         return ""
     return ""
+
+
+def _check_types(schema: Mapping[str, Json]) -> None:
+    """Raises Misconfigured for a parameter with a mistyped `type`: a validator only says that no alternative fits."""
+    properties = schema.get("properties")
+    for name, parameter in cast("dict[str, Json]", properties).items() if isinstance(properties, dict) else ():
+        type_ = cast("dict[str, Json]", parameter).get("type") if isinstance(parameter, dict) else None
+        if isinstance(type_, str) and type_ not in _TYPES:
+            raise Misconfigured(f"`{escape(type_)[:80]}` is no type for `{escape(name)[:80]}`; types are {', '.join(_TYPES)}")
+
+
+def _check_required(schema: Mapping[str, Json]) -> None:
+    """Raises Misconfigured for a parameter that every call must give and none can."""
+    declared = cast("dict[str, Json]", schema.get("properties", {}))
+    for name in cast("list[str]", schema.get("required", [])):
+        if name not in declared:
+            raise Misconfigured(f"`required` names `{escape(name)[:80]}`, which is no parameter")
 
 
 def _find_fields(entry: Json) -> Mapping[str, Json]:
@@ -209,7 +230,9 @@ class _EntryReader:
         if not isinstance(parameters, dict):
             raise Misconfigured("`parameters` must be a JSON Schema of type `object`")
         schema = cast("dict[str, Json]", parameters)
+        _check_types(schema)
         Validator(schema)
+        _check_required(schema)
         return schema
 
     def _command(self, parameters: Mapping[str, Json] | None) -> Command | None:
