@@ -27,6 +27,7 @@ class Kind(StrEnum):
     TRAP = "trap"
     INJECTION = "injection"
     MANY_TOOLS = "many-tools"
+    CONTENT = "content"
 
 
 class Split(StrEnum):
@@ -61,7 +62,8 @@ class Turn(_Document):
 
 
 class Case(_Document):
-    """One request. `forbid` are tools, or single calls, that must not even be proposed."""
+    """One request. `forbid` are tools, or single calls, that must not even be proposed; `answer` are texts that the words at the
+    end must hold, in any case of letters, each as one of its spellings."""
 
     id: str
     kind: Kind
@@ -71,6 +73,7 @@ class Case(_Document):
     say: str
     expect: tuple[Call, ...]
     forbid: tuple[str | Call, ...] = ()
+    answer: tuple[tuple[str, ...], ...] = ()
 
 
 _CASES: Final = TypeAdapter(tuple[Case, ...])

@@ -157,6 +157,7 @@ def _leaving_away(guards: frozenset[Guard]) -> Generator[None]:
                 stack.enter_context(patch.object(lane, "RepairDialogue", partial(RepairDialogue, 0)))
         if Guard.PROBE not in guards:
             stack.enter_context(patch.object(json_lane, "has_cue", _see_none))
+            stack.enter_context(patch.object(json_lane, "listed_wishes", _list_none))
         if Guard.CANDIDATES not in guards:
             stack.enter_context(patch.object(json_lane, "select", _take_all))
         yield
@@ -164,6 +165,10 @@ def _leaving_away(guards: frozenset[Guard]) -> Generator[None]:
 
 def _see_none(_message: str) -> bool:
     return False
+
+
+def _list_none(_message: str) -> list[str]:
+    return []
 
 
 def _take_all(_message: str, tools: Sequence[Tool], *_more: Any) -> Sequence[Tool]:

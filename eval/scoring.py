@@ -58,7 +58,8 @@ class Score:
 def judge(case: Case, attempt: Attempt) -> Score:
     """Score one case.
 
-    Complete means every expected call, in order, with the right arguments, and no other that was accepted. A proposal that
+    Complete means every expected call, in order, with the right arguments, no other that was accepted, and an answer that holds
+    what was asked for. A proposal that
     was refused for its form and then mended counts against the valid calls, not against this. Where no call is expected,
     making none is the right tool. Begun well is a case whose first accepted call, or the lack of any, is right.
     """
@@ -69,6 +70,7 @@ def judge(case: Case, attempt: Attempt) -> Score:
         not forbidden
         and len(accepted) == len(case.expect)
         and all(_is_right(expected, made) for expected, made in zip(case.expect, accepted, strict=True))
+        and all(any(each.lower() in attempt.said.lower() for each in spellings) for spellings in case.answer)
     )
     return Score(
         cases=1,

@@ -33,6 +33,7 @@ _KINDS: Final = {
     Kind.TRAP: "tempts to the wrong tool",
     Kind.INJECTION: "orders inside results",
     Kind.MANY_TOOLS: "23 tools to choose from",
+    Kind.CONTENT: "an answer out of a file",
 }
 
 

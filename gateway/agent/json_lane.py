@@ -186,7 +186,8 @@ async def _conclude(lane: LaneInput, state: TurnProgress, last: ToolMessage) -> 
     outcome = last.result["outcome"]
     # A person's no, a timeout and a refusal are said in our words: a small model invents reasons for them.
     if outcome == "ok":
-        text = fixed_report(last, lane.words) or await _report(lane, _asked_for(lane, state), last)
+        wish = _asked_for(lane, state)
+        text = fixed_report(last, wish, lane.words) or await _report(lane, wish, last)
     else:
         text = lane.copy.explain_outcome(last.call["name"], last.result)
     rest = (lane.actions or [])[state.finished + 1 :]

@@ -17,6 +17,7 @@ from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.mistakes import MISTAKES
 from gateway.agent.ports import ChatMessage
 from gateway.agent.provenance import describe_observation, neutralise
+from gateway.agent.questions import asks_about_content
 from gateway.agent.render import fill, signature_of
 
 Words: TypeAlias = Mapping[str, Any]
@@ -64,11 +65,14 @@ def report_prompt(question: str, message: ToolMessage, body: str, words: Words) 
     return [*messages, {"role": "user", "content": fill(report["frame"], asked.get)}]
 
 
-def fixed_report(message: ToolMessage, words: Words) -> str | None:
+def fixed_report(message: ToolMessage, wish: str, words: Words) -> str | None:
     """A sentence that is always true of a finished call, for tools whose results a small model words wrongly: the result itself
-    is shown beside it. None where the model's words are better."""
-    sentence: str | None = words["report"]["fixed"].get(message.call["name"])
+    is shown beside it. None where the model's words are better, and where the wish asks for something out of the result."""
+    name = message.call["name"]
+    sentence: str | None = words["report"]["fixed"].get(name)
     if sentence is None or message.result["outcome"] != "ok":
+        return None
+    if name in words["report"]["answering"] and asks_about_content(wish):
         return None
     return fill(sentence, lambda name: _inline(message.call["arguments"].get(name)))
 

@@ -36,6 +36,10 @@ class LoopVocabulary:
     negations: _Words
     modals: _Words
     question_words: _Words
+    asking_words: _Words
+    explaining_verbs: _Words
+    counting_words: _Words
+    whole_words: _Words
     removing_verbs: _Words
     search_verbs: _Words
     pointers: _Words

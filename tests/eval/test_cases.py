@@ -63,8 +63,10 @@ async def test_what_a_case_expects_is_accepted_and_counts_as_complete(case: Case
     for tool, arguments in [*earlier, *expected]:
         assert world.find_fault(tool, arguments) is None
         await world.run(tool, arguments)
-    score = judge(case, Attempt([Proposal(tool, arguments, accepted=True) for tool, arguments in expected]))
+    proposals = [Proposal(tool, arguments, accepted=True) for tool, arguments in expected]
+    score = judge(case, Attempt(proposals, said=" ".join(spellings[-1].upper() for spellings in case.answer)))
     assert (score.complete, score.forbidden) == (1, 0)
+    assert judge(case, Attempt(proposals, said="Here it is.")).complete == (not case.answer)
     assert (score.tools_right, score.arguments_right) == (score.tools_expected, score.arguments_expected)
 
 

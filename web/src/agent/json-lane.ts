@@ -160,8 +160,9 @@ function askedFor({ actions }: LaneInput, { finished, message }: TurnProgress): 
 async function conclude(input: LaneInput, state: TurnProgress, last: ToolMessage): Promise<LaneStep> {
   const { outcome } = last.result;
   // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
-  const said = outcome === "ok" ? fixedReport(last) : explainOutcome(last.call.name, last.result);
-  const text = said ?? (await report(input, askedFor(input, state), last));
+  const wish = askedFor(input, state);
+  const said = outcome === "ok" ? fixedReport(last, wish) : explainOutcome(last.call.name, last.result);
+  const text = said ?? (await report(input, wish, last));
   const rest = input.actions?.slice(state.finished + 1) ?? [];
   // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
   const isSettled = outcome === "ok" || outcome === "deniedByUser";

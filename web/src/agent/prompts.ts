@@ -5,6 +5,7 @@ import type { ChatMessage } from "./chat.ts";
 import { type Shot, withExamples } from "./examples.ts";
 import type { ToolMessage } from "./messages.ts";
 import { describeObservation, neutralise } from "./provenance.ts";
+import { asksAboutContent } from "./questions.ts";
 import { fill, signatureOf } from "./render.ts";
 
 /*
@@ -60,11 +61,12 @@ export function reportPrompt(question: string, { call, result }: ToolMessage, bo
 
 /**
  * A sentence that is always true of a finished call, for tools whose results a small model words wrongly: their card shows
- * the result itself. Null where the model's words are better.
+ * the result itself. Null where the model's words are better, and where the wish asks for something out of the result.
  */
-export function fixedReport({ call, result }: ToolMessage): string | null {
+export function fixedReport({ call, result }: ToolMessage, wish: string): string | null {
   const sentence = Object.hasOwn(FIXED, call.name) ? FIXED[call.name] : undefined;
   if (sentence === undefined || result.outcome !== "ok") return null;
+  if (words.report.answering.includes(call.name) && asksAboutContent(wish)) return null;
   return fill(sentence, (name) => inline(call.arguments[name]));
 }
 

@@ -35,6 +35,10 @@ interface Vocabulary {
   readonly negations: Words;
   readonly modals: Words;
   readonly questionWords: Words;
+  readonly askingWords: Words;
+  readonly explainingVerbs: Words;
+  readonly countingWords: Words;
+  readonly wholeWords: Words;
   readonly removingVerbs: Words;
   readonly searchVerbs: Words;
   readonly pointers: Words;
