@@ -36,6 +36,7 @@ from gateway.agent.parse import AnswerChoice, AnswerReader, ParseFailure, ToolCh
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import action_prefix, describe_mistake, fixed_report, report_prompt
 from gateway.agent.provenance import neutralise
+from gateway.agent.reading import reading_for
 from gateway.agent.repair import MAX_REPAIRS, RepairDialogue, correction
 from gateway.agent.reply import ReplyEnd
 from gateway.agent.respond import is_respond, message_of
@@ -67,7 +68,8 @@ async def json_lane(lane: LaneInput) -> LaneStep:
     if not lane.may_call:
         return StuckStep(StuckReason.CAPPED)
     if result is None:
-        return await _pick(lane, state, [])
+        reading = None if _may_add_more(lane) else reading_for(_asked_for(lane, state), _offered(lane.tools))
+        return await _pick(lane, state, []) if reading is None else _propose(lane, state, reading, more=False)
     told = correction(neutralise(cut(describe_mistake(result), MISTAKE_LENGTH)))
     return await _pick(lane, state, [{"role": "user", "content": told}])
 

@@ -7,9 +7,18 @@ from typing import Any
 import pytest
 
 from gateway.agent.questions import asks_about_content
+from gateway.agent.reading import reading_for
 from tests.agent.vectors import name_of, read_vectors
 
+VECTORS = read_vectors("questions")
 
-@pytest.mark.parametrize("case", read_vectors("questions")["cases"], ids=name_of)
+
+@pytest.mark.parametrize("case", VECTORS["cases"], ids=name_of)
 def test_a_question_about_a_content_is_told_from_a_wish_to_see_it(case: dict[str, Any]) -> None:
     assert asks_about_content(case["wish"]) is case["asks"]
+
+
+@pytest.mark.parametrize("case", VECTORS["readings"], ids=name_of)
+def test_a_question_about_one_file_by_its_name_reads_it(case: dict[str, Any]) -> None:
+    reading = reading_for(case["wish"], case["tools"])
+    assert (reading and [reading.name, reading.arguments]) == case["call"]

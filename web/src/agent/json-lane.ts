@@ -14,6 +14,7 @@ import { looksLikePlanning } from "./nudges.ts";
 import { AnswerReader, parseEnvelope } from "./parse.ts";
 import { actionPrefix, describeMistake, fixedReport, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
+import { readingFor } from "./reading.ts";
 import { correction, MAX_REPAIRS, RepairDialogue } from "./repair.ts";
 import { isRespond, messageOf, offered } from "./respond.ts";
 import { asChat, pastOf, presentOf, restated, type Spoken } from "./routing.ts";
@@ -43,7 +44,10 @@ export const jsonLane: Lane = async (input) => {
   if (isOver(input, state)) return { kind: "answer", text: "" };
   if (result !== null && !(isMistake(result) && state.mistakes <= MAX_REPAIRS)) return conclude(input, state, result);
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
-  if (result === null) return pick(input, state, []);
+  if (result === null) {
+    const reading = mayAddMore(input) ? null : readingFor(askedFor(input, state), offered(input.tools));
+    return reading === null ? pick(input, state, []) : propose(input, state, reading, false);
+  }
   return pick(input, state, [
     { role: "user", content: correction(neutralise(cut(describeMistake(result), MISTAKE_LENGTH))) },
   ]);
