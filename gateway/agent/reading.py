@@ -21,13 +21,18 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     files = list(
         dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words if is_thing(wish[word.start : word.end]))
     )
-    readers = [tool for tool in tools if tool["category"] == "read" and READING in parts_of(tool["name"])]
+    readers = [(tool["name"], path) for tool in tools if (path := _path_of(tool)) is not None]
     if len(files) != 1 or len(readers) != 1 or not _is_file(files[0]) or not asks_about_content(wish):
         return None
-    required = readers[0]["paramSchema"].get("required", [])
-    if len(required) != 1 or slot_of(required[0]) is not Slot.PATH:
-        return None
-    return ProposedCall(readers[0]["name"], {required[0]: files[0]})
+    name, path = readers[0]
+    return ProposedCall(name, {path: files[0]})
+
+
+def _path_of(tool: Tool) -> str | None:
+    """The one argument that a reading tool needs, where that is a path."""
+    required = tool["paramSchema"].get("required", [])
+    is_reading = tool["category"] == "read" and READING in parts_of(tool["name"])
+    return required[0] if is_reading and len(required) == 1 and slot_of(required[0]) is Slot.PATH else None
 
 
 def _is_file(name: str) -> bool:
