@@ -316,8 +316,8 @@ def test_a_grant_for_another_definition_of_the_tool_covers_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("change", "now"),
-    [({}, NOW + 60_000), ({"uses": 3}, NOW), ({"max_uses": 0}, NOW), ({"revoked_at": NOW}, NOW)],
-    ids=["expired", "used up", "never usable", "revoked"],
+    [({}, NOW + 60_000), ({"uses": 3}, NOW), ({"max_uses": 0}, NOW), ({"revoked_at": NOW}, NOW), ({}, NOW - 1)],
+    ids=["expired", "used up", "never usable", "revoked", "from the future"],
 )
 def test_a_spent_grant_covers_nothing(change: dict[str, Any], now: int) -> None:
     asked = request({"path": "a.txt"})

@@ -197,3 +197,16 @@ async def test_a_sign_out_that_cannot_be_recorded_is_not_claimed(people: Account
     people.ledger.failure = LedgerUnavailable("disk full")
     with pytest.raises(LedgerUnavailable):
         await people.sessions.end_console(signed_in.session, "signedOut")
+
+
+async def test_a_session_that_begins_later_than_the_clock_says_is_worth_nothing_to_a_new_process(people: Accounts) -> None:
+    signed_in = await people.enrol()
+    lent = await people.sessions.redeem(people.sessions.authorize(signed_in.session, STATE), STATE)
+    began = people.clock.now()
+    people.restart()
+    people.clock.set_wall(began - 1)
+    assert await people.sessions.console(signed_in.secret) is None
+    assert await people.sessions.agent(lent.secret) is None
+    people.clock.set_wall(began)
+    assert await people.sessions.console(signed_in.secret) == signed_in.session
+    assert await people.sessions.agent(lent.secret) == lent.session
