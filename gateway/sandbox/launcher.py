@@ -20,8 +20,8 @@ import os
 import resource
 import signal
 
-import kernel  # pyright: ignore[reportImplicitRelativeImport]
-import process_tree  # pyright: ignore[reportImplicitRelativeImport]
+import kernel  # pyright: ignore[reportImplicitRelativeImport] - run as a file, beside them
+import process_tree  # pyright: ignore[reportImplicitRelativeImport] - the same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ def collections_in(source: str) -> Iterator[frozenset[str]]:
     code = _COMMENTS.sub("", source)
     for listed in _LITERALS[0].finditer(code):
         members = re.split(r",\s*", listed[0])
-        yield frozenset(re.match(rf"[\"'`]?({_WORD})", member.strip())[1] for member in members)  # type: ignore[index]
+        yield frozenset(re.match(rf"[\"'`]?({_WORD})", member.strip())[1] for member in members)  # type: ignore[index] - the list was found by that word
     for listed in _LITERALS[1].finditer(code):
         yield frozenset(listed[0].split("|"))
     for listed in _LITERALS[2].finditer(code):

@@ -89,7 +89,7 @@ async def test_a_session_that_ends_while_it_is_being_read_is_not_kept_as_live(pe
         await ended.wait()
         return session
 
-    people.ledger.console_session = read_slowly  # type: ignore[method-assign]
+    people.ledger.console_session = read_slowly  # type: ignore[method-assign] - this test alone reads slowly
     async with asyncio.timeout(5):
         found = asyncio.ensure_future(people.sessions.console(signed_in.secret))
         await reading.wait()

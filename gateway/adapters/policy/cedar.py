@@ -194,10 +194,10 @@ class _PolicyInForce:
         blocked: list[PolicyRule] = []
         try:
             # The two stubs below have bare dicts in their signatures.
-            entities = cedarpy.Entities.from_json_str(json.dumps([person, resource]), schema)  # pyright: ignore[reportUnknownMemberType]
+            entities = cedarpy.Entities.from_json_str(json.dumps([person, resource]), schema)  # pyright: ignore[reportUnknownMemberType] - cedarpy has no types
             for action, mode in actions:
                 asked = {**request, "action": _uid("Action", action)}
-                result = cedarpy.is_authorized(asked, self._rule_set.policies, entities, schema)  # pyright: ignore[reportUnknownMemberType]
+                result = cedarpy.is_authorized(asked, self._rule_set.policies, entities, schema)  # pyright: ignore[reportUnknownMemberType] - cedarpy has no types
                 if result.decision is cedarpy.Decision.NoDecision:
                     return _forbidden([_UNANSWERED])
                 if result.diagnostics.errors:

@@ -197,7 +197,7 @@ def copy_online(source: Path, target: Path, on_progress: Callable[[int, int], No
         reading.exec_driver_sql("SELECT count(*) FROM sqlite_master")
         writing: Any = choose_driver().connect(target, isolation_level=None)
         try:
-            reading.connection.driver_connection.backup(  # pyright: ignore[reportOptionalMemberAccess]
+            reading.connection.driver_connection.backup(  # pyright: ignore[reportOptionalMemberAccess] - it is connected
                 writing, pages=PAGES_AT_ONCE, progress=tell
             )
             writing.execute("PRAGMA journal_mode = DELETE")
