@@ -12,6 +12,7 @@ from gateway.core.labels import Exposure
 from gateway.core.model import ModelRef, Snapshot, ToolRequest
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import ClosedCall, InFlightCall
+from gateway.runtime.forgotten import ForgottenCalls
 
 DENIALS_PER_TURN = 3
 """After so many a turn asks its person nothing more; asking on and on is how people are worn down."""
@@ -139,7 +140,7 @@ class Conversation:
     beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
     in_flight: dict[str, InFlightCall] = field(default_factory=dict[str, InFlightCall])
     closed: dict[str, ClosedCall] = field(default_factory=dict[str, ClosedCall])
-    forgotten: int = 0
+    forgotten: ForgottenCalls = field(default_factory=ForgottenCalls)
 
     @property
     def idle(self) -> bool:
@@ -197,7 +198,7 @@ class Conversation:
 
     def may_have_forgotten(self, call_id: str) -> bool:
         """Whether only the database can say if the id was ever seen here."""
-        return self.forgotten > 0 and self.find_call(call_id) is None
+        return self.forgotten.may_hold(call_id) and self.find_call(call_id) is None
 
     def find_call(self, call_id: str) -> InFlightCall | ClosedCall | None:
         """The call of that id, under way or closed; None for one that was never seen here, or was forgotten."""
@@ -218,5 +219,6 @@ class Conversation:
         self.closed[call_id] = closed
         while len(self.closed) > CLOSED_REMEMBERED:
             # It is on record. If the ledger would not take it, nothing ran, or the intent is there and its outcome unknown.
-            del self.closed[next(iter(self.closed))]
-            self.forgotten += 1
+            oldest = next(iter(self.closed))
+            del self.closed[oldest]
+            self.forgotten.add(oldest)

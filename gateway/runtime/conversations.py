@@ -28,6 +28,7 @@ from gateway.core.vocabulary import Role
 from gateway.runtime.calls import ClosedCall
 from gateway.runtime.conversation import CLOSED_REMEMBERED, Conversation, Turn
 from gateway.runtime.exposures import Exposures
+from gateway.runtime.forgotten import ForgottenCalls
 from gateway.runtime.ports import CallRecord, Clock, ConversationRecord, ConversationRecords, Entropy, Ledger
 from gateway.runtime.quotas import Quotas
 
@@ -243,7 +244,7 @@ class Conversations:
             message_count=record.message_count,
             # Those that are still open are no new calls either; one that waits for a person gets its call back beside it.
             closed={call.call_id: ClosedCall(call.request_digest, None, None) for call in calls[-CLOSED_REMEMBERED:]},
-            forgotten=max(0, len(calls) - CLOSED_REMEMBERED),
+            forgotten=ForgottenCalls(call.call_id for call in calls[:-CLOSED_REMEMBERED]),
         )
 
     def _keep(self, conversation: Conversation) -> None:

@@ -12,11 +12,11 @@ from gateway.runtime.ports import CallRecords
 async def recall(conversation: Conversation, call_id: str, records: CallRecords) -> None:
     """Have the conversation know the call of that id again, if it has forgotten one. Only after that may a new one begin."""
     while conversation.may_have_forgotten(call_id):
-        forgotten = conversation.forgotten
+        forgotten = conversation.forgotten.count
         digest = await records.call_digest(conversation.id, call_id)
         if digest is not None:
             conversation.remember(call_id, ClosedCall(digest, None, None))
-        elif conversation.forgotten == forgotten:
+        elif conversation.forgotten.count == forgotten:
             # Nothing was forgotten while the database was asked, so whatever began meanwhile is still known.
             return
 

@@ -12,6 +12,7 @@ import pytest
 from gateway.core.errors import NotFound
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.conversation import CLOSED_REMEMBERED
+from gateway.runtime.gateway import assemble
 from tests.runtime.conftest import Stage
 
 CALLS = 3 * CLOSED_REMEMBERED
@@ -89,3 +90,21 @@ async def test_a_forgotten_call_is_replayed_from_its_record_and_never_runs_again
     assert (again.replayed, again.result) == (True, first.result)
     assert other.result.reason is Reason.REPLAY_CONFLICT
     assert len(stage.toolbox.effects) == ran
+
+
+@pytest.mark.requirement("002-16", "a replayed id whose call was made before a restart and forgotten never runs again")
+async def test_a_call_of_an_earlier_start_is_known_however_many_came_after_it(stage: Stage) -> None:
+    stage.policy.allowance = replace(stage.policy.allowance, calls_per_session=100_000, calls_per_principal_per_day=100_000)
+    await stage.begin()
+    proposal = stage.propose("look", "first")
+    first = await stage.invoke(proposal)
+    await call_often(stage, 0, CALLS)
+    again = assemble(stage.gateway.ports)
+    connection = again.connections.attach(stage.session, "con_again")
+    ran = len(stage.toolbox.effects)
+
+    answer = await again.dispatcher.invoke(connection, proposal)
+
+    assert (answer.replayed, answer.result) == (True, first.result)
+    assert len(stage.toolbox.effects) == ran
+    await again.stop()
