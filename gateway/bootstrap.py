@@ -64,7 +64,7 @@ async def build(
     models = build_backend(model_choice(settings, origins), clock)
     if prepare_workspace(settings.workspace):
         click.echo(f"Made {settings.workspace}/ with a few sample files; tools work there and nowhere else.", err=True)
-    async with open_store(settings.state, origin=urlsplit(console).netloc) as store:
+    async with open_store(settings.state, origin=urlsplit(console).netloc, salt=entropy.octets) as store:
         toolbox = await open_tools(tools_config(settings, store.records.audit))
         verifier = WebAuthnVerifier(rp_id=urlsplit(console).hostname or "", rp_name="Countersign", origin=console)
         ports = Ports(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+
 from gateway.adapters.storage.commits import prepare
 from gateway.adapters.storage.writer import Writer
 from gateway.core.ledger import Entry
@@ -10,8 +13,10 @@ from gateway.core.ledger import Entry
 class SqlLedger:
     """The one way to durable state."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, salt: Callable[[int], bytes] = os.urandom) -> None:
+        """`salt` gives that many random bytes."""
         self._writer = writer
+        self._salt = salt
 
     async def append(self, *entries: Entry) -> tuple[int | None, ...]:
         """Make the entries durable, together, in order; gives their audit indices.
@@ -20,4 +25,4 @@ class SqlLedger:
         approval used twice, a call closed twice, a grant used up. Nothing was written then.
         """
         # Hashing here, while the thread waits for the disk, keeps the commit itself short.
-        return await self._writer.submit([prepare(entry) for entry in entries])
+        return await self._writer.submit([prepare(entry, self._salt) for entry in entries])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +44,9 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(directory: Path, *, origin: str) -> AsyncGenerator[Store]:
-    """Everything durable, while the context lasts. `origin` names a new log, such as `console.example.com/audit`.
+async def open_store(directory: Path, *, origin: str, salt: Callable[[int], bytes] = os.urandom) -> AsyncGenerator[Store]:
+    """Everything durable, while the context lasts. `origin` names a new log, such as `console.example.com/audit`; `salt` gives
+    that many random bytes.
 
     Raises LedgerLocked when another gateway writes there, LedgerDamaged for a database that lost or changed what was recorded,
     Misconfigured for a log that was edited, a missing key, a database of a newer version or an unsafe SQLite, and
@@ -66,7 +67,7 @@ async def open_store(directory: Path, *, origin: str) -> AsyncGenerator[Store]:
         held.push_async_callback(writer.close)
         if path.stat().st_size > checks.LARGEST_CHECKED_AT_ONCE:
             await held.enter_async_context(_checking_pages(path, writer))
-        yield Store(SqlLedger(writer), records, ready.key.verification_key)
+        yield Store(SqlLedger(writer, salt), records, ready.key.verification_key)
 
 
 @dataclass(frozen=True, slots=True)

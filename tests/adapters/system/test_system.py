@@ -54,3 +54,11 @@ def test_secrets_hold_256_bits_of_url_safe_text_and_differ(entropy: Entropy) -> 
 def test_octets_are_as_many_as_asked_for(entropy: Entropy) -> None:
     assert len(entropy.octets(32)) == 32
     assert entropy.octets(32) != entropy.octets(32)
+
+
+def test_no_octets_are_given_twice_however_many_are_asked_for(entropy: Entropy) -> None:
+    drawn = [entropy.octets(count) for count in (16, 32, 4_090, 5_000, 16, 4_096) * 8]
+    assert [len(each) for each in drawn] == [16, 32, 4_090, 5_000, 16, 4_096] * 8
+    # Sixteen octets are never alike by chance, so wherever the same ones stand again they were given twice.
+    pieces = [each[start : start + 16] for each in drawn for start in range(0, len(each) - 15, 16)]
+    assert len(set(pieces)) == len(pieces)
