@@ -104,20 +104,22 @@ class LocalSource:
         return None if preview is None else await preview(arguments)
 
     async def call(self, spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> ToolOutput:
-        """Run the entry in a task of its own, which closing the source can end."""
+        """Run the entry. Closing the source cancels the task that asks, so that should do nothing else."""
         entry = self._find(spec)
         if self._down is not None:
             raise ToolFailed(self._down, Reason.SOURCE_UNAVAILABLE)
         if spec.unavailable is not None:
             raise ToolFailed(spec.unavailable, spec.unavailable_because)
-        running = asyncio.get_running_loop().create_task(_run(entry, arguments, context))
-        self._running[running] = context
-        running.add_done_callback(self._running.pop)
+        asking = asyncio.current_task()
+        assert asking is not None, "a coroutine runs in a task"
+        self._running[asking] = context
         try:
-            return read_output(await running)
+            return read_output(await _run(entry, arguments, context))
         except asyncio.CancelledError:
             context.cancelled.set()
             raise
+        finally:
+            del self._running[asking]
 
     async def close(self) -> None:
         """Cancel what runs and wait for its end; a function in a thread that never looks is left behind after a while."""
