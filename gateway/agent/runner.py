@@ -34,7 +34,16 @@ from gateway.agent.turn import LoopTurn, voids_snapshot
 from gateway.agent.turn_progress import StuckReason, label_of, progress_of
 from gateway.core.errors import GatewayError, InvalidParams, NotFound
 
-_AT_A_LIMIT: Final = frozenset({StuckReason.CAPPED, StuckReason.LOOPING, StuckReason.CUT, StuckReason.FILTERED})
+_NO_ANSWER: Final = frozenset(
+    {
+        StuckReason.UNREADABLE,
+        StuckReason.PLANNING,
+        StuckReason.CAPPED,
+        StuckReason.LOOPING,
+        StuckReason.CUT,
+        StuckReason.FILTERED,
+    }
+)
 """Reasons to give up that are no answer, however calmly they are said."""
 
 
@@ -180,7 +189,7 @@ class TurnRunner:
         actions = turn.actions or []
         rest = actions[state.finished :] if has_work and len(actions) > 1 else []
         await self._say(turn, f"{words}\n\n{copy.name_the_rest(rest)}" if rest else words)
-        return TurnOutcome.CAPPED if why in _AT_A_LIMIT else TurnOutcome.ANSWERED
+        return TurnOutcome.CAPPED if why in _NO_ANSWER else TurnOutcome.ANSWERED
 
     async def _finish(self, turn: LoopTurn, work: Awaitable[TurnOutcome]) -> TurnOutcome:
         """See a turn through: do its work and close it, whatever happened."""

@@ -94,10 +94,11 @@ def agent(
     from gateway.adapters.storage.trajectories import TrajectoryFolder
     from gateway.agent.retries import TurnLimits
     from gateway.cli.terminal.agent import Terminal
+    from gateway.cli.terminal.keyboard import Keyboard
     from gateway.cli.terminal.log_handler import ScreenLogHandler
     from gateway.cli.terminal.piped_input import read_piped, with_piped
     from gateway.cli.terminal.records import EventRecorder, Transcript
-    from gateway.cli.terminal.screen import Keyboard, standard_screen
+    from gateway.cli.terminal.screen import standard_screen
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
 
     if single is not None and not single.strip():
@@ -136,6 +137,8 @@ def agent(
             click.echo(f"countersign: {error.message}", err=True)
             sys.exit(1)
         limits = TurnLimits(max_steps, max_tokens)
+        # From here on until something is asked for: keys litter neither an answer nor a line that waits for the console.
+        held.enter_context(Keyboard(sys.stdin).quiet())
         code = asyncio.run(_run(settings, terminal, single, name, listeners, rollout, limits, resume, confirm=confirm_tools))
         faults = [each.fault for each in (screen, kept, rollout) if each is not None and each.fault is not None]
         for fault in faults:
@@ -184,9 +187,11 @@ async def _run(
 ) -> ExitCode:
     from gateway.bootstrap import keep_policy
     from gateway.cli.terminal.agent import open_agent
+    from gateway.cli.terminal.completer import Completer
     from gateway.cli.terminal.confirm_every_call import ConfirmEveryCall
     from gateway.cli.terminal.dialogue import Dialogue, ExitCode
-    from gateway.cli.terminal.screen import Keyboard
+    from gateway.cli.terminal.history import PromptHistory
+    from gateway.cli.terminal.keyboard import Keyboard
     from gateway.cli.terminal.sign_in import find_operator, sign_in
     from gateway.cli.terminal.warm_up import WarmUpReport
     from gateway.serving import open_application
@@ -219,7 +224,9 @@ async def _run(
                 try:
                     if single is not None:
                         return await talk.ask(single)
-                    return await talk.converse(terminal.keyboard or Keyboard(sys.stdin))
+                    return await talk.converse(
+                        terminal.keyboard or Keyboard(sys.stdin), PromptHistory(settings.state), Completer(settings.workspace)
+                    )
                 finally:
                     await agent.close()
     except LedgerLocked:

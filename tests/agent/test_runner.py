@@ -38,21 +38,21 @@ async def test_a_model_that_talks_on_after_its_action_is_stopped() -> None:
 
 
 @pytest.mark.parametrize(
-    "endless",
+    ("endless", "ending"),
     [
-        TextDelta("blah " * 1000),
-        CallDelta(0, "list_directory", "x" * 1000),
-        CallDelta(0, "x" * 1000, ""),
-        TextDelta("x" * 300_000),
+        (TextDelta("blah " * 1000), TurnOutcome.ANSWERED),
+        (CallDelta(0, "list_directory", "x" * 1000), TurnOutcome.CAPPED),
+        (CallDelta(0, "x" * 1000, ""), TurnOutcome.CAPPED),
+        (TextDelta("x" * 300_000), TurnOutcome.CAPPED),
     ],
 )
-async def test_a_model_that_comes_to_no_end_is_stopped(endless: ChatDelta) -> None:
+async def test_a_model_that_comes_to_no_end_is_stopped(endless: ChatDelta, ending: TurnOutcome) -> None:
     async def forever(_request: ChatRequest) -> AsyncGenerator[ChatDelta]:
         while True:
             yield endless
 
     scene = stage(forever, forever, forever, "Done.")
-    assert await scene.runner().run("hello", NATIVE) is TurnOutcome.ANSWERED
+    assert await scene.runner().run("hello", NATIVE) is ending
     assert scene.chat.closed == len(scene.chat.requests)
     assert all(len(text) < MAX_REPLY for text in scene.notes.written)
 

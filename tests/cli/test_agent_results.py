@@ -136,3 +136,10 @@ async def test_the_option_of_other_runners_about_memory_is_taken_and_explained(t
         code, out, err = await at.run("--single", "hi", "--no-kv-preallocate")
     assert (code, out) == (0, "Hello.\n")
     assert "COUNTERSIGN_MODEL_CONTEXT makes the context smaller" in err
+
+
+async def test_replies_that_cannot_be_used_are_no_answer(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, *[Reply("")] * 8) as at:
+        code, out, err = await at.run("--single", "peek")
+    assert (code, "Traceback" in err, at.effects()) == (1, False, []), (out, err)
+    assert "could not turn that into an action or an answer" in out

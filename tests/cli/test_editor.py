@@ -33,6 +33,17 @@ SAID = ("first", "second")
         ("he\x1b[15~l\x1bxl\x0co", "hello"),
         ("日本\x1b[Dx", "日x本"),
         ("a\\b", "a\\b"),
+        ("big world\x1bb\x1bbvery ", "very big world"),
+        ("big world\x1b[1;5D\x1b[1;5D\x1b[1;5C!", "big! world"),
+        ("big world\x01\x1bd", " world"),
+        ("big world\x17\x01\x19", "worldbig "),
+        ("one\x1b\ntwo", "one\ntwo"),
+        ("cafe\u0301\x1b[D\x1b[3~!", "caf!"),
+        ("\x12fir\x05", "first"),
+        ("\x12s\x12\x05", "first"),
+        ("\x12sec\x7f\x7f\x7ffi\x05!", "first!"),
+        ("begun\x12first\x07", "begun"),
+        ("begun\x12xyz\x05", "begun"),
     ],
 )
 def test_keys_do_what_they_do_in_other_shells(typed: str, text: str) -> None:
@@ -80,3 +91,32 @@ def test_what_would_draw_nothing_or_move_the_cursor_is_spelt_out() -> None:
     editor = LineEditor()
     editor.take("\x1b[200~a\nb\u202ec\\d\x1b[201~")
     assert editor.show(80) == ("a\\nb\\u202ec\\d", "")
+
+
+def test_return_says_what_was_found() -> None:
+    editor = LineEditor(SAID)
+    assert editor.take("\x12fir\n") == (LineState.SAID, "")
+    assert editor.text == "first"
+
+
+def offer(before: str) -> tuple[str, tuple[str, ...]]:
+    word = before.rsplit(" ", maxsplit=1)[-1]
+    return word, tuple(name for name in ("notes/", "notes.md", "todo.txt") if name.startswith(word))
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "offers"),
+    [
+        ("read to\t", "read todo.txt ", ()),
+        ("read no\t", "read notes", ()),
+        ("read notes\t", "read notes", ("notes/", "notes.md")),
+        ("read notes\t.", "read notes.", ()),
+        ("read notes/\t", "read notes/", ()),
+        ("read nothing\t", "read nothing", ()),
+        ("read to now\x1bb\x02\t", "read todo.txt  now", ()),
+    ],
+)
+def test_tab_goes_on_as_far_as_there_is_one_way_and_then_shows_the_ways(typed: str, text: str, offers: tuple[str, ...]) -> None:
+    editor = LineEditor((), offer)
+    editor.take(typed)
+    assert (editor.text, editor.offers) == (text, offers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from gateway.cli.terminal.screen import Keyboard
+from gateway.cli.terminal.keyboard import Keyboard
 from tests.harness.terminal import PATIENCE
 
 

@@ -25,8 +25,9 @@ from gateway.cli.terminal.completions import AsgiApp, LocalChat
 from gateway.cli.terminal.enrolment import Enrolment
 from gateway.cli.terminal.forwarding import describe_forwarding
 from gateway.cli.terminal.gateway_link import LocalGatewayLink, until_stopped
+from gateway.cli.terminal.keyboard import Keyboard
 from gateway.cli.terminal.notifications import NotificationReader
-from gateway.cli.terminal.screen import Keyboard, Screen
+from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.sign_in import TerminalSessions
 from gateway.cli.terminal.turn_display import TurnDisplay
 from gateway.cli.terminal.unanswered import UnansweredCalls

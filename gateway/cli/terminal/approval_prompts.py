@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from gateway.cli.terminal.approval_rows import describe_approval
-from gateway.cli.terminal.screen import MARGIN, Keyboard, Screen
+from gateway.cli.terminal.keyboard import Keyboard
+from gateway.cli.terminal.screen import MARGIN, Screen
 from gateway.core.approval import Approval
 from gateway.core.errors import GatewayError
 from gateway.core.preview import Preview
@@ -144,7 +145,8 @@ class ApprovalPrompts:
         while True:
             keyboard.forget()
             self._screen.ask(f"{place}. Return shows the next one, n denies: ")
-            line = await keyboard.read_line()
+            with keyboard.echoing():
+                line = await keyboard.read_line()
             if line is None:
                 raise EOFError
             typed = line.strip().lower()
@@ -178,7 +180,8 @@ class ApprovalPrompts:
             # Each time: the second line of a paste must not be taken for a second answer.
             keyboard.forget()
             self._screen.ask(f"Allow it? [{'/'.join([*(_CHOICES[scope] for scope in offered), 'N'])}] ")
-            line = await keyboard.read_line()
+            with keyboard.echoing():
+                line = await keyboard.read_line()
             if line is None:
                 raise EOFError
             typed = line.strip().lower()

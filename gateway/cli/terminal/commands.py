@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -25,6 +25,12 @@ _NEEDS: Final[Mapping[str, str]] = {
     "stepUp": "needs your passkey",
     "forbidden": "is forbidden",
 }
+
+
+def describe_model(model: Mapping[str, Any]) -> str:
+    """One line about a `ModelInfo`."""
+    where = "on this machine" if model["local"] else "somebody else's server"
+    return f"{model['displayName']}, {where}, {model['contextTokens']:,} tokens of context"
 
 
 class ConversationCommands:
@@ -78,8 +84,7 @@ class ConversationCommands:
                     first = str(tool["description"]).strip().partition("\n")[0]
                     self._screen.row(f"{tool['name']}: {first} ({_NEEDS.get(tool['permission'], tool['permission'])})")
             case "model":
-                where = "on this machine" if self._model["local"] else "somebody else's server"
-                self._screen.row(f"{self._model['displayName']}, {where}, {self._model['contextTokens']} tokens of context")
+                self._screen.row(describe_model(self._model))
                 self._screen.row(self._model["id"])
             case "grants":
                 await self._show_grants()
@@ -89,6 +94,13 @@ class ConversationCommands:
                 width = max(len(usage) for usage, _ in USAGES)
                 for usage, what in USAGES:
                     self._screen.row(f"{usage.ljust(width)}  {what}")
+
+    async def tool_names(self) -> Sequence[str]:
+        """Of the tools that there are now; none where that cannot be told."""
+        try:
+            return [tool["name"] for tool in await self._tools()]
+        except GatewayError:
+            return ()
 
     async def _tools(self) -> list[Mapping[str, Any]]:
         described = await self._link.call("tools/describe", {"conversationId": self._conversation_id})

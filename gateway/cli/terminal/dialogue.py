@@ -10,8 +10,12 @@ from typing import Any, Final, TypeVar
 
 from gateway.agent.events import TurnOutcome
 from gateway.cli.terminal.agent import TerminalAgent
+from gateway.cli.terminal.commands import describe_model
+from gateway.cli.terminal.completer import Completer
+from gateway.cli.terminal.history import PromptHistory
+from gateway.cli.terminal.keyboard import Keyboard
 from gateway.cli.terminal.prompt import Prompt
-from gateway.cli.terminal.screen import Keyboard, Screen
+from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.slash import PlainCommand, TypedMessage, read_typed
 
 WELCOME: Final = "Ctrl-C stops the agent; :quit or Ctrl-D leaves. /help shows more."
@@ -46,9 +50,10 @@ class Dialogue:
         """One turn."""
         return await self._until_left(self._ask(question))
 
-    async def converse(self, lines: Keyboard) -> ExitCode:
+    async def converse(self, lines: Keyboard, history: PromptHistory, completer: Completer) -> ExitCode:
         """Turns until `:quit` or the end of input. A turn that fails is reported, and the conversation continues."""
-        return await self._until_left(self._converse(lines))
+        self._prompt = Prompt(lines, self._screen, history, completer, self._agent.said)
+        return await self._until_left(self._converse(lines, self._prompt, completer))
 
     async def _ask(self, question: str) -> ExitCode:
         ending = await self._turn(question)
@@ -56,12 +61,13 @@ class Dialogue:
             return ExitCode.INTERRUPTED
         return self._code_of(ending)
 
-    async def _converse(self, lines: Keyboard) -> ExitCode:
-        prompt = self._prompt = Prompt(lines, self._screen, self._agent.said)
+    async def _converse(self, lines: Keyboard, prompt: Prompt, completer: Completer) -> ExitCode:
         if lines.is_terminal:
-            self._screen.say(WELCOME)
+            self._screen.say(describe_model(self._agent.model), WELCOME)
         worst = ExitCode.ANSWERED
         while True:
+            if lines.is_terminal:
+                completer.tools = await self._agent.commands.tool_names()
             line = await prompt.read()
             typed = TypedMessage("") if line is None else read_typed(line)
             if line is None or typed == PlainCommand("exit"):

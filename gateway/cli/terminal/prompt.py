@@ -9,20 +9,29 @@ import termios
 from collections.abc import Generator, Sequence
 from typing import Final
 
+from gateway.cli.terminal.completer import Completer
 from gateway.cli.terminal.editor import PASTE_OFF, PASTE_ON, LineEditor, LineState
-from gateway.cli.terminal.screen import Keyboard, Screen
+from gateway.cli.terminal.history import PromptHistory
+from gateway.cli.terminal.keyboard import Keyboard
+from gateway.cli.terminal.screen import Screen, visible
 
 NAME: Final = "you> "
 
+_OFFERED: Final = 20
+"""Rows of what a word may become."""
+
 
 class Prompt:
-    """Asks. What was said is remembered until the conversation ends, and written nowhere but into its record. `said` is what was
-    said in it before."""
+    """Asks. `said` is what was said in this conversation before; `history` what was said in others, and where it is kept."""
 
-    def __init__(self, keyboard: Keyboard, screen: Screen, said: Sequence[str] = ()) -> None:
+    def __init__(
+        self, keyboard: Keyboard, screen: Screen, history: PromptHistory, completer: Completer, said: Sequence[str] = ()
+    ) -> None:
         self._keyboard = keyboard
         self._screen = screen
-        self._said: list[str] = list(said)
+        self._history = history
+        self._completer = completer
+        self._said = [*(history.read() if keyboard.is_terminal else ()), *said]
         self._line: LineEditor | None = None
 
     async def read(self) -> str | None:
@@ -32,6 +41,7 @@ class Prompt:
         said = await self._edit() if self._screen.can_redraw else await self._take()
         if said is not None and said.strip() and self._said[-1:] != [said]:
             self._said.append(said)
+            self._history.add(said)
         return said
 
     @property
@@ -42,20 +52,21 @@ class Prompt:
     def start_over(self) -> None:
         """Forget what was typed and not said."""
         if self._line is not None:
-            self._line = LineEditor(self._said)
+            self._line = self._new_line()
             self._draw()
         elif self._keyboard.is_terminal:
             self._screen.prompt(NAME)
 
     async def _take(self) -> str | None:
         self._screen.prompt(NAME)
-        said = await self._keyboard.read_line()
+        with self._keyboard.echoing():
+            said = await self._keyboard.read_line()
         if said is None:
             self._screen.prompt("\n")
         return said
 
     async def _edit(self) -> str | None:
-        self._line = LineEditor(self._said)
+        self._line = self._new_line()
         torn = ""
         try:
             with self._by_key():
@@ -65,6 +76,7 @@ class Prompt:
                     state, rest = self._line.take(torn + keys) if keys else (LineState.ENDED, "")
                     if state is LineState.GOES_ON:
                         torn = rest
+                        self._show_offers(self._line.offers)
                         self._draw()
                         continue
                     # All of it stays on the screen, however many rows it takes.
@@ -74,10 +86,20 @@ class Prompt:
         finally:
             self._line = None
 
+    def _new_line(self) -> LineEditor:
+        return LineEditor(self._said, self._completer.offer)
+
+    def _show_offers(self, offers: Sequence[str]) -> None:
+        for offer in offers[:_OFFERED]:
+            self._screen.row(offer)
+        if len(offers) > _OFFERED:
+            self._screen.say(f"  … {len(offers) - _OFFERED} more")
+
     def _draw(self) -> None:
         if self._line is not None:
-            before, after = self._line.show(self._screen.room_beside(NAME))
-            self._screen.retype(f"{NAME}{before}", after)
+            name = NAME if self._line.searched is None else f"search `{visible(self._line.searched)}`> "
+            before, after = self._line.show(self._screen.room_beside(name))
+            self._screen.retype(f"{name}{before}", after)
 
     @contextlib.contextmanager
     def _by_key(self) -> Generator[None]:

@@ -1,4 +1,4 @@
-"""What the person sees, and what they type.
+"""What the person sees.
 
 Everything that is shown comes from a model, a tool or an unknown person, so it is escaped before it reaches the terminal:
 characters that would move the cursor, set a colour, ring or change the writing direction. A value never leaves its place.
@@ -6,15 +6,11 @@ characters that would move the cursor, set a colour, ring or change the writing 
 
 from __future__ import annotations
 
-import asyncio
 import codecs
-import contextlib
 import json
 import os
 import sys
-import termios
 import unicodedata
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TextIO
 
@@ -26,7 +22,6 @@ MARGIN: Final = "  │ "
 NEW_LINE: Final = "\\n"
 """A line end in a text that is one line."""
 
-_PIECE: Final = 65_536
 _NARROWEST: Final = 8
 
 
@@ -227,90 +222,6 @@ def _columns(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
         return 80
-
-
-class Keyboard:
-    """Reads lines from a terminal, a pipe or a file, without a thread that could keep the process alive."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.descriptor = stream.fileno()
-        self.is_terminal = os.isatty(self.descriptor)
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._rest = ""
-        self._lines: deque[str] = deque()
-        self._waiting: list[asyncio.Future[None]] = []
-        self._ended = False
-
-    async def read_line(self) -> str | None:
-        """The next line without its end; None at the end of input. What is no UTF-8 is replaced."""
-        while not self._lines and not self._ended:
-            self._take(await self._read())
-        return self._lines.popleft() if self._lines else None
-
-    async def read_keys(self) -> str:
-        """What was typed, as far as it has come; empty at the end of input."""
-        text = "".join(f"{line}\n" for line in self._lines) + self._rest
-        self._lines.clear()
-        self._rest = ""
-        while not text and not self._ended:
-            piece = await self._read()
-            self._ended = not piece
-            text = self._decoder.decode(piece, final=not piece)
-        return text
-
-    def put_back(self, text: str) -> None:
-        """To be read, or forgotten, later."""
-        *lines, self._rest = (text + self._rest).split("\n")
-        self._lines.extendleft(reversed(lines))
-
-    def forget(self) -> None:
-        """Throw away what was typed ahead: a question is answered by what is typed after it, and by nothing pasted before."""
-        self._lines.clear()
-        self._rest = ""
-        if self.is_terminal:
-            # A terminal that was closed holds nothing, and says so when it is read.
-            with contextlib.suppress(termios.error):
-                termios.tcflush(self.descriptor, termios.TCIFLUSH)
-
-    async def _read(self) -> bytes:
-        await self._wait()
-        try:
-            return os.read(self.descriptor, _PIECE)
-        except OSError:
-            # A terminal that was closed, or a descriptor that is only for writing: nobody types there.
-            return b""
-
-    async def _wait(self) -> None:
-        """Until something was typed. Of several that wait, the one that came last gets it: the end of a question that was
-        cancelled may come after the prompt that follows it, and must leave the prompt its reader."""
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Future[None] = loop.create_future()
-        try:
-            loop.add_reader(self.descriptor, self._wake)
-        except OSError:
-            # A file, or a device like /dev/null: never waits.
-            return
-        self._waiting.append(ready)
-        try:
-            await ready
-        finally:
-            self._waiting.remove(ready)
-            if not self._waiting:
-                loop.remove_reader(self.descriptor)
-
-    def _wake(self) -> None:
-        latest = self._waiting[-1]
-        if not latest.done():
-            latest.set_result(None)
-
-    def _take(self, piece: bytes) -> None:
-        self._ended = not piece and not self._rest
-        *lines, self._rest = (self._rest + self._decoder.decode(piece, final=not piece)).split("\n")
-        self._lines.extend(line.removesuffix("\r") for line in lines)
-        if not piece and self._rest:
-            # Ctrl-D after some letters, or a file without an end of line.
-            self._lines.append(self._rest)
-            self._rest = ""
 
 
 def standard_screen(*, only_json: bool) -> Screen:

@@ -16,7 +16,14 @@ import { labelOf, progressOf } from "./turn-progress.ts";
 const INVOKE_RETRIES = 20;
 
 /** Reasons to give up that are no answer, however calmly they are said. */
-const AT_A_LIMIT: ReadonlySet<StuckReason> = new Set<StuckReason>(["capped", "looping", "cut", "filtered"]);
+const NO_ANSWER: ReadonlySet<StuckReason> = new Set<StuckReason>([
+  "unreadable",
+  "planning",
+  "capped",
+  "looping",
+  "cut",
+  "filtered",
+]);
 
 /** A turn that the gateway has opened; `finished` resolves when it is over, however it went. */
 export interface Begun {
@@ -199,7 +206,7 @@ export class TurnRunner {
     // Of a message of which nothing is done, nobody needs to hear what is not.
     const rest = hasWork && turn.actions !== null && turn.actions.length > 1 ? turn.actions.slice(finished) : [];
     await this.#say(turn, rest.length > 0 ? `${words}\n\n${nameTheRest(rest)}` : words);
-    return AT_A_LIMIT.has(why) ? "capped" : "answered";
+    return NO_ANSWER.has(why) ? "capped" : "answered";
   }
 
   /** See a turn through: do its work and close it, whatever happened. */

@@ -1,0 +1,87 @@
+"""The prompt of the agent at a pseudo-terminal: what is typed and when, and what of it is kept."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gateway.adapters.inference.scripted import Reply
+from tests.harness.terminal import agent_command, call
+
+QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
+
+
+async def test_what_was_said_in_an_earlier_launch_is_called_back_and_searched(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, Reply("One."), Reply("Two."), Reply("Three.")) as at:
+        async with at.open_terminal() as ada:
+            await ada.expect("scripted, somebody else's server")
+            await ada.expect("you> ")
+            ada.type("tell me one\n")
+            await ada.expect(r"agent> One\.")
+            await ada.expect("you> ")
+            ada.type("exit\n")
+            assert await ada.wait() == 0
+        async with at.open_terminal() as ada:
+            await ada.expect("you> ")
+            ada.type("something else\n")
+            await ada.expect(r"agent> Two\.")
+            await ada.expect("you> ")
+            ada.type("\x12tell")
+            await ada.expect("search `tell`> tell me one")
+            ada.type("\n")
+            await ada.expect(r"agent> Three\.")
+            ada.type("exit\n")
+            assert await ada.wait() == 0
+    said = [asked["messages"][-1]["content"] for asked in at.backend.asked]
+    assert said == ["tell me one", "something else", "tell me one"]
+
+
+async def test_tab_completes_commands_tools_and_files(tmp_path: Path) -> None:
+    async with agent_command(tmp_path, Reply("Read.")) as at, at.open_terminal() as ada:
+        await ada.expect("you> ")
+        ada.type("/insp\tpe\t\n")
+        await ada.expect(r"│ peek runs by itself")
+        await ada.expect("you> ")
+        ada.type("read notes/\t")
+        await ada.expect(r"│ notes/ideas\.md")
+        await ada.expect(r"│ notes/todo\.txt")
+        ada.type("t\t\n")
+        await ada.expect(r"agent> Read\.")
+        ada.type("exit\n")
+        assert await ada.wait() == 0
+    assert at.backend.asked[0]["messages"][-1]["content"] == "read notes/todo.txt"
+
+
+async def test_keys_that_are_pressed_during_a_turn_leave_no_trace_in_it_and_wait_for_the_prompt(tmp_path: Path) -> None:
+    story = Reply("Once upon a time there was", stalls_after=3)
+    async with agent_command(tmp_path, story, Reply("Yes.")) as at, at.open_terminal() as ada:
+        await ada.expect("you> ")
+        ada.type("tell me a story\n")
+        await ada.expect("Once")
+        ada.type("impatience")
+        ada.type("\x03")
+        await ada.expect("Stopping")
+        stopped = ada.output
+        await ada.expect("you> ")
+        ada.type(" is typed\n")
+        await ada.expect(r"agent> Yes\.")
+        ada.type("exit\n")
+        assert await ada.wait() == 0
+    assert "impatience" not in stopped
+    assert "^C" not in stopped
+
+
+async def test_keys_at_a_question_are_shown_and_those_before_it_are_not(tmp_path: Path) -> None:
+    replies = [call("note", what="x"), Reply("Left.")]
+    async with agent_command(tmp_path, *replies) as at, at.open_terminal("--single", "note x") as ada:
+        before = ada.modes()
+        await ada.expect("needs your approval")
+        ada.type("yes\n")
+        await ada.expect(QUESTION)
+        ada.type("nope\n")
+        await ada.expect(r"nope\nPlease answer")
+        ada.type("n\n")
+        assert await ada.wait() == 0
+        assert ada.modes() == before
+    assert re.search(r"\byes\b", ada.output.replace("needs your yes", "").replace("n's yes", "")) is None
+    assert at.effects() == []

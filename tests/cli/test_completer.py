@@ -1,0 +1,48 @@
+"""What the Tab key offers at the prompt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.terminal.completer import Completer
+
+
+@pytest.fixture
+def completer(tmp_path: Path) -> Completer:
+    workspace = tmp_path / "workspace"
+    (workspace / "notes").mkdir(parents=True)
+    for name in ("notes/todo.txt", "notes/two words.txt", "notes/evil\x1b[2J", "notes/\u202etxt", "notes.md", ".hidden"):
+        (workspace / name).write_text("")
+    (tmp_path / "secret.txt").write_text("")
+    (workspace / "out").symlink_to(tmp_path)
+    completer = Completer(workspace)
+    completer.tools = ("read_file", "remove_file", "list_directory")
+    return completer
+
+
+@pytest.mark.parametrize(
+    ("before", "word", "names"),
+    [
+        ("/he", "/he", ["/help"]),
+        ("/inspect re", "re", ["read_file", "remove_file"]),
+        ("/call li", "li", ["list_directory"]),
+        ("/call list_directory no", "no", []),
+        ("read no", "no", ["notes.md", "notes/"]),
+        ("read notes/", "notes/", ["notes/todo.txt"]),
+        ("read ./notes/t", "./notes/t", ["./notes/todo.txt"]),
+        ("read .h", ".h", [".hidden"]),
+        ("read ", "", ["notes.md", "notes/", "out"]),
+        ("read ../", "../", []),
+        ("read out/", "out/", []),
+        ("read /et", "/et", []),
+        ("/etc/pas", "/etc/pas", []),
+        ("read nowhere/", "nowhere/", []),
+    ],
+)
+def test_words_are_offered_where_they_make_sense_and_nothing_beyond_the_workspace(
+    completer: Completer, before: str, word: str, names: list[str]
+) -> None:
+    offered = completer.offer(before)
+    assert (offered[0], list(offered[1])) == (word, names)
