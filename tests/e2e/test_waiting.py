@@ -194,3 +194,40 @@ async def test_a_question_that_nobody_answers_expires_in_place_and_nothing_runs(
 
 async def test_no_page_reported_a_violation(person: Person) -> None:
     await person.check_no_violations()
+
+
+@pytest.mark.requirement("002-34", "after noes in a row nothing more is asked, until the person lifts that on the console")
+async def test_a_session_that_was_told_no_six_times_asks_again_once_its_person_allows_it(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    for turn in range(2):
+        files = [f"notes/no-{turn}-{number}.txt" for number in range(3)]
+        for file in files:
+            person.write_file(file, "Stays.\n")
+        model.will_answer(*(Reply(calls=(("delete_file", {"path": file}),)) for file in files), Reply("They stay."))
+        await send(shell, "delete these notes")
+        for file in files:
+            await expect(approval_dock(shell)).to_contain_text(f"Delete {file}")
+            async with person.open_approval(shell) as approval:
+                await decide(approval, "Deny")
+                await expect(approval.get_by_text("Denied, not run", exact=True)).to_be_visible()
+        await expect(answers(shell).nth(turn)).to_have_text("They stay.")
+        await expect_idle(shell)
+    model.will_answer(DELETION, Reply("It was turned down."))
+    await send(shell, "delete notes/old.txt")
+    await expect(answers(shell).nth(2)).to_have_text("It was turned down.")
+    await expect_idle(shell)
+
+    await person.console.goto(f"{person.gateway.console_origin}/approvals")
+    banner = person.console.get_by_role("note").filter(has_text="A session of the shell asks you nothing more")
+    await banner.get_by_role("button", name="Let it ask again").click()
+    await expect(person.console.get_by_role("region", name="Notice")).to_contain_text("may ask you again")
+    await expect(banner).to_be_hidden()
+
+    model.will_answer(DELETION, Reply("It is gone now."))
+    await send(shell, "delete notes/old.txt")
+    async with person.open_approval(shell) as approval:
+        await decide(approval, "Approve with passkey")
+        await expect(answers(shell).nth(3)).to_have_text("It is gone now.")
+    await expect_idle(shell)
+    assert not person.has_file(OLD)

@@ -13,6 +13,9 @@ const list = ["approvals"] as const;
 const one = (id: string) => ["approvals", id] as const;
 const stops = ["stopped"] as const;
 
+/** Nobody announces that a stopped turn has ended, so as long as one is shown it is looked at this often, in milliseconds. */
+const STOPPED_FOR = 5_000;
+
 /** Approvals that this person may see, decided ones included. */
 export function useApprovals() {
   const ask = useAsk();
@@ -28,6 +31,7 @@ export function useStopped() {
   return useQuery({
     queryKey: stops,
     queryFn: async () => (await ask("approvals/list", { status: "pending" })).stopped,
+    refetchInterval: ({ state }) => (state.data?.length ? STOPPED_FOR : false),
   });
 }
 
