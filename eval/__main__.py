@@ -33,6 +33,7 @@ from gateway.adapters.inference.local import LocalBackend
 from gateway.adapters.system.clock import SystemClock
 from gateway.core.errors import GatewayError, ModelUnavailable
 from gateway.core.times import rfc3339
+from gateway.core.vocabulary import Tier
 from gateway.runtime.ports import ModelPhase
 from gateway.sandbox.job import SandboxPreference
 
@@ -143,7 +144,7 @@ async def _play(contender: Contender, case: Case, backend: Remembering, entry: M
                 if contender.guards is None:
                     attempt = await plain.play(case, world, backend)
                 else:
-                    attempt = await loop.play(case, world, backend, contender.guards, entry.lane)
+                    attempt = await loop.play(case, world, backend, contender.guards, entry.tier or Tier.SINGLE)
         except TimeoutError:
             attempt = Attempt((), malformed=1, said="given up")
         return replace(attempt, seconds=backend.seconds - before)

@@ -16,8 +16,7 @@ from eval.chat import Meter, ask, events_of
 from eval.contenders import Guard
 from eval.scoring import Attempt, Proposal
 from eval.workspaces import TODAY, CaseWorkspace
-from gateway.adapters.inference.catalog import Lane
-from gateway.agent import json_lane, native_lane
+from gateway.agent import choosing, json_lane, native_lane
 from gateway.agent.copy import Copy
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import AgentEvent, AssistantSaidEvent
@@ -27,7 +26,7 @@ from gateway.agent.repair import RepairDialogue
 from gateway.agent.runner import TurnRunner
 from gateway.core.local_tools import with_local_tools
 from gateway.core.model import PublishedTool
-from gateway.core.vocabulary import PermissionMode
+from gateway.core.vocabulary import PermissionMode, Tier
 from gateway.runtime.ports import InferenceBackend
 from gateway.shipped import read_loop_file
 
@@ -35,7 +34,7 @@ _CONTEXT: Final = 4096
 
 
 async def play(
-    case: Case, world: CaseWorkspace, backend: InferenceBackend, guards: frozenset[Guard], lane: Lane = Lane.FEW_SHOT_JSON
+    case: Case, world: CaseWorkspace, backend: InferenceBackend, guards: frozenset[Guard], tier: Tier = Tier.SINGLE
 ) -> Attempt:
     """Let the loop do the case with this model. Raises ModelUnavailable."""
     gateway = _Gateway(world, guards)
@@ -62,7 +61,8 @@ async def play(
         "backend": "llama.cpp",
         "contextTokens": _CONTEXT,
         "outputTokens": 1024,
-        "supportsTools": lane is Lane.NATIVE_TOOLS,
+        "supportsTools": tier is Tier.NATIVE,
+        "tier": tier.value,
     }
     with _leaving_away(guards):
         await TurnRunner(dependencies, "conversation", messages=await _recall(case, world)).run(case.say, model)
@@ -153,7 +153,7 @@ def _leaving_away(guards: frozenset[Guard]) -> Generator[None]:
     with contextlib.ExitStack() as stack:
         if Guard.REPAIR not in guards:
             stack.enter_context(patch.object(json_lane, "MAX_REPAIRS", 0))
-            for lane in (json_lane, native_lane):
+            for lane in (choosing, native_lane):
                 stack.enter_context(patch.object(lane, "RepairDialogue", partial(RepairDialogue, 0)))
         if Guard.PROBE not in guards:
             stack.enter_context(patch.object(json_lane, "has_cue", _see_none))

@@ -16,17 +16,24 @@ _SHAPING: Final = VOCABULARY.schema_keywords
 """Keywords that a grammar is made from. The rest is for people, or for the gateway, which checks the whole schema."""
 
 
-def action_schema(tools: Sequence[Tool], source: CopyableStrings, words: Mapping[str, Any], more: bool = False) -> JsonSchema:
-    """A call of one of these tools with arguments that fit it, or an answer. With `more` a call says whether others follow.
+def action_schema(
+    tools: Sequence[Tool], source: CopyableStrings, words: Mapping[str, Any], readable: CopyableStrings | None = None
+) -> JsonSchema:
+    """A call of one of these tools with arguments that fit it, or an answer. Tools that only read may copy from `readable`, if
+    that is given, the others from `source`.
 
     The order of members is the order in which a constrained model writes them.
     """
     calls = [
-        _object({"tool": {"const": tool["name"]}, "arguments": given, **({"more": {"type": "boolean"}} if more else {})})
+        _object({"tool": {"const": tool["name"]}, "arguments": given})
         for tool in tools
-        if (given := _arguments_schema(tool, source, words)) is not None
+        if (given := _arguments_schema(tool, _source_for(tool, source, readable), words)) is not None
     ]
     return {"oneOf": [*calls, _object({"answer": {"type": "string", "maxLength": words["action"]["answerLength"]}})]}
+
+
+def _source_for(tool: Tool, source: CopyableStrings, readable: CopyableStrings | None) -> CopyableStrings:
+    return readable if readable is not None and tool["category"] == "read" else source
 
 
 def _arguments_schema(tool: Tool, source: CopyableStrings, words: Mapping[str, Any]) -> JsonSchema | None:

@@ -84,9 +84,12 @@ def _is_claim(words: Sequence[str], at: int, sentence: str, asked: Sequence[Aske
         return False
     if any(each.act == _ACT_OF[words[at]] for each in asked):
         about = {word.bare for word in words_of(record.message)} - _COMMON
-        return not about.isdisjoint(words) or not _PRONOUNS.isdisjoint(words)
+        if not about.isdisjoint(words) or not _PRONOUNS.isdisjoint(words):
+            return True
+    elif form is not _Form.OWN:
+        return False
     is_told = any(trim(sentence) in each.result["content"] for each in record.closed)
-    return form is _Form.OWN and not is_told and any(is_thing(word) for word in re.split(f"[{SPACE}]+", sentence))
+    return not is_told and any(is_thing(word) for word in re.split(f"[{SPACE}]+", sentence))
 
 
 def _form_of(words: Sequence[str], at: int) -> _Form | None:

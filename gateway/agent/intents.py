@@ -127,7 +127,7 @@ def progress(completed: Sequence[CompletedCall], words: Mapping[str, Any]) -> st
     if not completed:
         return ""
     lines = [_line(f"- {each.tool}: {each.summary}") for each in completed]
-    return "\n".join([words["action"]["more"]["completed"], *lines])
+    return "\n".join([words["chained"]["completed"], *lines])
 
 
 def _simplified(message: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Protocol, TypeAlias
@@ -37,11 +37,10 @@ class SplitStep:
 
 @dataclass(frozen=True, slots=True)
 class CallsStep:
-    """What the model wants done, and what it says with it. `more`: it says that the message asks for further actions."""
+    """What the model wants done, and what it says with it."""
 
     proposals: Sequence[ProposedCall]
     text: str = ""
-    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,14 @@ class StuckStep:
 
 
 LaneStep: TypeAlias = SplitStep | CallsStep | CondensedStep | ReportStep | AnswerStep | StuckStep
+
+
+class Lane(Protocol):
+    """One way of getting the next step out of a model."""
+
+    def __call__(self, lane: LaneInput, /) -> Awaitable[LaneStep]:
+        """Raises ChatFailure, or the halt."""
+        ...
 
 
 class LaneListener(Protocol):
@@ -111,8 +118,8 @@ class LaneInput:
     beginning. `may_summarise` is over in a turn in which none came. `step_tokens` is how much the model may write at once, None
     for what suits the lane.
 
-    `actions` is what the message was split into, None as long as nobody has asked; `more` says that the model announced further
-    actions with its last call, `may_call` that the turn may still have calls; `today` is the day where the person is.
+    `actions` is what the message was split into, None as long as nobody has asked; `may_call` says that the turn may still have
+    calls; `today` is the day where the person is.
     """
 
     messages: Sequence[Message]
@@ -128,7 +135,6 @@ class LaneInput:
     copy: Copy
     today: date
     actions: Sequence[str] | None = None
-    more: bool = False
     may_call: bool = True
     may_summarise: bool = True
     step_tokens: int | None = None

@@ -51,6 +51,7 @@ class LoopLimits:
     term_saturation: float
     length_share: float
     copied_strings: int
+    found_names: int
     focus_characters: int
     focus_result_characters: int
     actions: int

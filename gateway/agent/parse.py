@@ -39,11 +39,10 @@ _IN_JSON = re.compile(r'["\\{}\[\]:\x00-\x1f]')
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """A call as the model proposed it. `more` is the model's own word that the message asks for further actions."""
+    """A call as the model proposed it."""
 
     tool: str
     arguments: dict[str, Json]
-    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +230,7 @@ def read_object(text: str) -> dict[str, Json] | ParseFailure:
 def parse_envelope(text: str) -> Envelope | ParseFailure:
     """A call or an answer.
 
-    Both `{"tool", "arguments"[, "more"]}` | `{"answer"}` and the planner's `{"type": "tool_call", "toolName", "arguments"}` |
+    Both `{"tool", "arguments"}` | `{"answer"}` and the planner's `{"type": "tool_call", "toolName", "arguments"}` |
     `{"type": "final_answer", "content"}` are understood, and so is how common models were taught to write a call: `name` with
     `parameters`, and arguments that are JSON inside a string.
     """
@@ -243,7 +242,7 @@ def parse_envelope(text: str) -> Envelope | ParseFailure:
         if length_of(tool) > MAX_NAME:
             return ParseFailure(MISTAKES.no_tool)
         arguments = arguments_of(value)
-        return arguments if isinstance(arguments, ParseFailure) else ToolChoice(tool, arguments, value.get("more") is True)
+        return arguments if isinstance(arguments, ParseFailure) else ToolChoice(tool, arguments)
     match value:
         case (
             {"answer": str(words)}

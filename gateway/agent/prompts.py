@@ -26,25 +26,26 @@ Words: TypeAlias = Mapping[str, Any]
 _BROKEN_LINE = re.compile(f"[`{SPACE}]+")
 
 
-def action_prefix(tools: Sequence[Tool], words: Words, more: bool = False) -> list[ChatMessage]:
-    """Everything before the conversation in the prompt that picks an action: tools, and examples of those that are here.
-
-    With `more` the model is shown how to say that further actions follow.
-    """
+def action_prefix(tools: Sequence[Tool], words: Words) -> list[ChatMessage]:
+    """Everything before the conversation in the prompt that picks an action: tools, and examples of those that are here."""
     action = words["action"]
-    names = {tool["name"] for tool in tools}
-    lines = [action["opening"], *(_line_of(tool, action["descriptions"]) for tool in tools), action["closing"]]
-    if more:
-        lines.append(action["more"]["closing"])
-    messages: list[ChatMessage] = [{"role": "system", "content": "\n".join(lines)}]
-    for shot in (
-        *with_examples(_fitting(action["shots"], names), tools),
-        *(_fitting(action["more"]["shots"], names) if more else ()),
-    ):
-        reply: Mapping[str, Any] = shot["reply"]
-        said = {**reply, "more": reply.get("more", False)} if more and "tool" in reply else reply
+    return [
+        {"role": "system", "content": system_text(action["opening"], action["closing"], tools, words)},
+        *shots_of(tools, words),
+    ]
+
+
+def system_text(opening: str, closing: str, tools: Sequence[Tool], words: Words) -> str:
+    """The tools, a line each, between these words."""
+    return "\n".join([opening, *(_line_of(tool, words["action"]["descriptions"]) for tool in tools), closing])
+
+
+def shots_of(tools: Sequence[Tool], words: Words) -> list[ChatMessage]:
+    """The examples of one action each, as messages."""
+    messages: list[ChatMessage] = []
+    for shot in with_examples(_fitting(words["action"]["shots"], {tool["name"] for tool in tools}), tools):
         messages.append({"role": "user", "content": shot["user"]})
-        messages.append({"role": "assistant", "content": as_json(said)})
+        messages.append({"role": "assistant", "content": as_json(shot["reply"])})
     return messages
 
 

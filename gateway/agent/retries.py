@@ -18,12 +18,11 @@ from gateway.agent.events import (
     TextStreamedEvent,
     TokensCountedEvent,
 )
-from gateway.agent.json_lane import json_lane
 from gateway.agent.lane import LaneInput, LaneStep
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import count_rounds
-from gateway.agent.native_lane import native_lane
 from gateway.agent.ports import Chat, ChatFailure, ChatFailureKind, CutReason
+from gateway.agent.tiers import lane_for
 from gateway.agent.turn import LoopTurn
 
 MAX_ROUNDS: Final = LIMITS.rounds
@@ -48,7 +47,7 @@ class TurnLimits:
 
 async def ask_for_step(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], limits: TurnLimits) -> LaneStep:
     """The next step. Raises ChatFailure where no retry can help, the gateway's errors, or the halt."""
-    lane = native_lane if model["supportsTools"] else json_lane
+    lane = lane_for(model)
     attempt = 1
     while True:
         try:
@@ -86,7 +85,6 @@ def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any
         copy=world.copy,
         today=world.today(),
         actions=turn.actions,
-        more=turn.more,
         may_call=count_rounds(turn.messages, turn.id) < limits.rounds,
         may_summarise=turn.may_summarise,
         step_tokens=limits.step_tokens,

@@ -49,12 +49,6 @@ def present_of(messages: Sequence[Message], turn_id: str, actions: Sequence[str]
     return spoken
 
 
-def restated(messages: Sequence[Message], turn_id: str, content: str) -> list[Spoken]:
-    """The turn under way as one message, and what was chosen for its last action where that has to be mended."""
-    said = [each for each in messages if each.turn_id == turn_id and isinstance(each, AssistantMessage)]
-    return [UserMessage(turn_id, content), *(each for each in said[-1:] if each.tool_calls)]
-
-
 def as_chat(message: Spoken) -> ChatMessage:
     """A message as the examples write it."""
     if isinstance(message, UserMessage):

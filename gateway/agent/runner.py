@@ -129,8 +129,7 @@ class TurnRunner:
                     self._split(turn, actions)
                 case CondensedStep(shown):
                     self._condense(turn, shown)
-                case CallsStep(proposals, text, more):
-                    turn.more = more
+                case CallsStep(proposals, text):
                     await self._propose(turn, text, proposals)
                 case ReportStep(text):
                     await self._say(turn, self._hold_to_record(turn, text))

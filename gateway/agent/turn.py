@@ -19,8 +19,8 @@ class LoopTurn:
     new one.
 
     `messages` and `shown` are the conversation's own lists, of all that happened and of what the model is shown of it; the turn
-    writes to their ends. `streamed` is the answer so far, `sent` the id of the call that was sent last. `actions` and `more` are
-    what the model said of further actions, in either of the two ways; `may_summarise` is over once no summary came.
+    writes to their ends. `streamed` is the answer so far, `sent` the id of the call that was sent last. `actions` is what the
+    message was split into; `may_summarise` is over once no summary came.
     """
 
     snapshot: Mapping[str, Any]
@@ -31,7 +31,6 @@ class LoopTurn:
     stale: bool = False
     token: Mapping[str, Any] | None = None
     actions: Sequence[str] | None = None
-    more: bool = False
     may_summarise: bool = True
     sent: str | None = None
     streamed: str = ""

@@ -32,6 +32,19 @@ def stricter(one: PermissionMode, other: PermissionMode) -> PermissionMode:
     return one if one.strictness >= other.strictness else other
 
 
+class Tier(StrEnum):
+    """The loop that a model can carry."""
+
+    NATIVE = "native"
+    """Declared tools, and their results in messages of their own."""
+
+    CHAINED = "chained"
+    """One JSON action, its result, then the next action or the answer."""
+
+    SINGLE = "single"
+    """One JSON action for each wish, and an answer out of its result."""
+
+
 class Category(StrEnum):
     """What kind of effect a tool has; the policy's main handle."""
 

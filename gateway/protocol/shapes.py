@@ -16,6 +16,7 @@ from gateway.core.vocabulary import (
     PermissionMode,
     Reason,
     Role,
+    Tier,
     Trust,
 )
 from gateway.protocol.wire import (
@@ -160,7 +161,7 @@ class WireGrant(Wire):
 class WireModelInfo(Wire):
     """A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
 
-    `more`: beside a call, it can announce further calls.
+    `tier`: the loop that it can carry, where the gateway knows it.
     """
 
     id: ModelId
@@ -175,7 +176,7 @@ class WireModelInfo(Wire):
     local: Flag
     tool_call_rank: Count | None = None
     approx_peak_ram_bytes: Count | None = None
-    more: Flag | None = None
+    tier: Tier | None = None
 
 
 class ChatMessage(Wire):

@@ -42,8 +42,8 @@ BROKEN = st.lists(
 
 def read(text: str) -> dict[str, Any]:
     match parse_envelope(text):
-        case ToolChoice(tool, arguments, more):
-            return {"kind": "call", "tool": tool, "arguments": arguments, "more": more}
+        case ToolChoice(tool, arguments):
+            return {"kind": "call", "tool": tool, "arguments": arguments}
         case AnswerChoice(words):
             return {"kind": "answer", "text": words}
         case ParseFailure(reason):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gateway.agent.chained_prompt import chained_prefix
 from gateway.agent.prompts import action_prefix
 from tests.agent.scripted import WORDS
 from tests.agent.vectors import read_vectors
@@ -16,7 +17,7 @@ VECTOR = read_vectors("action-prefix")
 @pytest.mark.requirement("000-22", "the same tools are rendered to the same bytes in both languages")
 def test_both_languages_begin_a_conversation_with_the_same_bytes() -> None:
     assert action_prefix(VECTOR["tools"], WORDS) == VECTOR["messages"]
-    assert action_prefix(VECTOR["tools"], WORDS, more=True) == VECTOR["messagesWithMore"]
+    assert chained_prefix(VECTOR["tools"], WORDS) == VECTOR["chained"]
 
 
 def test_no_example_shows_a_tool_that_is_not_there() -> None:

@@ -104,8 +104,8 @@ def written(told: Told) -> dict[str, Any]:
 
 def envelope(value: Envelope) -> dict[str, Any]:
     match value:
-        case ToolChoice(tool, arguments, more):
-            return {"kind": "call", "tool": tool, "arguments": arguments, "more": more}
+        case ToolChoice(tool, arguments):
+            return {"kind": "call", "tool": tool, "arguments": arguments}
         case AnswerChoice(text):
             return {"kind": "answer", "text": text}
 

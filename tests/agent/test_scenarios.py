@@ -23,9 +23,13 @@ from gateway.agent.ports import ChatRequest
 from tests.agent.scripted import COPY, WORDS, ScriptedChat, ScriptedGateway, Stage, describe_tool
 from tests.agent.vectors import messages_from, name_of, read_vectors
 
-SCENARIOS = read_vectors("scenarios")
+SCENARIOS, CHAINED = read_vectors("scenarios"), read_vectors("chained")
+CASES = [*SCENARIOS["cases"], *CHAINED["cases"]]
+MODELS = SCENARIOS["models"] | CHAINED["models"]
+TOOLS = SCENARIOS["tools"] | CHAINED["tools"]
 
 PROMPTS = {
+    "chained": WORDS["chained"]["opening"],
     "action": WORDS["action"]["opening"],
     "report": WORDS["report"]["system"],
     "probe": WORDS["probe"]["system"],
@@ -75,11 +79,12 @@ class Trace:
         prompt = next(name for name, opening in PROMPTS.items() if messages[0].startswith(opening))
         step = {"asks": prompt, "last": messages[-1], "messages": "\n".join(messages)}
         match prompt:
-            case "action":
+            case "action" | "chained":
                 assert request.schema is not None
                 calls = [each["properties"].get("tool", {}).get("const") for each in request.schema["oneOf"]]
                 step["offers"] = [line.split("(")[0] for line in messages[0].splitlines() if "(" in line and " - " in line]
                 assert set(calls) - {None} <= set(step["offers"])
+                step["may"] = "answer" if set(calls) == {None} else "call"
             case "native":
                 step["offers"] = [each["function"]["name"] for each in request.tools]
             case _:
@@ -108,7 +113,8 @@ def text_of(arguments: Any) -> str:
 
 def result_of(gives: Any) -> dict[str, Any]:
     if isinstance(gives, str):
-        return {"outcome": "ok", "content": gives, "trust": "untrusted", "truncated": False}
+        word, _, times = gives.partition("×")
+        return {"outcome": "ok", "content": word * int(times or 1), "trust": "untrusted", "truncated": False}
     return {"content": "", "trust": "trusted", "truncated": False, **gives}
 
 
@@ -124,6 +130,8 @@ def assert_step(step: dict[str, Any], expected: dict[str, Any]) -> None:
     assert step.get("asks") == expected["asks"]
     if "last" in expected:
         assert step["last"] == expected["last"]
+    if "may" in expected:
+        assert step["may"] == expected["may"]
     if "offers" in expected:
         assert step["offers"] == expected["offers"]
     shown: str = step["messages"]
@@ -141,18 +149,18 @@ def assert_step(step: dict[str, Any], expected: dict[str, Any]) -> None:
 @pytest.mark.requirement("003-05", "a respond call becomes words, then the end of the turn")
 @pytest.mark.requirement("003-06", "a respond without words ends the turn, and nothing is sent to the gateway")
 @pytest.mark.requirement("003-08", "a turn without tools and a turn with calls go as without respond")
-@pytest.mark.parametrize("case", SCENARIOS["cases"], ids=name_of)
+@pytest.mark.parametrize("case", CASES, ids=name_of)
 async def test_the_loop_does_what_the_scenario_says(case: dict[str, Any]) -> None:
     trace = Trace()
     replies = [reply_of(step["replies"]) for step in case["steps"] if "asks" in step]
     results = [result_of(step["gives"]) for step in case["steps"] if "calls" in step]
     stage = Stage(
-        ScriptedGateway([describe_tool(each) for each in SCENARIOS["tools"][case["tools"]]], results, note=trace.note_request),
+        ScriptedGateway([describe_tool(each) for each in TOOLS[case["tools"]]], results, note=trace.note_request),
         ScriptedChat(replies, note=trace.note_model),
         messages=messages_from([lengthen(each) for each in case.get("history", [])]),
         hear=trace.note_event,
     )
-    await stage.runner().run(case["says"], SCENARIOS["models"][case["model"]])
+    await stage.runner().run(case["says"], MODELS[case["model"]])
     for step, expected in zip(trace.steps, case["steps"], strict=False):
         assert_step(step, expected)
     assert len(trace.steps) == len(case["steps"]), trace.steps[len(case["steps"]) :]

@@ -29,7 +29,7 @@ arch = "qwen2"
 quantisation = "Q4_K_M"
 context_tokens = 4096
 output_tokens = 1024
-lane = "fewShotJson"
+tier = "single"
 
 [[models.sources]]
 kind = "publisher"

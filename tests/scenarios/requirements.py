@@ -291,7 +291,7 @@ REQUIREMENTS: Final = (
     Requirement(
         "004-09",
         "Completed actions stand in the next prompt as bounded summaries",
-        partly="the field more and the block of completed actions run for no model that comes with it",
+        partly="a model names its next action or answers; there is no field more that announces one",
     ),
     Requirement("004-10", "A failure to parse is safe words at first and an end later"),
     Requirement("004-11", "The size of a schema is a budget"),

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gateway.core.errors import Misconfigured
+from gateway.core.vocabulary import Tier
 
 CATALOG_FILE: Final = "catalog.toml"
 _SHIPPED: Final = Path(__file__).with_name(CATALOG_FILE)
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
-
-
-class Lane(StrEnum):
-    """How a model is brought to call tools."""
-
-    NATIVE_TOOLS = "nativeTools"
-    FEW_SHOT_JSON = "fewShotJson"
 
 
 class _Document(BaseModel):
@@ -74,11 +67,10 @@ class ModelEntry(_Document):
     quantisation: str
     context_tokens: int = Field(gt=0)
     output_tokens: int = Field(gt=0)
-    lane: Lane
+    tier: Tier | None = None
     tool_call_rank: Annotated[int, Field(ge=0, le=100)] | None = None
     approx_peak_ram_bytes: Annotated[int, Field(gt=0)] | None = None
     min_machine_bytes: Annotated[int, Field(gt=0)] | None = None
-    more: bool = False
     template_flags: Mapping[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], bool] = Field(
         default_factory=dict[str, bool]
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from gateway.adapters.inference.catalog import Lane, ModelEntry, expand, load_catalog
+from gateway.adapters.inference.catalog import ModelEntry, expand, load_catalog
 from gateway.adapters.inference.confinement import choose_confinement
 from gateway.adapters.inference.engine import Threads, default_threads, find_engine
 from gateway.adapters.inference.fetch import is_present, weights_path
@@ -24,6 +24,7 @@ from gateway.adapters.inference.weights import known_digest
 from gateway.agent.trajectory import TokenIds
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
+from gateway.core.vocabulary import Tier
 from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase, ModelState
 from gateway.sandbox.job import Sandbox, SandboxPreference
 
@@ -67,12 +68,12 @@ def describe_entry(entry: ModelEntry, context_tokens: int) -> ModelInfo:
         output_tokens=min(entry.output_tokens, context),
         backend=BACKEND,
         quantisation=entry.quantisation,
-        supports_tools=entry.lane is Lane.NATIVE_TOOLS,
+        supports_tools=entry.tier is Tier.NATIVE,
         licence=entry.licence,
         local=True,
         tool_call_rank=entry.tool_call_rank,
         approx_peak_ram_bytes=entry.approx_peak_ram_bytes,
-        more=entry.more,
+        tier=entry.tier,
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from gateway.core.vocabulary import Tier
+
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
@@ -25,8 +27,8 @@ class ModelInfo:
     local: bool
     tool_call_rank: int | None = None
     approx_peak_ram_bytes: int | None = None
-    more: bool = False
-    """Whether it can be asked to say beside a call that further ones follow; others are asked about that apart."""
+    tier: Tier | None = None
+    """The loop that it can carry; None as long as nobody has found out."""
 
 
 class ModelPhase(StrEnum):

@@ -116,7 +116,7 @@ def view_model(info: ports.ModelInfo) -> shapes.WireModelInfo:
         local=info.local,
         tool_call_rank=info.tool_call_rank,
         approx_peak_ram_bytes=info.approx_peak_ram_bytes,
-        more=info.more or None,
+        tier=info.tier,
     )
 
 

@@ -20,7 +20,6 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from gateway.adapters.inference.catalog import (
-    Lane,
     ModelEntry,
     PublisherSource,
     Source,
@@ -30,6 +29,7 @@ from gateway.adapters.inference.catalog import (
     models_folder,
 )
 from gateway.adapters.inference.fetch import fetch_model
+from gateway.core.vocabulary import Tier
 
 WEIGHTS = random.Random(7).randbytes(600_000)
 SHA256 = hashlib.sha256(WEIGHTS).hexdigest()
@@ -47,7 +47,7 @@ def make_entry(*sources: Source, sha256: str = SHA256, size: int = len(WEIGHTS))
         quantisation="Q4_K_M",
         context_tokens=32768,
         output_tokens=1024,
-        lane=Lane.FEW_SHOT_JSON,
+        tier=Tier.SINGLE,
         sources=sources,
     )
 

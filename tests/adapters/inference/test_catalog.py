@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.adapters.inference.catalog import Lane, PublisherSource, WheelsSource, load_catalog, models_folder
+from gateway.adapters.inference.catalog import PublisherSource, WheelsSource, load_catalog, models_folder
 from gateway.core.errors import Misconfigured
+from gateway.core.vocabulary import Tier
 
 QWEN_05B = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
 QWEN_15B = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
@@ -24,7 +25,7 @@ arch = "qwen3"
 quantisation = "Q8_0"
 context_tokens = 8192
 output_tokens = 1024
-lane = "nativeTools"
+tier = "native"
 """
 
 
@@ -32,7 +33,7 @@ def test_the_default_is_the_small_coder_with_its_publishers_digest() -> None:
     entry = load_catalog().find("default")
     assert (entry.name, entry.sha256, entry.bytes) == ("qwen2.5-coder-0.5b", QWEN_05B, 491_400_064)
     assert entry.licence == "Apache-2.0"
-    assert entry.lane is Lane.FEW_SHOT_JSON
+    assert entry.tier is Tier.SINGLE
 
 
 def test_the_better_model_has_a_name_too() -> None:
@@ -71,7 +72,7 @@ def test_for_an_unknown_name_the_error_lists_the_known_ones() -> None:
 def test_an_operators_entry_joins_the_shipped_ones(tmp_path: Path) -> None:
     (tmp_path / "catalog.toml").write_text(OWN.format(digest="a" * 64))
     catalog = load_catalog(tmp_path)
-    assert catalog.find("mine").lane is Lane.NATIVE_TOOLS
+    assert catalog.find("mine").tier is Tier.NATIVE
     assert catalog.find("default").sha256 == QWEN_05B
 
 

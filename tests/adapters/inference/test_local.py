@@ -119,7 +119,7 @@ async def test_a_template_gets_the_switches_that_its_own_family_has(
         "quantisation": '"Q4_K_M"',
         "context_tokens": 4096,
         "output_tokens": 1024,
-        "lane": '"fewShotJson"',
+        "tier": '"single"',
         "template_flags": flags,
     }
     (choice.models / "catalog.toml").write_text("[[models]]\n" + "".join(f"{name} = {value}\n" for name, value in entry.items()))

@@ -24,7 +24,7 @@ arch = "qwen2"
 quantisation = "Q4_K_M"
 context_tokens = 32768
 output_tokens = 1024
-lane = "nativeTools"
+tier = "native"
 
 [[models.sources]]
 kind = "publisher"
@@ -58,7 +58,7 @@ def test_list_shows_the_default_and_what_is_here(folder: Path) -> None:
 
 def test_show_prints_everything_about_a_model(folder: Path) -> None:
     _, output = run("show", "tiny")
-    for part in (SHA256, "Apache-2.0", "nativeTools", "not measured", "http://127.0.0.1:1/tiny.gguf"):
+    for part in (SHA256, "Apache-2.0", "native", "not measured", "http://127.0.0.1:1/tiny.gguf"):
         assert part in output
     assert "6 wheels" in run("show")[1]
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.inference.catalog import Lane, ModelEntry
+from gateway.adapters.inference.catalog import ModelEntry
 from gateway.adapters.inference.diagnosis import free_disk
 from gateway.adapters.inference.machine_memory import total_memory
 from gateway.adapters.inference.recommend import Machine, Objection, memory_wanted, recommend
+from gateway.core.vocabulary import Tier
 
 GB = 1_000_000_000
 LARGE = Machine(memory=32 * GB, disk=100 * GB)
@@ -29,7 +30,7 @@ def make(name: str, rank: int | None = 50, **more: Any) -> ModelEntry:
         "quantisation": "Q4_K_M",
         "context_tokens": 4096,
         "output_tokens": 1024,
-        "lane": Lane.FEW_SHOT_JSON,
+        "tier": Tier.SINGLE,
         "tool_call_rank": rank,
         "approx_peak_ram_bytes": 2 * GB,
     }

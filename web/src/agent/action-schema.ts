@@ -7,15 +7,18 @@ import { requiredOf } from "./render.ts";
 import { vocabulary } from "./vocabulary.ts";
 
 /**
- * What may be replied in the JSON lane: a call of one of these tools with arguments that fit it, or an answer. With `more` a
- * call says whether others follow. The order of members is the order in which a constrained model writes them.
+ * What may be replied by a model that writes JSON: a call of one of these tools with arguments that fit it, or an answer. Tools
+ * that only read may copy from `readable`, the others from `from`. The order of members is the order in which a constrained
+ * model writes them.
  */
-export function actionSchema(tools: readonly ToolDescriptor[], from: CopyableStrings, more = false): JsonSchema {
+export function actionSchema(
+  tools: readonly ToolDescriptor[],
+  from: CopyableStrings,
+  readable: CopyableStrings = from,
+): JsonSchema {
   const calls = tools.flatMap((tool) => {
-    const given = argumentsSchema(tool, from);
-    return given === null
-      ? []
-      : [objectOf({ tool: { const: tool.name }, arguments: given, ...(more && { more: { type: "boolean" } }) })];
+    const given = argumentsSchema(tool, tool.category === "read" ? readable : from);
+    return given === null ? [] : [objectOf({ tool: { const: tool.name }, arguments: given })];
   });
   return { oneOf: [...calls, objectOf({ answer: { type: "string", maxLength: words.action.answerLength } })] };
 }

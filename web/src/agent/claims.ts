@@ -86,10 +86,10 @@ function isClaim(
   if (form === null) return false;
   if (asked.some((each) => each.act === act)) {
     const about = new Set(wordsOf(record.message).map(({ bare }) => bare));
-    return words.some((word) => PRONOUNS.has(word) || (about.has(word) && !COMMON.has(word)));
-  }
+    if (words.some((word) => PRONOUNS.has(word) || (about.has(word) && !COMMON.has(word)))) return true;
+  } else if (form !== "own") return false;
   const isTold = record.closed.some(({ result }) => result.content.includes(sentence.trim()));
-  return form === "own" && !isTold && sentence.split(/\s+/).some(isThing);
+  return !isTold && sentence.split(/\s+/).some(isThing);
 }
 
 /** How a word claims its act, if it does: denied, wished for and possible is not done. */

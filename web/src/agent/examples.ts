@@ -12,7 +12,7 @@ import { firstSentence, requiredOf } from "./render.ts";
 /** What a person may say, and the reply that is right. */
 export interface Shot {
   readonly user: string;
-  readonly reply: { readonly tool?: string; readonly arguments?: object; readonly more?: boolean };
+  readonly reply: { readonly tool?: string; readonly arguments?: object };
 }
 
 const OF_TYPE: Readonly<Record<string, unknown>> = { number: 12.5, integer: 3, boolean: true, array: [], object: {} };

@@ -114,7 +114,7 @@ export function summarise(
 export function progress(completed: readonly Completed[]): string {
   if (completed.length === 0) return "";
   const lines = completed.map(({ tool, summary }) => lineOf(`- ${tool}: ${summary}`));
-  return [words.action.more.completed, ...lines].join("\n");
+  return [words.chained.completed, ...lines].join("\n");
 }
 
 /**

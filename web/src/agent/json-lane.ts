@@ -4,24 +4,21 @@ import { listedWishes, plainWishes } from "./acts.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import type { ChatMessage } from "./chat.ts";
+import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings } from "./copied.ts";
 import { copy, explainOutcome, nameTheRest } from "./copy.ts";
-import { hasCue, probePrompt, probeSchema, progress, readActions, summarise } from "./intents.ts";
+import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
-import { looksLikePlanning } from "./nudges.ts";
-import { AnswerReader, parseEnvelope } from "./parse.ts";
 import { actionPrefix, describeMistake, fixedReport, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { readingFor } from "./reading.ts";
-import { correction, MAX_REPAIRS, RepairDialogue } from "./repair.ts";
-import { isRespond, messageOf, offered } from "./respond.ts";
-import { asChat, pastOf, presentOf, restated, type Spoken } from "./routing.ts";
+import { correction, MAX_REPAIRS } from "./repair.ts";
+import { offered } from "./respond.ts";
+import { asChat, pastOf, presentOf } from "./routing.ts";
 import { isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
 
-/** requirement 000-07: tokens of one step. */
-const MAX_STEP_TOKENS = limits.jsonLaneTokens;
 const PROMPT_MARGIN = limits.jsonLaneMargin;
 /** Fewer than the usual four: results are paths, figures and code, which take more tokens than prose. */
 const CHARACTERS_PER_TOKEN = limits.charactersPerDenseToken;
@@ -45,8 +42,8 @@ export const jsonLane: Lane = async (input) => {
   if (result !== null && !(isMistake(result) && state.mistakes <= MAX_REPAIRS)) return conclude(input, state, result);
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (result === null) {
-    const reading = mayAddMore(input) ? null : readingFor(askedFor(input, state), offered(input.tools));
-    return reading === null ? pick(input, state, []) : propose(input, state, reading, false);
+    const reading = readingFor(askedFor(input, state), offered(input.tools));
+    return reading === null ? pick(input, state, []) : propose(input, state, reading);
   }
   return pick(input, state, [
     { role: "user", content: correction(neutralise(cut(describeMistake(result), MISTAKE_LENGTH))) },
@@ -69,60 +66,36 @@ async function split({ chat, listener, signal }: LaneInput, message: string): Pr
 /** Whether everything has been said: a page was left between the last words and the end of the turn. */
 function isOver(input: LaneInput, { finished, result }: TurnProgress): boolean {
   if (result !== null) return false;
-  if (mayAddMore(input)) return finished > 0 && !input.more;
   return finished >= (input.actions?.length ?? 1);
 }
 
 /** Whether it is still open, and worth asking, what the message asks for. Without tools there is nothing to take apart. */
 function maySplit(input: LaneInput): boolean {
-  return input.actions === null && !mayAddMore(input) && offered(input.tools).length > 0;
-}
-
-/** Whether the model can say beside a call that others follow; then nobody has to ask it apart. */
-function mayAddMore({ model }: LaneInput): boolean {
-  return model.more === true;
+  return input.actions === null && offered(input.tools).length > 0;
 }
 
 async function pick(input: LaneInput, state: TurnProgress, closing: readonly ChatMessage[]): Promise<LaneStep> {
-  const { turnId, chat, listener, signal } = input;
+  const { messages, turnId, listener } = input;
   const wish = askedFor(input, state);
   const tools = select(wish, offered(input.tools));
-  const prefix = actionPrefix(tools, mayAddMore(input));
+  const prefix = actionPrefix(tools);
   const past = pastOf(input.shown, turnId);
-  const present = presentFor(input, state);
+  const present = presentOf(messages, turnId, input.actions ?? [state.message]);
   const limit = roomFor(input, prefix, closing);
   const condensed = await condense(input, [...past, ...present.slice(0, 1)], limit - tokensOf(present.slice(1)));
   if (condensed !== null) return condensed;
   const fitted = fitMessages([...past, ...present], limit);
   if (fitted.dropped > 0) listener.trimmed(fitted.dropped);
   const prompt = [...prefix, ...fitted.messages.filter((each) => each.role !== "tool").map(asChat), ...closing];
-  const schema = actionSchema(tools, copyableStrings(input.messages, wish), mayAddMore(input));
-  const dialogue = new RepairDialogue();
-  while (true) {
-    let isShown = false;
-    const reader = new AnswerReader();
-    const { text } = await collect(
-      chat,
-      { messages: [...prompt, ...dialogue.turns], schema, maxTokens: MAX_STEP_TOKENS, temperature: 0, signal },
-      listener,
-      "after-object",
-      (soFar) => {
-        const fresh = reader.read(soFar);
-        if (fresh) {
-          listener.streamed(fresh);
-          isShown = true;
-        }
-      },
-    );
-    const action = parseEnvelope(text);
-    if (action.kind === "call" && !isRespond(action.tool, input.tools))
-      return propose(input, state, { name: action.tool, arguments: action.arguments }, action.more);
-    const said = action.kind === "answer" ? action.text : action.kind === "call" ? messageOf(action.arguments) : null;
-    if (said !== null && !(tools.length > 0 && looksLikePlanning(said))) return answer(input, state, said);
-    if (isShown) listener.discarded();
-    if (action.kind === "malformed") {
-      if (!dialogue.repair(text, correction(action.reason))) return { kind: "stuck", why: "unreadable" };
-    } else if (!dialogue.nudge(text)) return { kind: "stuck", why: "planning" };
+  const schema = actionSchema(tools, copyableStrings(messages, wish));
+  const chosen = await choose(input, prompt, schema, tools.length > 0);
+  switch (chosen.kind) {
+    case "call":
+      return propose(input, state, chosen.call);
+    case "answer":
+      return answer(input, state, chosen.text);
+    case "stuck":
+      return chosen;
   }
 }
 
@@ -132,21 +105,10 @@ function roomFor({ model }: LaneInput, prefix: readonly ChatMessage[], closing: 
   return Math.max(room, PROMPT_MARGIN);
 }
 
-/** What the message asks for, and what of it was chosen so far. */
-function presentFor(input: LaneInput, { closed, finished, message }: TurnProgress): Spoken[] {
-  const { messages, turnId, actions } = input;
-  if (!mayAddMore(input)) return presentOf(messages, turnId, actions ?? [message]);
-  // Done steps are told, never replayed: a result could say anything, and a transcript would fill the context.
-  const reminder = finished > 0 ? progress(closed.map(({ call, result }) => summarise(call, result))) : "";
-  return restated(messages, turnId, reminder === "" ? message : `${message}\n\n${reminder}`);
-}
-
-function propose(input: LaneInput, state: TurnProgress, picked: ProposedCall, more: boolean): LaneStep {
+function propose(input: LaneInput, state: TurnProgress, picked: ProposedCall): LaneStep {
   const proposal = complete(picked, askedFor(input, state), input);
-  if (!isRepeat(proposal, state.closed, input.tools))
-    return { kind: "calls", text: "", proposals: [proposal], more: more && mayAddMore(input) };
-  // One that was told what is done and asks for it again has nothing left to ask for.
-  return mayAddMore(input) ? { kind: "answer", text: "" } : { kind: "stuck", why: "repeated" };
+  if (isRepeat(proposal, state.closed, input.tools)) return { kind: "stuck", why: "repeated" };
+  return { kind: "calls", text: "", proposals: [proposal] };
 }
 
 function answer({ actions }: LaneInput, { finished }: TurnProgress, text: string): LaneStep {
@@ -170,7 +132,7 @@ async function conclude(input: LaneInput, state: TurnProgress, last: ToolMessage
   const rest = input.actions?.slice(state.finished + 1) ?? [];
   // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
   const isSettled = outcome === "ok" || outcome === "deniedByUser";
-  if (isSettled && (rest.length > 0 || input.more)) return { kind: "report", text };
+  if (isSettled && rest.length > 0) return { kind: "report", text };
   return { kind: "answer", text: rest.length > 0 ? `${text}\n\n${nameTheRest(rest)}` : text };
 }
 

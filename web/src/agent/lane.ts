@@ -33,13 +33,7 @@ export type StuckReason =
 export type LaneStep =
   /** The message asks for these actions, in this order. */
   | { readonly kind: "split"; readonly actions: readonly string[] }
-  /** `more`: the model says that the message asks for further actions after these. */
-  | {
-      readonly kind: "calls";
-      readonly text: string;
-      readonly proposals: readonly ProposedCall[];
-      readonly more: boolean;
-    }
+  | { readonly kind: "calls"; readonly text: string; readonly proposals: readonly ProposedCall[] }
   /** What the model is shown from now on, a summary in the place of older messages; null where it gave none. */
   | { readonly kind: "condensed"; readonly shown: readonly Message[] | null }
   /** How the action under way ended; another one follows. */
@@ -74,8 +68,6 @@ export interface LaneInput {
   readonly model: ModelInfo;
   /** What the message was split into; null as long as nobody has asked. */
   readonly actions: readonly string[] | null;
-  /** Whether the model said with its last call that further actions follow. */
-  readonly more: boolean;
   /** Whether the turn may still have calls. */
   readonly mayCall: boolean;
   /** The day where the person is, `2026-11-21`. */

@@ -142,9 +142,7 @@ function asStep(text: string, proposals: readonly ProposedCall[], tools: readonl
   const real = proposals.filter((proposal) => !isRespond(proposal, tools));
   const said = proposals.filter((proposal) => isRespond(proposal, tools)).map((each) => messageOf(each.arguments));
   const words = [text, ...said].filter(Boolean).join("\n\n");
-  return real.length > 0
-    ? { kind: "calls", text: words, proposals: real, more: false }
-    : { kind: "answer", text: words };
+  return real.length > 0 ? { kind: "calls", text: words, proposals: real } : { kind: "answer", text: words };
 }
 
 /** A proposal, or what is wrong with it. */

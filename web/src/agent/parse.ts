@@ -7,7 +7,6 @@ export type Envelope =
       readonly tool: string;
       readonly arguments: Record<string, unknown>;
       /** The model's own word that the message asks for further actions. */
-      readonly more: boolean;
     }
   | { readonly kind: "answer"; readonly text: string };
 
@@ -177,7 +176,7 @@ export function readObject(text: string): Record<string, unknown> | ParseFailure
 }
 
 /**
- * A call or an answer. Both `{"tool", "arguments"[, "more"]}` | `{"answer"}` and the planner's `{"type": "tool_call",
+ * A call or an answer. Both `{"tool", "arguments"}` | `{"answer"}` and the planner's `{"type": "tool_call",
  * "toolName", "arguments"}` | `{"type": "final_answer", "content"}` are understood, and so is how common models were taught to
  * write a call: `name` with `parameters`, and arguments that are JSON inside a string.
  */
@@ -188,7 +187,7 @@ export function parseEnvelope(text: string): Envelope | ParseFailure {
   if (tool !== null) {
     if (tool.length > MAX_NAME) return new ParseFailure(mistakes.noTool);
     const given = argumentsOf(value);
-    return isParseFailure(given) ? given : { kind: "call", tool, arguments: given, more: value.more === true };
+    return isParseFailure(given) ? given : { kind: "call", tool, arguments: given };
   }
   const { type, answer, content, question } = value;
   if (typeof answer === "string") return { kind: "answer", text: answer };

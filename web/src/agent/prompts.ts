@@ -15,34 +15,28 @@ import { fill, signatureOf } from "./render.ts";
  */
 
 const SHOTS: readonly Shot[] = words.action.shots;
-const MORE_SHOTS: readonly Shot[] = words.action.more.shots;
 const DESCRIPTIONS: Readonly<Record<string, string>> = words.action.descriptions;
 const FIXED: Readonly<Record<string, string>> = words.report.fixed;
 
-/**
- * Everything before the conversation in the prompt that picks an action: tools, and examples of those that are here. With
- * `more` the model is shown how to say that further actions follow.
- */
-export function actionPrefix(tools: readonly ToolDescriptor[], more = false): ChatMessage[] {
-  const names = new Set(tools.map((tool) => tool.name));
+/** Everything before the conversation in the prompt that picks an action: tools, and examples of those that are here. */
+export function actionPrefix(tools: readonly ToolDescriptor[]): ChatMessage[] {
   const { opening, closing } = words.action;
-  const fitting = ({ reply }: Shot) => reply.tool === undefined || names.has(reply.tool);
-  const shown = withExamples(SHOTS.filter(fitting), tools);
-  const shots = more ? [...shown.map(sayNoMore), ...MORE_SHOTS.filter(fitting)] : shown;
-  return [
-    {
-      role: "system",
-      content: [opening, ...tools.map(lineOf), closing, ...(more ? [words.action.more.closing] : [])].join("\n"),
-    },
-    ...shots.flatMap(({ user, reply }): ChatMessage[] => [
-      { role: "user", content: user },
-      { role: "assistant", content: JSON.stringify(reply) },
-    ]),
-  ];
+  return [{ role: "system", content: systemText(opening, closing, tools) }, ...shotsOf(tools)];
 }
 
-function sayNoMore({ user, reply }: Shot): Shot {
-  return { user, reply: reply.tool === undefined ? reply : { ...reply, more: false } };
+/** The tools, a line each, between these words. */
+export function systemText(opening: string, closing: string, tools: readonly ToolDescriptor[]): string {
+  return [opening, ...tools.map(lineOf), closing].join("\n");
+}
+
+/** The examples of one action each, as messages. */
+export function shotsOf(tools: readonly ToolDescriptor[]): ChatMessage[] {
+  const names = new Set(tools.map((tool) => tool.name));
+  const fitting = SHOTS.filter(({ reply }) => reply.tool === undefined || names.has(reply.tool));
+  return withExamples(fitting, tools).flatMap(({ user, reply }): ChatMessage[] => [
+    { role: "user", content: user },
+    { role: "assistant", content: JSON.stringify(reply) },
+  ]);
 }
 
 /** The prompt that words a result. No tool can be called from here, whatever the result says. */

@@ -4,10 +4,9 @@ import { ConnectionLost } from "../protocol/rpc.ts";
 import { ChatFailure } from "./chat.ts";
 import { explainCut } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
-import { jsonLane } from "./json-lane.ts";
 import type { LaneListener, LaneStep } from "./lane.ts";
 import { countRounds } from "./messages.ts";
-import { nativeLane } from "./native-lane.ts";
+import { laneFor } from "./tiers.ts";
 import type { LoopTurn } from "./turn.ts";
 
 /** requirement 000-07: tool rounds of one turn. */
@@ -22,7 +21,7 @@ const BREAK_RETRIES = limits.brokenReplyRetries;
 
 /** Ask the model for the next step, again after whatever a little patience can mend. */
 export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn, model: ModelInfo): Promise<LaneStep> {
-  const lane = model.supportsTools ? nativeLane : jsonLane;
+  const lane = laneFor(model);
   for (let attempt = 1; ; attempt++) {
     try {
       await refresh(dependencies, turn);
@@ -36,7 +35,6 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
         tools: turn.snapshot.tools,
         model,
         actions: turn.actions,
-        more: turn.more,
         mayCall: countRounds(turn.messages, turn.id) < MAX_ROUNDS,
         today: dependencies.today(),
         chat,

@@ -37,14 +37,6 @@ export function presentOf(messages: readonly Message[], turnId: string, actions:
   return spoken;
 }
 
-/** The turn under way as one message, and what was chosen for its last action where that has to be mended. */
-export function restated(messages: readonly Message[], turnId: string, content: string): Spoken[] {
-  const spoken = messages.filter((each) => each.turnId === turnId).filter((each) => each.role === "assistant");
-  const last = spoken.at(-1);
-  const underway = last !== undefined && last.toolCalls.length > 0 ? [last] : [];
-  return [{ role: "user", turnId, content }, ...underway];
-}
-
 /** A message as the examples write it. */
 export function asChat(message: Spoken): ChatMessage {
   if (message.role === "user") return { role: "user", content: neutralise(message.content) };

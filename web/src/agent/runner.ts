@@ -144,7 +144,6 @@ export class TurnRunner {
             this.#condense(turn, step.shown);
             break;
           case "calls":
-            turn.more = step.more;
             await this.#propose(turn, step.text, step.proposals);
             break;
           case "report":

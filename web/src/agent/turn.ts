@@ -16,8 +16,6 @@ export interface LoopTurn {
   token: InferenceToken | null;
   /** What the message asks for, once the model has been asked; null before. */
   actions: readonly string[] | null;
-  /** Whether the model said with its last call that further ones follow. */
-  more: boolean;
   /** Whether a summary may be asked for; no longer once none came. */
   maySummarise: boolean;
   /** The id of the call that was sent last. */
@@ -46,7 +44,6 @@ export function openTurn(
     stale: false,
     token: null,
     actions: null,
-    more: false,
     maySummarise: true,
     sent: null,
     streamed: "",

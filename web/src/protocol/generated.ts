@@ -67,6 +67,10 @@ export type Category = "read" | "write" | "destructive" | "network" | "execute" 
  */
 export type PermissionMode = "auto" | "consent" | "stepUp" | "forbidden";
 /**
+ * The loop that a model can carry.
+ */
+export type Tier = "native" | "chained" | "single";
+/**
  * Who a principal is to the policy.
  */
 export type Profile = "operator" | "guest" | "anonymous";
@@ -566,7 +570,7 @@ export interface SessionLimits {
 /**
  * A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
  *
- * `more`: beside a call, it can announce further calls.
+ * `tier`: the loop that it can carry, where the gateway knows it.
  */
 export interface ModelInfo {
   approxPeakRamBytes?: number;
@@ -577,10 +581,10 @@ export interface ModelInfo {
   id: string;
   licence: string;
   local: boolean;
-  more?: boolean;
   outputTokens: number;
   quantisation: string;
   supportsTools: boolean;
+  tier?: Tier;
   toolCallRank?: number;
 }
 /**

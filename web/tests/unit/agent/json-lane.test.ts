@@ -56,7 +56,6 @@ describe("picking an action", () => {
       kind: "calls",
       text: "",
       proposals: [{ name: "list_directory", arguments: { path: "notes" } }],
-      more: false,
     });
     expect(listener.text).toBe("");
   });

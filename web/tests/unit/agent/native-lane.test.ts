@@ -95,7 +95,6 @@ describe("what the model says", () => {
         { name: "list_directory", arguments: { path: "notes" } },
         { name: "read_file", arguments: { path: "a.txt" } },
       ],
-      more: false,
     });
   });
 

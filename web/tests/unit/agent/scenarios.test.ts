@@ -20,6 +20,7 @@ interface Expected {
   readonly asks?: string;
   readonly last?: string;
   readonly offers?: readonly string[];
+  readonly may?: "answer";
   readonly shows?: readonly string[];
   readonly hides?: readonly string[];
   readonly replies?: Reply;
@@ -51,9 +52,12 @@ interface Scenarios {
   readonly cases: readonly Scenario[];
 }
 
-const scenarios = readVectors<Scenarios>("scenarios");
+const files = [readVectors<Scenarios>("scenarios"), readVectors<Scenarios>("chained")];
+const models = Object.assign({}, ...files.map((file) => file.models)) as Scenarios["models"];
+const written = Object.assign({}, ...files.map((file) => file.tools)) as Scenarios["tools"];
 
 const OPENINGS = {
+  chained: prompts.chained.opening,
   action: prompts.action.opening,
   report: prompts.report.system,
   probe: prompts.probe.system,
@@ -61,7 +65,7 @@ const OPENINGS = {
   native: prompts.native.system.join("\n"),
 };
 
-test.each(scenarios.cases)("the loop does what the scenario says: $name", async (scenario) => {
+test.each(files.flatMap(({ cases }) => cases))("the loop does what the scenario says: $name", async (scenario) => {
   const trace = await play(scenario);
   for (const [place, expected] of scenario.steps.entries()) assertStep(trace.steps[place], expected);
   expect(trace.steps.slice(scenario.steps.length)).toEqual([]);
@@ -87,7 +91,7 @@ async function play({ model, tools, says, history = [], steps }: Scenario): Prom
   const trace: Trace = { steps: [], ending: {} };
   const replies = steps.filter((step) => step.asks !== undefined).map((step) => step.replies as Reply);
   const results = steps.filter((step) => step.calls !== undefined).map((step) => observation(step.gives));
-  const descriptors = (scenarios.tools[tools] ?? []).map(describe);
+  const descriptors = (written[tools] ?? []).map(describe);
   const gateway = new ScriptedGateway({
     "turns/begin": () => ({ snapshot: { ...snapshotOf("trn_1"), tools: descriptors } }),
     "tools/invoke": ({ call }: ToolRequest) => {
@@ -110,20 +114,25 @@ async function play({ model, tools, says, history = [], steps }: Scenario): Prom
     "cnv_1",
     history.map(lengthen),
   );
-  const begun = await runner.run(says, scenarios.models[model] as ModelInfo);
+  const begun = await runner.run(says, models[model] as ModelInfo);
   await begun?.finished;
   return trace;
 }
 
 function assertStep(step: Step | undefined, expected: Expected): void {
-  const { asks, last, offers, shows = [], hides = [], replies, gives, ...rest } = expected;
+  const { asks, last, offers, may, shows = [], hides = [], replies, gives, ...rest } = expected;
   if (asks === undefined) {
     const named = (text: unknown) =>
       typeof text === "string" && text.startsWith("$") ? copy[text.slice(1) as keyof typeof copy] : text;
     expect(step).toEqual(Object.fromEntries(Object.entries(rest).map(([member, text]) => [member, named(text)])));
     return;
   }
-  expect(step).toMatchObject({ asks, ...(last !== undefined && { last }), ...(offers && { offers }) });
+  expect(step).toMatchObject({
+    asks,
+    ...(last !== undefined && { last }),
+    ...(offers && { offers }),
+    ...(may && { may }),
+  });
   for (const text of shows) expect(step?.messages).toContain(text);
   for (const text of hides) expect(step?.messages).not.toContain(text);
 }
@@ -170,14 +179,17 @@ function scripted(replies: Reply[], { steps }: Trace): Chat {
   };
 }
 
-function describeRequest({ messages, tools }: ChatRequest): Step {
+function describeRequest({ messages, tools, schema }: ChatRequest): Step {
   const contents = messages.map((each) => each.content);
   const system = contents[0] ?? "";
   const asks = Object.entries(OPENINGS).find(([, opening]) => system.startsWith(opening))?.[0];
   const named = system.split("\n").filter((line) => line.includes("(") && line.includes(" - "));
   const offers =
-    asks === "action" ? named.map((line) => line.split("(")[0]) : (tools ?? []).map((tool) => tool.function.name);
-  return { asks, last: contents.at(-1), messages: contents.join("\n"), offers };
+    asks === "action" || asks === "chained"
+      ? named.map((line) => line.split("(")[0])
+      : (tools ?? []).map((tool) => tool.function.name);
+  const may = (schema?.oneOf as unknown[] | undefined)?.length === 1 ? "answer" : "call";
+  return { asks, last: contents.at(-1), messages: contents.join("\n"), offers, may };
 }
 
 function* deltasOf(reply: Reply): Iterable<ChatDelta> {
@@ -203,6 +215,9 @@ function describe({ needs, takes = {}, ...tool }: WrittenTool): ToolDescriptor {
 }
 
 function observation(gives: string | Partial<Observation> | undefined): Observation {
-  if (typeof gives === "string") return { outcome: "ok", content: gives, trust: "untrusted", truncated: false };
+  if (typeof gives === "string") {
+    const [word = "", times] = gives.split("×");
+    return { outcome: "ok", content: word.repeat(Number(times ?? 1)), trust: "untrusted", truncated: false };
+  }
   return { content: "", trust: "trusted", truncated: false, ...gives } as Observation;
 }

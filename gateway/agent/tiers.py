@@ -1,0 +1,27 @@
+"""Which loop a model gets: a property of its weights, which the gateway has found out by trying them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.agent.chained_lane import chained_lane
+from gateway.agent.json_lane import json_lane
+from gateway.agent.lane import Lane
+from gateway.agent.native_lane import native_lane
+from gateway.core.vocabulary import Tier
+
+_LANES: Final[Mapping[Tier, Lane]] = {Tier.NATIVE: native_lane, Tier.CHAINED: chained_lane, Tier.SINGLE: json_lane}
+
+
+def tier_of(model: Mapping[str, Any]) -> Tier:
+    """The tier of a `ModelInfo`. One that does not say is taken at what it always said: whether it takes declared tools."""
+    tier = model.get("tier")
+    if tier is not None:
+        return Tier(tier)
+    return Tier.NATIVE if model["supportsTools"] else Tier.SINGLE
+
+
+def lane_for(model: Mapping[str, Any]) -> Lane:
+    """The lane of its tier."""
+    return _LANES[tier_of(model)]
