@@ -22,8 +22,9 @@ from gateway.settings_reading import load_settings
 
 if TYPE_CHECKING:
     from gateway.agent.retries import TurnLimits
-    from gateway.cli.terminal.agent import LoopListener, Terminal
+    from gateway.cli.terminal.agent import Terminal
     from gateway.cli.terminal.dialogue import ExitCode
+    from gateway.cli.terminal.listeners import LoopListener
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
 
 RESERVED = (
@@ -40,6 +41,13 @@ FILE = click.Path(path_type=Path, dir_okay=False)
     "--builtin-tools/--no-builtin-tools", default=None, help="Whether to offer the built-in tools.  [default: without --tools]"
 )
 @click.option("--single", metavar="TEXT", help="Ask this, print the answer, and end.")
+@click.option(
+    "--output-schema",
+    "schema_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="With --single: print the answer as JSON that fits this JSON Schema, and nothing else.",
+)
 @click.option("--json-out", is_flag=True, help="Print every event as one JSON object a line, and nothing else.")
 @click.option("--transcript", type=FILE, metavar="FILE", help="Append every event, call and result to a file of JSON lines.")
 @click.option("--trajectory-dir", type=FOLDER, metavar="DIR", help="Keep the conversation, with token ids, for training.")
@@ -72,6 +80,7 @@ def agent(
     tool_files: tuple[Path, ...],
     builtin_tools: bool | None,
     single: str | None,
+    schema_file: Path | None,
     json_out: bool,
     transcript: Path | None,
     trajectory_dir: Path | None,
@@ -91,6 +100,7 @@ def agent(
     question. Exit status: 0 answered, 1 failed, 2 wrong usage or settings, 3 a call needed a person and nobody was there, 130
     interrupted.
     """
+    from gateway.adapters.inference.output_schema import OutputSchema
     from gateway.adapters.storage.trajectories import TrajectoryFolder
     from gateway.agent.retries import TurnLimits
     from gateway.cli.terminal.agent import Terminal
@@ -105,6 +115,9 @@ def agent(
         raise click.UsageError("--single needs something to ask.")
     if trajectory_task is not None and trajectory_dir is None:
         raise click.UsageError("--trajectory-task needs --trajectory-dir.")
+    if schema_file is not None and single is None:
+        raise click.UsageError("--output-schema needs --single.")
+    schema = None if schema_file is None else OutputSchema(schema_file)
     settings = load_settings(
         **model_options(model),
         tool_files=tool_files or None,
@@ -114,13 +127,13 @@ def agent(
     if single is not None:
         # The shell passes bytes on; what is no UTF-8 is replaced, as it is in what is typed.
         single = with_piped(os.fsencode(single).decode(errors="replace"), read_piped(sys.stdin))
-    screen = standard_screen(only_json=json_out)
+    screen = standard_screen(only_json=json_out or schema is not None)
     # Without both there is nobody who could see a question and answer it.
     keyboard = Keyboard(sys.stdin) if sys.stdin.isatty() and sys.stderr.isatty() else None
     logging.basicConfig(handlers=[ScreenLogHandler(screen)], level=logging.WARNING)
     if not preallocate:
         screen.say(f"--no-kv-preallocate changes nothing here: {RESERVED}")
-    terminal = Terminal(screen, keyboard, is_conversation=single is None, only_once=confirm_tools)
+    terminal = Terminal(screen, keyboard, is_conversation=single is None, only_once=confirm_tools, output_schema=schema)
     with ExitStack() as held:
         listeners: list[LoopListener] = []
         kept = None
@@ -139,7 +152,9 @@ def agent(
         limits = TurnLimits(max_steps, max_tokens)
         # From here on until something is asked for: keys litter neither an answer nor a line that waits for the console.
         held.enter_context(Keyboard(sys.stdin).quiet())
-        code = asyncio.run(_run(settings, terminal, single, name, listeners, rollout, limits, resume, confirm=confirm_tools))
+        code = asyncio.run(
+            _run(settings, terminal, single, name, listeners, rollout, limits, resume, confirm=confirm_tools, is_stream=json_out)
+        )
         faults = [each.fault for each in (screen, kept, rollout) if each is not None and each.fault is not None]
         for fault in faults:
             click.echo(f"countersign: {fault}", err=True)
@@ -184,6 +199,7 @@ async def _run(
     resume: str | None,
     *,
     confirm: bool,
+    is_stream: bool,
 ) -> ExitCode:
     from gateway.bootstrap import keep_policy
     from gateway.cli.terminal.agent import open_agent
@@ -223,7 +239,8 @@ async def _run(
                 talk = Dialogue(agent, terminal.screen)
                 try:
                     if single is not None:
-                        return await talk.ask(single)
+                        # In the event stream it stands already, as the answer of the last turn.
+                        return await talk.ask(single, (lambda _: None) if is_stream else terminal.screen.stream)
                     return await talk.converse(
                         terminal.keyboard or Keyboard(sys.stdin), PromptHistory(settings.state), Completer(settings.workspace)
                     )

@@ -29,7 +29,7 @@ IMPORTERS = {
     "webauthn": {"gateway/adapters/identity"},
     "itsdangerous": {"gateway/adapters/identity"},
     "sqlalchemy": {"gateway/adapters/storage"},
-    "jsonschema_rs": {"gateway/adapters/tools"},
+    "jsonschema_rs": {"gateway/adapters/tools", "gateway/adapters/inference/output_schema.py"},
     "starlette": {"gateway/server"},
     "uvicorn": {"gateway/server"},
 }

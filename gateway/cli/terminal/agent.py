@@ -8,13 +8,13 @@ import getpass
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from gateway.adapters.inference.output_schema import OutputSchema
 from gateway.agent.copy import Copy
 from gateway.agent.dependencies import LoopDependencies
-from gateway.agent.events import AgentEvent
 from gateway.agent.messages import UserMessage, recall
-from gateway.agent.ports import ChatMessage, GatewayLink, StopSignal
+from gateway.agent.ports import GatewayLink, StopSignal
 from gateway.agent.retries import TurnLimits
 from gateway.agent.runner import TurnRunner
 from gateway.agent.trajectory import TokenIds
@@ -26,9 +26,11 @@ from gateway.cli.terminal.enrolment import Enrolment
 from gateway.cli.terminal.forwarding import describe_forwarding
 from gateway.cli.terminal.gateway_link import LocalGatewayLink, until_stopped
 from gateway.cli.terminal.keyboard import Keyboard
+from gateway.cli.terminal.listeners import LoopListener, LoopListeners
 from gateway.cli.terminal.notifications import NotificationReader
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.sign_in import TerminalSessions
+from gateway.cli.terminal.structured_answer import StructuredAnswer, TurnNotes
 from gateway.cli.terminal.turn_display import TurnDisplay
 from gateway.cli.terminal.unanswered import UnansweredCalls
 from gateway.core.approval import Approval
@@ -45,22 +47,6 @@ LATEST: Final = "last"
 """In place of an id, the conversation that was used last."""
 
 
-class LoopListener(Protocol):
-    """A listener to what happens: the event stream, the transcript, a trajectory."""
-
-    def hear(self, event: AgentEvent) -> None:
-        """An event of the loop."""
-        ...
-
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
-        """What a model really wrote."""
-        ...
-
-    def faulted(self, reason: str) -> None:
-        """Why it was asked again."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """The person's side: what they see, and what they type on. `keyboard` is None where nobody can be asked."""
@@ -69,25 +55,8 @@ class Terminal:
     keyboard: Keyboard | None
     is_conversation: bool
     only_once: bool
-
-
-class _LoopListeners:
-    """Several listeners as one, in order."""
-
-    def __init__(self, listeners: Sequence[LoopListener]) -> None:
-        self._listeners = listeners
-
-    def hear(self, event: AgentEvent) -> None:
-        for listener in self._listeners:
-            listener.hear(event)
-
-    def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
-        for listener in self._listeners:
-            listener.wrote(prompt, text, tokens)
-
-    def faulted(self, reason: str) -> None:
-        for listener in self._listeners:
-            listener.faulted(reason)
+    output_schema: OutputSchema | None = None
+    """What the answer has to fit, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +71,18 @@ class TerminalAgent:
     commands: ConversationCommands
     said: Sequence[str]
     """What the person said in this conversation before."""
+    structured: StructuredAnswer | None
+    """Puts the answer into JSON, where that was asked for."""
+
+    async def stop(self) -> None:
+        """Stop the turn that is under way."""
+        if self.structured is not None:
+            self.structured.stop()
+        await self.runner.stop()
 
     async def close(self) -> None:
         """Stop whatever is under way."""
-        await self.runner.stop()
+        await self.stop()
         await self.questions.close()
         await self.notices.close()
 
@@ -160,10 +137,15 @@ async def open_agent(
     copy = Copy(read_loop_file("copy"))
     unanswered = UnansweredCalls()
     display = TurnDisplay(terminal.screen, copy, is_conversation=terminal.is_conversation)
-    crowd = _LoopListeners([display, unanswered, *listeners])
+    notes = TurnNotes()
+    crowd = LoopListeners([display, unanswered, notes, *listeners])
+
+    def chat_with(token: Mapping[str, Any]) -> LocalChat:
+        return LocalChat(app, origins.host(Site.AGENT), token, take_tokens)
+
     dependencies = LoopDependencies(
         gateway=link,
-        chat_with=lambda token: LocalChat(app, origins.host(Site.AGENT), token, take_tokens),
+        chat_with=chat_with,
         new_call_id=lambda: application.gateway.ports.entropy.identifier("call_"),
         wait=_wait,
         emit=crowd.hear,
@@ -179,7 +161,13 @@ async def open_agent(
     said = [message.content for message in messages if isinstance(message, UserMessage)]
     if resumed is not None:
         terminal.screen.say(f"Going on with `{opened['conversation']['title']}`, in which you said {len(said)} things.")
-    return TerminalAgent(runner, model, questions, notices, unanswered, commands, said)
+    schema = terminal.output_schema
+    structured = (
+        None
+        if schema is None
+        else StructuredAnswer(schema, notes, link, chat_with, conversation_id, model, crowd, copy, limits.step_tokens)
+    )
+    return TerminalAgent(runner, model, questions, notices, unanswered, commands, said, structured)
 
 
 async def _reopen(link: GatewayLink, resumed: str) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from enum import IntEnum
 from typing import Any, Final, TypeVar
 
@@ -17,6 +17,8 @@ from gateway.cli.terminal.keyboard import Keyboard
 from gateway.cli.terminal.prompt import Prompt
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.slash import PlainCommand, TypedMessage, read_typed
+from gateway.cli.terminal.structured_answer import SchemaNotMet
+from gateway.core.canonical import Json
 
 WELCOME: Final = "Ctrl-C stops the agent; :quit or Ctrl-D leaves. /help shows more."
 
@@ -46,20 +48,27 @@ class Dialogue:
         self._stopping: asyncio.Task[None] | None = None
         self._prompt: Prompt | None = None
 
-    async def ask(self, question: str) -> ExitCode:
-        """One turn."""
-        return await self._until_left(self._ask(question))
+    async def ask(self, question: str, put: Callable[[Json], None]) -> ExitCode:
+        """One turn, and where the answer has to fit a schema one more; `put` then gets the value."""
+        return await self._until_left(self._ask(question, put))
 
     async def converse(self, lines: Keyboard, history: PromptHistory, completer: Completer) -> ExitCode:
         """Turns until `:quit` or the end of input. A turn that fails is reported, and the conversation continues."""
         self._prompt = Prompt(lines, self._screen, history, completer, self._agent.said)
         return await self._until_left(self._converse(lines, self._prompt, completer))
 
-    async def _ask(self, question: str) -> ExitCode:
-        ending = await self._turn(question)
-        if self._interrupted:
-            return ExitCode.INTERRUPTED
-        return self._code_of(ending)
+    async def _ask(self, question: str, put: Callable[[Json], None]) -> ExitCode:
+        code = self._code_of(await self._turn(question))
+        if self._agent.structured is not None and not self._interrupted:
+            if code is ExitCode.FAILED:
+                self._screen.say("There is no answer to put into JSON.")
+            else:
+                try:
+                    put(await self._busy(self._agent.structured.write()))
+                except SchemaNotMet as error:
+                    self._screen.say(f"countersign: {error}")
+                    code = ExitCode.FAILED
+        return ExitCode.INTERRUPTED if self._interrupted else code
 
     async def _converse(self, lines: Keyboard, prompt: Prompt, completer: Completer) -> ExitCode:
         if lines.is_terminal:
@@ -121,7 +130,7 @@ class Dialogue:
         self._interrupted = True
         if self._is_busy:
             self._screen.say("", "Stopping. Ctrl-C once more leaves.")
-            self._stopping = asyncio.ensure_future(self._agent.runner.stop())
+            self._stopping = asyncio.ensure_future(self._agent.stop())
         else:
             self._screen.say("", "Ctrl-C once more leaves, and so does :quit.")
             if self._prompt is not None:

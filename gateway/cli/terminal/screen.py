@@ -16,6 +16,7 @@ from typing import Any, Final, TextIO
 
 import orjson
 
+from gateway.core.canonical import Json
 from gateway.core.effects import escape
 
 MARGIN: Final = "  │ "
@@ -121,8 +122,9 @@ class Screen:
     def _asked_on(self) -> TextIO:
         return self._err if self._only_json or not self._out.isatty() else self._out
 
-    def stream(self, line: Mapping[str, Any]) -> None:
-        """One line of the event stream; where letters are missing, with JSON's own escapes for them."""
+    def stream(self, line: Mapping[str, Any] | Json) -> None:
+        """A value, or an event, as one line of JSON; where letters are missing, with JSON's own escapes for them."""
+        self.settle()
         has_all = codecs.lookup(self._out.encoding or "utf-8").name == "utf-8"
         self._write(self._out, f"{orjson.dumps(line).decode() if has_all else json.dumps(line, separators=(',', ':'))}\n")
 
