@@ -1,4 +1,4 @@
-"""`python -m eval [--models …] [--guards …] [--quick] [--write]`: run the cases against real local models.
+"""`python -m eval [--models …] [--guards …] [--sample N] [--quick] [--write]`: run the cases against real local models.
 
 Standard error tells how far it is; standard output gets the tables. Outcomes go to a file as they come, and a run that was
 interrupted goes on where it stopped.
@@ -18,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from eval import loop, plain
-from eval.cases import Case, Split, load_cases, pick_quick
-from eval.contenders import WHOLE, Contender, choose
+from eval import few_shot, loop, plain
+from eval.cases import Case, Split, load_cases, pick_quick, pick_sample
+from eval.contenders import FEW_SHOT, WHOLE, Contender, choose
 from eval.machine import describe, memory_of_servers
 from eval.records import ROOT, Record, Records
 from eval.replies import Remembering, Replies
@@ -56,12 +56,13 @@ def main() -> None:
     if not entries:
         sys.exit("no model is here; run `countersign models fetch`")
     cases = pick_quick(load_cases()) if asked.quick else load_cases()
+    cases = pick_sample(cases, asked.sample) if asked.sample else cases
     cases = [case for case in cases if not asked.kinds or case.kind in asked.kinds]
     cases = [case for case in cases if not asked.dev or case.split is Split.DEV]
     records = Records(asked.results)
     measured: list[Measured] = []
     for entry in entries:
-        contenders = choose(asked.guards, is_default=entry.name == catalog.default)
+        contenders = choose(asked.guards)
         asyncio.run(_run_model(entry, folder, contenders, cases, records))
         measured.append(_gather(entry, contenders, cases, records))
     sys.stdout.write(write_tables(measured, describe()) + "\n")
@@ -78,13 +79,16 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--kinds", nargs="*", default=[], help="only cases of these kinds")
     parser.add_argument("--dev", action="store_true", help="only the half that prompts may be tuned on")
     parser.add_argument("--quick", action="store_true", help="a few cases of every kind, to see that it works")
+    parser.add_argument(
+        "--sample", type=int, default=0, metavar="N", help="N cases of every kind, half of either half, always the same"
+    )
     parser.add_argument("--write", action="store_true", help="write the tables to docs/MODELS.md and the ranks to the catalogue")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where outcomes are kept")
     asked = parser.parse_args()
-    if asked.write and (asked.quick or asked.dev or asked.kinds or asked.guards in ("loop", "plain")):
-        parser.error("only a whole run is written down: loop and plain prompting, all cases")
+    if asked.write and (asked.quick or asked.sample or asked.dev or asked.kinds or asked.guards in ("loop", "plain", "few-shot")):
+        parser.error("only a whole run is written down: the loop and the baselines, all cases")
     try:
-        choose(asked.guards, is_default=True)
+        choose(asked.guards)
     except ValueError as error:
         parser.error(str(error))
     return asked
@@ -141,7 +145,9 @@ async def _play(contender: Contender, case: Case, backend: Remembering, entry: M
         before = backend.seconds
         try:
             async with asyncio.timeout(CASE_SECONDS):
-                if contender.guards is None:
+                if contender == FEW_SHOT:
+                    attempt = await few_shot.play(case, world, backend)
+                elif contender.guards is None:
                     attempt = await plain.play(case, world, backend)
                 else:
                     attempt = await loop.play(case, world, backend, contender.guards, entry.tier or Tier.SINGLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -28,6 +29,12 @@ class Kind(StrEnum):
     INJECTION = "injection"
     MANY_TOOLS = "many-tools"
     CONTENT = "content"
+    DEPENDENT = "dependent"
+    QUESTION = "question"
+    OPTIONAL = "optional"
+    NOTHING = "nothing"
+    PLAIN_TWO = "plain-two"
+    PLAIN_THREE = "plain-three"
 
 
 class Split(StrEnum):
@@ -43,6 +50,31 @@ class Tools(StrEnum):
     WORKSPACE = "workspace"
     EXPENSES = "expenses"
     EVERYTHING = "everything"
+    HOUSE = "house"
+    """The built-in ones over another folder, with files that are longer than a model's context."""
+    OPERATIONS = "operations"
+    """Ten that take optional arguments."""
+
+
+class Lookups(StrEnum):
+    """Whether calls that only look count."""
+
+    EXACT = "exact"
+    """The expected calls and no others."""
+    FREE = "free"
+    """The expected calls in order, and as many looks between as it takes; one at least, where there is an answer."""
+
+
+class Reply(StrEnum):
+    """What the words at the end must be, besides holding the answer."""
+
+    ANY = "any"
+    TALKS = "talks"
+    """Not empty."""
+    DECLINES = "declines"
+    """They say that this cannot be done or was not understood, or what can be done."""
+    TALKS_OR_DECLINES = "talksOrDeclines"
+    """They hold the answer, if there is one, or say what can be done instead."""
 
 
 Call = tuple[str, Mapping[str, Any]]
@@ -63,7 +95,8 @@ class Turn(_Document):
 
 class Case(_Document):
     """One request. `forbid` are tools, or single calls, that must not even be proposed; `answer` are texts that the words at the
-    end must hold, in any case of letters, each as one of its spellings."""
+    end must hold, in any case of letters, each as one of its spellings, `wrong` such as they must not hold. `injected` is a piece
+    of the orders that stand in a result: a case tries something only when the model got to read it."""
 
     id: str
     kind: Kind
@@ -74,6 +107,10 @@ class Case(_Document):
     expect: tuple[Call, ...]
     forbid: tuple[str | Call, ...] = ()
     answer: tuple[tuple[str, ...], ...] = ()
+    wrong: tuple[str, ...] = ()
+    lookups: Lookups = Lookups.EXACT
+    reply: Reply = Reply.ANY
+    injected: str = ""
 
 
 _CASES: Final = TypeAdapter(tuple[Case, ...])
@@ -89,6 +126,20 @@ def pick_quick(cases: list[Case]) -> list[Case]:
     """A sixth of the development half, some of every kind, to see that things work."""
     dev = [case for case in cases if case.split is Split.DEV]
     return [case for kind in Kind for case in [each for each in dev if each.kind is kind][::5]]
+
+
+def pick_sample(cases: list[Case], size: int) -> list[Case]:
+    """`size` cases of every kind, as many of either half, always the same ones: those whose ids' digests come first."""
+    picked: set[str] = set()
+    for kind in Kind:
+        for split, share in ((Split.DEV, size // 2), (Split.HOLD_OUT, size - size // 2)):
+            half = [case.id for case in cases if case.kind is kind and case.split is split]
+            picked |= set(sorted(half, key=_digest_of)[:share])
+    return [case for case in cases if case.id in picked]
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def dump(case: Case) -> bytes:

@@ -17,12 +17,19 @@ COMPLETIONS = "/v1/chat/completions"
 
 @dataclass(slots=True)
 class Meter:
-    """What a case cost so far, and what the model wrote, reply by reply."""
+    """What a case cost so far, what the model wrote, reply by reply, and whether it got to read `looks_for`."""
 
+    looks_for: str = ""
+    reached: bool = False
     steps: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     replies: list[str] = field(default_factory=list[str])
+
+    def watch(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """See what a request shows to the model."""
+        shown = bool(self.looks_for) and any(self.looks_for in str(message.get("content")) for message in messages)
+        self.reached = self.reached or shown
 
 
 @contextlib.asynccontextmanager
@@ -51,11 +58,19 @@ async def ask(
         yield answer.chunks()
 
 
-async def complete(backend: InferenceBackend, messages: Sequence[Mapping[str, Any]], meter: Meter, *, max_tokens: int) -> str:
+async def complete(
+    backend: InferenceBackend,
+    messages: Sequence[Mapping[str, Any]],
+    meter: Meter,
+    *,
+    max_tokens: int,
+    schema: Mapping[str, Any] | None = None,
+) -> str:
     """The whole reply. Raises ModelUnavailable."""
     pieces: list[str] = []
     meter.steps += 1
-    async with ask(backend, messages, max_tokens) as chunks:
+    meter.watch(messages)
+    async with ask(backend, messages, max_tokens, schema) as chunks:
         async for event in events_of(chunks):
             pieces += [choice["delta"].get("content") or "" for choice in event.get("choices", ())]
             usage: dict[str, int] = event.get("usage") or {}

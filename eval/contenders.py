@@ -1,4 +1,4 @@
-"""What is compared: the product's loop with all its guards, without each of them, and the bare model."""
+"""What is compared: the product's loop with all its guards, without each of them, and without any of it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ class Guard(StrEnum):
 
     SCHEMA = "schema"
     """Decoding is held to the JSON schema of this turn's actions."""
-    RESPOND = "respond"
-    """`respond(message)` is among the tools, as a way to say something."""
     CANDIDATES = "candidates"
     """Only plausible tools are shown."""
     PROBE = "probe"
     """On cue words the model is asked first how many things were asked for."""
     REPAIR = "repair"
-    """A reply that is no action is sent back with what is wrong with it."""
+    """A reply that is no action is sent back with what is wrong with it. Under a schema there is none, so it is left away
+    together with that."""
 
 
 ALL_GUARDS: Final = frozenset(Guard)
@@ -27,39 +26,44 @@ ALL_GUARDS: Final = frozenset(Guard)
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One row of a table. `guards` None is plain prompting, without the loop."""
+    """One row of a table. `guards` None is prompting without the loop."""
 
     name: str
     guards: frozenset[Guard] | None
 
 
 PLAIN: Final = Contender("plain prompting", None)
+FEW_SHOT: Final = Contender("examples and schema alone", None)
 WHOLE: Final = Contender("the loop", ALL_GUARDS)
+BASELINES: Final = (FEW_SHOT, PLAIN)
 
 
 def without(guard: Guard) -> Contender:
-    """The loop without one guard."""
-    return Contender(f"without {guard}", ALL_GUARDS - {guard})
+    """The loop without one guard; without the schema too, where a guard is there for replies that no schema holds."""
+    away = {guard, Guard.SCHEMA} if guard is Guard.REPAIR else {guard}
+    return Contender(f"without {' and '.join(sorted(away, reverse=True))}", ALL_GUARDS - away)
 
 
 ABLATIONS: Final = tuple(without(guard) for guard in Guard)
-CONTENDERS: Final = (WHOLE, *ABLATIONS, PLAIN)
+CONTENDERS: Final = (WHOLE, *ABLATIONS, *BASELINES)
 
 
-def choose(names: str, *, is_default: bool) -> tuple[Contender, ...]:
-    """The contenders of `--guards`: `all`, `none` (loop and plain only), `loop`, `plain`, or guards to leave away, with commas
-    between.
+def choose(names: str) -> tuple[Contender, ...]:
+    """The contenders of `--guards`: `all`, `none` (the loop and the baselines), `loop`, `plain`, `few-shot`, or guards to leave
+    away, with commas between.
 
-    Empty: all for the default model, none for others. Raises ValueError for a name that is no guard.
+    Empty: all. Raises ValueError for a name that is no guard.
     """
-    match names or ("all" if is_default else "none"):
+    match names or "all":
         case "all":
             return CONTENDERS
         case "none":
-            return (WHOLE, PLAIN)
+            return (WHOLE, *BASELINES)
         case "loop":
             return (WHOLE,)
         case "plain":
             return (PLAIN,)
+        case "few-shot":
+            return (FEW_SHOT,)
         case chosen:
-            return (WHOLE, *(without(Guard(name.strip())) for name in chosen.split(",")), PLAIN)
+            return (WHOLE, *(without(Guard(name.strip())) for name in chosen.split(",")), *BASELINES)

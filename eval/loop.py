@@ -1,6 +1,6 @@
 """The product's own loop, driven without a gateway process: what it asks of one is answered here, and everything is allowed.
 
-A guard is left away where the loop takes it from: the schema in the request, `respond` in the snapshot, the rest by name.
+A guard is left away where the loop takes it from: the schema in the request, the rest by name.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 from eval.cases import Case
 from eval.chat import Meter, ask, events_of
+from eval.claims import find_false_claims
 from eval.contenders import Guard
 from eval.scoring import Attempt, Proposal
 from eval.workspaces import TODAY, CaseWorkspace
@@ -37,8 +38,8 @@ async def play(
     case: Case, world: CaseWorkspace, backend: InferenceBackend, guards: frozenset[Guard], tier: Tier = Tier.SINGLE
 ) -> Attempt:
     """Let the loop do the case with this model. Raises ModelUnavailable."""
-    gateway = _Gateway(world, guards)
-    chat = _Chat(backend, holds_to_schema=Guard.SCHEMA in guards)
+    gateway = _Gateway(world)
+    chat = _Chat(backend, Meter(case.injected), holds_to_schema=Guard.SCHEMA in guards)
     said: list[str] = []
 
     def hear(event: AgentEvent) -> None:
@@ -74,16 +75,17 @@ async def play(
         completion_tokens=gateway.usage.get("completionTokens", 0),
         said="\n".join(said),
         replies=chat.meter.replies,
+        claims=find_false_claims("\n".join(said), world.acts, world.read),
+        reached=chat.meter.reached,
     )
 
 
 class _Gateway:
     """The GatewayLink and the Witness: allows what is well-formed, and counts."""
 
-    def __init__(self, world: CaseWorkspace, guards: frozenset[Guard]) -> None:
+    def __init__(self, world: CaseWorkspace) -> None:
         published = tuple(PublishedTool(spec, PermissionMode.AUTO) for spec in world.catalog.specs())
-        suppressed = () if Guard.RESPOND in guards else ("respond",)
-        self._tools = [tool.descriptor() for tool in with_local_tools(published, suppressed)]
+        self._tools = [tool.descriptor() for tool in with_local_tools(published, ())]
         self._world = world
         self._calls = 0
         self.proposals: list[Proposal] = []
@@ -110,7 +112,7 @@ class _Gateway:
     async def _invoke(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
         tool, arguments = call["name"], call["arguments"]
         fault = self._world.find_fault(tool, arguments)
-        self.proposals.append(Proposal(tool, arguments, accepted=fault is None))
+        self.proposals.append(Proposal(tool, arguments, accepted=fault is None, looks=self._world.only_looks(tool)))
         if fault is not None:
             return _result(fault[0], "", error=fault[1], reason="schema")
         outcome, text, trust = await self._world.run(tool, arguments)
@@ -126,15 +128,16 @@ class _Gateway:
 class _Chat:
     """The Chat port over a model server."""
 
-    def __init__(self, backend: InferenceBackend, *, holds_to_schema: bool) -> None:
+    def __init__(self, backend: InferenceBackend, meter: Meter, *, holds_to_schema: bool) -> None:
         self._backend = backend
         self._holds_to_schema = holds_to_schema
-        self.meter = Meter()
+        self.meter = meter
 
     async def __call__(self, request: ChatRequest) -> AsyncGenerator[ChatDelta]:
         schema = request.schema if self._holds_to_schema else None
         pieces: list[str] = []
         self.meter.steps += 1
+        self.meter.watch(request.messages)
         try:
             async with ask(self._backend, request.messages, request.max_tokens, schema, request.tools) as chunks:
                 async for event in events_of(chunks):

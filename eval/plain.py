@@ -15,6 +15,7 @@ import orjson
 
 from eval.cases import Case
 from eval.chat import Meter, complete
+from eval.claims import find_false_claims
 from eval.scoring import Attempt, Proposal
 from eval.workspaces import TODAY, CaseWorkspace
 from gateway.core.canonical import Json
@@ -22,6 +23,8 @@ from gateway.runtime.ports import InferenceBackend
 
 ROUNDS: Final = 8
 STEP_TOKENS: Final = 256
+RESULT_CHARACTERS: Final = 6000
+"""Of a result, so that it fits into a context of 4096 tokens beside the rest."""
 
 _READER: Final = JSONDecoder()
 
@@ -38,9 +41,9 @@ When you have the final answer, or no tool is needed, respond with:
 
 async def play(case: Case, world: CaseWorkspace, backend: InferenceBackend) -> Attempt:
     """Let the model do the case. Raises ModelUnavailable."""
-    messages = [{"role": "system", "content": _system_of(world)}, *await _tell_before(case, world)]
+    messages = [{"role": "system", "content": _system_of(world)}, *await tell_before(case, world)]
     messages.append({"role": "user", "content": case.say})
-    meter, proposals, malformed, said, last = Meter(), list[Proposal](), 0, "", None
+    meter, proposals, malformed, said, last = Meter(case.injected), list[Proposal](), 0, "", None
     for _ in range(ROUNDS):
         text = await complete(backend, messages, meter, max_tokens=STEP_TOKENS)
         messages.append({"role": "assistant", "content": text})
@@ -49,17 +52,29 @@ async def play(case: Case, world: CaseWorkspace, backend: InferenceBackend) -> A
                 if (tool, arguments) == last:
                     break
                 last = (tool, arguments)
-                fault = world.find_fault(tool, arguments)
-                proposals.append(Proposal(tool, arguments, accepted=fault is None))
-                outcome, result = fault or (await world.run(tool, arguments))[:2]
-                messages.append({"role": "user", "content": _result_of(tool, outcome, result)})
+                proposal, outcome, result = await world.propose(tool, arguments)
+                proposals.append(proposal)
+                messages.append({"role": "user", "content": result_of(tool, outcome, result[:RESULT_CHARACTERS])})
             case str(said):
                 break
             case None:
                 malformed, said = malformed + 1, text
                 break
+    return attempt_of(world, proposals, malformed, meter, said)
+
+
+def attempt_of(world: CaseWorkspace, proposals: list[Proposal], malformed: int, meter: Meter, said: str) -> Attempt:
+    """What came of it."""
     return Attempt(
-        proposals, malformed, meter.steps, meter.prompt_tokens, meter.completion_tokens, said=said, replies=meter.replies
+        proposals,
+        malformed,
+        meter.steps,
+        meter.prompt_tokens,
+        meter.completion_tokens,
+        said=said,
+        replies=meter.replies,
+        claims=find_false_claims(said, world.acts, world.read),
+        reached=meter.reached,
     )
 
 
@@ -89,19 +104,21 @@ def _system_of(world: CaseWorkspace) -> str:
     return _SYSTEM.format(today=TODAY, tools="\n".join(lines))
 
 
-async def _tell_before(case: Case, world: CaseWorkspace) -> list[dict[str, str]]:
+async def tell_before(case: Case, world: CaseWorkspace) -> list[dict[str, str]]:
+    """The earlier turns as messages; their calls are run."""
     messages: list[dict[str, str]] = []
     for turn in case.before:
         messages.append({"role": "user", "content": turn.user})
         for tool, arguments in turn.calls:
             outcome, result, _ = await world.run(tool, arguments)
             messages.append({"role": "assistant", "content": _dump({"tool": tool, "arguments": arguments})})
-            messages.append({"role": "user", "content": _result_of(tool, outcome, result)})
+            messages.append({"role": "user", "content": result_of(tool, outcome, result[:RESULT_CHARACTERS])})
         messages.append({"role": "assistant", "content": _dump({"answer": turn.answer})})
     return messages
 
 
-def _result_of(tool: str, outcome: str, result: str) -> str:
+def result_of(tool: str, outcome: str, result: str) -> str:
+    """How a result is told."""
     return f"<tool_result>{_dump({'tool': tool, 'outcome': outcome, 'output': result})}</tool_result>"
 
 

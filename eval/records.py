@@ -20,10 +20,10 @@ ROOT: Final = Path(__file__).parents[1]
 _HERE: Final = Path(__file__).parent
 _SHARED: Final = (
     *sorted((_HERE / "sets").glob("*.json")),
-    _HERE / "workspaces.py",
+    *(_HERE / name for name in ("claims.py", "long_files.py", "workspaces.py")),
     ROOT / "gateway" / "adapters" / "tools" / "builtin" / "workspace.py",
 )
-_PLAIN: Final = (_HERE / "plain.py",)
+_BASELINES: Final = (_HERE / "plain.py", _HERE / "few_shot.py", ROOT / "loop" / "prompts.json")
 _LOOP: Final = (
     _HERE / "loop.py",
     *(path for path in sorted((ROOT / "gateway" / "agent").glob("*.py")) if path.stem not in {"rollout", "traces", "trajectory"}),
@@ -52,12 +52,12 @@ class OutcomeDigests:
     """What an outcome must carry to count: a digest of the code as it is now, and of the case."""
 
     def __init__(self) -> None:
-        self._plain = _digest_of((*_SHARED, *_PLAIN))
+        self._baselines = _digest_of((*_SHARED, *_BASELINES))
         self._loop = _digest_of((*_SHARED, *_LOOP))
 
     def of(self, contender: Contender, case: Case) -> str:
         """The stamp for this contender in this case."""
-        code = self._plain if contender.guards is None else self._loop
+        code = self._baselines if contender.guards is None else self._loop
         return hashlib.sha256(code + dump(case)).hexdigest()[:16]
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from eval.cases import Case, Kind, Split
-from eval.contenders import PLAIN, WHOLE
+from eval.cases import Case, Kind, Lookups, Split
+from eval.contenders import BASELINES, WHOLE
 from eval.scoring import Attempt, Score, add_up, judge
 
 BEGIN: Final = "<!-- measured: begin. Written by `make eval`; what is between the marks is lost. -->"
@@ -17,8 +17,8 @@ END: Final = "<!-- measured: end -->"
 Outcomes = Sequence[tuple[Case, Attempt]]
 
 _COLUMNS: Final = (
-    *("complete, hold-out", "complete, all", "first call right", "valid calls", "right tool", "right arguments"),
-    *("did what is forbidden", "steps", "tokens", "seconds"),
+    *("complete, hold-out", "complete, dev", "first call right", "valid calls", "right tool", "right arguments"),
+    *("false claims", "ran something for nothing", "orders read", "did what is forbidden", "steps", "tokens", "seconds"),
 )
 
 _KINDS: Final = {
@@ -33,7 +33,13 @@ _KINDS: Final = {
     Kind.TRAP: "tempts to the wrong tool",
     Kind.INJECTION: "orders inside results",
     Kind.MANY_TOOLS: "23 tools to choose from",
-    Kind.CONTENT: "an answer out of a file",
+    Kind.CONTENT: "an answer out of a short file that is named",
+    Kind.QUESTION: "an answer out of files, sums and long ones too",
+    Kind.DEPENDENT: "a step that stands on another's result",
+    Kind.OPTIONAL: "arguments that may be left out",
+    Kind.NOTHING: "nothing that a tool could do",
+    Kind.PLAIN_TWO: "two things in plain words",
+    Kind.PLAIN_THREE: "three things in plain words",
 }
 
 
@@ -80,11 +86,14 @@ def _contenders(model: Measured) -> str:
         traps = sum(bool(case.forbid) for case, _ in outcomes)
         cells = [
             _share(*_complete(outcomes, Split.HOLD_OUT)),
-            _share(total.complete, total.cases),
+            _share(*_complete(outcomes, Split.DEV)),
             _share(total.begun, total.cases),
             _share(total.valid, total.attempted),
             _share(total.tools_right, total.tools_expected),
             _share(total.arguments_right, total.arguments_expected),
+            f"{total.claimed} of {total.cases}",
+            f"{total.ran_for_nothing} of {sum(not case.expect and case.lookups is Lookups.EXACT for case, _ in outcomes)}",
+            f"{total.reached} of {sum(bool(case.injected) for case, _ in outcomes)}",
             f"{total.forbidden} of {traps}",
             _mean(total, total.steps),
             f"{total.tokens / max(total.cases, 1):.0f}",
@@ -95,19 +104,20 @@ def _contenders(model: Measured) -> str:
 
 
 def _by_kind(model: Measured) -> str:
-    shown = [name for name in (WHOLE.name, PLAIN.name) if name in model.outcomes]
-    lines = ["| complete, by what a case tries | cases | " + " | ".join(shown) + " |", "|---|---|" + "---|" * len(shown)]
+    shown = [name for name in (WHOLE.name, *(each.name for each in BASELINES)) if name in model.outcomes]
+    head = [f"{name}, {half}" for name in shown for half in ("hold-out", "dev")]
+    lines = ["| complete, by what a case tries | cases | " + " | ".join(head) + " |", "|---|---|" + "---|" * len(head)]
     for kind, words in _KINDS.items():
         columns = [[(case, attempt) for case, attempt in model.outcomes[name] if case.kind is kind] for name in shown]
         if not any(columns):
             continue
-        cells = [_share(*_complete(column, None)) for column in columns]
+        cells = [_share(*_complete(column, split)) for column in columns for split in (Split.HOLD_OUT, Split.DEV)]
         lines.append(f"| {words} | {max(map(len, columns))} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _complete(outcomes: Outcomes, split: Split | None) -> tuple[int, int]:
-    scores = [judge(case, attempt).complete for case, attempt in outcomes if split is None or case.split is split]
+def _complete(outcomes: Outcomes, split: Split) -> tuple[int, int]:
+    scores = [judge(case, attempt).complete for case, attempt in outcomes if case.split is split]
     return sum(scores), len(scores)
 
 

@@ -15,6 +15,9 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from eval.cases import Tools
+from eval.claims import Act
+from eval.long_files import long_files
+from eval.scoring import Proposal
 from gateway.adapters.tools.builtin.files import Workspace
 from gateway.adapters.tools.builtin.workspace import file_tools, system_tools
 from gateway.adapters.tools.catalog import ToolCatalog
@@ -34,7 +37,15 @@ TODAY: Final = date(2026, 3, 10)
 
 Executor: TypeAlias = Callable[[Mapping[str, Any]], str]
 
-_CATEGORIES: Final = {"delete_transaction": Category.DESTRUCTIVE, "send_mail": Category.NETWORK}
+_CATEGORIES: Final = {
+    "delete_transaction": Category.DESTRUCTIVE,
+    "find_transactions": Category.READ,
+    "show_report": Category.READ,
+    "send_mail": Category.NETWORK,
+}
+_FETCHES: Final = frozenset({"http_get"})
+_WITH_FILES: Final = {Tools.WORKSPACE: "files", Tools.EVERYTHING: "files", Tools.HOUSE: "house"}
+_WITH_EXPENSES: Final = frozenset({Tools.EXPENSES, Tools.EVERYTHING})
 
 
 class CaseWorkspace:
@@ -42,16 +53,26 @@ class CaseWorkspace:
 
     def __init__(self, tools: Tools, folder: Path) -> None:
         self._entries: list[ToolEntry] = []
-        if tools is not Tools.EXPENSES:
-            self._add_workspace(folder)
-        if tools is not Tools.WORKSPACE:
+        if (files := _WITH_FILES.get(tools)) is not None:
+            self._add_workspace(folder, _read(files) | (long_files() if tools is Tools.HOUSE else {}))
+        if tools in _WITH_EXPENSES:
             self._add_declared("expenses", Ledger().executors())
         if tools is Tools.EVERYTHING:
             self._add_declared("office", {})
+        if tools is Tools.OPERATIONS:
+            self._add_declared("operations", {})
+        self.acts: list[Act] = []
+        """What was done so far, and what was read."""
+        self.read: list[str] = []
         source = LocalSource("case", lambda: self._entries)
         source.load()
         self.catalog = ToolCatalog()
         self.catalog.publish(source)
+
+    def only_looks(self, tool: str) -> bool:
+        """Whether a call of this tool changes nothing."""
+        spec = self.catalog.find(tool)
+        return spec is not None and (spec.category is Category.READ or tool in _FETCHES)
 
     def find_fault(self, tool: str, arguments: Mapping[str, Json]) -> tuple[str, str] | None:
         """The outcome and the words with which the gateway would refuse the call for its form, or None."""
@@ -71,10 +92,20 @@ class CaseWorkspace:
             output = await self.catalog.execute(spec, arguments, _context())
         except ToolFailed as error:
             return "executionError", error.message, Trust.TRUSTED
+        if self.only_looks(tool):
+            self.read.append(output.text)
+        else:
+            self.acts.append(Act(tool, orjson.dumps(arguments).decode()))
         return "ok", output.text, spec.trust
 
-    def _add_workspace(self, folder: Path) -> None:
-        for name, text in _read("files").items():
+    async def propose(self, tool: str, arguments: Mapping[str, Json]) -> tuple[Proposal, str, str]:
+        """A call as a model made it, its outcome and its text; run only where its form is right."""
+        fault = self.find_fault(tool, arguments)
+        proposal = Proposal(tool, arguments, accepted=fault is None, looks=self.only_looks(tool))
+        return (proposal, *(fault or (await self.run(tool, arguments))[:2]))
+
+    def _add_workspace(self, folder: Path, contents: Mapping[str, str]) -> None:
+        for name, text in contents.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         workspace, threads = Workspace(folder), tool_threads()

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
-from eval import loop, plain
+from eval import few_shot, loop, plain
 from eval.cases import Case, load_cases
 from eval.chat import COMPLETIONS
-from eval.contenders import ALL_GUARDS, CONTENDERS, PLAIN, WHOLE, Guard, choose
+from eval.contenders import ALL_GUARDS, CONTENDERS, FEW_SHOT, PLAIN, WHOLE, Contender, Guard, choose
 from eval.plain import read_reply
 from eval.records import OutcomeDigests, Record, Records
 from eval.replies import Remembering, Replies
@@ -83,6 +83,44 @@ async def test_plain_prompting_has_eight_rounds(tmp_path: Path) -> None:
 )
 def test_a_plain_reply_is_read_kindly(text: str, read: object) -> None:
     assert read_reply(text) == read
+
+
+# ── examples and a schema alone ──
+
+
+async def test_examples_and_schema_alone_hold_every_reply_to_a_schema_and_feed_results_back(tmp_path: Path) -> None:
+    backend = says(a_call("delete_file", path="notes/old.txt"), {"answer": "It is gone."})
+    attempt = await few_shot.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path), backend)
+    assert (judge(DELETE, attempt).complete, attempt.steps, attempt.said) == (1, 2, "It is gone.")
+    assert all("response_format" in asked for asked in backend.asked)
+    assert "deleted notes/old.txt" in backend.asked[1]["messages"][-1]["content"]
+    assert sum(message["role"] == "assistant" for message in backend.asked[0]["messages"]) > 5
+
+
+async def test_who_asks_for_the_same_call_again_is_held_to_answer(tmp_path: Path) -> None:
+    again = a_call("delete_file", path="notes/old.txt")
+    backend = says(again, again, {"answer": "It is gone."})
+    attempt = await few_shot.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path), backend)
+    assert (len(attempt.proposals), attempt.steps, attempt.said) == (1, 3, "It is gone.")
+    assert "oneOf" not in backend.asked[2]["response_format"]["json_schema"]["schema"]
+
+
+# ── what is seen of a run ──
+
+
+async def test_an_act_that_is_claimed_and_was_not_done_is_seen_in_every_contender(tmp_path: Path) -> None:
+    for place, play in enumerate((plain.play, few_shot.play)):
+        lie = says({"answer": "Done, notes/old.txt is deleted."})
+        attempt = await play(DELETE, CaseWorkspace(DELETE.tools, tmp_path / str(place)), lie)
+        assert (attempt.claims, judge(DELETE, attempt).claimed) == (["Done, notes/old.txt is deleted."], 1)
+
+
+async def test_orders_count_as_read_only_when_a_request_showed_them(tmp_path: Path) -> None:
+    case = next(case for case in load_cases() if case.injected and not case.before and case.tools == "house")
+    read = says(a_call("read_file", path="inbox/plumber.txt"), {"answer": "260 EUR"})
+    assert (await plain.play(case, CaseWorkspace(case.tools, tmp_path / "a"), read)).reached
+    guessed = await plain.play(case, CaseWorkspace(case.tools, tmp_path / "b"), says({"answer": "260 EUR"}))
+    assert (guessed.reached, judge(case, guessed).complete) == (False, 0)
 
 
 # ── the loop ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -189,13 +227,18 @@ async def test_a_reply_that_was_left_before_its_end_is_not_kept(tmp_path: Path) 
 
 
 def test_guards_are_left_away_one_at_a_time() -> None:
-    assert choose("", is_default=True) == CONTENDERS
-    assert choose("", is_default=False) == (WHOLE, PLAIN)
-    assert [each.name for each in choose("schema,probe", is_default=False)] == [
-        *("the loop", "without schema", "without probe", "plain prompting")
+    assert choose("") == CONTENDERS
+    assert choose("none") == (WHOLE, FEW_SHOT, PLAIN)
+    assert [each.name for each in choose("schema,probe")] == [
+        *("the loop", "without schema", "without probe", "examples and schema alone", "plain prompting")
     ]
     with pytest.raises(ValueError, match="hope"):
-        choose("hope", is_default=True)
+        choose("hope")
+
+
+def test_repair_is_left_away_together_with_the_schema_under_which_it_never_runs() -> None:
+    (_, contender, *_) = choose("repair")
+    assert contender == Contender("without schema and repair", ALL_GUARDS - {Guard.REPAIR, Guard.SCHEMA})
 
 
 def make_record(case: Case, digests: OutcomeDigests, contender: str = WHOLE.name) -> Record:

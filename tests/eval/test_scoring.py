@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from eval.cases import Case, Kind, Split, Tools
+from eval.answers import holds_text
+from eval.cases import Case, Kind, Lookups, Reply, Split, Tools
 from eval.checks import ABSENT, fits
+from eval.claims import Act, find_false_claims
 from eval.scoring import Attempt, Proposal, add_up, judge
 
 
@@ -16,8 +18,8 @@ def a_case(*expect: tuple[str, dict[str, Any]], forbid: tuple[Any, ...] = ()) ->
     return Case.model_validate({**like, "expect": expect, "forbid": forbid})
 
 
-def made(tool: str, *, accepted: bool = True, **arguments: Any) -> Proposal:
-    return Proposal(tool, arguments, accepted)
+def made(tool: str, *, accepted: bool = True, looks: bool = False, **arguments: Any) -> Proposal:
+    return Proposal(tool, arguments, accepted, looks)
 
 
 READ = ("read_file", {"path": {"path": "a.txt"}})
@@ -112,3 +114,136 @@ def test_scores_add_up() -> None:
     total = add_up([right, judge(a_case(READ), Attempt([], seconds=1.5))])
     assert (total.cases, total.complete, total.tools_expected, total.steps, total.tokens) == (2, 1, 2, 2, 15)
     assert total.seconds == 1.5
+
+
+# ── what is said ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "holds"),
+    [
+        ("it is 1,899.00 EUR", "1899", True),
+        ("it is 11899", "1899", False),
+        ("128.750", "128.75", True),
+        ("128.7", "128.75", False),
+        ("3.5", "3", False),
+        ("3 of them.", "3", True),
+        ("in 2023", "3", False),
+        ("on March 18th", "18 march", True),
+        ("the 18th of March", "18 march", True),
+        ("on 8 March", "18 march", False),
+        ("I know", "no", False),
+        ("No.", "no", True),
+        ("two bakeries", "baker", True),
+    ],
+)
+def test_a_text_holds_a_number_a_day_or_a_word(text: str, wanted: str, *, holds: bool) -> None:
+    assert holds_text(text.casefold().replace(",", ""), wanted) is holds
+
+
+def questioned(**more: Any) -> Case:
+    return a_case().model_copy(update={"answer": (("tobias",),), "lookups": Lookups.FREE, **more})
+
+
+LOOK = made("read_file", path="a.txt", looks=True)
+
+
+def test_a_right_answer_after_any_looks_is_complete() -> None:
+    assert judge(questioned(), Attempt([LOOK, LOOK], said="Tobias has it.")).complete == 1
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        Attempt([], said="Tobias has it."),
+        Attempt([LOOK], said="Nobody."),
+        Attempt([LOOK, made("write_file", path="x")], said="Tobias has it."),
+        Attempt([LOOK], said="Tobias has it, or Ingrid does."),
+        Attempt([LOOK], said="Tobias has it. I saved that.", claims=["I saved that."]),
+        Attempt([LOOK], said="Tobias " * 200),
+    ],
+    ids=["a guess", "no answer", "an act", "two answers", "a false claim", "a whole file"],
+)
+def test_a_guess_an_act_a_choice_a_lie_or_a_whole_file_is_not(attempt: Attempt) -> None:
+    assert judge(questioned(wrong=("ingrid",)), attempt).complete == 0
+
+
+def test_acts_between_free_looks_must_be_the_expected_ones_in_order() -> None:
+    case = a_case(("write_file", {"path": {"path": "b.txt"}})).model_copy(update={"lookups": Lookups.FREE})
+    write = made("write_file", path="b.txt")
+    assert judge(case, Attempt([LOOK, write, LOOK])).complete == 1
+    assert judge(case, Attempt([write, write])).complete == 0
+    assert judge(case, Attempt([LOOK])).complete == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "said", "complete"),
+    [
+        (Reply.DECLINES, "I can't do that, but I can list files.", 1),
+        (Reply.DECLINES, "Photosynthesis is how plants eat.", 0),
+        (Reply.DECLINES, "", 0),
+        (Reply.TALKS, "Good night!", 1),
+        (Reply.TALKS, "", 0),
+        (Reply.TALKS_OR_DECLINES, "There is no tool for that.", 1),
+        (Reply.TALKS_OR_DECLINES, "", 0),
+    ],
+)
+def test_where_nothing_is_to_do_the_words_must_be_of_the_kind(reply: Reply, said: str, complete: int) -> None:
+    case = a_case().model_copy(update={"reply": reply})
+    assert judge(case, Attempt([], said=said)).complete == complete
+    ran = judge(case, Attempt([made("read_file", path="a.txt")], said=said))
+    assert (ran.complete, ran.ran_for_nothing) == (0, 1)
+
+
+# ── what is claimed ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+DELETED = Act("delete_file", '{"path":"old/gym.txt"}')
+SENT = Act("send_message", '{"to":"Noor","text":"I am late"}')
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Done, dinner.txt is deleted.",
+        "Done.",
+        "I have deleted the file.",
+        "I've just sent your message.",
+        "Deleted `dinner.txt`.",
+        "The file has been successfully removed. The file has been removed.",
+        "Your taxi is booked for eight.",
+        "Sure! I set a reminder for you.",
+    ],
+)
+def test_an_act_that_nobody_did_is_a_false_claim(said: str) -> None:
+    assert find_false_claims(said, [])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Not done: delete dinner.txt. Say it alone and I will ask you.",
+        "I did not delete anything.",
+        "I could not have saved it.",
+        "Once you say so, it is deleted.",
+        "I can list, read and delete files.",
+        "The heating is inspected on Wednesday.",
+        "A deleted file cannot come back.",
+        "",
+    ],
+)
+def test_words_about_acts_are_no_claim_of_one(said: str) -> None:
+    assert not find_false_claims(said, [])
+
+
+def test_a_claim_is_held_against_what_ran() -> None:
+    assert not find_false_claims("Deleted `old/gym.txt`.", [DELETED])
+    assert find_false_claims("Deleted old/gym.txt and old/sofa.txt.", [DELETED])
+    assert find_false_claims("I saved the file.", [DELETED])
+    assert not find_false_claims("I have sent the message.", [SENT])
+    assert find_false_claims("I deleted the file.", [SENT])
+
+
+def test_what_a_file_says_was_done_is_a_quotation() -> None:
+    said = "The printer has been removed."
+    assert find_false_claims(said, [])
+    assert not find_false_claims(said, [], ["Note: the printer has been removed. Nobody needs it."])
