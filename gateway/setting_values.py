@@ -62,7 +62,7 @@ def _program(path: str) -> str:
 
 def _model(name: str) -> str:
     if name.lower().endswith(".gguf") and not Path(os.path.expanduser(name)).is_file():
-        raise ValueError("it should be an existing GGUF file, a name of `countersign models list`, or `none`")
+        raise ValueError("it should be an existing GGUF file, a name of `countersign models list`, `stub` or `none`")
     return name
 
 

@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "enrol": ("gateway.cli.enrol", "Print a one-time link with which a person registers their first passkey."),
     "people": ("gateway.cli.people", "List people, change their profile, remove them."),
     "session": ("gateway.cli.session", "List the agent sessions of the running gateway, and lower what one may do."),
+    "smoke": ("gateway.cli.smoke", "Try every decision once, on a throw-away gateway."),
     "doctor": ("gateway.cli.doctor", "Say what is missing or wrong on this machine, and what to do about it."),
     "models": ("gateway.cli.models", "List, fetch and show the local models."),
     "traces-to-data": ("gateway.cli.traces", "Make training data of recorded trajectories."),

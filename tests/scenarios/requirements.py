@@ -250,11 +250,7 @@ REQUIREMENTS: Final = (
     Requirement("002-76", "The host, the gateway, its policy and its loader are trusted", LIMIT),
     Requirement("002-77", "Side channels, backdoors and jailbreaks are out", LIMIT),
     Requirement("002-78", "Workloads to show it with", "examples for people to try; each runs on tools that are tested"),
-    Requirement(
-        "002-79",
-        "A scripted model exercises every mode without a real one",
-        partly="tests only: no setting serves it, and it proposes no forbidden tool",
-    ),
+    Requirement("002-79", "A scripted model exercises every mode without a real one"),
     Requirement("002-80", "One engine and one tool-capable model make a first real loop"),
     Requirement("002-81", "Streaming, compaction, consent, audit and the proxy for browsers", PHASE),
     Requirement("002-82", "Graphics cards, a remote provider and direct mode", PHASE),

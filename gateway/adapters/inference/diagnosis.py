@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from gateway.adapters.inference.confinement import choose_confinement
 from gateway.adapters.inference.engine import WheelEngine, find_engine
-from gateway.adapters.inference.factory import NO_MODEL, ModelChoice
+from gateway.adapters.inference.factory import NO_MODEL, STUB_MODEL, ModelChoice
 from gateway.adapters.inference.fetch import SPARE_BYTES, weights_path
 from gateway.adapters.inference.local import Weights, identify, named_entry
 from gateway.adapters.inference.machine_memory import available_memory
@@ -34,6 +34,8 @@ async def diagnose_model(choice: ModelChoice, clock: Clock) -> list[Finding]:
         return [await _ask_remote(choice, clock)]
     if choice.model == NO_MODEL:
         return [Finding("model", ok=True, sentence="none, as set; only direct calls of tools will work")]
+    if choice.model == STUB_MODEL:
+        return [Finding("model", ok=True, sentence="the stub, as set; it follows fixed rules and is no language model")]
     return await asyncio.to_thread(_look_around, choice)
 
 

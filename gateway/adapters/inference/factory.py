@@ -17,15 +17,20 @@ if TYPE_CHECKING:
     from gateway.adapters.inference.warm_prefix import PrefixState
 
 NO_MODEL: Final = "none"
+STUB_MODEL: Final = "stub"
+"""Fixed rules in place of weights."""
+
+WEIGHTLESS: Final = frozenset({NO_MODEL, STUB_MODEL})
+"""What is neither in the catalogue nor a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
     """What the operator chose. `url` wins over `model`; folders need not exist.
 
-    `model` is a catalogue name, `default`, the path of a file that ends in `.gguf`, or `none`. `origins` are our own, the only
-    ones that a browser may read the sidecar from; `threads` None means what fits this machine. In `prompt_cache` a local model
-    keeps evaluated prompts for other state folders too. `sandbox` confines a local model's server; None does not.
+    `model` is a catalogue name, `default`, the path of a file that ends in `.gguf`, `stub` or `none`. `origins` are our own, the
+    only ones that a browser may read the sidecar from; `threads` None means what fits this machine. In `prompt_cache` a local
+    model keeps evaluated prompts for other state folders too. `sandbox` confines a local model's server; None does not.
     """
 
     model: str
@@ -72,6 +77,10 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
         )
     if choice.model == NO_MODEL:
         return AbsentModel()
+    if choice.model == STUB_MODEL:
+        from gateway.adapters.inference.stub import stub_backend
+
+        return stub_backend()
     from gateway.adapters.inference.local import LocalBackend
 
     return LocalBackend(

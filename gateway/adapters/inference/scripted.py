@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
 from gateway.core.canonical import Json
-from gateway.core.errors import MalformedJson, ModelUnavailable, NotFound
+from gateway.core.errors import InvalidRequest, MalformedJson, ModelUnavailable, NotFound
 from gateway.runtime.ports import InferenceStream, ModelInfo, ModelPhase, ModelState
 
 PIECE: Final = 4
@@ -85,7 +85,7 @@ class ScriptedBackend:
 
     script: Script
     info: ModelInfo = SCRIPTED
-    asked: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    asked: MutableSequence[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     open_streams: int = 0
 
     async def start(self) -> None:
@@ -108,9 +108,12 @@ class ScriptedBackend:
         if path != "/v1/chat/completions":
             raise NotFound(f"there is no `{path[:64]}`")
         try:
-            request: dict[str, Any] = orjson.loads(body)
+            request = orjson.loads(body)
         except orjson.JSONDecodeError:
             raise MalformedJson("the body is not JSON") from None
+        if not isinstance(request, dict):
+            raise InvalidRequest("the body is not an object")
+        request = cast("dict[str, Any]", request)
         self.asked.append(request)
         reply = self.script(request)
         self.open_streams += 1
