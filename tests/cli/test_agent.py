@@ -284,7 +284,7 @@ async def test_of_a_long_result_a_person_sees_a_few_rows_and_how_many_more_there
     left_out = next(place for place, line in enumerate(rows) if line.startswith("  … "))
     assert [line.startswith("  │ ") for line in rows[left_out - 4 : left_out + 9]] == [True] * 4 + [False] + [True] * 8
     assert all(len(line) <= 80 for line in shown)
-    assert re.search(r"^  … \d+ more lines$", err, re.MULTILINE)
+    assert re.search(r"^  … \d+ more lines; --transcript FILE keeps all$", err, re.MULTILINE)
 
 
 async def test_a_tool_that_crashes_is_reported_behind_a_margin_and_cannot_control_the_terminal(tmp_path: Path) -> None:

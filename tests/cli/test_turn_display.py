@@ -18,6 +18,7 @@ from gateway.agent.events import (
     TurnEndedEvent,
     TurnOutcome,
 )
+from gateway.cli.terminal.results import RecentResults
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.turn_display import TurnDisplay
 from gateway.shipped import read_loop_file
@@ -36,7 +37,7 @@ def shown(*events: AgentEvent, monkeypatch: pytest.MonkeyPatch) -> str:
     """What stands on the terminal in the end."""
     monkeypatch.setenv("TERM", "dumb")
     paper = Paper()
-    display = TurnDisplay(Screen(paper, paper), Copy(read_loop_file("copy")), is_conversation=True)
+    display = TurnDisplay(Screen(paper, paper), Copy(read_loop_file("copy")), RecentResults(), is_conversation=True)
     for event in (ModelAskedEvent(), *events, END):
         display.hear(event)
     return paper.getvalue()

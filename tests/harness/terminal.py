@@ -68,6 +68,8 @@ class AgentCommand:
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "TERM": "xterm",
+            # What is read here is read without colours, but where they are what is tested.
+            "NO_COLOR": "1",
             "PYTHONPATH": str(Path(__file__).parents[2]),
             "COUNTERSIGN_PORT": str(self.port),
             "EFFECTS": str(self.home / "effects"),

@@ -28,6 +28,7 @@ from gateway.cli.terminal.gateway_link import LocalGatewayLink, until_stopped
 from gateway.cli.terminal.keyboard import Keyboard
 from gateway.cli.terminal.listeners import LoopListener, LoopListeners
 from gateway.cli.terminal.notifications import NotificationReader
+from gateway.cli.terminal.results import RecentResults
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.sign_in import TerminalSessions
 from gateway.cli.terminal.structured_answer import StructuredAnswer, TurnNotes
@@ -135,8 +136,8 @@ async def open_agent(
     calls = () if resumed is None else (await link.call("tools/list-calls", {"conversationId": conversation_id}))["calls"]
     messages = recall(opened["messages"], calls)
     copy = Copy(read_loop_file("copy"))
-    unanswered = UnansweredCalls()
-    display = TurnDisplay(terminal.screen, copy, is_conversation=terminal.is_conversation)
+    unanswered, results = UnansweredCalls(), RecentResults()
+    display = TurnDisplay(terminal.screen, copy, results, is_conversation=terminal.is_conversation)
     notes = TurnNotes()
     crowd = LoopListeners([display, unanswered, notes, *listeners])
 
@@ -157,7 +158,7 @@ async def open_agent(
     runner = TurnRunner(dependencies, conversation_id, limits, messages)
     notices = NotificationReader(presence.connection, questions, runner, terminal.screen)
     notices.start()
-    commands = ConversationCommands(link, conversation_id, runner, model, terminal.screen, is_named=resumed is not None)
+    commands = ConversationCommands(link, conversation_id, runner, model, terminal.screen, results, is_named=resumed is not None)
     said = [message.content for message in messages if isinstance(message, UserMessage)]
     if resumed is not None:
         terminal.screen.say(f"Going on with `{opened['conversation']['title']}`, in which you said {len(said)} things.")

@@ -13,6 +13,7 @@ from typing import Final
 from gateway.cli.terminal.approval_rows import describe_approval
 from gateway.cli.terminal.keyboard import Keyboard
 from gateway.cli.terminal.screen import MARGIN, Screen
+from gateway.cli.terminal.styling import Tone
 from gateway.core.approval import Approval
 from gateway.core.errors import GatewayError
 from gateway.core.preview import Preview
@@ -163,10 +164,10 @@ class ApprovalPrompts:
 
     def _pages_of(self, approval: Approval, preview: Preview | CallObstacle | None) -> Sequence[Sequence[str]]:
         """What is asked, then everything about it in the rows of this terminal."""
-        asked_for = "passkey" if approval.kind is ApprovalKind.STEP_UP else "approval"
-        self._screen.say("", f"`{approval.tool}` needs your {asked_for}:")
+        asked_for, tone = ("passkey", Tone.GRAVE) if approval.kind is ApprovalKind.STEP_UP else ("approval", Tone.CAREFUL)
+        self._screen.say("", f"`{approval.tool}` needs your {asked_for}:", tone=tone)
         described = describe_approval(approval, order_arguments(self._toolbox, approval), preview)
-        rows = [piece for row in described for piece in self._screen.cut(row.text, f"{MARGIN}{row.indent}")]
+        rows = [piece for row in described for piece in self._screen.cut(row.text, f"{MARGIN}{row.indent}", row.tone)]
         return [rows[start : start + _PAGE] for start in range(0, len(rows), _PAGE)]
 
     async def _ask(self, approval: Approval, keyboard: Keyboard) -> GrantScope | None:

@@ -12,6 +12,7 @@ from typing import Final, assert_never, cast
 
 import orjson
 
+from gateway.cli.terminal.styling import Tone
 from gateway.core.approval import Approval
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
@@ -30,6 +31,13 @@ _OTHER_TYPE: Final = re.compile(
 
 _MARKS: Final[Mapping[LineMark, str]] = {LineMark.SAME: " ", LineMark.REMOVED: "-", LineMark.ADDED: "+"}
 
+_TONES: Final[Mapping[LineMark, Tone]] = {
+    LineMark.SAME: Tone.PLAIN,
+    LineMark.REMOVED: Tone.REMOVED,
+    LineMark.ADDED: Tone.ADDED,
+    LineMark.SKIPPED: Tone.FAINT,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRow:
@@ -37,6 +45,7 @@ class ApprovalRow:
 
     text: str
     indent: str = ""
+    tone: Tone = Tone.PLAIN
 
 
 def describe_approval(
@@ -48,7 +57,7 @@ def describe_approval(
         *(ApprovalRow(line) for line in (approval.summary, *approval.effects)),
         *(row for name in order for row in _describe_argument((name,), arguments[name])),
         *_describe_preview(preview),
-        *(ApprovalRow(f"because: {rule.why}") for rule in approval.because),
+        *(ApprovalRow(f"because: {rule.why}", tone=Tone.FAINT) for rule in approval.because),
     )
 
 
@@ -110,7 +119,7 @@ def _describe_preview(preview: Preview | CallObstacle | None) -> Iterator[Approv
         case Preview():
             yield ApprovalRow(_describe_change(preview))
             for line in preview.lines:
-                yield ApprovalRow(_describe_line(line), _STEP)
+                yield ApprovalRow(_describe_line(line), _STEP, _TONES[line.mark])
             if not preview.complete:
                 yield ApprovalRow(
                     "More of it is not shown here." if preview.lines else "It is no text, or too long to be shown here."

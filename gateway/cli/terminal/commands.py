@@ -11,8 +11,9 @@ import orjson
 from gateway.agent.lane import ProposedCall
 from gateway.agent.ports import GatewayLink
 from gateway.agent.runner import TurnRunner
+from gateway.cli.terminal.results import RecentResults
 from gateway.cli.terminal.screen import Screen
-from gateway.cli.terminal.slash import USAGES, CallCommand, CommandMistake, InspectCommand, PlainCommand
+from gateway.cli.terminal.slash import USAGES, CallCommand, Command, CommandMistake, InspectCommand, PlainCommand, ResultCommand
 from gateway.core.effects import show
 from gateway.core.errors import GatewayError
 
@@ -43,6 +44,7 @@ class ConversationCommands:
         runner: TurnRunner,
         model: Mapping[str, Any],
         screen: Screen,
+        results: RecentResults,
         *,
         is_named: bool,
     ) -> None:
@@ -51,6 +53,7 @@ class ConversationCommands:
         self._runner = runner
         self._model = model
         self._screen = screen
+        self._results = results
         self._is_named = is_named
 
     async def name_after(self, text: str) -> None:
@@ -62,7 +65,7 @@ class ConversationCommands:
                 title = " ".join(text.split())[:_TITLE]
                 await self._link.call("conversations/rename", {"conversationId": self._conversation_id, "title": title})
 
-    async def run(self, command: PlainCommand | InspectCommand | CallCommand | CommandMistake, typed: str) -> None:
+    async def run(self, command: Command, typed: str) -> None:
         """Show what was asked for. `/exit` is for the caller."""
         try:
             match command:
@@ -72,6 +75,12 @@ class ConversationCommands:
                     await self._inspect(name)
                 case CallCommand(name, arguments):
                     await self._runner.call(typed, ProposedCall(name, arguments))
+                case ResultCommand(number):
+                    text = self._results.get(number)
+                    if text is None:
+                        self._screen.say("There is no such result any more." if number else "There is no result yet.")
+                    else:
+                        self._screen.block(text.expandtabs(4))
                 case CommandMistake(why):
                     self._screen.say(why)
         except GatewayError as error:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from gateway.agent.ports import GatewayLink, StopSignal
 from gateway.cli.terminal.gateway_link import until_stopped
 from gateway.cli.terminal.screen import Screen
+from gateway.cli.terminal.styling import Tone
 from gateway.core.vocabulary import PermissionMode, Reason
 from gateway.runtime.ports import PasskeyRecords
 
@@ -62,11 +63,9 @@ class Enrolment:
             self._is_told = True
             return
         self._screen.say(
-            "This needs a passkey, and you have none yet. Open this link to register one; it works once:",
-            "",
-            f"  {await self._offer_link()}",
-            "",
+            "This needs a passkey, and you have none yet. Open this link to register one; it works once:", tone=Tone.GRAVE
         )
+        self._screen.say("", f"  {await self._offer_link()}", "")
         while not await self._records.passkeys(self._principal_id):
             self._screen.progress("waiting for your passkey; Ctrl-C cancels")
             await asyncio.sleep(_LOOK_SECONDS)

@@ -80,7 +80,7 @@ class Prompt:
                         self._draw()
                         continue
                     # All of it stays on the screen, however many rows it takes.
-                    self._screen.retype(f"{NAME}{self._line.whole()}\n")
+                    self._screen.retype(f"{self._screen.strong(NAME)}{self._line.whole()}\n")
                     self._keyboard.put_back(rest)
                     return self._line.text if state is LineState.SAID else None
         finally:
@@ -99,7 +99,7 @@ class Prompt:
         if self._line is not None:
             name = NAME if self._line.searched is None else f"search `{visible(self._line.searched)}`> "
             before, after = self._line.show(self._screen.room_beside(name))
-            self._screen.retype(f"{name}{before}", after)
+            self._screen.retype(f"{self._screen.strong(name)}{before}", after)
 
     @contextlib.contextmanager
     def _by_key(self) -> Generator[None]:

@@ -16,6 +16,8 @@ from typing import Any, Final, TextIO
 
 import orjson
 
+from gateway.cli.terminal.markdown import MarkdownStream
+from gateway.cli.terminal.styling import Tone, has_colours, paint, tones_of_diff
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 
@@ -72,24 +74,33 @@ class Screen:
         self._only_json = only_json
         self._pending = False
         self._is_mid_answer = False
+        self._answer = MarkdownStream()
+        self._paints_out = has_colours(out)
+        self._paints_err = has_colours(err)
         self.fault: str | None = None
 
     def answer(self, text: str, *, name: str = "") -> None:
         """What the agent says, after its name if there is a conversation."""
-        if not self._only_json:
+        if self.shows_pieces:
             self.settle()
-            self._write(self._out, f"{name}{visible(text) if self._out.isatty() else storable(text)}\n")
+            self.answer_piece(text, name=name)
+            self.settle()
+        elif not self._only_json:
+            self._write(self._out, f"{name}{storable(text)}\n")
 
     @property
     def shows_pieces(self) -> bool:
         """Whether a person sees answers come. What goes elsewhere is written once it is whole, for it cannot be taken back."""
         return self._out.isatty() and not self._only_json
 
-    def answer_piece(self, text: str) -> None:
-        """A piece of an answer, right after the one before."""
+    def answer_piece(self, text: str, *, name: str = "") -> None:
+        """A piece of an answer, right after the one before; `name` goes before the first."""
         self._take_progress_away()
-        self._is_mid_answer = True
-        self._write(self._out, visible(text))
+        if not self._is_mid_answer:
+            self._is_mid_answer = True
+            self._answer = MarkdownStream()
+            self._write(self._out, paint(name, Tone.STRONG) if self._paints_out else name)
+        self._write(self._out, self._answer.feed(visible(text)) if self._paints_out else visible(text))
 
     def answer_end(self, text: str = "") -> None:
         """The last piece."""
@@ -108,6 +119,10 @@ class Screen:
         self.settle()
         self._write(self._asked_on, f"\r\x1b[K{text}{after}\r{text}" if after else f"\r\x1b[K{text}")
         self._pending = not text.endswith("\n")
+
+    def strong(self, text: str) -> str:
+        """The text for `prompt` and `retype` as it stands out, where there are colours."""
+        return paint(text, Tone.STRONG) if has_colours(self._asked_on) else text
 
     @property
     def can_redraw(self) -> bool:
@@ -128,16 +143,16 @@ class Screen:
         has_all = codecs.lookup(self._out.encoding or "utf-8").name == "utf-8"
         self._write(self._out, f"{orjson.dumps(line).decode() if has_all else json.dumps(line, separators=(',', ':'))}\n")
 
-    def say(self, *lines: str) -> None:
+    def say(self, *lines: str, tone: Tone = Tone.PLAIN) -> None:
         """Lines beside the conversation: as many as there are arguments, whatever they contain."""
         self.settle()
         for line in lines:
-            self._write(self._err, f"{one_line(line)}\n")
+            self._write(self._err, f"{self._painted(one_line(line), tone)}\n")
 
     def ask(self, text: str) -> None:
         """A question, with the cursor after it."""
         self.settle()
-        self._write(self._err, text)
+        self._write(self._err, self._painted(text, Tone.STRONG))
 
     def block(self, text: str, rows: int | None = None) -> int:
         """Lines that cannot leave their place: each row of the terminal begins with the margin. How many rows more than `rows`
@@ -150,9 +165,9 @@ class Screen:
         """The same of one line, which stays one."""
         self._place(self._cut(text, margin), margin)
 
-    def cut(self, text: str, margin: str = MARGIN) -> list[str]:
+    def cut(self, text: str, margin: str = MARGIN, tone: Tone = Tone.PLAIN) -> list[str]:
         """What `row` would write, row by row of the terminal."""
-        return [f"{margin}{piece}" for piece in self._cut(text, margin)]
+        return [f"{margin}{self._painted(piece, tone)}" for piece in self._cut(text, margin)]
 
     def put(self, rows: Iterable[str]) -> None:
         """Rows that `cut` gave."""
@@ -174,22 +189,28 @@ class Screen:
         for piece in pieces:
             self._write(self._err, f"{margin}{piece}\n")
 
-    def excerpt(self, text: str, head: int, tail: int) -> None:
-        """The same of a long text: its first rows and its last, and how many are left out between."""
-        pieces = [piece for line in text.split("\n") for piece in self._cut(line, MARGIN)]
-        more = len(pieces) - head - tail
+    def excerpt(self, text: str, head: int, tail: int, whole: str) -> None:
+        """A long text in part: its first rows and its last, and between them how many are left out, and `whole`: how all of it
+        is seen. A diff is shown as one."""
+        lines = text.split("\n")
+        tones = tones_of_diff(lines)
+        rows = [piece for line, tone in zip(lines, tones, strict=True) for piece in self.cut(line, MARGIN, tone)]
+        more = len(rows) - head - tail
         if more <= 1:
-            self._place(pieces, MARGIN)
+            self.put(rows)
             return
-        self._place(pieces[:head], MARGIN)
-        self.say(f"  … {more} more lines")
-        self._place(pieces[-tail:], MARGIN)
+        self.put(rows[:head])
+        self.say(f"  … {more} more lines{whole}", tone=Tone.FAINT)
+        self.put(rows[-tail:])
+
+    def _painted(self, text: str, tone: Tone) -> str:
+        return paint(text, tone) if self._paints_err else text
 
     def settle(self) -> None:
         """Go to the beginning of an empty row: end the answer that is being shown, take the progress line away."""
         if self._is_mid_answer:
             self._is_mid_answer = False
-            self._write(self._out, "\n")
+            self._write(self._out, f"{self._answer.end()}\n")
         self._take_progress_away()
 
     def _take_progress_away(self) -> None:

@@ -17,6 +17,7 @@ USAGES: Final = (
     ("/tools", "the tools of this conversation, and what each needs"),
     ("/inspect NAME", "one tool with its arguments"),
     ("/call NAME {…}", "call a tool yourself, through the same gate and without the model"),
+    ("/result [NUMBER]", "the whole of a result; without a number, of the latest"),
     ("/model", "the model that answers"),
     ("/grants", "the permissions that hold for several calls"),
     ("/conversations", "your latest conversations; `--resume ID` goes on with one"),
@@ -24,6 +25,7 @@ USAGES: Final = (
     ("/exit", "leave; so do :quit, exit and Ctrl-D"),
 )
 
+_NUMBER: Final = re.compile(r"[0-9]{0,9}")
 _COMMAND: Final = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
 
 
@@ -57,13 +59,21 @@ class CallCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultCommand:
+    """Show all of a result; None for the latest."""
+
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class CommandMistake:
     """No command. `why` is a sentence for the person."""
 
     why: str
 
 
-Typed: TypeAlias = TypedMessage | PlainCommand | InspectCommand | CallCommand | CommandMistake
+Command: TypeAlias = PlainCommand | InspectCommand | CallCommand | ResultCommand | CommandMistake
+Typed: TypeAlias = TypedMessage | Command
 
 
 def read_typed(line: str) -> Typed:
@@ -82,6 +92,10 @@ def read_typed(line: str) -> Typed:
             return InspectCommand(rest) if len(rest.split()) == 1 else CommandMistake("Which tool? `/inspect NAME`")
         case "call":
             return _read_call(rest)
+        case "result" if _NUMBER.fullmatch(rest):
+            return ResultCommand(int(rest) if rest else None)
+        case "result":
+            return CommandMistake("Which result? `/result NUMBER`")
         case _:
             return CommandMistake(f"There is no command `/{word}`. `/help` shows what there is.")
 

@@ -25,7 +25,9 @@ from gateway.agent.messages import Call, Result
 from gateway.agent.ports import ChatMessage
 from gateway.agent.trajectory import TokenIds
 from gateway.cli.terminal.records import run_of
+from gateway.cli.terminal.results import RecentResults
 from gateway.cli.terminal.screen import Screen
+from gateway.cli.terminal.styling import Tone
 from gateway.core.effects import show
 
 NAME: Final = "agent> "
@@ -41,9 +43,11 @@ class TurnDisplay:
     """Shows a turn on the screen. Where a person looks on, an answer is shown as it is written, and what turns out to be none is
     called so."""
 
-    def __init__(self, screen: Screen, copy: Copy, *, is_conversation: bool) -> None:
+    def __init__(self, screen: Screen, copy: Copy, results: RecentResults, *, is_conversation: bool) -> None:
         self._screen = screen
         self._copy = copy
+        self._results = results
+        self._is_conversation = is_conversation
         self._name = NAME if is_conversation else ""
         self._shown = ""
         self._calls: dict[str, Call] = {}
@@ -60,7 +64,7 @@ class TurnDisplay:
                 self._show_piece(delta)
             case TextDiscardedEvent() if self._shown:
                 self._shown = ""
-                self._screen.say("! That was no answer yet; it is being asked for again.")
+                self._screen.say("! That was no answer yet; it is being asked for again.", tone=Tone.CAREFUL)
             case AssistantSaidEvent(content, stopped):
                 self._show_answer(f"{content} …" if stopped else content)
             case CallProposedEvent(call):
@@ -68,13 +72,13 @@ class TurnDisplay:
             case CallClosedEvent(call_id, result):
                 self._show_result(self._calls.pop(call_id, None), result)
             case ContextCondensedEvent():
-                self._screen.say(f"! {self._copy.say('summarised')}")
+                self._screen.say(f"! {self._copy.say('summarised')}", tone=Tone.CAREFUL)
             case ContextFilledEvent():
-                self._screen.say(f"! {self._copy.say('full')}")
+                self._screen.say(f"! {self._copy.say('full')}", tone=Tone.CAREFUL)
             case ContextTrimmedEvent(dropped_turns):
-                self._screen.say(f"! {self._copy.say('olderLeftOut' if dropped_turns else 'resultCut')}")
+                self._screen.say(f"! {self._copy.say('olderLeftOut' if dropped_turns else 'resultCut')}", tone=Tone.CAREFUL)
             case NoticeRaisedEvent(text=text):
-                self._screen.say(f"! {text}")
+                self._screen.say(f"! {text}", tone=Tone.CAREFUL)
             case TurnEndedEvent():
                 self._shown = ""
                 self._screen.settle()
@@ -91,8 +95,9 @@ class TurnDisplay:
         if not self._shown and not delta.strip():
             # Nothing to see yet: the name would stand alone.
             return
-        self._screen.answer_piece(delta if self._shown else f"{self._name}{delta.lstrip()}")
-        self._shown += delta if self._shown else delta.lstrip()
+        delta = delta if self._shown else delta.lstrip()
+        self._screen.answer_piece(delta, name=self._name)
+        self._shown += delta
 
     def _show_answer(self, text: str) -> None:
         shown, self._shown = self._shown, ""
@@ -101,29 +106,31 @@ class TurnDisplay:
         else:
             if shown:
                 # What a model claims and no call did is left out of the answer, and stands on the screen already.
-                self._screen.say(f"! {CORRECTED}")
+                self._screen.say(f"! {CORRECTED}", tone=Tone.CAREFUL)
             self._screen.answer(text, name=self._name)
 
     def _propose(self, call: Call) -> None:
         self._are_parallel = bool(self._calls)
         self._calls[call["id"]] = call
-        self._screen.say(f"· {_signature(call)}")
+        self._screen.say(f"· {_signature(call)}", tone=Tone.CODE)
 
     def _show_result(self, call: Call | None, result: Result) -> None:
         name = "the call" if call is None else call["name"]
         if self._are_parallel and call is not None:
             # Of several that were asked for together, each result says whose it is.
-            self._screen.say(f"· {_signature(call)}:")
+            self._screen.say(f"· {_signature(call)}:", tone=Tone.CODE)
         if result["outcome"] != "ok":
-            self._screen.say(f"· {self._copy.explain_outcome(name, result)}")
+            self._screen.say(f"· {self._copy.explain_outcome(name, result)}", tone=Tone.CAREFUL)
             return
         run = run_of(result)
         streams = (run["stdout"], run.get("stderr", "")) if run else (result["content"],)
         text = "\n".join(stream.rstrip("\n") for stream in streams if stream)
         if text:
-            self._screen.excerpt(text.expandtabs(4), _HEAD_SHOWN, _TAIL_SHOWN)
+            number = self._results.add(text)
+            whole = f"; /result {number} shows all" if self._is_conversation else "; --transcript FILE keeps all"
+            self._screen.excerpt(text.expandtabs(4), _HEAD_SHOWN, _TAIL_SHOWN, whole)
         if run and run["exit_code"] != 0:
-            self._screen.say(f"· {name} ended with exit code {run['exit_code']}")
+            self._screen.say(f"· {name} ended with exit code {run['exit_code']}", tone=Tone.CAREFUL)
 
 
 def _signature(call: Call) -> str:
