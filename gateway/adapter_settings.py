@@ -8,6 +8,7 @@ from pathlib import Path
 import gateway
 from gateway.adapters.inference.catalog import models_folder
 from gateway.adapters.inference.factory import ModelChoice
+from gateway.adapters.inference.presets import keys_of
 from gateway.adapters.tools.builtin.workspace import AuditReader
 from gateway.adapters.tools.sources import ToolsConfig, no_audit
 from gateway.sandbox.job import SandboxPreference
@@ -44,6 +45,7 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
         url=settings.model_url,
         url_model=settings.model_name,
         url_key=settings.model_key.get_secret_value(),
+        keys=keys_of(os.environ),
         prompt_cache=settings.prompt_cache,
         sandbox=SandboxPreference(settings.sandbox) if settings.model_sandbox == "on" else None,
     )

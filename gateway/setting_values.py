@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, DirectoryPath, Field, FilePath, SecretStr
 
+from gateway.adapters.inference.presets import preset_of
 from gateway.core.errors import Misconfigured
 from gateway.installation import require_web
 
@@ -61,7 +62,7 @@ def _program(path: str) -> str:
 
 
 def _model(name: str) -> str:
-    if name.lower().endswith(".gguf") and not Path(os.path.expanduser(name)).is_file():
+    if preset_of(name) is None and name.lower().endswith(".gguf") and not Path(os.path.expanduser(name)).is_file():
         raise ValueError("it should be an existing GGUF file, a name of `countersign models list`, `stub` or `none`")
     return name
 

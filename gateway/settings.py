@@ -65,7 +65,9 @@ class Settings(BaseSettings):
     http_allow_hosts: tuple[HostAndPort, ...] = Field((), description="host:port that http_get may reach though it is not public")
 
     model: ModelName = Field(
-        "default", min_length=1, description="catalogue name or path of a GGUF file; `stub` for fixed rules, `none` for no model"
+        "default",
+        min_length=1,
+        description="catalogue name, path of a GGUF file, or `PRESET/NAME` like `ollama/qwen3:4b`; `stub`, `none`",
     )
     model_url: str = Field("", description="base URL of an OpenAI-compatible server to use instead of a local model")
     model_name: str = Field("", description="model to ask for at `model_url`; its first one when empty")

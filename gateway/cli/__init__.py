@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "session": ("gateway.cli.session", "List the agent sessions of the running gateway, and lower what one may do."),
     "smoke": ("gateway.cli.smoke", "Try every decision once, on a throw-away gateway."),
     "doctor": ("gateway.cli.doctor", "Say what is missing or wrong on this machine, and what to do about it."),
-    "models": ("gateway.cli.models", "List, fetch and show the local models."),
+    "models": ("gateway.cli.models", "List, fetch and show models, and ask model servers."),
     "traces-to-data": ("gateway.cli.traces", "Make training data of recorded trajectories."),
     "policy": ("gateway.cli.policy", "Test the policy against its table of decisions."),
     "audit": ("gateway.cli.audit", "Verify, export and read the audit log."),

@@ -95,8 +95,9 @@ def agent(
 ) -> None:
     """Talk to an agent here, in the terminal.
 
-    MODEL is a GGUF file, a name of the catalogue (`countersign models list`) or the URL of an OpenAI-compatible server. Every
-    call goes through the same gate, ledger and log as in the web shell. With --single, what is piped in is read with the
+    MODEL is a GGUF file, a name of the catalogue (`countersign models list`), a model of a server with a name (`ollama/NAME`, see
+    `countersign models presets`) or the URL of an OpenAI-compatible server. Every call goes through the same gate, ledger and log
+    as in the web shell. With --single, what is piped in is read with the
     question. Exit status: 0 answered, 1 failed, 2 wrong usage or settings, 3 a call needed a person and nobody was there, 130
     interrupted.
     """
@@ -169,7 +170,8 @@ def model_options(model: str) -> dict[str, str]:
         return {"model_url": model}
     why = _why_not(model)
     if why is not None:
-        raise Misconfigured(f"{why}; name a GGUF file, a model of `countersign models list` or a URL (see docs/MODELS_BYO.md)")
+        kinds = "a GGUF file, a model of `countersign models list`, one of a server like `ollama/NAME`, or a URL"
+        raise Misconfigured(f"{why}; name {kinds} (see docs/MODELS_BYO.md)")
     return {"model": model, "model_url": ""}
 
 
@@ -177,7 +179,10 @@ def _why_not(model: str) -> str | None:
     """What is wrong with a MODEL that is no URL; None for a file that is there, and for what may be a name of the catalogue."""
     from gateway.adapters.inference.catalog import expand
     from gateway.adapters.inference.factory import NO_MODEL
+    from gateway.adapters.inference.presets import preset_of
 
+    if preset_of(model):
+        return None
     path = expand(model)
     if model in ("", NO_MODEL):
         return "an agent needs a model"

@@ -1,4 +1,4 @@
-"""`countersign models`: which local models there are by name, and how they get here."""
+"""`countersign models`: which models there are by name, and how they get here."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gateway.adapters.inference.diagnosis import free_disk
 from gateway.adapters.inference.fetch import SPARE_BYTES, Report, fetch_model, is_present, weights_path
 from gateway.adapters.inference.machine_memory import total_memory
 from gateway.adapters.inference.recommend import Machine, Objection, Recommendation, memory_wanted, recommend
+from gateway.cli.model_presets import presets
 
 _MIB = 1 << 20
 _USE = {True: "commercial use allowed", False: "no commercial use", None: "commercial use unknown"}
@@ -27,6 +28,9 @@ def models() -> None:
 
     They are kept in $COUNTERSIGN_MODELS, else in countersign/models in the XDG data home.
     """
+
+
+models.add_command(presets)
 
 
 @models.command("list")

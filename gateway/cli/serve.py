@@ -9,6 +9,7 @@ import click
 
 from gateway.adapters.inference.catalog import models_folder
 from gateway.adapters.inference.factory import WEIGHTLESS
+from gateway.adapters.inference.presets import preset_of
 from gateway.core.errors import ModelUnavailable
 from gateway.settings import Settings
 from gateway.settings_reading import load_settings
@@ -25,7 +26,7 @@ TOOL_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--tools", "tool_files", multiple=True, type=TOOL_FILE, metavar="FILE", help="JSON file with programs as tools.")
 @click.option("--builtin-tools/--no-builtin-tools", default=None, help="Whether to offer the built-in tools.  [default: yes]")
 @click.option("--tools-module", "tools_modules", multiple=True, metavar="MODULE", help="Python module with further tools.")
-@click.option("--model", metavar="NAME|FILE|stub|none", help="Catalogue name or GGUF file of the local model.")
+@click.option("--model", metavar="NAME|FILE|PRESET/NAME|stub|none", help="Model: catalogue name, file, ollama/NAME.")
 @click.option("--model-url", metavar="URL", help="OpenAI-compatible server to use instead of a local model.")
 @click.option("--names", type=click.Choice(["subdomains", "addresses"]), help="How the two origins differ.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="How much to log.")
@@ -48,7 +49,7 @@ def serve(tools_modules: tuple[str, ...], tool_files: tuple[Path, ...], **option
 
 def bring_model(settings: Settings) -> None:
     """Fetch the chosen catalogue model before the first start. Raises ModelUnavailable, Misconfigured."""
-    if settings.model_url or settings.model in WEIGHTLESS:
+    if settings.model_url or settings.model in WEIGHTLESS or preset_of(settings.model):
         return
     from gateway.adapters.inference.fetch import is_present
     from gateway.adapters.inference.local import named_entry

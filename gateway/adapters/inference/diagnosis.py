@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 from gateway.adapters.inference.confinement import choose_confinement
 from gateway.adapters.inference.engine import WheelEngine, find_engine
-from gateway.adapters.inference.factory import NO_MODEL, STUB_MODEL, ModelChoice
+from gateway.adapters.inference.factory import NO_MODEL, STUB_MODEL, ModelChoice, remote_backend
 from gateway.adapters.inference.fetch import SPARE_BYTES, weights_path
 from gateway.adapters.inference.local import Weights, identify, named_entry
 from gateway.adapters.inference.machine_memory import available_memory
-from gateway.adapters.inference.openai_api import RemoteBackend
+from gateway.adapters.inference.presets import preset_of
 from gateway.core.errors import GatewayError
 from gateway.runtime.ports import Clock, ModelPhase
 
@@ -30,7 +30,7 @@ class Finding(NamedTuple):
 
 async def diagnose_model(choice: ModelChoice, clock: Clock) -> list[Finding]:
     """Look at everything that the chosen model needs. Starts nothing; reads weights whole if they were never checked."""
-    if choice.url:
+    if choice.url or preset_of(choice.model):
         return [await _ask_remote(choice, clock)]
     if choice.model == NO_MODEL:
         return [Finding("model", ok=True, sentence="none, as set; only direct calls of tools will work")]
@@ -41,9 +41,7 @@ async def diagnose_model(choice: ModelChoice, clock: Clock) -> list[Finding]:
 
 async def _ask_remote(choice: ModelChoice, clock: Clock) -> Finding:
     try:
-        backend = RemoteBackend(
-            choice.url, model=choice.url_model, key=choice.url_key, context_tokens=choice.context_tokens, clock=clock
-        )
+        backend = remote_backend(choice, clock)
     except GatewayError as error:
         return Finding("model", ok=False, sentence=error.message)
     await backend.start()
@@ -53,7 +51,11 @@ async def _ask_remote(choice: ModelChoice, clock: Clock) -> Finding:
         await backend.stop()
     if state.phase is not ModelPhase.READY:
         return Finding("model", ok=False, sentence=state.detail)
-    return Finding("model", ok=True, sentence=f"{models[0].display_name} at COUNTERSIGN_MODEL_URL")
+    return Finding(
+        "model",
+        ok=True,
+        sentence=f"{models[0].display_name} at {models[0].id.removeprefix('remote:').removesuffix(f':{models[0].display_name}')}",
+    )
 
 
 def _look_around(choice: ModelChoice) -> list[Finding]:

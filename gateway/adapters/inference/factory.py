@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from gateway.adapters.inference.absent import AbsentModel
 from gateway.adapters.inference.engine import Threads
+from gateway.adapters.inference.presets import preset_of
 from gateway.core.canonical import Json
 from gateway.runtime.ports import Clock, InferenceBackend, ModelState
 from gateway.sandbox.job import SandboxPreference
 
 if TYPE_CHECKING:
+    from gateway.adapters.inference.remote import RemoteBackend
     from gateway.adapters.inference.warm_prefix import PrefixState
 
 NO_MODEL: Final = "none"
@@ -28,9 +30,10 @@ WEIGHTLESS: Final = frozenset({NO_MODEL, STUB_MODEL})
 class ModelChoice:
     """What the operator chose. `url` wins over `model`; folders need not exist.
 
-    `model` is a catalogue name, `default`, the path of a file that ends in `.gguf`, `stub` or `none`. `origins` are our own, the
-    only ones that a browser may read the sidecar from; `threads` None means what fits this machine. In `prompt_cache` a local
-    model keeps evaluated prompts for other state folders too. `sandbox` confines a local model's server; None does not.
+    `model` is a catalogue name, `default`, the path of a file that ends in `.gguf`, `PRESET/NAME`, `stub` or `none`. `origins`
+    are our own, the only ones that a browser may read the sidecar from; `threads` None means what fits this machine. In
+    `prompt_cache` a local model keeps evaluated prompts for other state folders too. `sandbox` confines a local model's server;
+    None does not. `keys` are those of the presets' own variables, by preset: a server gets no key but its own.
     """
 
     model: str
@@ -43,6 +46,7 @@ class ModelChoice:
     url: str = ""
     url_model: str = ""
     url_key: str = field(default="", repr=False)
+    keys: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     prompt_cache: Path | None = None
     sandbox: SandboxPreference | None = SandboxPreference.AUTO
 
@@ -62,19 +66,20 @@ class WarmingBackend(Protocol):
     async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState: ...
 
 
+def remote_backend(choice: ModelChoice, clock: Clock) -> RemoteBackend:
+    """The backend of a choice whose model is behind a URL. Raises Misconfigured."""
+    from gateway.adapters.inference.remote import RemoteBackend
+
+    preset, name = ("", choice.url_model) if choice.url else preset_of(choice.model) or ("", "")
+    key = choice.keys.get(preset, "") if preset else choice.url_key
+    return RemoteBackend(choice.url, model=name, key=key, context_tokens=choice.context_tokens, clock=clock, preset=preset)
+
+
 def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
     """The backend of a choice, not started yet. Raises Misconfigured for an unusable URL or prompt cache."""
     # Imported when chosen: both bring an HTTP client, 7 MB for a gateway without a model.
-    if choice.url:
-        from gateway.adapters.inference.openai_api import RemoteBackend
-
-        return RemoteBackend(
-            choice.url,
-            model=choice.url_model,
-            key=choice.url_key,
-            context_tokens=choice.context_tokens,
-            clock=clock,
-        )
+    if choice.url or preset_of(choice.model):
+        return remote_backend(choice, clock)
     if choice.model == NO_MODEL:
         return AbsentModel()
     if choice.model == STUB_MODEL:

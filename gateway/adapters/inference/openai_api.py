@@ -9,40 +9,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
-from urllib.parse import SplitResult, urlsplit
 
 import aiohttp
 import orjson
 
 from gateway.core.canonical import Json
-from gateway.core.errors import InvalidRequest, MalformedJson, Misconfigured, ModelUnavailable, NotFound
-from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase, ModelState
+from gateway.core.errors import InvalidRequest, MalformedJson, ModelUnavailable, NotFound
+from gateway.runtime.ports import InferenceStream, ModelPhase
 
 CONNECT_SECONDS: Final = 10.0
 
 SILENCE_SECONDS: Final = 600.0
 """Between two pieces of an answer. llama.cpp sends a comment every 30 s; a large remote model may think for minutes."""
 
-LIST_SECONDS: Final = 5.0
-LIST_AGAIN_SECONDS: Final = 10.0
-"""Between two attempts to learn what an unreachable server offers, so that nobody waits for it on every page."""
-
 CHAT: Final = "/v1/chat/completions"
 PATHS: Final = frozenset({CHAT, "/v1/completions", "/v1/embeddings"})
 """What may be asked. llama.cpp's server can do more (slots, adapters, loading files), which no caller needs."""
 
-REMOTE_OUTPUT_TOKENS: Final = 4096
-LARGEST_CONTEXT: Final = 10_000_000
-LONGEST_NAME: Final = 128
-_LONGEST_HOST: Final = 64
-"""Both become part of an id, which has at most 200 characters."""
-
 DOCUMENT_BYTES: Final = 4 << 20
 """A list of models; the longest public ones have some 500 KB."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerWords:
+    """How errors speak of a server: what it is called, what to do when it does not answer, and what its key is read from."""
+
+    title: str = "the model server"
+    start: str = "check that it runs, and its URL"
+    key_variable: str = "COUNTERSIGN_MODEL_KEY"
 
 
 class UpstreamResponse:
@@ -73,7 +72,10 @@ class UpstreamResponse:
 class Upstream:
     """One server. Use between `open` and `close`, in one event loop."""
 
-    def __init__(self, base: str, *, key: str, socket: Path | None = None, keep_alive: bool = False) -> None:
+    def __init__(
+        self, base: str, *, key: str, socket: Path | None = None, keep_alive: bool = False, words: ServerWords | None = None
+    ) -> None:
+        self._words = words or ServerWords()
         self._base = base.rstrip("/")
         self._headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._socket = socket
@@ -113,15 +115,15 @@ class Upstream:
         """The JSON of a GET. Raises ModelUnavailable."""
         try:
             async with asyncio.timeout(seconds), self._get(path, self._headers) as response:
-                _check(response)
+                self._check(response)
                 document = bytearray()
                 async for chunk in response.content.iter_any():
                     document += chunk
                     if len(document) > DOCUMENT_BYTES:
-                        raise _unreachable()
+                        raise self._unreachable()
                 return orjson.loads(document)
         except (aiohttp.ClientError, OSError, orjson.JSONDecodeError):
-            raise _unreachable() from None
+            raise self._unreachable() from None
 
     async def post_json(self, path: str, body: Json) -> tuple[int, Json]:
         """POST a JSON value; status and JSON of the whole answer, None for one that is no JSON. Raises ModelUnavailable."""
@@ -130,7 +132,7 @@ class Upstream:
             async for chunk in answer.chunks():
                 document += chunk
                 if len(document) > DOCUMENT_BYTES:
-                    raise _unreachable()
+                    raise self._unreachable()
         try:
             return answer.status, orjson.loads(document)
         except orjson.JSONDecodeError:
@@ -143,9 +145,9 @@ class Upstream:
         try:
             response = await self._opened.post(self._base + path, data=body, headers=headers, allow_redirects=False)
         except (aiohttp.ClientError, OSError):
-            raise _unreachable() from None
+            raise self._unreachable() from None
         try:
-            _check(response)
+            self._check(response)
             yield UpstreamResponse(response)
         finally:
             # Not `release`: that would read on to keep the connection, and the server would go on generating.
@@ -157,152 +159,36 @@ class Upstream:
     @property
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            raise _unreachable()
+            raise self._unreachable()
         return self._session
 
+    def _check(self, response: aiohttp.ClientResponse) -> None:
+        """What is not an answer to the request but a trouble between gateway and server. Raises ModelUnavailable."""
+        words = self._words
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            # Nobody asked for that, and a few bytes can unpack into more than there is memory.
+            raise ModelUnavailable(f"{words.title} answers in a compressed form, which is not read here", ModelPhase.ABSENT)
+        match response.status:
+            case 401 | 403:
+                # Passed on, a browser would take it for its own sign-in, and some servers quote the key.
+                raise ModelUnavailable(f"{words.title} refuses the key; check {words.key_variable}", ModelPhase.ABSENT)
+            case 503:
+                raise ModelUnavailable("the model is being loaded, or is busy; try again in a moment", ModelPhase.STARTING)
+            case status if 300 <= status < 400:
+                raise ModelUnavailable(
+                    f"{words.title} answers with a redirect; set COUNTERSIGN_MODEL_URL to its end", ModelPhase.ABSENT
+                )
+            case _:
+                return
 
-class RemoteBackend:
-    """The InferenceBackend port over a server that an operator names. Its models count as remote, on this machine too.
-
-    Which server answers at a URL, even on loopback, is not known here; weights have no digest, so `id` names host and model.
-    """
-
-    def __init__(self, url: str, *, model: str, key: str, context_tokens: int, clock: Clock) -> None:
-        """`url` with or without its `/v1`; an empty `model` takes the first one that the server lists."""
-        parts = _split(url)
-        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise Misconfigured("COUNTERSIGN_MODEL_URL must be a base URL like http://localhost:11434/v1")
-        if parts.username is not None or parts.password is not None:
-            raise Misconfigured("COUNTERSIGN_MODEL_URL must not hold a password; set COUNTERSIGN_MODEL_KEY")
-        if not _is_name(model):
-            raise Misconfigured(f"a model's name is at most {LONGEST_NAME} characters that can be seen")
-        self._host = parts.netloc
-        self._model = model
-        self._context_tokens = context_tokens
-        self._clock = clock
-        self._upstream = Upstream(url.rstrip("/").removesuffix("/v1"), key=key, keep_alive=True)
-        self._info: ModelInfo | None = None
-        self._asked_at: float | None = None
-        self._state = ModelState(ModelPhase.STARTING, f"the model server at {self._host} has not been asked yet")
-
-    async def start(self) -> None:
-        """Make ready, and learn what the server offers if it answers now."""
-        await self._upstream.open()
-        await self._learn()
-
-    async def stop(self) -> None:
-        """Close every connection."""
-        await self._upstream.close()
-        self._state = ModelState(ModelPhase.STOPPED, "the gateway is stopping")
-
-    async def models(self) -> Sequence[ModelInfo]:
-        """The one model; nothing while an unnamed one cannot be learned."""
-        if self._state.phase is not ModelPhase.READY:
-            await self._learn()
-        if self._info is not None:
-            return (self._info,)
-        return (self._describe(self._model, {}),) if self._model else ()
-
-    def state(self) -> ModelState:
-        """As of the last question."""
-        return self._state
-
-    @contextlib.asynccontextmanager
-    async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
-        """POST with the server's own name for the model. Raises ModelUnavailable."""
-        check_path(path)
-        models = await self.models()
-        if not models:
-            raise ModelUnavailable(self._state.detail, self._state.phase)
-        try:
-            async with self._upstream.ask(path, with_members(body, {"model": models[0].display_name})) as answer:
-                self._state = ModelState(ModelPhase.READY, "")
-                yield answer
-        except ModelUnavailable as error:
-            self._state = self._trouble(error)
-            raise
-
-    async def _learn(self) -> None:
-        now = self._clock.monotonic()
-        if self._asked_at is not None and now - self._asked_at < LIST_AGAIN_SECONDS:
-            return
-        self._asked_at = now
-        try:
-            listed = await self._upstream.read_json("/v1/models", seconds=LIST_SECONDS)
-        except ModelUnavailable as error:
-            self._state = self._trouble(error)
-            return
-        offers = _offers_of(listed)
-        name = self._model or next(iter(offers), "")
-        if not name:
-            self._state = ModelState(ModelPhase.ABSENT, f"the model server at {self._host} lists no model")
-            return
-        self._info = self._describe(name, offers.get(name, {}))
-        self._state = ModelState(ModelPhase.READY, "")
-
-    def _trouble(self, error: ModelUnavailable) -> ModelState:
-        return ModelState(ModelPhase(error.state), f"{self._host}: {error.message}")
-
-    def _describe(self, name: str, offer: dict[str, Any]) -> ModelInfo:
-        context = _context_of(offer) or self._context_tokens
-        return ModelInfo(
-            id=f"remote:{self._host[:_LONGEST_HOST]}:{name}",
-            display_name=name,
-            arch="unknown",
-            context_tokens=context,
-            output_tokens=min(REMOTE_OUTPUT_TOKENS, context),
-            backend="openai-compatible",
-            quantisation="unknown",
-            supports_tools=True,
-            licence="unknown",
-            local=False,
-        )
-
-
-def _split(url: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(url)
-        # Raises for a name that could not be looked up.
-        (parts.hostname or "").encode("idna")
-        return None if parts.port == 0 else parts
-    except ValueError:
-        return None
+    def _unreachable(self) -> ModelUnavailable:
+        return ModelUnavailable(f"{self._words.title} does not answer; {self._words.start}", ModelPhase.CRASHED)
 
 
 def check_path(path: str) -> None:
     """Raises NotFound for a path that must not be asked."""
     if path not in PATHS:
         raise NotFound(f"there is no `{path[:64]}`")
-
-
-def _is_name(text: str) -> bool:
-    return len(text) <= LONGEST_NAME and text.isprintable()
-
-
-def _offers_of(listed: Any) -> dict[str, dict[str, Any]]:
-    """Models by id, of any answer; what has no id is passed over."""
-    offers: dict[str, dict[str, Any]] = {}
-    match listed:
-        case {"data": [*entries]}:
-            for entry in entries:
-                match entry:
-                    case {"id": str(name)} if _is_name(name):
-                        offers[name] = cast("dict[str, Any]", entry)
-                    case _:
-                        pass
-        case _:
-            pass
-    return offers
-
-
-def _context_of(offer: dict[str, Any]) -> int | None:
-    """Context tokens, as vLLM, OpenRouter and llama.cpp say it; OpenAI does not."""
-    match offer:
-        case {"max_model_len": int(tokens)} | {"context_length": int(tokens)} | {"meta": {"n_ctx": int(tokens)}} if tokens > 1:
-            # `true` is an integer too, and 1.
-            return min(tokens, LARGEST_CONTEXT)
-        case _:
-            return None
 
 
 def with_members(body: bytes, members: Mapping[str, Json]) -> bytes:
@@ -314,26 +200,3 @@ def with_members(body: bytes, members: Mapping[str, Json]) -> bytes:
     if not isinstance(asked, dict):
         raise InvalidRequest("the body is not an object")
     return orjson.dumps({**cast("dict[str, Any]", asked), **members})
-
-
-def _check(response: aiohttp.ClientResponse) -> None:
-    """What is not an answer to the request but a trouble between gateway and server. Raises ModelUnavailable."""
-    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        # Nobody asked for that, and a few bytes can unpack into more than there is memory.
-        raise ModelUnavailable("the model server answers in a compressed form, which is not read here", ModelPhase.ABSENT)
-    match response.status:
-        case 401 | 403:
-            # Passed on, a browser would take it for its own sign-in, and some servers quote the key.
-            raise ModelUnavailable("the model server refuses the key; check COUNTERSIGN_MODEL_KEY", ModelPhase.ABSENT)
-        case 503:
-            raise ModelUnavailable("the model is being loaded, or is busy; try again in a moment", ModelPhase.STARTING)
-        case status if 300 <= status < 400:
-            raise ModelUnavailable(
-                "the model server answers with a redirect; set COUNTERSIGN_MODEL_URL to its end", ModelPhase.ABSENT
-            )
-        case _:
-            return
-
-
-def _unreachable() -> ModelUnavailable:
-    return ModelUnavailable("the model server does not answer; check that it runs, and its URL", ModelPhase.CRASHED)

@@ -17,7 +17,7 @@ from gateway.adapters.inference.engine import find_engine
 from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
 from gateway.adapters.inference.local import LocalBackend, identify
 from gateway.adapters.inference.machine_memory import available_memory
-from gateway.adapters.inference.openai_api import RemoteBackend
+from gateway.adapters.inference.remote import RemoteBackend
 from gateway.core.errors import Misconfigured, ModelUnavailable, NotFound
 from gateway.runtime.ports import ModelPhase
 from gateway.sandbox.job import SandboxPreference

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from gateway.adapters.inference.openai_api import RemoteBackend
+from gateway.adapters.inference.remote import RemoteBackend
 from gateway.core.errors import InvalidRequest, MalformedJson, Misconfigured, ModelUnavailable, NotFound
 from gateway.runtime.ports import ModelPhase
 from tests.fakes.clock import FakeClock
