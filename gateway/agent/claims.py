@@ -35,6 +35,10 @@ _BEFORE_NOW: Final = "already"
 _SENTENCE: Final = re.compile(rf"[^\n]+?(?:[.!?]+(?=[{SPACE}]|\Z)|(?=\n)|\Z)[{SPACE}]*|[{SPACE}]+")
 
 
+_BLOCK: Final = re.compile(r"^(`{3,})\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
+_NUMBERED: Final = re.compile(r"^[0-9]+: ")
+
+
 class _Form(Enum):
     """How a sentence claims an act."""
 
@@ -59,9 +63,24 @@ class TurnRecord:
 def without_false_claims(text: str, record: TurnRecord) -> str:
     """The text without the sentences that claim what no call on record did. The same text where there is none."""
     asked = asked_acts(record.message)
-    sentences = [match[0] for match in _SENTENCE.finditer(text)]
-    kept = [each for each in sentences if not _is_false(each, asked, record)]
-    return text if len(kept) == len(sentences) else trim("".join(kept))
+    kept: list[str] = []
+    end = 0
+    for block in _BLOCK.finditer(text):
+        if _is_quoted(block[2], record):
+            kept += [*_kept(text[end : block.start()], asked, record), block[0]]
+            end = block.end()
+    kept += _kept(text[end:], asked, record)
+    return text if "".join(kept) == text else trim("".join(kept))
+
+
+def _kept(text: str, asked: Sequence[AskedAct], record: TurnRecord) -> list[str]:
+    return [match[0] for match in _SENTENCE.finditer(text) if not _is_false(match[0], asked, record)]
+
+
+def _is_quoted(block: str, record: TurnRecord) -> bool:
+    """Whether each line of a block stands in a result, as the loop itself shows it: they are no claims of the agent's."""
+    contents = "\n".join(each.result["content"] for each in record.closed)
+    return all(_NUMBERED.sub("", line) in contents or line in contents for line in block.split("\n"))
 
 
 def _is_false(sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> bool:

@@ -11,8 +11,9 @@ from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.acts import listed_wishes, plain_wishes
+from gateway.agent.answers import has_wrong_number, own_answer, show_closest, source_of, with_place
 from gateway.agent.browser import trim
-from gateway.agent.budget import cut, fit_messages, length_of, tokens_of, tokens_of_prompt
+from gateway.agent.budget import cut, fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
@@ -32,8 +33,9 @@ from gateway.agent.lane import (
 )
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import ToolMessage
+from gateway.agent.passages import fitting_passages
 from gateway.agent.ports import ChatMessage, ChatRequest
-from gateway.agent.prompts import action_prefix, describe_mistake, fixed_report, report_prompt
+from gateway.agent.prompts import action_prefix, describe_mistake, report_prompt
 from gateway.agent.provenance import neutralise
 from gateway.agent.reading import reading_for
 from gateway.agent.repair import MAX_REPAIRS, correction
@@ -140,7 +142,7 @@ async def _conclude(lane: LaneInput, state: TurnProgress, last: ToolMessage) -> 
     # A person's no, a timeout and a refusal are said in our words: a small model invents reasons for them.
     if outcome == "ok":
         wish = _asked_for(lane, state)
-        text = fixed_report(last, wish, lane.words) or await _report(lane, wish, last)
+        text = own_answer(last, wish, lane.tools, lane.words, lane.copy) or await _report(lane, wish, last)
     else:
         text = lane.copy.explain_outcome(last.call["name"], last.result)
     rest = (lane.actions or [])[state.finished + 1 :]
@@ -154,9 +156,10 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
     bare = tokens_of_prompt(report_prompt(question, last, "", lane.words))
     room = max(0, lane.model["contextTokens"] - tokens_for(lane) - PROMPT_MARGIN - bare)
     content: str = last.result["content"]
-    if length_of(content) > room * CHARACTERS_PER_TOKEN:
+    body = fitting_passages(content, question, room * CHARACTERS_PER_TOKEN)
+    if body != content:
         lane.listener.trimmed(0)
-    prompt = report_prompt(question, last, cut(content, room * CHARACTERS_PER_TOKEN), lane.words)
+    prompt = report_prompt(question, last, body, lane.words)
     shown = 0
 
     def hear(text: str) -> None:
@@ -166,4 +169,9 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
         shown = len(text)
 
     heard = await collect(lane, ChatRequest(prompt, tokens_for(lane), lane.stop), hear=hear)
-    return heard.text if trim(heard.text) else lane.copy.say("worded")
+    if not trim(heard.text):
+        return lane.copy.say("worded")
+    if not has_wrong_number(heard.text, question, last):
+        return with_place(trim(heard.text), question, last)
+    lane.listener.discarded()
+    return show_closest(lane.copy.say("notSure"), question, source_of(last))

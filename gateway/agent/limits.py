@@ -50,6 +50,13 @@ class LoopLimits:
     name_weight: int
     term_saturation: float
     length_share: float
+    passage_lines: int
+    place_lines: int
+    excerpt_lines: int
+    excerpt_characters: int
+    closest_lines: int
+    addends_shown: int
+    further_reads: int
     copied_strings: int
     found_names: int
     focus_characters: int

@@ -10,7 +10,6 @@ from gateway.agent.words import words_of
 
 _ASKING: Final = frozenset(VOCABULARY.asking_words)
 _EXPLAINING: Final = frozenset(VOCABULARY.explaining_verbs)
-_COUNTING: Final = frozenset(VOCABULARY.counting_words)
 _WHOLE: Final = frozenset(
     (
         *VOCABULARY.whole_words,
@@ -27,11 +26,9 @@ _WHOLE: Final = frozenset(
 def asks_about_content(wish: str) -> bool:
     """Whether an answer out of the content is asked for, such as "when is the dentist in notes/todo.txt?".
 
-    A wish for the content itself is answered by showing it, and so is one for a number: a small model adds and counts wrongly.
+    A wish for the content itself is answered by showing it.
     """
     words = words_of(wish)
     bare = {word.bare for word in words}
-    if not bare.isdisjoint(_COUNTING):
-        return False
     about = [word for word in words if word.bare not in _WHOLE and not is_thing(wish[word.start : word.end])]
     return not bare.isdisjoint(_EXPLAINING) or (not bare.isdisjoint(_ASKING) and bool(about))

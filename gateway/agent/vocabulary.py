@@ -38,7 +38,15 @@ class LoopVocabulary:
     question_words: _Words
     asking_words: _Words
     explaining_verbs: _Words
-    counting_words: _Words
+    figures: Mapping[str, _Words]
+    figure_nouns: _Words
+    counted_nouns: Mapping[str, _Words]
+    total_labels: _Words
+    identifiers: _Words
+    units: _Words
+    same_words: Mapping[str, _Words]
+    newest_words: _Words
+    light_words: _Words
     whole_words: _Words
     removing_verbs: _Words
     search_verbs: _Words

@@ -51,14 +51,32 @@ const COMMON: ReadonlySet<string> = new Set([
   ...vocabulary.cues,
   ...ACTS.flatMap(([, { verbs }]) => verbs),
 ]);
+const BLOCK = /^(`{3,})\n(.*?)\n\1$/gms;
+const NUMBERED = /^[0-9]+: /;
 const SENTENCE = /[^\n]+?(?:[.!?]+(?=\s|$)|(?=\n)|$)\s*|\s+/g;
 
 /** The text without the sentences that claim what no call on record did. The same text where there is none. */
 export function withoutFalseClaims(text: string, record: TurnRecord): string {
   const asked = askedActs(record.message);
-  const sentences = text.match(SENTENCE) ?? [];
-  const kept = sentences.filter((sentence) => !isFalse(sentence, asked, record));
-  return kept.length === sentences.length ? text : kept.join("").trim();
+  const kept: string[] = [];
+  let end = 0;
+  for (const { 0: block, 2: quoted = "", index } of text.matchAll(BLOCK)) {
+    if (!isQuoted(quoted, record)) continue;
+    kept.push(...keptOf(text.slice(end, index), asked, record), block);
+    end = index + block.length;
+  }
+  kept.push(...keptOf(text.slice(end), asked, record));
+  return kept.join("") === text ? text : kept.join("").trim();
+}
+
+function keptOf(text: string, asked: readonly AskedAct[], record: TurnRecord): string[] {
+  return (text.match(SENTENCE) ?? []).filter((sentence) => !isFalse(sentence, asked, record));
+}
+
+/** Whether each line of a block stands in a result, as the loop itself shows it: what a file says is no claim of the agent's. */
+function isQuoted(block: string, { closed }: TurnRecord): boolean {
+  const contents = closed.map(({ result }) => result.content).join("\n");
+  return block.split("\n").every((line) => contents.includes(line.replace(NUMBERED, "")) || contents.includes(line));
 }
 
 function isFalse(sentence: string, asked: readonly AskedAct[], record: TurnRecord): boolean {

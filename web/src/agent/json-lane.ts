@@ -1,6 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { actionSchema } from "./action-schema.ts";
 import { listedWishes, plainWishes } from "./acts.ts";
+import { hasWrongNumber, ownAnswer, showClosest, sourceOf, withPlace } from "./answers.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import type { ChatMessage } from "./chat.ts";
@@ -11,7 +12,8 @@ import { copy, explainOutcome, nameTheRest } from "./copy.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
-import { actionPrefix, describeMistake, fixedReport, reportPrompt } from "./prompts.ts";
+import { fittingPassages } from "./passages.ts";
+import { actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { readingFor } from "./reading.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
@@ -127,7 +129,7 @@ async function conclude(input: LaneInput, state: TurnProgress, last: ToolMessage
   const { outcome } = last.result;
   // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
   const wish = askedFor(input, state);
-  const said = outcome === "ok" ? fixedReport(last, wish) : explainOutcome(last.call.name, last.result);
+  const said = outcome === "ok" ? ownAnswer(last, wish, input.tools) : explainOutcome(last.call.name, last.result);
   const text = said ?? (await report(input, wish, last));
   const rest = input.actions?.slice(state.finished + 1) ?? [];
   // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
@@ -140,7 +142,7 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
   const { chat, listener, model, signal } = input;
   const bare = tokensOfPrompt(reportPrompt(question, last, ""));
   const room = Math.max(0, model.contextTokens - MAX_STEP_TOKENS - PROMPT_MARGIN - bare);
-  const body = cut(last.result.content, room * CHARACTERS_PER_TOKEN);
+  const body = fittingPassages(last.result.content, question, room * CHARACTERS_PER_TOKEN);
   if (body !== last.result.content) listener.trimmed(0);
   const messages = reportPrompt(question, last, body);
   let shown = 0;
@@ -154,5 +156,8 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
       shown = soFar.length;
     },
   );
-  return text.trim() === "" ? copy.worded : text;
+  if (text.trim() === "") return copy.worded;
+  if (!hasWrongNumber(text, question, last)) return withPlace(text.trim(), question, last);
+  listener.discarded();
+  return showClosest(copy.notSure, question, sourceOf(last));
 }

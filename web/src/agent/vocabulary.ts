@@ -37,7 +37,15 @@ interface Vocabulary {
   readonly questionWords: Words;
   readonly askingWords: Words;
   readonly explainingVerbs: Words;
-  readonly countingWords: Words;
+  readonly figures: Readonly<Record<"sum" | "count" | "largest" | "smallest" | "average", Words>>;
+  readonly figureNouns: Words;
+  readonly countedNouns: Readonly<Record<"line" | "row" | "entry" | "file" | "folder", Words>>;
+  readonly totalLabels: Words;
+  readonly identifiers: Words;
+  readonly units: Words;
+  readonly sameWords: Readonly<Record<"load" | "memory" | "disk" | "up", Words>>;
+  readonly newestWords: Words;
+  readonly lightWords: Words;
   readonly wholeWords: Words;
   readonly removingVerbs: Words;
   readonly searchVerbs: Words;

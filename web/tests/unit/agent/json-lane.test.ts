@@ -242,9 +242,9 @@ describe("after a result", () => {
 
   test.each([
     ["delete_file", { path: "notes/old.txt" }, "Deleted `notes/old.txt`."],
-    ["read_file", { path: "a`b\nc" }, "Here is `a b c`."],
-    ["read_file", { path: 7 }, "Here is `7`."],
-    ["read_file", {}, 'Here is `""`.'],
+    ["read_file", { path: "a`b\nc" }, "Here is `a b c`.\n\n```\nwhatever\n```"],
+    ["read_file", { path: 7 }, "Here is `7`.\n\n```\nwhatever\n```"],
+    ["read_file", {}, 'Here is `""`.\n\n```\nwhatever\n```'],
   ])("what small models word wrongly is a fixed sentence beside the card: %s", async (tool, args, sentence) => {
     const call = proposed("call_0", tool, args);
     const history: Message[] = [

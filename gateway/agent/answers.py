@@ -1,0 +1,97 @@
+"""What the loop itself answers from a result: the content that was asked to be seen, the figures of a machine, and numbers that
+somebody would have to work out. A small model words these wrongly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from gateway.agent.acts import READING
+from gateway.agent.copy import Copy
+from gateway.agent.excerpts import cited, excerpt_of, numbered
+from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_figure, figure_in
+from gateway.agent.limits import LIMITS
+from gateway.agent.messages import Call, Tool, ToolMessage
+from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, place_of
+from gateway.agent.prompts import fixed_report
+from gateway.agent.quantities import numbers_in
+from gateway.agent.tables import rows_about
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import words_of
+
+_LABEL: Final = re.compile(r"[^:]*")
+_NUMBER: Final = re.compile(r"[0-9]{1,3}")
+_NEWEST: Final = frozenset(VOCABULARY.newest_words)
+_EXTREMES: Final = frozenset({Figure.LARGEST, Figure.SMALLEST})
+
+
+def source_of(message: ToolMessage) -> ResultSource:
+    """What a result is of, for people: its file, what was searched for, or the tool. Only a file has lines that people know."""
+    call: Call = message.call
+    slots = {slot_of(name): value for name, value in call["arguments"].items() if isinstance(value, str)}
+    name = slots.get(Slot.QUERY) or slots.get(Slot.PATH) or slots.get(Slot.URL) or call["name"]
+    has_lines = READING in parts_of(call["name"]) and Slot.PATH in slots
+    return ResultSource(name, message.result["content"], not message.result.get("truncated"), has_lines)
+
+
+def own_answer(message: ToolMessage, wish: str, tools: Sequence[Tool], words: Mapping[str, Any], copy: Copy) -> str | None:
+    """The loop's own answer to a wish from a finished call; None where the model's words are better. `words` is prompts.json."""
+    category = next((tool["category"] for tool in tools if tool["name"] == message.call["name"]), None)
+    if category == "read" and asks_for_figure(wish):
+        source = source_of(message)
+        if (said := answer_figure(wish, source, copy)) is not None:
+            return said
+        is_doubtful = figure_in(wish) not in _EXTREMES or any(map(numbers_in, lines_of(source.text)))
+        if is_doubtful and (source.has_lines or message.call["name"] not in words["report"]["shown"]):
+            return show_closest(copy.say("notComputed"), wish, source)
+    sentence = fixed_report(message, wish, words)
+    if sentence is None or message.call["name"] not in words["report"]["shown"]:
+        return sentence
+    content: str = message.result["content"]
+    excerpt = excerpt_of(content if source_of(message).has_lines else "\n".join(_asked_lines(lines_of(content), wish)))
+    rest = excerpt.left_out
+    left_out = "" if not rest else f"\n{copy.say('leftOutOne') if rest == 1 else copy.say('leftOut', rest=str(rest))}"
+    return f"{sentence}\n\n{excerpt.text}{left_out}"
+
+
+def with_place(answer: str, wish: str, message: ToolMessage) -> str:
+    """A model's answer with the lines of the file that hold it, where some few do."""
+    source = source_of(message)
+    place: Place | None = place_of(answer, wish, source.text, source.name) if source.has_lines else None
+    return answer if place is None else f"{answer} {cited(source.name, range(place.first, place.last + 1))}"
+
+
+def has_wrong_number(answer: str, wish: str, message: ToolMessage) -> bool:
+    """Whether an answer holds a number that neither the wish, the call nor its result does, or one of another row than the wish
+    speaks of."""
+    given = [str(value) for value in message.call["arguments"].values() if isinstance(value, str | int)]
+    source = source_of(message)
+    rows = rows_about(wish, source.text, source.name) if source.has_lines else None
+    text = source.text if rows is None else "\n".join(" ".join(row.cells) for row in rows)
+    return invents_number(answer, [wish, text, *given])
+
+
+def show_closest(sentence: str, wish: str, source: ResultSource) -> str:
+    """A sentence, and below it the lines of a result that a question comes closest to."""
+    lines = lines_of(source.text)
+    places = closest_lines(source.text, wish, LIMITS.closest_lines)
+    if not source.has_lines:
+        shown = excerpt_of("\n".join(lines[place - 1] for place in places)).text
+        return f"{sentence} {cited(source.name)}:\n\n{shown}"
+    return f"{sentence} {cited(source.name, places)}:\n\n{numbered(lines, places)}"
+
+
+def _asked_lines(lines: Sequence[str], wish: str) -> Sequence[str]:
+    """Of a machine's figures those that the wish names, of a log the newest where it asks for them; else all."""
+    said = [word.bare for word in words_of(wish)]
+    same = [frozenset(words) for words in VOCABULARY.same_words.values()]
+    meant = frozenset[str]().union(said, *(words for words in same if not words.isdisjoint(said)))
+    labelled = [line for line in lines if any(word.bare in meant for word in words_of((_LABEL.match(line) or [""])[0])[:1])]
+    if labelled:
+        return labelled
+    if _NEWEST.isdisjoint(said):
+        return lines
+    return lines[: next((int(word) for word in said if _NUMBER.fullmatch(word) and int(word)), 1)]

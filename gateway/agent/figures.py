@@ -1,0 +1,260 @@
+"""Numbers that are asked for: sums, counts, extremes and averages, computed from a result by code and never by a model.
+
+Only where the question leaves no doubt which numbers it is about. Otherwise None, and the caller shows the lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from gateway.agent.acts import is_thing
+from gateway.agent.copy import Copy
+from gateway.agent.excerpts import cited
+from gateway.agent.limits import LIMITS
+from gateway.agent.passages import lines_of
+from gateway.agent.quantities import Quantity, add, as_written, divide, numbers_in, read_quantities, scaled
+from gateway.agent.ranking import stem, terms_in
+from gateway.agent.tables import Table, TableRow, table_of
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import words_of
+
+
+class Figure(StrEnum):
+    """What is asked for."""
+
+    SUM = "sum"
+    COUNT = "count"
+    LARGEST = "largest"
+    SMALLEST = "smallest"
+    AVERAGE = "average"
+
+
+_FIGURE_OF: Final = {word: Figure(figure) for figure, words in VOCABULARY.figures.items() for word in words}
+_NOUN_OF: Final = {word: kind for kind, words in VOCABULARY.counted_nouns.items() for word in words}
+_NEUTRAL: Final = frozenset(
+    map(stem, (*VOCABULARY.figure_nouns, *VOCABULARY.light_words, *VOCABULARY.asking_words, *_FIGURE_OF, *_NOUN_OF))
+)
+_IDENTIFIERS: Final = frozenset(VOCABULARY.identifiers)
+_MOST_SHOWN: Final = LIMITS.addends_shown
+_BULLET: Final = re.compile(r" *[-*+•] ")
+_ENDED_EARLY: Final = "…["
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSource:
+    """A result: what it is of, for people; its text; whether that is all of it; and whether people see it by lines."""
+
+    name: str
+    text: str
+    whole: bool
+    has_lines: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Rows that a question is about, and the numbers that stand in them."""
+
+    rows: Sequence[TableRow]
+    numbers: Sequence[Quantity]
+    unit: str
+    column: str
+    left_out: Sequence[TableRow]
+
+
+def figure_in(wish: str) -> Figure | None:
+    """The one figure that a wish asks for, if it does. Of two it is not clear which number belongs to which."""
+    asked = {_FIGURE_OF[word.bare] for word in words_of(wish) if word.bare in _FIGURE_OF}
+    return asked.pop() if len(asked) == 1 else None
+
+
+def asks_for_figure(wish: str) -> bool:
+    """Whether a wish asks for a number that somebody would have to work out."""
+    return any(word.bare in _FIGURE_OF for word in words_of(wish))
+
+
+def answer_figure(wish: str, source: ResultSource, copy: Copy) -> str | None:
+    """The number that a wish asks for, with what it was made of and where that stands; None where that is in doubt."""
+    figure = figure_in(wish)
+    if figure is None or not source.whole or _ends_early(source.text):
+        return None
+    table = table_of(source.text, source.name)
+    if figure is Figure.COUNT:
+        return _count(wish, source, table, copy)
+    chosen = None if table is None else _choose(wish, source, table)
+    if chosen is None or not chosen.numbers:
+        return None
+    match figure:
+        case Figure.SUM:
+            return _say_sum(chosen, source, copy)
+        case Figure.AVERAGE:
+            return _say_average(chosen, source, copy)
+        case Figure.LARGEST | Figure.SMALLEST:
+            return _say_extreme(figure, chosen, source, copy)
+
+
+def _ends_early(text: str) -> bool:
+    lines = lines_of(text)
+    return bool(lines) and lines[-1].startswith(_ENDED_EARLY)
+
+
+# ── what the question is about ──
+
+
+def _choose(wish: str, source: ResultSource, table: Table) -> _Chosen | None:
+    """The rows and the column that a question names, or the only ones there are. None where it names what is not there."""
+    terms = _terms_of(wish, source)
+    columns = {at: set(terms_in(name)) for at, name in enumerate(table.columns)}
+    numeric = [at for at in range(len(table.rows[0].cells)) if _is_numeric(table, at)] if table.rows else []
+    named = [at for at in numeric if columns.get(at, set()) & terms] or [
+        at for at in numeric if columns.get(at, set()) & {stem(word.bare) for word in words_of(wish)}
+    ]
+    usual = [at for at in numeric if not _is_identifier(table, at)]
+    picked = named or usual
+    if len(picked) != 1:
+        return None
+    rows = _filtered(table, terms - columns.get(picked[0], set()), picked[0])
+    if rows is None:
+        return None
+    column = picked[0]
+    filled = [row for row in rows if row.cells[column]]
+    read = read_quantities([numbers_in(row.cells[column])[0] for row in filled])
+    if read is None:
+        return None
+    name = table.columns[column] if table.columns and len(numeric) > 1 else ""
+    return _Chosen(filled, read[0], read[1], name, table.totals)
+
+
+def _filtered(table: Table, terms: set[str], column: int | None) -> Sequence[TableRow] | None:
+    """The rows that hold every term which some row holds; None where a term is in none of them."""
+    names = {term for name in table.columns for term in terms_in(name)}
+    rows = list(table.rows)
+    held = [_texts_of(table, row, column) for row in rows]
+    for term in terms - names:
+        if not any(term in each for each in held):
+            return None
+    wanted = {term for term in terms if any(term in each for each in held)}
+    return [row for row, texts in zip(rows, held, strict=True) if wanted <= texts]
+
+
+def _texts_of(table: Table, row: TableRow, column: int | None) -> set[str]:
+    cells = [cell for at, cell in enumerate(row.cells) if at != column]
+    return {term for cell in cells for term in terms_in(cell)}
+
+
+def _terms_of(wish: str, source: ResultSource) -> set[str]:
+    """What a question says beside the figure, the file and the usual words."""
+    about = [word.bare for word in words_of(wish) if not is_thing(wish[word.start : word.end])]
+    named = set(terms_in(source.name))
+    return {term for word in about for term in terms_in(word) if len(term) > 1 and term not in _NEUTRAL | named}
+
+
+def _is_numeric(table: Table, column: int) -> bool:
+    filled = [row.cells[column] for row in table.rows if row.cells[column]]
+    return bool(filled) and all(len(numbers_in(cell)) == 1 for cell in filled)
+
+
+def _is_identifier(table: Table, column: int) -> bool:
+    return bool(table.columns) and not _IDENTIFIERS.isdisjoint(word.bare for word in words_of(table.columns[column]))
+
+
+# ── counting ──
+
+
+def _count(wish: str, source: ResultSource, table: Table | None, copy: Copy) -> str | None:
+    """How many lines, entries, files or folders there are, or of them hold what the question names."""
+    words = [word.bare for word in words_of(wish)]
+    at = next((place for place, word in enumerate(words) if _FIGURE_OF.get(word) is Figure.COUNT), 0)
+    kind = next((_NOUN_OF[word] for word in words[at + 1 :] if word in _NOUN_OF), None)
+    noun = words[at + 1 : at + 2]
+    is_plain = bool(noun) and (noun[0] in _NOUN_OF or stem(noun[0]) in _file_kinds(table))
+    if kind is None or not is_plain:
+        return None
+    terms = _terms_of(wish, source)
+    if table is not None and kind != "line":
+        rows = _kind_of_rows(table, kind)
+        rows = None if rows is None else _filtered(Table(table.columns, rows, (), table.listing), terms, None)
+        return None if rows is None else _say_count(len(rows), kind, rows if terms else [], source, copy)
+    if kind in ("row", "file", "folder"):
+        return None
+    lines = [TableRow([line], place) for place, line in enumerate(lines_of(source.text), 1)]
+    if kind == "entry" and source.has_lines:
+        lines = [row for row in lines if _BULLET.match(row.cells[0])]
+        if not lines:
+            return None
+    found = [row for row in lines if terms <= set(terms_in(row.cells[0]))]
+    return _say_count(len(found), kind, found if terms else [], source, copy)
+
+
+def _file_kinds(table: Table | None) -> set[str]:
+    """Endings of the files of a listing: "how many csv files"."""
+    rows = table.rows if table is not None and table.listing else ()
+    return {stem(row.cells[0].lower().rpartition(".")[2]) for row in rows}
+
+
+def _kind_of_rows(table: Table, kind: str) -> Sequence[TableRow] | None:
+    if kind not in ("file", "folder"):
+        return table.rows
+    return [row for row in table.rows if row.cells[1] == kind] if table.listing else None
+
+
+# ── wording ──
+
+
+def _say_count(count: int, kind: str, rows: Sequence[TableRow], source: ResultSource, copy: Copy) -> str:
+    noun = copy.say(f"{kind}One" if count == 1 else f"{kind}Many")
+    return f"{copy.say('counted', count=str(count), noun=noun)} {_where(rows, source)}"
+
+
+def _say_sum(chosen: _Chosen, source: ResultSource, copy: Copy) -> str:
+    total = _with_unit(add(chosen.numbers), chosen.unit)
+    if len(chosen.numbers) > _MOST_SHOWN:
+        said = copy.say("summedMany", count=str(len(chosen.numbers)), total=total)
+    elif len(chosen.numbers) == 1:
+        said = copy.say("summedOne", total=total)
+    else:
+        said = copy.say("summed", terms=" + ".join(map(as_written, chosen.numbers)), total=total)
+    return f"{said} {_where(chosen.rows, source, chosen.column)}{_totals(chosen, copy)}"
+
+
+def _say_average(chosen: _Chosen, source: ResultSource, copy: Copy) -> str:
+    total, count = add(chosen.numbers), len(chosen.numbers)
+    mean, is_exact = divide(total, count)
+    values = {
+        "total": as_written(total),
+        "count": str(count),
+        "sign": "=" if is_exact else "≈",
+        "mean": _with_unit(mean, chosen.unit),
+    }
+    return f"{copy.say('averaged', **values)} {_where(chosen.rows, source, chosen.column)}{_totals(chosen, copy)}"
+
+
+def _say_extreme(figure: Figure, chosen: _Chosen, source: ResultSource, copy: Copy) -> str:
+    scale = max(each.scale for each in chosen.numbers)
+    sizes = [scaled(each, scale) for each in chosen.numbers]
+    best = max(sizes) if figure is Figure.LARGEST else min(sizes)
+    places = [at for at, size in enumerate(sizes) if size == best]
+    rows = [chosen.rows[at] for at in places]
+    value = _with_unit(chosen.numbers[places[0]], chosen.unit)
+    of = "; ".join(_label(row, source) for row in rows)
+    return f"{copy.say(figure.value, value=value, of=of)} {_where(rows, source, chosen.column)}"
+
+
+def _label(row: TableRow, source: ResultSource) -> str:
+    """A row in an answer: its cells. An entry of a folder is its name."""
+    return ", ".join(cell for cell in row.cells if cell) if source.has_lines else row.cells[0]
+
+
+def _totals(chosen: _Chosen, copy: Copy) -> str:
+    return f". {copy.say('totalsLeftOut')}" if chosen.left_out else ""
+
+
+def _with_unit(quantity: Quantity, unit: str) -> str:
+    return f"{as_written(quantity)} {unit}" if unit else as_written(quantity)
+
+
+def _where(rows: Sequence[TableRow], source: ResultSource, column: str = "") -> str:
+    return cited(source.name, [row.line for row in rows if row.line is not None] if source.has_lines else (), column)

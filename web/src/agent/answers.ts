@@ -1,0 +1,104 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
+import type { ToolDescriptor } from "../protocol/generated.ts";
+import { copy } from "./copy.ts";
+import { cited, excerptOf, numbered } from "./excerpts.ts";
+import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
+import type { ToolMessage } from "./messages.ts";
+import { partsOf, slotOf } from "./names.ts";
+import { closestLines, inventsNumber, linesOf, placeOf } from "./passages.ts";
+import { fixedReport } from "./prompts.ts";
+import { numbersIn } from "./quantities.ts";
+import { fill } from "./render.ts";
+import { rowsAbout } from "./tables.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
+
+/*
+ * What the loop itself answers from a result: the content that was asked to be seen, the figures of a machine, and numbers that
+ * somebody would have to work out. A small model words these wrongly.
+ */
+
+type Tools = readonly Pick<ToolDescriptor, "name" | "category">[];
+
+const NEWEST: ReadonlySet<string> = new Set(vocabulary.newestWords);
+const SAME = Object.values(vocabulary.sameWords);
+
+/** What a result is of, for people: its file, what was searched for, or the tool. Only a file has lines that people know. */
+export function sourceOf({ call, result }: ToolMessage): ResultSource {
+  const slots = new Map(
+    Object.entries(call.arguments).flatMap(([name, value]) =>
+      typeof value === "string" ? [[slotOf(name), value] as const] : [],
+    ),
+  );
+  const name = slots.get("query") || slots.get("path") || slots.get("url") || call.name;
+  const hasLines = partsOf(call.name).includes("read") && slots.has("path");
+  return { name, text: result.content, whole: !result.truncated, hasLines };
+}
+
+/** The loop's own answer to a wish from a finished call; null where the model's words are better. */
+export function ownAnswer(message: ToolMessage, wish: string, tools: Tools): string | null {
+  const { call, result } = message;
+  const category = tools.find(({ name }) => name === call.name)?.category;
+  const isShown = words.report.shown.includes(call.name);
+  const source = sourceOf(message);
+  if (category === "read" && asksForFigure(wish)) {
+    const said = answerFigure(wish, source);
+    if (said !== null) return said;
+    const figure = figureIn(wish);
+    const isExtreme = figure === "largest" || figure === "smallest";
+    const isDoubtful = !isExtreme || linesOf(source.text).some((line) => numbersIn(line).length > 0);
+    if (isDoubtful && (source.hasLines || !isShown)) return showClosest(copy.notComputed, wish, source);
+  }
+  const sentence = fixedReport(message, wish);
+  if (sentence === null || !isShown) return sentence;
+  const { text, leftOut } = excerptOf(
+    source.hasLines ? result.content : askedLines(linesOf(result.content), wish).join("\n"),
+  );
+  const rest = leftOut === 1 ? copy.leftOutOne : fill(copy.leftOut, () => `${leftOut}`);
+  return `${sentence}\n\n${text}${leftOut === 0 ? "" : `\n${rest}`}`;
+}
+
+/** A model's answer with the lines of the file that hold it, where some few do. */
+export function withPlace(answer: string, wish: string, message: ToolMessage): string {
+  const { name, text, hasLines } = sourceOf(message);
+  const place = hasLines ? placeOf(answer, wish, text, name) : null;
+  if (place === null) return answer;
+  const lines = Array.from({ length: place.last - place.first + 1 }, (_, at) => place.first + at);
+  return `${answer} ${cited(name, lines)}`;
+}
+
+/**
+ * Whether an answer holds a number that neither the wish, the call nor its result does, or one of another row than the wish speaks
+ * of.
+ */
+export function hasWrongNumber(answer: string, wish: string, message: ToolMessage): boolean {
+  const { name, text, hasLines } = sourceOf(message);
+  const values = Object.values(message.call.arguments);
+  const given = values.filter((value) => typeof value === "string" || Number.isInteger(value)).map(String);
+  const rows = hasLines ? rowsAbout(wish, text, name) : null;
+  return inventsNumber(answer, [wish, ...given, ...(rows?.map(({ cells }) => cells.join(" ")) ?? [text])]);
+}
+
+/** A sentence, and below it the lines of a result that a question comes closest to. */
+export function showClosest(sentence: string, wish: string, { name, text, hasLines }: ResultSource): string {
+  const places = closestLines(text, wish, limits.closestLines);
+  const lines = linesOf(text);
+  if (hasLines) return `${sentence} ${cited(name, places)}:\n\n${numbered(lines, places)}`;
+  return `${sentence} ${cited(name)}:\n\n${excerptOf(places.map((place) => lines[place - 1]).join("\n")).text}`;
+}
+
+/** Of a machine's figures those that the wish names, of a log the newest where it asks for them; else all. */
+function askedLines(lines: readonly string[], wish: string): readonly string[] {
+  const said = wordsOf(wish).map(({ bare }) => bare);
+  const same = SAME.filter((group) => group.some((word) => said.includes(word)));
+  const meant = new Set([...said, ...same.flat()]);
+  const labelled = lines.filter((line) => {
+    const [label] = wordsOf(line.replace(/:.*$/s, ""));
+    return label !== undefined && meant.has(label.bare);
+  });
+  if (labelled.length > 0) return labelled;
+  if (!said.some((word) => NEWEST.has(word))) return lines;
+  const most = said.find((word) => /^[0-9]{1,3}$/.test(word) && Number(word) > 0);
+  return lines.slice(0, Number(most ?? 1));
+}

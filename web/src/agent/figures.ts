@@ -1,0 +1,241 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import { isThing } from "./acts.ts";
+import { copy } from "./copy.ts";
+import { cited } from "./excerpts.ts";
+import { linesOf } from "./passages.ts";
+import { add, asWritten, divide, numbersIn, type Quantity, readQuantities, scaled } from "./quantities.ts";
+import { stem, termsIn } from "./ranking.ts";
+import { fill } from "./render.ts";
+import { type Table, type TableRow, tableOf } from "./tables.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
+
+/*
+ * Numbers that are asked for: sums, counts, extremes and averages, computed from a result by code and never by a model. Only where
+ * the question leaves no doubt which numbers it is about; otherwise null, and the caller shows the lines.
+ */
+
+type Figure = keyof typeof vocabulary.figures;
+type Noun = keyof typeof vocabulary.countedNouns;
+type Terms = ReadonlySet<string>;
+
+/** A result: what it is of, for people; its text; whether that is all of it; and whether people see it by lines. */
+export interface ResultSource {
+  readonly name: string;
+  readonly text: string;
+  readonly whole: boolean;
+  readonly hasLines: boolean;
+}
+
+/** Rows that a question is about, and the numbers that stand in them. */
+interface Chosen {
+  readonly rows: readonly TableRow[];
+  readonly numbers: readonly Quantity[];
+  readonly unit: string;
+  readonly column: string;
+  readonly leftOut: readonly TableRow[];
+}
+
+const FIGURE_OF = byWord<Figure>(vocabulary.figures);
+const NOUN_OF = byWord<Noun>(vocabulary.countedNouns);
+const NEUTRAL: Terms = new Set(
+  [
+    ...vocabulary.figureNouns,
+    ...vocabulary.lightWords,
+    ...vocabulary.askingWords,
+    ...FIGURE_OF.keys(),
+    ...NOUN_OF.keys(),
+  ].map(stem),
+);
+const IDENTIFIERS: Terms = new Set(vocabulary.identifiers);
+const MOST_SHOWN = limits.addendsShown;
+const BULLET = /^ *[-*+•] /;
+
+/** The one figure that a wish asks for, if it does. Of two it is not clear which number belongs to which. */
+export function figureIn(wish: string): Figure | null {
+  const [figure, ...more] = new Set(wordsOf(wish).flatMap(({ bare }) => FIGURE_OF.get(bare) ?? []));
+  return figure === undefined || more.length > 0 ? null : figure;
+}
+
+/** Whether a wish asks for a number that somebody would have to work out. */
+export function asksForFigure(wish: string): boolean {
+  return wordsOf(wish).some(({ bare }) => FIGURE_OF.has(bare));
+}
+
+/** The number that a wish asks for, with what it was made of and where that stands; null where that is in doubt. */
+export function answerFigure(wish: string, source: ResultSource): string | null {
+  const figure = figureIn(wish);
+  if (figure === null || !source.whole || linesOf(source.text).at(-1)?.startsWith("…[")) return null;
+  const table = tableOf(source.text, source.name);
+  if (figure === "count") return count(wish, source, table);
+  const chosen = table === null ? null : choose(wish, source, table);
+  if (chosen === null || chosen.numbers.length === 0) return null;
+  switch (figure) {
+    case "sum":
+      return saySum(chosen, source);
+    case "average":
+      return sayAverage(chosen, source);
+    case "largest":
+    case "smallest":
+      return sayExtreme(figure, chosen, source);
+  }
+}
+
+// ── what the question is about ──
+
+/** The rows and the column that a question names, or the only ones there are. Null where it names what is not there. */
+function choose(wish: string, source: ResultSource, table: Table): Chosen | null {
+  const terms = termsOf(wish, source);
+  const said = new Set(wordsOf(wish).map(({ bare }) => stem(bare)));
+  const names = table.columns.map((name) => termsIn(name));
+  const numeric = (table.rows[0]?.cells ?? []).flatMap((_, at) => (isNumeric(table, at) ? [at] : []));
+  const meant = numeric.filter((at) => names[at]?.some((term) => terms.has(term)));
+  const named = meant.length > 0 ? meant : numeric.filter((at) => names[at]?.some((term) => said.has(term)));
+  const [column, ...more] = named.length > 0 ? named : numeric.filter((at) => !isIdentifier(table, at));
+  if (column === undefined || more.length > 0) return null;
+  const others = new Set([...terms].filter((term) => names[column]?.includes(term) !== true));
+  const rows = filtered(table, table.rows, others, column)?.filter(({ cells }) => cells[column] !== "");
+  if (rows === undefined) return null;
+  const read = readQuantities(rows.flatMap(({ cells }) => numbersIn(cells[column] as string)));
+  if (read === null) return null;
+  const name = numeric.length > 1 ? (table.columns[column] ?? "") : "";
+  return { rows, ...read, column: name, leftOut: table.totals };
+}
+
+/** The rows that hold every term which some row holds; undefined where a term is in none of them. */
+function filtered(
+  { columns }: Table,
+  rows: readonly TableRow[],
+  terms: Terms,
+  column: number | null,
+): readonly TableRow[] | undefined {
+  const names = new Set(columns.flatMap(termsIn));
+  const held = rows.map(({ cells }) => new Set(cells.flatMap((cell, at) => (at === column ? [] : termsIn(cell)))));
+  const wanted = [...terms].filter((term) => held.some((each) => each.has(term)));
+  if ([...terms].some((term) => !names.has(term) && !wanted.includes(term))) return undefined;
+  return rows.filter((_, at) => wanted.every((term) => held[at]?.has(term)));
+}
+
+/** What a question says beside the figure, the file and the usual words. */
+function termsOf(wish: string, source: ResultSource): Terms {
+  const about = wordsOf(wish).filter(({ start, end }) => !isThing(wish.slice(start, end)));
+  const named = new Set(termsIn(source.name));
+  const terms = about.flatMap(({ bare }) => termsIn(bare));
+  return new Set(terms.filter((term) => term.length > 1 && !NEUTRAL.has(term) && !named.has(term)));
+}
+
+function isNumeric({ rows }: Table, column: number): boolean {
+  const filled = rows.flatMap(({ cells }) => (cells[column] ? [cells[column]] : []));
+  return filled.length > 0 && filled.every((cell) => numbersIn(cell).length === 1);
+}
+
+function isIdentifier({ columns }: Table, column: number): boolean {
+  return wordsOf(columns[column] ?? "").some(({ bare }) => IDENTIFIERS.has(bare));
+}
+
+// ── counting ──
+
+/** How many lines, entries, files or folders there are, or of them hold what the question names. */
+function count(wish: string, source: ResultSource, table: Table | null): string | null {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const at = words.findIndex((word) => FIGURE_OF.get(word) === "count");
+  const kind = words.slice(at + 1).flatMap((word) => NOUN_OF.get(word) ?? [])[0];
+  const noun = words[at + 1];
+  const isPlain = noun !== undefined && (NOUN_OF.has(noun) || fileKinds(table).has(stem(noun)));
+  if (kind === undefined || !isPlain) return null;
+  const terms = termsOf(wish, source);
+  if (table !== null && kind !== "line") {
+    const rows = rowsOfKind(table, kind);
+    const found = rows === null ? undefined : filtered(table, rows, terms, null);
+    return found === undefined ? null : sayCount(found, kind, terms, source);
+  }
+  if (kind === "row" || kind === "file" || kind === "folder") return null;
+  const all = linesOf(source.text).map((line, place) => ({ cells: [line], line: place + 1 }));
+  const lines = kind === "entry" && source.hasLines ? all.filter(({ cells: [line = ""] }) => BULLET.test(line)) : all;
+  if (kind === "entry" && lines.length === 0) return null;
+  const found = lines.filter(({ cells: [line = ""] }) => {
+    const held = new Set(termsIn(line));
+    return [...terms].every((term) => held.has(term));
+  });
+  return sayCount(found, kind, terms, source);
+}
+
+/** Endings of the files of a listing: "how many csv files". */
+function fileKinds(table: Table | null): Terms {
+  const names = table?.listing === true ? table.rows.flatMap(({ cells }) => cells.slice(0, 1)) : [];
+  return new Set(names.map((name) => stem(name.toLowerCase().slice(name.lastIndexOf(".") + 1))));
+}
+
+function rowsOfKind({ listing, rows }: Table, kind: Noun): readonly TableRow[] | null {
+  if (kind !== "file" && kind !== "folder") return rows;
+  return listing ? rows.filter(({ cells }) => cells[1] === kind) : null;
+}
+
+// ── wording ──
+
+function sayCount(rows: readonly TableRow[], kind: Noun, terms: Terms, source: ResultSource): string {
+  const noun = rows.length === 1 ? copy[`${kind}One`] : copy[`${kind}Many`];
+  const said = say(copy.counted, { count: `${rows.length}`, noun });
+  return `${said} ${where(terms.size > 0 ? rows : [], source)}`;
+}
+
+function saySum(chosen: Chosen, source: ResultSource): string {
+  const { numbers, rows, column } = chosen;
+  const total = withUnit(add(numbers), chosen);
+  const said =
+    numbers.length > MOST_SHOWN
+      ? say(copy.summedMany, { count: `${numbers.length}`, total })
+      : numbers.length === 1
+        ? say(copy.summedOne, { total })
+        : say(copy.summed, { terms: numbers.map(asWritten).join(" + "), total });
+  return `${said} ${where(rows, source, column)}${totals(chosen)}`;
+}
+
+function sayAverage(chosen: Chosen, source: ResultSource): string {
+  const total = add(chosen.numbers);
+  const { mean, isExact } = divide(total, chosen.numbers.length);
+  const said = say(copy.averaged, {
+    total: asWritten(total),
+    count: `${chosen.numbers.length}`,
+    sign: isExact ? "=" : "≈",
+    mean: withUnit(mean, chosen),
+  });
+  return `${said} ${where(chosen.rows, source, chosen.column)}${totals(chosen)}`;
+}
+
+function sayExtreme(figure: "largest" | "smallest", chosen: Chosen, source: ResultSource): string {
+  const { numbers, rows, column } = chosen;
+  const scale = Math.max(...numbers.map((each) => each.scale));
+  const sizes = numbers.map((each) => scaled(each, scale));
+  const best = sizes.reduce((one, other) => ((figure === "largest" ? other > one : other < one) ? other : one));
+  const found = rows.filter((_, at) => sizes[at] === best);
+  const value = withUnit(numbers[sizes.indexOf(best)] as Quantity, chosen);
+  const of = found.map((row) => labelOf(row, source)).join("; ");
+  return `${say(copy[figure], { value, of })} ${where(found, source, column)}`;
+}
+
+/** A row in an answer: its cells. An entry of a folder is its name. */
+function labelOf({ cells }: TableRow, { hasLines }: ResultSource): string {
+  return (hasLines ? cells.filter((cell) => cell !== "") : cells.slice(0, 1)).join(", ");
+}
+
+function totals({ leftOut }: Chosen): string {
+  return leftOut.length > 0 ? `. ${copy.totalsLeftOut}` : "";
+}
+
+function withUnit(quantity: Quantity, { unit }: Chosen): string {
+  return unit === "" ? asWritten(quantity) : `${asWritten(quantity)} ${unit}`;
+}
+
+function where(rows: readonly TableRow[], { name, hasLines }: ResultSource, column = ""): string {
+  return cited(name, hasLines ? rows.flatMap(({ line }) => line ?? []) : [], column);
+}
+
+function say(sentence: string, values: Readonly<Record<string, string>>): string {
+  return fill(sentence, (name) => values[name]);
+}
+
+function byWord<K extends string>(words: Readonly<Record<K, readonly string[]>>): ReadonlyMap<string, K> {
+  const entries = Object.entries(words) as [K, readonly string[]][];
+  return new Map(entries.flatMap(([kind, each]) => each.map((word) => [word, kind] as const)));
+}
