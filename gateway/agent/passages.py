@@ -67,8 +67,8 @@ def fitting_passages(text: str, question: str, room: int) -> str:
 def place_of(answer: str, question: str, text: str, name: str = "") -> Place | None:
     """The fewest lines that hold what an answer says, or None where no few lines hold half of it and every number of it.
 
-    Where an answer says more than the question did, only that counts; the question's own words decide between lines that are as good. The
-    file's `name` counts for nothing.
+    Where an answer says more than the question did, only that counts; the question's own words decide between lines that are as
+    good. The file's `name` counts for nothing.
     """
     asked = set(terms_in(question))
     terms = {term for term in terms_in(answer) if term not in _LIGHT}.difference(terms_in(name))
