@@ -132,7 +132,7 @@ def missing_things(asked: AskedAct, calls: Sequence[Call]) -> list[str]:
 
     A call that names none of them may be about all of them, such as one for their folder.
     """
-    named = [thing for thing in asked.things if any(_names(call, thing) for call in calls)]
+    named = [thing for thing in asked.things if any(is_about(call, thing) for call in calls)]
     return [thing for thing in asked.things if thing not in named] if named or not calls else []
 
 
@@ -206,7 +206,7 @@ def _pauses(message: str, before: Word, word: Word) -> bool:
     )
 
 
-def _names(call: Call, thing: str) -> bool:
+def is_about(call: Call, thing: str) -> bool:
     """Whether an argument holds the name of a thing, which a folder's may without the slash at its end."""
     arguments: Mapping[str, Json] = call["arguments"]
     return thing.rstrip("/") in as_json(arguments)

@@ -1,7 +1,7 @@
 """The lane of models that read what they find: one JSON action, its result shown back, then the next action or the answer.
 
 What it is shown of a result is data from outside: framed with where it comes from, with chat markers broken, and cut to the room
-that there is. A call that the model makes again is not sent; it is asked to answer out of what it has.
+that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from gateway.agent.chained_prompt import as_dialogue, chained_prefix
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import copyable_strings
+from gateway.agent.following import call_may_follow, may_follow
 from gateway.agent.found import found_names, with_found
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall, StuckStep, complete
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
+from gateway.agent.reading import reading_of_found
 from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_looping, is_mistake, is_repeat, progress_of
@@ -42,13 +44,17 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
         return StuckStep(StuckReason.CAPPED)
     if is_looping(state.closed):
         return StuckStep(StuckReason.LOOPING)
+    reading = reading_of_found(state.message, state.closed, offered(lane.tools))
+    if reading is not None:
+        return CallsStep([reading])
     tools = select(state.message, offered(lane.tools), examples_in(lane.words))
     chosen = await _ask(lane, state, tools, can_call=bool(tools))
     if isinstance(chosen, ProposedCall):
         proposal = complete(chosen, state.message, lane)
-        if not is_repeat(proposal.name, proposal.arguments, state.closed, lane.tools):
+        is_done = is_repeat(proposal.name, proposal.arguments, state.closed, lane.tools)
+        if not is_done and call_may_follow(state.message, state.closed, proposal, lane.tools):
             return CallsStep([proposal])
-        lane.observer.faulted("it asks for what is done")
+        lane.observer.faulted("it asks for what is done, or for what nobody asked")
         chosen = await _ask(lane, state, tools, can_call=False)
     return StuckStep(StuckReason.REPEATED) if isinstance(chosen, ProposedCall) else chosen
 
@@ -71,7 +77,9 @@ async def _ask(lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, c
     wish = state.message
     own = copyable_strings(lane.messages, wish)
     readable = with_found(own, found_names(lane.messages, lane.tools))
-    schema = action_schema(tools if can_call else [], own, lane.words, readable)
+    # Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.
+    callable_now = [each for each in tools if can_call and may_follow(wish, state.closed, each)]
+    schema = action_schema(callable_now, own, lane.words, readable)
     return await choose(lane, [*prefix, *as_dialogue(spoken, lane.words)], schema, can_call=can_call)
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from gateway.agent.acts import READING, bare_thing, is_thing
+from gateway.agent.found import found_names
+from gateway.agent.intents import has_cue
 from gateway.agent.lane import ProposedCall
-from gateway.agent.messages import Tool
+from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.questions import asks_about_content
+from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
+
+_PLACES: Final = frozenset(VOCABULARY.place_questions)
 
 
 def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
@@ -21,11 +27,35 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     files = list(
         dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words if is_thing(wish[word.start : word.end]))
     )
-    readers = [(tool["name"], path) for tool in tools if (path := _path_of(tool)) is not None]
-    if len(files) != 1 or len(readers) != 1 or not _is_file(files[0]) or not asks_about_content(wish):
+    if len(files) != 1 or not _is_file(files[0]) or not asks_about_content(wish):
         return None
-    name, path = readers[0]
-    return ProposedCall(name, {path: files[0]})
+    return _read(files[0], tools)
+
+
+def reading_of_found(wish: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
+    """The call that reads the one file that the last call found, where the wish asks for something out of it; else None.
+
+    Shown the line that a search found, a small model takes it for the whole file. A wish for the place alone is answered by it.
+    """
+    found = found_names(closed[-1:], tools)
+    is_search = bool(closed) and any(slot_of(name) is Slot.QUERY for name in closed[-1].call["arguments"])
+    if not is_search or len(found) != 1 or not asks_about_content(wish) or _asks_for_place(wish):
+        return None
+    reading = _read(found[0], tools)
+    is_read = reading is not None and any(each.call["arguments"] == reading.arguments for each in closed)
+    return None if is_read else reading
+
+
+def _asks_for_place(wish: str) -> bool:
+    """Whether it is answered by naming a file: "where is Ana mentioned?", "which note is about the boat?"."""
+    words = words_of(wish)
+    return bool(words) and words[0].bare in _PLACES and not has_cue(wish)
+
+
+def _read(file: str, tools: Sequence[Tool]) -> ProposedCall | None:
+    """The call that reads a file, where one tool can make it."""
+    readers = [(tool["name"], path) for tool in tools if (path := _path_of(tool)) is not None]
+    return ProposedCall(readers[0][0], {readers[0][1]: file}) if len(readers) == 1 else None
 
 
 def _path_of(tool: Tool) -> str | None:

@@ -35,6 +35,7 @@ class LoopVocabulary:
     completions: _Words
     negations: _Words
     modals: _Words
+    place_questions: _Words
     question_words: _Words
     asking_words: _Words
     explaining_verbs: _Words

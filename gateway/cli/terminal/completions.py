@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
+from gateway.agent.completion_request import completion_body
 from gateway.agent.completion_stream import CompletionStream, read_failure
 from gateway.agent.ports import ChatDelta, ChatRequest
 from gateway.agent.trajectory import TokenIds
@@ -38,7 +39,7 @@ class LocalChat:
     async def __call__(self, request: ChatRequest) -> AsyncGenerator[ChatDelta]:
         """Stream the reply; closing the stream stops the model."""
         request.stop.check()
-        exchange = _Exchange(self._app, self._scope(), orjson.dumps(self._body(request)))
+        exchange = _Exchange(self._app, self._scope(), orjson.dumps(completion_body(request, self._token["modelId"])))
         forget = request.stop.listen(exchange.hang_up)
         reply = CompletionStream()
         taken = False
@@ -76,22 +77,6 @@ class LocalChat:
             "client": ("127.0.0.1", 0),
             "server": None,
         }
-
-    def _body(self, request: ChatRequest) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self._token["modelId"],
-            "messages": request.messages,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "max_tokens": request.max_tokens,
-            "temperature": request.temperature,
-        }
-        if request.tools:
-            body["tools"] = request.tools
-        if request.schema is not None:
-            schema = {"name": "step", "strict": True, "schema": request.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return body
 
 
 class _Exchange:

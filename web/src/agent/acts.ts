@@ -118,7 +118,7 @@ export function leftUndone(message: string, closed: readonly ClosedCall[], tools
  * about all of them, such as one for their folder.
  */
 export function missingThings(asked: AskedAct, calls: readonly NamedCall[]): string[] {
-  const missing = asked.things.filter((thing) => !calls.some((call) => names(call, thing)));
+  const missing = asked.things.filter((thing) => !calls.some((call) => isAbout(call, thing)));
   return calls.length === 0 || missing.length < asked.things.length ? missing : [];
 }
 
@@ -185,6 +185,6 @@ function pauses(message: string, before: Word | undefined, word: Word | undefine
 }
 
 /** Whether an argument holds the name of a thing, which a folder's may without the slash at its end. */
-function names(call: NamedCall, thing: string): boolean {
+export function isAbout(call: NamedCall, thing: string): boolean {
   return JSON.stringify(call.arguments).includes(thing.replace(/\/+$/, ""));
 }

@@ -8,9 +8,11 @@ import { type Choice, choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings } from "./copied.ts";
 import { explainOutcome } from "./copy.ts";
+import { callMayFollow, mayFollow } from "./following.ts";
 import { foundNames, withFound } from "./found.ts";
 import { complete, type Lane, type LaneInput, type LaneStep } from "./lane.ts";
 import type { Message } from "./messages.ts";
+import { readingOfFound } from "./reading.ts";
 import { MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { pastOf } from "./routing.ts";
@@ -27,7 +29,7 @@ const SHOWN: ReadonlySet<string> = new Set(["ok", "executionError", "invalidArgu
 /**
  * The lane of models that read what they find: one JSON action, its result shown back, then the next action or the answer. What
  * it is shown of a result is data from outside: framed with where it comes from, with chat markers broken, and cut to the room
- * that there is. A call that the model makes again is not sent; it is asked to answer out of what it has.
+ * that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer.
  */
 export const chainedLane: Lane = async (input) => {
   const state = progressOf(input.messages, input.turnId);
@@ -38,11 +40,15 @@ export const chainedLane: Lane = async (input) => {
     return { kind: "answer", text: explainOutcome(last.call.name, last.result) };
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (isLooping(state.closed)) return { kind: "stuck", why: "looping" };
+  const reading = readingOfFound(state.message, state.closed, offered(input.tools));
+  if (reading !== null) return { kind: "calls", text: "", proposals: [reading] };
   const tools = select(state.message, offered(input.tools));
   const chosen = await ask(input, state, tools, tools.length > 0);
   if (chosen.kind !== "call") return chosen;
   const proposal = complete(chosen.call, state.message, input);
-  if (!isRepeat(proposal, state.closed, input.tools)) return { kind: "calls", text: "", proposals: [proposal] };
+  const isDone = isRepeat(proposal, state.closed, input.tools);
+  if (!isDone && callMayFollow(state.message, state.closed, proposal, input.tools))
+    return { kind: "calls", text: "", proposals: [proposal] };
   const answered = await ask(input, state, tools, false);
   return answered.kind === "call" ? { kind: "stuck", why: "repeated" } : answered;
 };
@@ -50,7 +56,7 @@ export const chainedLane: Lane = async (input) => {
 /** The next action of the model, out of all that the turn has come to. Without `canCall` it can only answer. */
 async function ask(
   input: LaneInput,
-  { message }: TurnProgress,
+  { message, closed }: TurnProgress,
   tools: readonly ToolDescriptor[],
   canCall: boolean,
 ): Promise<Choice | LaneStep> {
@@ -68,7 +74,9 @@ async function ask(
   if (dropped > 0 || shortened) listener.trimmed(dropped);
   const spoken = fitted.filter((each) => each.turnId === turnId || each.role !== "tool");
   const own = copyableStrings(messages, message);
-  const schema = actionSchema(canCall ? tools : [], own, withFound(own, foundNames(messages, input.tools)));
+  // Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.
+  const callable = canCall ? tools.filter((tool) => mayFollow(message, closed, tool)) : [];
+  const schema = actionSchema(callable, own, withFound(own, foundNames(messages, input.tools)));
   return choose(input, [...prefix, ...asDialogue(spoken)], schema, canCall);
 }
 

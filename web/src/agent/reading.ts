@@ -1,8 +1,12 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { bareThing, isThing } from "./acts.ts";
+import { foundNames } from "./found.ts";
+import { hasCue } from "./intents.ts";
 import type { ProposedCall } from "./lane.ts";
+import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { asksAboutContent } from "./questions.ts";
+import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
 /** As much of a tool as tells whether it reads a file. */
@@ -15,12 +19,41 @@ type ReadingTool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
 export function readingFor(wish: string, tools: readonly ReadingTool[]): ProposedCall | null {
   const written = wordsOf(wish).map(({ start, end }) => wish.slice(start, end));
   const [file, ...others] = new Set(written.filter(isThing).map(bareThing));
+  if (file === undefined || others.length > 0 || !isFile(file) || !asksAboutContent(wish)) return null;
+  return read(file, tools);
+}
+
+/**
+ * The call that reads the one file that the last call found, where the wish asks for something out of it; else null. Shown the
+ * line that a search found, a small model takes it for the whole file. A wish for the place alone is answered by it.
+ */
+export function readingOfFound(
+  wish: string,
+  closed: readonly ToolMessage[],
+  tools: readonly ReadingTool[],
+): ProposedCall | null {
+  const last = closed.at(-1);
+  if (last === undefined || !Object.keys(last.call.arguments).some((name) => slotOf(name) === "query")) return null;
+  const [file, ...others] = foundNames([last], tools);
+  if (file === undefined || others.length > 0 || !asksAboutContent(wish) || asksForPlace(wish)) return null;
+  const reading = read(file, tools);
+  const wanted = JSON.stringify(reading?.arguments);
+  return closed.some(({ call }) => JSON.stringify(call.arguments) === wanted) ? null : reading;
+}
+
+/** Whether it is answered by naming a file: "where is Ana mentioned?", "which note is about the boat?". */
+function asksForPlace(wish: string): boolean {
+  const [first] = wordsOf(wish);
+  return first !== undefined && vocabulary.placeQuestions.includes(first.bare) && !hasCue(wish);
+}
+
+/** The call that reads a file, where one tool can make it. */
+function read(file: string, tools: readonly ReadingTool[]): ProposedCall | null {
   const [reader, ...more] = tools.flatMap((tool) => {
     const path = pathOf(tool);
     return path === null ? [] : [{ name: tool.name, path }];
   });
-  if (file === undefined || reader === undefined || others.length > 0 || more.length > 0) return null;
-  if (!isFile(file) || !asksAboutContent(wish)) return null;
+  if (reader === undefined || more.length > 0) return null;
   return { name: reader.name, arguments: { [reader.path]: file } };
 }
 

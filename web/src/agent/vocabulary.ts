@@ -34,6 +34,7 @@ interface Vocabulary {
   readonly completions: Words;
   readonly negations: Words;
   readonly modals: Words;
+  readonly placeQuestions: Words;
   readonly questionWords: Words;
   readonly askingWords: Words;
   readonly explainingVerbs: Words;

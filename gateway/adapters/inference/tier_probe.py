@@ -1,0 +1,92 @@
+"""Which loop a model can carry, found out by trying: at most `MAX_REQUESTS` requests at temperature 0."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from gateway.agent.ports import Chat, ChatDelta, ChatFailure, ChatFailureKind, ChatRequest
+from gateway.agent.trial import TRIALS, play
+from gateway.core.vocabulary import Tier
+
+MAX_REQUESTS: Final = 24
+"""Both loops together. A model that needs no second attempt takes 12 for each."""
+
+PER_TIER: Final = MAX_REQUESTS // 2
+
+NEEDED: Final = 4
+"""Of five tasks. One may fail: a small model misreads one sentence and carries the loop all the same."""
+
+ReportProgress: TypeAlias = "Callable[[Tier, int, int], None]"
+"""Called before each request with the tier that is tried, how many requests were made, and how many may be made at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierProbe:
+    """What came of it. `native` and `chained` are tasks done, None where that loop was not tried."""
+
+    tier: Tier
+    requests: int
+    native: int | None
+    chained: int | None
+
+
+_OF_THE_SERVER: Final = frozenset({ChatFailureKind.UNAUTHORISED, ChatFailureKind.MODEL_UNAVAILABLE, ChatFailureKind.UNREACHABLE})
+"""Failures that say nothing about the model. A request that it refuses, or whose template breaks, does."""
+
+
+class _OverBudget(Exception):
+    """This loop has had its requests."""
+
+
+async def probe_tier(chat: Chat, *, takes_tools: bool, context_tokens: int, report: ReportProgress) -> TierProbe:
+    """Try the loops, the most able first. Without `takes_tools` declared tools are not tried: the model would not see them.
+
+    Raises ChatFailure when the server cannot be asked, and then nothing has been found out.
+    """
+    done: dict[Tier, int] = {}
+    requests = 0
+    for tier in (Tier.NATIVE, Tier.CHAINED) if takes_tools else (Tier.CHAINED,):
+        asking = _Counted(chat, tier, requests, report)
+        done[tier] = await _try(asking, tier, context_tokens)
+        requests += asking.made
+        if done[tier] >= NEEDED:
+            return TierProbe(tier, requests, done.get(Tier.NATIVE), done.get(Tier.CHAINED))
+    return TierProbe(Tier.SINGLE, requests, done.get(Tier.NATIVE), done.get(Tier.CHAINED))
+
+
+async def _try(chat: _Counted, tier: Tier, context_tokens: int) -> int:
+    done = 0
+    for place, trial in enumerate(TRIALS):
+        if done + len(TRIALS) - place < NEEDED:
+            break
+        done += await play(trial, chat, tier, context_tokens)
+        if chat.failure is not None:
+            raise chat.failure
+    return done
+
+
+class _Counted:
+    """The Chat port with a limit on requests."""
+
+    def __init__(self, chat: Chat, tier: Tier, before: int, report: ReportProgress) -> None:
+        self._chat = chat
+        self._tier = tier
+        self._before = before
+        self._report = report
+        self.made = 0
+        self.failure: ChatFailure | None = None
+
+    async def __call__(self, request: ChatRequest) -> AsyncGenerator[ChatDelta]:
+        if self.made == PER_TIER or self.failure is not None:
+            raise _OverBudget
+        self._report(self._tier, self._before + self.made, MAX_REQUESTS)
+        self.made += 1
+        try:
+            async for delta in self._chat(request):
+                yield delta
+        except ChatFailure as failure:
+            if failure.fault in _OF_THE_SERVER:
+                self.failure = failure
+            raise

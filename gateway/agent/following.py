@@ -1,0 +1,52 @@
+"""What may follow a result that nobody vouches for.
+
+A model that is shown a file may do what the file says. So once such a result was shown, a call that does more than read has to be
+one that the person's message asks for: by its verb, and for the thing that stands after the verb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gateway.agent.acts import ACTS, READING, AskedAct, asked_acts, does, is_about
+from gateway.agent.lane import ProposedCall
+from gateway.agent.messages import Call, Tool, ToolMessage
+from gateway.agent.names import parts_of
+from gateway.agent.words import words_of
+
+
+def may_follow(message: str, closed: Sequence[ToolMessage], tool: Tool) -> bool:
+    """Whether the model may be offered this tool after these calls."""
+    return _is_free(closed, tool) or _is_asked_for(message, {"name": tool["name"], "arguments": {}}, tool)
+
+
+def call_may_follow(message: str, closed: Sequence[ToolMessage], call: ProposedCall, tools: Sequence[Tool]) -> bool:
+    """Whether this call may be sent after these. One of an unknown tool may: the gateway refuses it."""
+    tool = next((each for each in tools if each["name"] == call.name), None)
+    made = {"name": call.name, "arguments": call.arguments}
+    return tool is None or _is_free(closed, tool) or _is_asked_for(message, made, tool)
+
+
+def _is_free(closed: Sequence[ToolMessage], tool: Tool) -> bool:
+    return tool["category"] == "read" or all(each.result["trust"] == "trusted" for each in closed)
+
+
+def _is_asked_for(message: str, call: Call, tool: Tool) -> bool:
+    parts = parts_of(tool["name"])
+    asked = [each for each in asked_acts(message) if _can_do(each.act, call, tool)]
+    if asked:
+        return not call["arguments"] or any(_names_thing(each, call) for each in asked)
+    # A tool of one's own is often called like what people say: `set_budget`.
+    return bool(parts) and parts[0] in {word.bare for word in words_of(message)}
+
+
+def _names_thing(asked: AskedAct, call: Call) -> bool:
+    """Whether a call is about a thing that stands after the verb. A verb without one leaves it open."""
+    return not asked.things or any(is_about(call, thing) for thing in asked.things)
+
+
+def _can_do(act: str, call: Call, tool: Tool) -> bool:
+    """Reading is no reason for what can do anything, such as a shell."""
+    if act == READING:
+        return tool["category"] == "network" and not set(parts_of(tool["name"])).isdisjoint(ACTS[READING]["calls"])
+    return does(act, call, [tool])
