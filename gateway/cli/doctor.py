@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,7 +33,9 @@ from gateway.settings_reading import load_settings
 @click.option("--builtin-tools/--no-builtin-tools", default=None, help="Whether the built-in tools are offered.")
 def doctor(state: Path | None, tool_files: tuple[Path, ...], builtin_tools: bool | None) -> None:
     """Check everything the gateway needs, one line each. Exit status 1 when something must be fixed."""
-    findings = asyncio.run(diagnose(load_settings(state=state, tool_files=tool_files or None, builtin_tools=builtin_tools)))
+    settings = load_settings(state=state, tool_files=tool_files or None, builtin_tools=builtin_tools)
+    # Files that are named here are judged as the agent in the terminal takes them: instead of the built-in tools.
+    findings = asyncio.run(diagnose(settings, may_replace_builtin=bool(tool_files) and builtin_tools is None))
     for finding in findings:
         mark = click.style("ok  ", fg="green") if finding.ok else click.style("FIX ", fg="red")
         click.echo(f"{mark}  {finding.name}: {finding.sentence}")
@@ -40,15 +43,18 @@ def doctor(state: Path | None, tool_files: tuple[Path, ...], builtin_tools: bool
         sys.exit(1)
 
 
-async def diagnose(settings: Settings) -> list[Finding]:
-    """One finding for each thing that `serve` needs. Starts nothing and changes nothing."""
+async def diagnose(settings: Settings, *, may_replace_builtin: bool = False) -> list[Finding]:
+    """One finding for each thing that `serve` needs. Starts nothing and changes nothing.
+
+    `may_replace_builtin`: tools that cannot stand beside the built-in ones are fine where they can without them.
+    """
     agent, console = settings.origins(settings.port)
     choice = model_choice(settings, Origins(agent=agent, console=console))
     tools = tools_config(settings)
     return [
         _check("policy", lambda: f"loads, version {CedarPolicy(settings.policy_folder).version[:16]}"),
         _check("sqlite", lambda: f"{choose_driver().sqlite_version}, without the WAL-reset bug"),
-        await _check_tools(tools),
+        await _check_tools(tools, may_replace_builtin=may_replace_builtin),
         _check("sandbox", lambda: describe_sandbox(tools)),
         _check("web apps", lambda: f"built in {require_web(settings.web_folder)}"),
         _check("limits", lambda: check_limits(settings)),
@@ -65,11 +71,15 @@ def _check(name: str, describe: Callable[[], str]) -> Finding:
         return Finding(name, ok=False, sentence=error.message)
 
 
-async def _check_tools(config: ToolsConfig) -> Finding:
+async def _check_tools(config: ToolsConfig, *, may_replace_builtin: bool) -> Finding:
     try:
         return Finding("tools", ok=True, sentence=await describe_tools(config))
     except GatewayError as error:
-        return Finding("tools", ok=False, sentence=error.message)
+        if not may_replace_builtin:
+            return Finding("tools", ok=False, sentence=error.message)
+        alone = await _check_tools(replace(config, builtin=False), may_replace_builtin=False)
+        beside = f"beside the built-in tools, as `serve` has them, not so: {error.message}"
+        return Finding("tools", ok=True, sentence=f"{alone.sentence}\n        {beside}") if alone.ok else alone
 
 
 async def _check_port(settings: Settings) -> Finding:

@@ -47,3 +47,21 @@ async def test_doctor_knows_the_gateway_of_its_own_state_folder_and_no_other(tmp
 
     assert f"ok    {place} is served by this state folder's own gateway, which is running" in beside
     assert f"FIX   port: cannot listen on 127.0.0.1:{gateway.port}" in elsewhere
+
+
+ECHO = """{"tools": [{"name": "read_file", "description": "Read it.", "parameters": {"type": "object", "properties": {}},
+  "_exec": "nonesuch | tail -3"}]}"""
+
+
+async def test_a_tool_file_that_is_named_is_judged_as_the_agent_takes_it_with_hints_for_its_author(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tools.json").write_text(ECHO)
+    gateway = GatewayProcess(tmp_path)
+    _, named = await gateway.run("doctor", "--tools", "tools.json")
+    _, beside = await gateway.run("doctor", "--tools", "tools.json", "--builtin-tools")
+    assert "ok    tools: 1, of which 1 are programs" in named
+    assert "read_file: there is no program `nonesuch` in " in named
+    assert "read_file: its exit code is that of the last program in the pipe" in named
+    assert "beside the built-in tools, as `serve` has them, not so: the tool file `tools.json` is wrong" in named
+    assert "FIX   tools: the tool file `tools.json` is wrong" in beside

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,9 @@ from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.adapters.tools.functions import tool_threads
 from gateway.adapters.tools.python_module.source import installed_sources, module_source
 from gateway.adapters.tools.source import ToolSource
-from gateway.adapters.tools.tool_file.document import ToolFileSettings
-from gateway.adapters.tools.tool_file.programs import ProgramRunner
+from gateway.adapters.tools.tool_file.document import ToolFileSettings, read_tool_file
+from gateway.adapters.tools.tool_file.hints import hints_about
+from gateway.adapters.tools.tool_file.programs import ENVIRONMENT, ProgramRunner
 from gateway.adapters.tools.tool_file.source import tool_file_source
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -83,20 +84,23 @@ async def open_tools(config: ToolsConfig) -> ToolCatalog:
 def _sources(config: ToolsConfig, catalog: ToolCatalog) -> Iterator[ToolSource]:
     """In the order in which they are started; each sees in `catalog` what the earlier ones published."""
     threads = tool_threads()
-    secret = (config.state, *config.secret)
-    fixed = (*config.fixed, *config.files)
     if config.builtin:
-        _require_apart(config.workspace, (*secret, *fixed))
+        _require_apart(config.workspace, (config.state, *config.secret, *config.fixed, *config.files))
         yield builtin_source(config.workspace, config.read_audit, threads, allow_hosts=config.allow_hosts)
     yield from installed_sources(threads)
     yield from (module_source(name, threads) for name in config.modules)
-    code = tuple(_code_of(config.modules))
     if config.builtin:
-        _require_apart(config.workspace, code)
+        _require_apart(config.workspace, _code_of(config.modules))
     if config.files:
-        programs = ProgramRunner(config.chosen_sandbox)
-        settings = ToolFileSettings(config.workspace.resolve(), config.timeout, secret=secret, fixed=(*fixed, *code))
+        programs, settings = ProgramRunner(config.chosen_sandbox), _file_settings(config)
         yield from (tool_file_source(path, programs, settings, find_taken=catalog.find_alike) for path in config.files)
+
+
+def _file_settings(config: ToolsConfig) -> ToolFileSettings:
+    """Of every tool file, once the modules are imported."""
+    secret = (config.state, *config.secret)
+    fixed = (*config.fixed, *config.files, *_code_of(config.modules))
+    return ToolFileSettings(config.workspace.resolve(), config.timeout, secret=secret, fixed=fixed)
 
 
 def _require_apart(workspace: Path, kept: Iterable[Path]) -> None:
@@ -125,7 +129,10 @@ def _code_of(modules: Iterable[str]) -> Iterator[Path]:
 
 
 async def describe_tools(config: ToolsConfig) -> str:
-    """What would be published, programs with what they run. Raises Misconfigured where something must be fixed first."""
+    """What would be published, programs with what they run and what their authors may not have thought of.
+
+    Raises Misconfigured where something must be fixed first.
+    """
     catalog = await open_tools(config)
     specs = catalog.specs()
     await catalog.close()
@@ -133,8 +140,17 @@ async def describe_tools(config: ToolsConfig) -> str:
     if missing := next((spec.unavailable for spec in programs if spec.unavailable), None):
         raise Misconfigured(f"{len(programs)} of {len(specs)} tools are programs, and none can run: {missing}")
     lines = [f"{len(specs)}, of which {len(programs)} are programs" if programs else f"{len(specs)}"]
-    lines += [f"{spec.name} ({spec.category}, {spec.source}): {'; '.join(map(_as_written, spec.effects))}" for spec in programs]
+    hints = _hints_by_name(config)
+    for spec in programs:
+        lines.append(f"{spec.name} ({spec.category}, {spec.source}): {'; '.join(map(_as_written, spec.effects))}")
+        lines += [f"  {spec.name}: {hint}" for hint in hints.get(spec.name, ())]
     return "\n        ".join(lines)
+
+
+def _hints_by_name(config: ToolsConfig) -> Mapping[str, Sequence[str]]:
+    settings = _file_settings(config)
+    tools = [tool for path in config.files for tool in read_tool_file(path, path.name, settings, lambda _: None)]
+    return {tool.name: hints_about(tool.command, ENVIRONMENT["PATH"]) for tool in tools}
 
 
 def describe_sandbox(config: ToolsConfig) -> str:

@@ -144,10 +144,7 @@ class ApprovalPrompts:
 
     async def _may_turn(self, place: str, keyboard: Keyboard) -> bool:
         while True:
-            keyboard.forget()
-            self._screen.ask(f"{place}. Return shows the next one, n denies: ")
-            with keyboard.echoing():
-                line = await keyboard.read_line()
+            line = await self._read_answer(f"{place}. Return shows the next one, n denies: ", keyboard)
             if line is None:
                 raise EOFError
             typed = line.strip().lower()
@@ -178,11 +175,8 @@ class ApprovalPrompts:
         offered = [scope for scope in approval.offers if scope is GrantScope.ONCE or not self._only_once]
         await asyncio.sleep(_ARMED_AFTER)
         while True:
-            # Each time: the second line of a paste must not be taken for a second answer.
-            keyboard.forget()
-            self._screen.ask(f"Allow it? [{'/'.join([*(_CHOICES[scope] for scope in offered), 'N'])}] ")
-            with keyboard.echoing():
-                line = await keyboard.read_line()
+            choices = "/".join([*(_CHOICES[scope] for scope in offered), "N"])
+            line = await self._read_answer(f"Allow it? [{choices}] ", keyboard)
             if line is None:
                 raise EOFError
             typed = line.strip().lower()
@@ -191,6 +185,14 @@ class ApprovalPrompts:
             if _YES.get(typed) in offered:
                 return _YES[typed]
             self._screen.say("Please answer with one of the letters; an empty line denies.")
+
+    async def _read_answer(self, question: str, keyboard: Keyboard) -> str | None:
+        """What is typed after the question, and nothing typed before; None when the terminal is gone."""
+        with keyboard.echoing():
+            # Each time: the second line of a paste must not be taken for a second answer.
+            keyboard.forget()
+            self._screen.ask(question)
+            return await keyboard.read_line()
 
     async def _take_back(self, approval: Approval) -> None:
         # The notification that follows concerns this answer, and must not interrupt it.

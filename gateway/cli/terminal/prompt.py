@@ -58,8 +58,8 @@ class Prompt:
             self._screen.prompt(NAME)
 
     async def _take(self) -> str | None:
-        self._screen.prompt(NAME)
         with self._keyboard.echoing():
+            self._screen.prompt(NAME)
             said = await self._keyboard.read_line()
         if said is None:
             self._screen.prompt("\n")
