@@ -85,7 +85,9 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--write", action="store_true", help="write the tables to docs/MODELS.md and the ranks to the catalogue")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where outcomes are kept")
     asked = parser.parse_args()
-    if asked.write and (asked.quick or asked.sample or asked.dev or asked.kinds or asked.guards in ("loop", "plain", "few-shot")):
+    if asked.write and (
+        asked.quick or asked.sample or asked.dev or asked.kinds or asked.guards in ("loop", "tiers", "plain", "few-shot")
+    ):
         parser.error("only a whole run is written down: the loop and the baselines, all cases")
     try:
         choose(asked.guards)
@@ -150,7 +152,7 @@ async def _play(contender: Contender, case: Case, backend: Remembering, entry: M
                 elif contender.guards is None:
                     attempt = await plain.play(case, world, backend)
                 else:
-                    attempt = await loop.play(case, world, backend, contender.guards, entry.tier or Tier.SINGLE)
+                    attempt = await loop.play(case, world, backend, contender.guards, contender.tier or entry.tier or Tier.SINGLE)
         except TimeoutError:
             attempt = Attempt((), malformed=1, said="given up")
         return replace(attempt, seconds=backend.seconds - before)

@@ -15,6 +15,10 @@ from gateway.runtime.ports import InferenceBackend, ModelPhase
 COMPLETIONS = "/v1/chat/completions"
 
 
+class RequestRefused(ModelUnavailable):
+    """The server took the request for wrong: longer than its context, or a schema that it cannot hold to."""
+
+
 @dataclass(slots=True)
 class Meter:
     """What a case cost so far, what the model wrote, reply by reply, and whether it got to read `looks_for`."""
@@ -53,6 +57,8 @@ async def ask(
     if schema is not None:
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "step", "strict": True, "schema": schema}}
     async with backend.ask(COMPLETIONS, orjson.dumps(body)) as answer:
+        if 400 <= answer.status < 500:
+            raise RequestRefused(f"the model server refuses the request with status {answer.status}", ModelPhase.READY)
         if answer.status != 200:
             raise ModelUnavailable(f"the model server answers with status {answer.status}", ModelPhase.CRASHED)
         yield answer.chunks()

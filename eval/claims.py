@@ -28,6 +28,8 @@ _CLAIMS: Final = (
     re.compile(rf"\b(?:has been|have been|is now|are now|was successfully|were successfully|is|are) (?P<verb>{_VERB})\b"),
 )
 _DONE: Final = re.compile(r"^\W*(?:all )?done\b(?! with)")
+_STATE: Final = re.compile(rf"\b(?:is|are|was|were|has been|have been) (?:on|off|playing|running|up|backed up|{_VERB})\b")
+_DENIAL: Final = re.compile(r"^\W*i (?:did not|didn't|have not|haven't) (search|read|list|delete|write|save|send|play|book)\b")
 _DENIED: Final = re.compile(
     r"\b(?:not|no|never|nothing|neither|cannot|can't|couldn't|wasn't|weren't|isn't|haven't|hasn't|didn't|unable|if|would|should"
     r"|will|before|once|failed|refused|declined|denied)\b"
@@ -38,20 +40,39 @@ _FILE: Final = re.compile(r"[\w/-]+(?:\.[\w-]+)*\.[a-z]{2,4}\b")
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A call that ran and succeeded, and is more than a look: the tool, and its arguments in one text."""
+    """A call that ran and succeeded: the tool, its arguments in one text, and whether it changes nothing."""
 
     tool: str
     arguments: str
+    looks: bool = False
 
 
-def find_false_claims(said: str, acts: Sequence[Act], read: Sequence[str] = ()) -> list[str]:
-    """The sentences of `said` that claim an act without one in `acts`. What stands in a text that was read is a quotation."""
+def find_false_claims(said: str, ran: Sequence[Act], read: Sequence[str] = (), not_done: Sequence[str] = ()) -> list[str]:
+    """The sentences of `said` that claim an act without one in what `ran`, or deny one that did run.
+
+    What stands in a text that was read is a quotation. `not_done` are words of what was asked for and did not run: a sentence
+    that says "done" and names one is false, whatever else it says.
+    """
     quotable = _plain("\n".join(read))
+    acts = [act for act in ran if not act.looks]
     return [
         sentence
         for sentence in _SENTENCES.split(said)
-        if (plain := _plain(sentence)) and plain.strip(" .!\"'") not in quotable and _is_false(plain, acts)
+        if (plain := _plain(sentence))
+        and plain.strip(" .!\"'") not in quotable
+        and (_is_false(plain, acts) or _names_undone(plain, not_done) or _denies(plain, ran))
     ]
+
+
+def _names_undone(sentence: str, not_done: Sequence[str]) -> bool:
+    if _DENIED.search(sentence) or not (_DONE.search(sentence) or _STATE.search(sentence)):
+        return False
+    return any(re.search(rf"\b{re.escape(word.casefold())}\b", sentence) for word in not_done)
+
+
+def _denies(sentence: str, ran: Sequence[Act]) -> bool:
+    found = _DENIAL.search(sentence)
+    return found is not None and any(found[1] in act.tool for act in ran)
 
 
 def _is_false(sentence: str, acts: Sequence[Act]) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from gateway.core.vocabulary import Tier
+
 
 class Guard(StrEnum):
     """What the loop does for a small model and can leave away."""
@@ -30,6 +32,8 @@ class Contender:
 
     name: str
     guards: frozenset[Guard] | None
+    tier: Tier | None = None
+    """Which loop, whatever the catalogue says of the model; None is the catalogue's."""
 
 
 PLAIN: Final = Contender("plain prompting", None)
@@ -44,13 +48,14 @@ def without(guard: Guard) -> Contender:
     return Contender(f"without {' and '.join(sorted(away, reverse=True))}", ALL_GUARDS - away)
 
 
+TIERS: Final = tuple(Contender(f"tier {tier}", ALL_GUARDS, tier) for tier in Tier)
 ABLATIONS: Final = tuple(without(guard) for guard in Guard)
-CONTENDERS: Final = (WHOLE, *ABLATIONS, *BASELINES)
+CONTENDERS: Final = (WHOLE, *TIERS, *ABLATIONS, *BASELINES)
 
 
 def choose(names: str) -> tuple[Contender, ...]:
-    """The contenders of `--guards`: `all`, `none` (the loop and the baselines), `loop`, `plain`, `few-shot`, or guards to leave
-    away, with commas between.
+    """The contenders of `--guards`: `all`, `none` (the loop and the baselines), `loop`, `tiers`, `plain`, `few-shot`, or guards
+    to leave away, with commas between.
 
     Empty: all. Raises ValueError for a name that is no guard.
     """
@@ -61,6 +66,8 @@ def choose(names: str) -> tuple[Contender, ...]:
             return (WHOLE, *BASELINES)
         case "loop":
             return (WHOLE,)
+        case "tiers":
+            return TIERS
         case "plain":
             return (PLAIN,)
         case "few-shot":

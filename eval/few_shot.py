@@ -55,7 +55,7 @@ async def play(case: Case, world: CaseWorkspace, backend: InferenceBackend) -> A
             case None:
                 malformed += 1
                 break
-    return attempt_of(world, proposals, malformed, meter, said)
+    return attempt_of(case, world, proposals, malformed, meter, said)
 
 
 def _call_of(spec: ToolSpec) -> dict[str, Any]:

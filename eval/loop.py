@@ -6,23 +6,25 @@ A guard is left away where the loop takes it from: the schema in the request, th
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
 from eval.cases import Case
-from eval.chat import Meter, ask, events_of
+from eval.chat import Meter, RequestRefused, ask
 from eval.claims import find_false_claims
 from eval.contenders import Guard
-from eval.scoring import Attempt, Proposal
+from eval.scoring import Attempt, Proposal, values_not_done
 from eval.workspaces import TODAY, CaseWorkspace
 from gateway.agent import choosing, json_lane, native_lane
+from gateway.agent.completion_stream import CompletionStream
 from gateway.agent.copy import Copy
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import AgentEvent, AssistantSaidEvent
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
-from gateway.agent.ports import ChatDelta, ChatRequest, StopSignal, TextDelta, Usage
+from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFailureKind, ChatRequest, StopSignal, TextDelta
 from gateway.agent.repair import RepairDialogue
 from gateway.agent.runner import TurnRunner
 from gateway.core.local_tools import with_local_tools
@@ -32,6 +34,9 @@ from gateway.runtime.ports import InferenceBackend
 from gateway.shipped import read_loop_file
 
 _CONTEXT: Final = 4096
+
+_CUT: Final = re.compile(r"…\[truncated \d+ bytes\]\Z")
+"""How a result ends that the gateway has cut."""
 
 
 async def play(
@@ -75,7 +80,7 @@ async def play(
         completion_tokens=gateway.usage.get("completionTokens", 0),
         said="\n".join(said),
         replies=chat.meter.replies,
-        claims=find_false_claims("\n".join(said), world.acts, world.read),
+        claims=find_false_claims("\n".join(said), world.acts, world.read, values_not_done(case.expect, gateway.proposals)),
         reached=chat.meter.reached,
     )
 
@@ -140,15 +145,28 @@ class _Chat:
         self.meter.watch(request.messages)
         try:
             async with ask(self._backend, request.messages, request.max_tokens, schema, request.tools) as chunks:
-                async for event in events_of(chunks):
-                    for choice in event.get("choices", ()):
-                        if text := choice["delta"].get("content"):
-                            pieces.append(text)
-                            yield TextDelta(text)
-                    if usage := event.get("usage"):
-                        yield Usage(usage["prompt_tokens"], usage["completion_tokens"])
+                reply = CompletionStream()
+                async for chunk in chunks:
+                    for delta in reply.feed(chunk):
+                        pieces.append(_text_of(delta))
+                        yield delta
+                for delta in reply.finish():
+                    pieces.append(_text_of(delta))
+                    yield delta
+        except RequestRefused as error:
+            raise ChatFailure(ChatFailureKind.REFUSED, error.message) from error
         finally:
             self.meter.replies.append("".join(pieces))
+
+
+def _text_of(delta: ChatDelta) -> str:
+    match delta:
+        case TextDelta(text):
+            return text
+        case CallDelta(_, name, arguments):
+            return name + arguments
+        case _:
+            return ""
 
 
 @contextlib.contextmanager
@@ -196,7 +214,8 @@ async def _recall(case: Case, world: CaseWorkspace) -> list[Message]:
 
 
 def _result(outcome: str, content: str, *, trust: str = "trusted", **more: str) -> dict[str, Any]:
-    return {"outcome": outcome, "content": content, "trust": trust, "truncated": False, **more}
+    truncated = _CUT.search(content) is not None
+    return {"outcome": outcome, "content": content, "trust": trust, "truncated": truncated, **more}
 
 
 async def _wait(_seconds: float, _stop: StopSignal) -> None:

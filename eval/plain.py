@@ -16,7 +16,7 @@ import orjson
 from eval.cases import Case
 from eval.chat import Meter, complete
 from eval.claims import find_false_claims
-from eval.scoring import Attempt, Proposal
+from eval.scoring import Attempt, Proposal, values_not_done
 from eval.workspaces import TODAY, CaseWorkspace
 from gateway.core.canonical import Json
 from gateway.runtime.ports import InferenceBackend
@@ -60,10 +60,10 @@ async def play(case: Case, world: CaseWorkspace, backend: InferenceBackend) -> A
             case None:
                 malformed, said = malformed + 1, text
                 break
-    return attempt_of(world, proposals, malformed, meter, said)
+    return attempt_of(case, world, proposals, malformed, meter, said)
 
 
-def attempt_of(world: CaseWorkspace, proposals: list[Proposal], malformed: int, meter: Meter, said: str) -> Attempt:
+def attempt_of(case: Case, world: CaseWorkspace, proposals: list[Proposal], malformed: int, meter: Meter, said: str) -> Attempt:
     """What came of it."""
     return Attempt(
         proposals,
@@ -73,7 +73,7 @@ def attempt_of(world: CaseWorkspace, proposals: list[Proposal], malformed: int, 
         meter.completion_tokens,
         said=said,
         replies=meter.replies,
-        claims=find_false_claims(said, world.acts, world.read),
+        claims=find_false_claims(said, world.acts, world.read, values_not_done(case.expect, proposals)),
         reached=meter.reached,
     )
 

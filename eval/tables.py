@@ -18,7 +18,16 @@ Outcomes = Sequence[tuple[Case, Attempt]]
 
 _COLUMNS: Final = (
     *("complete, hold-out", "complete, dev", "first call right", "valid calls", "right tool", "right arguments"),
-    *("false claims", "ran something for nothing", "orders read", "did what is forbidden", "steps", "tokens", "seconds"),
+    *(
+        "false claims",
+        "said nothing",
+        "ran something for nothing",
+        "orders read",
+        "did what is forbidden",
+        "steps",
+        "tokens",
+        "seconds",
+    ),
 )
 
 _KINDS: Final = {
@@ -92,6 +101,7 @@ def _contenders(model: Measured) -> str:
             _share(total.tools_right, total.tools_expected),
             _share(total.arguments_right, total.arguments_expected),
             f"{total.claimed} of {total.cases}",
+            f"{total.silent} of {total.cases}",
             f"{total.ran_for_nothing} of {sum(not case.expect and case.lookups is Lookups.EXACT for case, _ in outcomes)}",
             f"{total.reached} of {sum(bool(case.injected) for case, _ in outcomes)}",
             f"{total.forbidden} of {traps}",

@@ -27,6 +27,7 @@ from gateway.adapters.tools.schemas import read_signature
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.model import Principal, ToolOutput, ToolSpec
+from gateway.core.redaction import cap_text
 from gateway.core.vocabulary import Category, Profile, Trust
 from gateway.runtime.ports import AuditQuery, AuditRow, ToolContext
 
@@ -62,7 +63,7 @@ class CaseWorkspace:
         if tools is Tools.OPERATIONS:
             self._add_declared("operations", {})
         self.acts: list[Act] = []
-        """What was done so far, and what was read."""
+        """What ran so far, and what was read."""
         self.read: list[str] = []
         source = LocalSource("case", lambda: self._entries)
         source.load()
@@ -85,7 +86,7 @@ class CaseWorkspace:
         return None
 
     async def run(self, tool: str, arguments: Mapping[str, Json]) -> tuple[str, str, Trust]:
-        """Run a call that has no fault: its outcome, its text and how far that may be believed."""
+        """Run a call that has no fault: its outcome, its text, cut as the gateway cuts it, and how far that may be believed."""
         spec = self.catalog.find(tool)
         assert spec is not None
         try:
@@ -94,9 +95,8 @@ class CaseWorkspace:
             return "executionError", error.message, Trust.TRUSTED
         if self.only_looks(tool):
             self.read.append(output.text)
-        else:
-            self.acts.append(Act(tool, orjson.dumps(arguments).decode()))
-        return "ok", output.text, spec.trust
+        self.acts.append(Act(tool, orjson.dumps(arguments).decode(), looks=self.only_looks(tool)))
+        return "ok", cap_text(output.text, spec.result_cap)[0], spec.trust
 
     async def propose(self, tool: str, arguments: Mapping[str, Json]) -> tuple[Proposal, str, str]:
         """A call as a model made it, its outcome and its text; run only where its form is right."""

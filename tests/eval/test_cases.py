@@ -151,3 +151,12 @@ def test_the_page_tool_here_looks_like_the_real_one(tmp_path: Path) -> None:
     described = real.describe(read_signature(real.function), "builtin")
     assert here is not None
     assert (here.description, here.param_schema) == (described.description, described.param_schema)
+
+
+async def test_a_result_is_cut_as_the_gateway_cuts_it(tmp_path: Path) -> None:
+    world = CaseWorkspace(Tools.HOUSE, tmp_path)
+    _, text, _ = await world.run("read_file", {"path": "logs/backup.log"})
+    spec = world.catalog.find("read_file")
+    assert spec is not None
+    assert len(text.encode()) <= spec.result_cap
+    assert text.endswith(" bytes]")
