@@ -142,6 +142,7 @@ async def _through(direct: Endpoint) -> AsyncGenerator[tuple[Gateway, Endpoint]]
         settings = {
             "COUNTERSIGN_MODEL_URL": f"http://127.0.0.1:{direct.port}/v1",
             "COUNTERSIGN_MODEL_NAME": direct.model,
+            "COUNTERSIGN_MODEL_TIER": "native",
             "COUNTERSIGN_MODEL_KEY": direct.key,
         }
         async with start_gateway(home, **settings) as gateway:

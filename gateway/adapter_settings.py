@@ -11,6 +11,7 @@ from gateway.adapters.inference.factory import ModelChoice
 from gateway.adapters.inference.presets import keys_of
 from gateway.adapters.tools.builtin.workspace import AuditReader
 from gateway.adapters.tools.sources import ToolsConfig, no_audit
+from gateway.core.vocabulary import Tier
 from gateway.sandbox.job import SandboxPreference
 from gateway.server.access import Origins
 from gateway.settings import CONFIG_FILE, Settings
@@ -40,6 +41,7 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
         models=models_folder(os.environ),
         state=settings.state,
         context_tokens=settings.model_context,
+        tier=None if settings.model_tier == "auto" else Tier(settings.model_tier),
         llama_server=settings.llama_server,
         origins=(origins.agent, origins.console),
         url=settings.model_url,

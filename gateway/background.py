@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gateway.adapters.inference.factory import WarmingBackend
-from gateway.agent.prompts import action_prefix
+from gateway.agent.tiers import prefix_for
 from gateway.application import Application
 from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
 from gateway.shipped import read_loop_file
@@ -32,8 +32,9 @@ async def warm_model(application: Application, on_warmed: OnWarmed) -> None:
     try:
         if isinstance(application.models, WarmingBackend):
             await application.models.settle()
+            tier = next((model.tier for model in await application.models.models()), None)
             tools = [spec.described() for spec in application.gateway.ports.toolbox.specs()]
-            prefix_state = await application.models.warm(action_prefix(tools, read_loop_file("prompts")))
+            prefix_state = await application.models.warm(prefix_for(tier, tools, read_loop_file("prompts")))
     except (ModelUnavailable, Misconfigured) as error:
         _log.info("the model was not warmed: %s", error.message)
     finally:

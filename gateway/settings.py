@@ -72,6 +72,10 @@ class Settings(BaseSettings):
     model_url: str = Field("", description="base URL of an OpenAI-compatible server to use instead of a local model")
     model_name: str = Field("", description="model to ask for at `model_url`; its first one when empty")
     model_key: Token = Field(SecretStr(""), description="API key for `model_url`")
+    model_tier: Literal["auto", "native", "chained", "single"] = Field(
+        "auto",
+        description="the loop that the model gets; `auto`: what the catalogue says, or what trying it at its first use shows",
+    )
     model_context: int = Field(4096, ge=512, le=1 << 24, description="context tokens of the local model")
     prompt_cache: NewFolder | None = Field(
         None, description="folder where a local model keeps evaluated prompts for later launches"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gateway.agent.chained_lane import chained_lane
+from gateway.agent.chained_prompt import chained_prefix
 from gateway.agent.json_lane import json_lane
 from gateway.agent.lane import Lane
+from gateway.agent.messages import Tool
 from gateway.agent.native_lane import native_lane
+from gateway.agent.ports import ChatMessage
+from gateway.agent.prompts import Words, action_prefix
 from gateway.core.vocabulary import Tier
 
 _LANES: Final[Mapping[Tier, Lane]] = {Tier.NATIVE: native_lane, Tier.CHAINED: chained_lane, Tier.SINGLE: json_lane}
@@ -20,6 +24,11 @@ def tier_of(model: Mapping[str, Any]) -> Tier:
     if tier is not None:
         return Tier(tier)
     return Tier.NATIVE if model["supportsTools"] else Tier.SINGLE
+
+
+def prefix_for(tier: Tier | None, tools: Sequence[Tool], words: Words) -> list[ChatMessage]:
+    """What every conversation of this tier begins with, for a model server to read in advance."""
+    return chained_prefix(tools, words) if tier is Tier.CHAINED else action_prefix(tools, words)
 
 
 def lane_for(model: Mapping[str, Any]) -> Lane:

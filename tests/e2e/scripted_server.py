@@ -44,6 +44,8 @@ class ScriptedServer:
             "COUNTERSIGN_MODEL": str(weights),
             "COUNTERSIGN_LLAMA_SERVER": str(server),
             "COUNTERSIGN_MODEL_SANDBOX": "off",
+            # It plays what each test wrote for it, and nothing else.
+            "COUNTERSIGN_MODEL_TIER": "single",
         }
 
     @property

@@ -74,6 +74,8 @@ class AgentCommand:
             "COUNTERSIGN_PORT": str(self.port),
             "EFFECTS": str(self.home / "effects"),
             **SETTINGS,
+            # The model plays what a test wrote for it. One on a URL is not tried first.
+            **({"COUNTERSIGN_MODEL_TIER": "native"} if "://" in self.model else {}),
             **self.extra,
         }
 

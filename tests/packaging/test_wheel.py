@@ -165,7 +165,7 @@ async def test_an_installed_wheel_serves_both_apps_and_answers_in_the_terminal(i
         gateway = GatewayProcess(
             installation.home,
             command=(installation.countersign, "serve"),
-            settings={"PYTHONPATH": "", "COUNTERSIGN_MODEL_URL": url, "PATH": os.defpath},
+            settings={"PYTHONPATH": "", "COUNTERSIGN_MODEL_URL": url, "COUNTERSIGN_MODEL_TIER": "native", "PATH": os.defpath},
         )
         await gateway.start()
         try:

@@ -301,7 +301,10 @@ async def test_case_78_progress_is_redacted_cut_and_labelled_before_it_is_sent(t
 @pytest.mark.requirement("002-70", "a label that rises aborts what a remote model streams and voids the token")
 @pytest.mark.requirement("002-71", "a refused inference is on record")
 async def test_case_79_a_token_of_before_the_label_rose_reaches_no_remote_model(tmp_path: Path) -> None:
-    async with RemoteModel.serving() as model, stage(tmp_path, **LABELLED, COUNTERSIGN_MODEL_URL=model.url) as scene:
+    async with (
+        RemoteModel.serving() as model,
+        stage(tmp_path, **LABELLED, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native") as scene,
+    ):
         turn = await scene.begin()
         token = await mint(turn, model)
         async with model.streaming(scene, token) as response:
@@ -323,7 +326,10 @@ async def test_case_79_a_token_of_before_the_label_rose_reaches_no_remote_model(
 
 @pytest.mark.requirement("002-32", "a policy that takes remote models away voids the tokens for them")
 async def test_case_79_a_policy_without_remote_models_ends_the_tokens_for_them_for_good(tmp_path: Path) -> None:
-    async with RemoteModel.serving() as model, stage(tmp_path, COUNTERSIGN_MODEL_URL=model.url) as scene:
+    async with (
+        RemoteModel.serving() as model,
+        stage(tmp_path, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_MODEL_TIER="native") as scene,
+    ):
         turn = await scene.begin()
         token = await mint(turn, model)
         async with model.streaming(scene, token) as response:

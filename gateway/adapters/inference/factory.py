@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 from gateway.adapters.inference.absent import AbsentModel
 from gateway.adapters.inference.engine import Threads
 from gateway.adapters.inference.presets import preset_of
+from gateway.agent.trajectory import TokenIds
 from gateway.core.canonical import Json
+from gateway.core.vocabulary import Tier
 from gateway.runtime.ports import Clock, InferenceBackend, ModelState
 from gateway.sandbox.job import SandboxPreference
 
@@ -33,7 +35,8 @@ class ModelChoice:
     `model` is a catalogue name, `default`, the path of a file that ends in `.gguf`, `PRESET/NAME`, `stub` or `none`. `origins`
     are our own, the only ones that a browser may read the sidecar from; `threads` None means what fits this machine. In
     `prompt_cache` a local model keeps evaluated prompts for other state folders too. `sandbox` confines a local model's server;
-    None does not. `keys` are those of the presets' own variables, by preset: a server gets no key but its own.
+    None does not. `tier` is the loop that the model gets, None for the one that it can carry. `keys` are those of the presets'
+    own variables, by preset: a server gets no key but its own.
     """
 
     model: str
@@ -49,6 +52,7 @@ class ModelChoice:
     keys: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     prompt_cache: Path | None = None
     sandbox: SandboxPreference | None = SandboxPreference.AUTO
+    tier: Tier | None = None
 
 
 class ManagedBackend(InferenceBackend, Protocol):
@@ -64,6 +68,20 @@ class WarmingBackend(Protocol):
 
     async def settle(self) -> ModelState: ...
     async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState: ...
+
+
+@runtime_checkable
+class TriedBackend(Protocol):
+    """A backend that finds out which loop its model carries."""
+
+    async def tried(self) -> None: ...
+
+
+@runtime_checkable
+class TokenKeepingBackend(Protocol):
+    """A backend that knows the token ids of an answer: a local model."""
+
+    def keep_tokens(self) -> Callable[[], TokenIds | None]: ...
 
 
 def remote_backend(choice: ModelChoice, clock: Clock) -> RemoteBackend:
@@ -100,3 +118,21 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
         sandbox=choice.sandbox,
         prompt_cache=choice.prompt_cache,
     )
+
+
+def tiered(backend: ManagedBackend, choice: ModelChoice, clock: Clock) -> ManagedBackend:
+    """The backend, whose model gets the loop that is set, known, or found out at its first use. Rules in place of weights have
+    theirs."""
+    if choice.model in WEIGHTLESS and not choice.url:
+        return backend
+    # Its module tries models with the whole loop, and a gateway without a model needs neither.
+    from gateway.adapters.inference.local import LocalBackend
+    from gateway.adapters.inference.profiles import ProfileStore
+    from gateway.adapters.inference.tiered import TieredBackend, TieredLocalBackend, TriableBackend
+
+    profiles = ProfileStore(choice.state)
+    if isinstance(backend, LocalBackend):
+        return TieredLocalBackend(backend, backend, tier=choice.tier, profiles=profiles, clock=clock)
+    if isinstance(backend, TriableBackend):
+        return TieredBackend(backend, tier=choice.tier, profiles=profiles, clock=clock)
+    return backend

@@ -7,7 +7,9 @@ comes before it.
 
 from __future__ import annotations
 
+import os
 import struct
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -23,6 +25,9 @@ MAX_ENTRIES: Final = 4096
 MAX_STRING: Final = 1 << 20
 MAX_ARRAY: Final = 1 << 16
 """Arrays before the tokenizer are tags, languages and per-layer figures."""
+
+MAX_VOCABULARY: Final = 1 << 21
+"""Tokens, and merges of tokens: the largest vocabularies have 262,144."""
 
 _SCALARS: Final = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING: Final = 8
@@ -56,7 +61,8 @@ _FILE_TYPES: Final = {
 }
 """llama.cpp's `llama_ftype`."""
 
-_Scalar = str | int | float | bool
+Entry = str | int | float | bool
+"""A value of the head that is no list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,25 @@ def read_head(path: Path) -> GgufHead:
         raise Misconfigured(f"`{path.name}` is not a GGUF model file of version 2 or 3") from None
 
 
-def _describe(entries: dict[str, _Scalar]) -> GgufHead:
+def read_entry_named(path: Path, key: str) -> Entry | None:
+    """One scalar or text of a GGUF file, also of those that stand behind the tokenizer's lists; None where it is not there.
+
+    Raises Misconfigured when the file is missing, or is none.
+    """
+    try:
+        with path.open("rb") as file:
+            for found in _entries(file):
+                if found == key:
+                    return _read_value(file, _read_number(file, "<I"))
+                _pass_over(file, _read_number(file, "<I"))
+            return None
+    except OSError as error:
+        raise Misconfigured(f"the model file `{path.name}` does not read: {error.strerror}") from None
+    except (_Unreadable, struct.error, ValueError):
+        raise Misconfigured(f"`{path.name}` is not a GGUF model file of version 2 or 3") from None
+
+
+def _describe(entries: dict[str, Entry]) -> GgufHead:
     arch = entries.get("general.architecture")
     if not isinstance(arch, str) or not arch:
         raise _Unreadable
@@ -103,20 +127,14 @@ def _describe(entries: dict[str, _Scalar]) -> GgufHead:
     )
 
 
-def _text(entries: dict[str, _Scalar], key: str) -> str:
+def _text(entries: dict[str, Entry], key: str) -> str:
     value = entries.get(key, "")
     return value[:128] if isinstance(value, str) else ""
 
 
-def _read_entries(file: BinaryIO) -> dict[str, _Scalar]:
-    if _take(file, 4) != MAGIC:
-        raise _Unreadable
-    version, _tensors, count = struct.unpack("<IQQ", _take(file, 20))
-    if version not in VERSIONS or count > MAX_ENTRIES:
-        raise _Unreadable
-    entries: dict[str, _Scalar] = {}
-    for _ in range(count):
-        key = _read_string(file)
+def _read_entries(file: BinaryIO) -> dict[str, Entry]:
+    entries: dict[str, Entry] = {}
+    for key in _entries(file):
         if key.startswith("tokenizer."):
             break
         value = _read_value(file, _read_number(file, "<I"))
@@ -125,7 +143,43 @@ def _read_entries(file: BinaryIO) -> dict[str, _Scalar]:
     return entries
 
 
-def _read_value(file: BinaryIO, kind: int) -> _Scalar | None:
+def _entries(file: BinaryIO) -> Generator[str]:
+    """The keys of the head; whoever asks reads or passes over the value before the next."""
+    if _take(file, 4) != MAGIC:
+        raise _Unreadable
+    version, _tensors, count = struct.unpack("<IQQ", _take(file, 20))
+    if version not in VERSIONS or count > MAX_ENTRIES:
+        raise _Unreadable
+    for _ in range(count):
+        yield _read_string(file)
+
+
+def _pass_over(file: BinaryIO, kind: int) -> None:
+    """Skip a value. Vocabularies are longer than any list that is read."""
+    if kind == _STRING:
+        _skip(file, _read_number(file, "<Q"), MAX_STRING)
+    elif kind == _ARRAY:
+        element, length = _read_number(file, "<I"), _read_number(file, "<Q")
+        if length > MAX_VOCABULARY or element == _ARRAY:
+            raise _Unreadable
+        if element in _SCALARS:
+            _skip(file, length * struct.calcsize(_SCALARS[element]), MAX_VOCABULARY * 8)
+        else:
+            for _ in range(length):
+                _pass_over(file, element)
+    elif kind in _SCALARS:
+        _skip(file, struct.calcsize(_SCALARS[kind]), MAX_STRING)
+    else:
+        raise _Unreadable
+
+
+def _skip(file: BinaryIO, count: int, most: int) -> None:
+    if count > most:
+        raise _Unreadable
+    file.seek(count, os.SEEK_CUR)
+
+
+def _read_value(file: BinaryIO, kind: int) -> Entry | None:
     """A scalar or string; None for an array, which is passed over."""
     if kind == _STRING:
         return _read_string(file)
@@ -139,7 +193,7 @@ def _read_value(file: BinaryIO, kind: int) -> _Scalar | None:
     if kind not in _SCALARS:
         raise _Unreadable
     layout = _SCALARS[kind]
-    (value,) = cast("tuple[_Scalar]", struct.unpack(layout, _take(file, struct.calcsize(layout))))
+    (value,) = cast("tuple[Entry]", struct.unpack(layout, _take(file, struct.calcsize(layout))))
     return value
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.adapters.inference.catalog import ModelEntry, expand, load_catalog
+from gateway.adapters.inference.chat_template import mentions_tools, read_chat_template
 from gateway.adapters.inference.confinement import choose_confinement
 from gateway.adapters.inference.engine import Threads, default_threads, find_engine
 from gateway.adapters.inference.fetch import is_present, weights_path
@@ -201,6 +202,12 @@ class LocalBackend:
         if self._info is None and self._preparing is not None:
             await asyncio.wait({self._preparing})
         return () if self._info is None else (self._info,)
+
+    async def takes_tools(self) -> bool:
+        """Whether the chat template has a place for declared tools. Raises Misconfigured."""
+        if self._weights is None:
+            return False
+        return mentions_tools(await asyncio.to_thread(read_chat_template, self._weights.path))
 
     def state(self) -> ModelState:
         """The state now."""

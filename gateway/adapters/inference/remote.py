@@ -70,6 +70,14 @@ class RemoteBackend:
             return (self._info,)
         return (self._describe(self._model, {}),) if self._model and not self._is_missing else ()
 
+    async def settle(self) -> ModelState:
+        """As of the last question: a server that does not answer now is not waited for."""
+        return self._state
+
+    async def takes_tools(self) -> bool:
+        """Servers of this kind take them; what their models make of them is another matter."""
+        return True
+
     def state(self) -> ModelState:
         """As of the last question."""
         return self._state

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.adapters.inference.factory import TriedBackend
 from gateway.adapters.inference.output_schema import OutputSchema
 from gateway.agent.copy import Copy
 from gateway.agent.dependencies import LoopDependencies
@@ -184,6 +185,8 @@ async def _reopen(link: GatewayLink, resumed: str) -> Mapping[str, Any]:
 
 
 async def _choose_model(application: Application, link: GatewayLink) -> Mapping[str, Any]:
+    if isinstance(application.models, TriedBackend):
+        await application.models.tried()
     models = (await link.call("session/describe", {}))["models"]
     if not models:
         state = application.models.state()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gateway.adapters.inference.local import LocalBackend
+from gateway.adapters.inference.factory import TokenKeepingBackend
 from gateway.adapters.storage.trajectories import TrajectoryFolder
 from gateway.agent.events import AgentEvent, TurnEndedEvent
 from gateway.agent.ports import ChatMessage
@@ -38,7 +38,7 @@ class TrajectoryKeeper:
             started_at=ports.clock.now(),
         )
         self._recorder = TrajectoryRecorder(rollout)
-        return application.models.keep_tokens() if isinstance(application.models, LocalBackend) else lambda: None
+        return application.models.keep_tokens() if isinstance(application.models, TokenKeepingBackend) else lambda: None
 
     def hear(self, event: AgentEvent) -> None:
         """An event of the loop."""

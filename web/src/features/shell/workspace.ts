@@ -250,8 +250,8 @@ export class Workspace {
     return {
       client: this.#client,
       findModel: async () => {
-        // The models may have come up since this page asked.
-        if (this.#model === null) this.#session = await this.#client.call("session/describe", {});
+        // The models may have come up since this page asked, and been tried.
+        if (this.#model?.tier === undefined) this.#session = await this.#client.call("session/describe", {});
         return this.#model;
       },
       conversationFor: async (text) => this.#current ?? (await this.#createConversation(text)),

@@ -1,0 +1,177 @@
+"""A backend whose model is given the loop that it can carry: the one that is set, known, or found out at its first use."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Protocol, runtime_checkable
+
+from gateway.adapters.inference.backend_chat import BackendChat
+from gateway.adapters.inference.factory import ManagedBackend
+from gateway.adapters.inference.profiles import ModelProfile, ProfileStore
+from gateway.adapters.inference.tier_probe import probe_tier
+from gateway.adapters.inference.warm_prefix import PrefixState
+from gateway.agent.ports import ChatFailure
+from gateway.agent.trajectory import TokenIds
+from gateway.core.canonical import Json
+from gateway.core.errors import GatewayError, ModelUnavailable
+from gateway.core.times import rfc3339
+from gateway.core.vocabulary import Tier
+from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase, ModelState
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class TriableBackend(Protocol):
+    """A backend of weights that can be tried."""
+
+    async def settle(self) -> ModelState: ...
+    async def takes_tools(self) -> bool:
+        """Whether its chat template, or its server, has a place for declared tools."""
+        ...
+
+
+class StartedBackend(ManagedBackend, TriableBackend, Protocol):
+    """What is tried here."""
+
+
+class TieredBackend:
+    """The InferenceBackend port over another one, whose models get their tier. `tier` None has it found out."""
+
+    def __init__(self, inner: StartedBackend, *, tier: Tier | None, profiles: ProfileStore, clock: Clock) -> None:
+        self._inner = inner
+        self._tier = tier
+        self._profiles = profiles
+        self._clock = clock
+        self._found: dict[str, Tier] = {}
+        self._finding: asyncio.Task[None] | None = None
+        self._trying = ""
+
+    async def start(self) -> None:
+        """Begin; what the model can carry is found out meanwhile."""
+        await self._inner.start()
+        self._find_out()
+
+    async def stop(self) -> None:
+        """End it, and the trying."""
+        if self._finding is not None:
+            self._finding.cancel()
+            await asyncio.wait({self._finding})
+        await self._inner.stop()
+
+    async def settle(self) -> ModelState:
+        """Wait until the model is ready and has been tried, or will not be."""
+        if self._finding is not None:
+            await asyncio.wait({self._finding})
+        return await self._inner.settle()
+
+    async def tried(self) -> None:
+        """Wait until it is known which loop the model carries, or that this cannot be found out now."""
+        if self._finding is not None:
+            await asyncio.wait({self._finding})
+
+    async def models(self) -> Sequence[ModelInfo]:
+        """Those of the inner backend. One that is being tried has no tier yet."""
+        models = await self._inner.models()
+        if self._is_untried(models):
+            self._find_out()
+        return tuple(self._with_tier(model) for model in models)
+
+    def state(self) -> ModelState:
+        """The state now."""
+        return ModelState(ModelPhase.STARTING, self._trying) if self._trying else self._inner.state()
+
+    @contextlib.asynccontextmanager
+    async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
+        """POST to the inner backend. Raises ModelUnavailable while the model is tried."""
+        if self._trying:
+            raise ModelUnavailable(self._trying, ModelPhase.STARTING)
+        async with self._inner.ask(path, body) as answer:
+            yield answer
+
+    def _is_untried(self, models: Sequence[ModelInfo]) -> bool:
+        """Whether a server answers now that did not when the model was to be tried."""
+        is_over = self._finding is None or self._finding.done()
+        is_ready = self._inner.state().phase is ModelPhase.READY
+        return is_over and is_ready and any(self._tier_of(model) is None for model in models)
+
+    def _tier_of(self, model: ModelInfo) -> Tier | None:
+        return self._tier or model.tier or self._found.get(model.id)
+
+    def _with_tier(self, model: ModelInfo) -> ModelInfo:
+        tier = self._tier_of(model)
+        return model if tier is None else replace(model, tier=tier, supports_tools=tier is Tier.NATIVE)
+
+    def _find_out(self) -> None:
+        if self._tier is None:
+            self._finding = asyncio.create_task(self._find(), name="model-trial")
+
+    async def _find(self) -> None:
+        for model in await self._inner.models():
+            if self._tier_of(model) is not None:
+                continue
+            known = await asyncio.to_thread(self._profiles.read, model.id)
+            if known is not None:
+                self._found[model.id] = known.tier
+            elif (await self._inner.settle()).phase is ModelPhase.READY:
+                await self._try(model)
+
+    async def _try(self, model: ModelInfo) -> None:
+        def report(tier: Tier, made: int, most: int) -> None:
+            self._trying = f"{model.display_name} is tried ({tier.value}): {made} of at most {most} requests"
+            _LOG.info("%s", self._trying)
+
+        self._trying = f"{model.display_name} is used for the first time: trying which loop it can carry"
+        _LOG.warning("%s; COUNTERSIGN_MODEL_TIER says it instead", self._trying)
+        try:
+            chat = BackendChat(self._inner, model.display_name)
+            takes_tools = await self._inner.takes_tools()
+            probe = await probe_tier(chat, takes_tools=takes_tools, context_tokens=model.context_tokens, report=report)
+        except (ChatFailure, GatewayError) as error:
+            _LOG.warning("%s could not be tried: %s", model.display_name, error.message)
+            return
+        finally:
+            self._trying = ""
+        self._found[model.id] = probe.tier
+        day = rfc3339(self._clock.now())[:10]
+        profile = ModelProfile(
+            id=model.id,
+            title=model.display_name,
+            tier=probe.tier,
+            requests=probe.requests,
+            on=day,
+            native=probe.native,
+            chained=probe.chained,
+        )
+        await asyncio.to_thread(self._profiles.write, profile)
+        _LOG.warning("%s: its loop is `%s`, after %d requests", model.display_name, probe.tier.value, probe.requests)
+
+
+@runtime_checkable
+class LocalModelBackend(Protocol):
+    """What a model on this machine can do besides."""
+
+    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState: ...
+    def keep_tokens(self) -> Callable[[], TokenIds | None]: ...
+
+
+class TieredLocalBackend(TieredBackend):
+    """The same over a model on this machine."""
+
+    def __init__(
+        self, inner: StartedBackend, local: LocalModelBackend, *, tier: Tier | None, profiles: ProfileStore, clock: Clock
+    ) -> None:
+        super().__init__(inner, tier=tier, profiles=profiles, clock=clock)
+        self._local = local
+
+    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState:
+        """Keep this beginning evaluated. Raises ModelUnavailable while there is no server."""
+        return await self._local.warm(messages)
+
+    def keep_tokens(self) -> Callable[[], TokenIds | None]:
+        """From now on the server reports token ids; returns the function that takes the last ones."""
+        return self._local.keep_tokens()
