@@ -39,7 +39,7 @@ async def test_what_was_streamed_is_written_once_and_cannot_paint_the_terminal(t
 
 
 async def test_what_is_written_for_a_program_keeps_tabs_and_joined_emoji_and_no_control_characters(tmp_path: Path) -> None:
-    written = "all:\n\techo \U0001f468\u200d\U0001f469\u200d\U0001f467 \\o/"
+    written = "all:\r\n\techo \U0001f468\u200d\U0001f469\u200d\U0001f467 \\o/"
     async with agent_command(tmp_path, Reply(f"{written} \x1b[2J")) as at:
         code, out, err = await at.run("--single", "a Makefile")
     assert (code, out) == (0, f"{written} \\u001b[2J\n"), err

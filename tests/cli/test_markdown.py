@@ -31,6 +31,7 @@ CASES = {
     "a list": ("- **one**: `a`\n* two\n", f"- {BOLD}one{OFF}: {CODE}`a`{OFF}\n* two\n"),
     "a block": ("```py\nx = **y**  # `z`\n```\nso", f"{FAINT}```py{OFF}\nx = **y**  # `z`\n{FAINT}```{OFF}\nso"),
     "a diff": ("```diff\n-a\n+b\n c\n```\n", f"{FAINT}```diff{OFF}\n{RED}-a{OFF}\n{GREEN}+b{OFF}\n c\n{FAINT}```{OFF}\n"),
+    "a block at the end": ("```\nx\n```", f"{FAINT}```{OFF}\nx\n{FAINT}```{OFF}"),
     "a block in a longer one": (
         "````\n```\n# x\n````\n**y**",
         f"{FAINT}````{OFF}\n```\n# x\n{FAINT}````{OFF}\n{BOLD}y{OFF}",

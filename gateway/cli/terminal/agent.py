@@ -66,7 +66,6 @@ class TerminalAgent:
     """A conversation that is ready, and everything that ends with it."""
 
     runner: TurnRunner
-    model: Mapping[str, Any]
     questions: ApprovalPrompts
     notices: NotificationReader
     unanswered: UnansweredCalls
@@ -169,7 +168,7 @@ async def open_agent(
         if schema is None
         else StructuredAnswer(schema, notes, link, chat_with, conversation_id, model, crowd, copy, limits.step_tokens)
     )
-    return TerminalAgent(runner, model, questions, notices, unanswered, commands, said, structured)
+    return TerminalAgent(runner, questions, notices, unanswered, commands, said, structured)
 
 
 async def _reopen(link: GatewayLink, resumed: str) -> Mapping[str, Any]:

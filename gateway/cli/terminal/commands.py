@@ -13,7 +13,16 @@ from gateway.agent.ports import GatewayLink
 from gateway.agent.runner import TurnRunner
 from gateway.cli.terminal.results import RecentResults
 from gateway.cli.terminal.screen import Screen
-from gateway.cli.terminal.slash import USAGES, CallCommand, Command, CommandMistake, InspectCommand, PlainCommand, ResultCommand
+from gateway.cli.terminal.slash import (
+    USAGES,
+    CallCommand,
+    Command,
+    CommandMistake,
+    InspectCommand,
+    ModelCommand,
+    PlainCommand,
+    ResultCommand,
+)
 from gateway.core.effects import show
 from gateway.core.errors import GatewayError
 
@@ -51,7 +60,8 @@ class ConversationCommands:
         self._link = link
         self._conversation_id = conversation_id
         self._runner = runner
-        self._model = model
+        self.model = model
+        """The one that answers."""
         self._screen = screen
         self._results = results
         self._is_named = is_named
@@ -75,6 +85,8 @@ class ConversationCommands:
                     await self._inspect(name)
                 case CallCommand(name, arguments):
                     await self._runner.call(typed, ProposedCall(name, arguments))
+                case ModelCommand(name):
+                    await self._choose_model(name)
                 case ResultCommand(number):
                     text = self._results.get(number)
                     if text is None:
@@ -92,9 +104,6 @@ class ConversationCommands:
                 for tool in await self._tools():
                     first = str(tool["description"]).strip().partition("\n")[0]
                     self._screen.row(f"{tool['name']}: {first} ({_NEEDS.get(tool['permission'], tool['permission'])})")
-            case "model":
-                self._screen.row(describe_model(self._model))
-                self._screen.row(self._model["id"])
             case "grants":
                 await self._show_grants()
             case "conversations":
@@ -103,6 +112,19 @@ class ConversationCommands:
                 width = max(len(usage) for usage, _ in USAGES)
                 for usage, what in USAGES:
                     self._screen.row(f"{usage.ljust(width)}  {what}")
+
+    async def _choose_model(self, name: str | None) -> None:
+        models = (await self._link.call("session/describe", {}))["models"]
+        if name is not None:
+            found = [each for each in models if name in (each["id"], each["displayName"])]
+            if not found:
+                self._screen.say(f"There is no model `{name}` here. `/model` shows which there are.")
+                return
+            self.model = found[0]
+        for each in models:
+            mark = "answers" if each["id"] == self.model["id"] else "       "
+            self._screen.row(f"{mark}  {describe_model(each)}")
+            self._screen.row(f"         {each['id']}")
 
     async def tool_names(self) -> Sequence[str]:
         """Of the tools that there are now; none where that cannot be told."""

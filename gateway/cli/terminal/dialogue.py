@@ -72,7 +72,7 @@ class Dialogue:
 
     async def _converse(self, lines: Keyboard, prompt: Prompt, completer: Completer) -> ExitCode:
         if lines.is_terminal:
-            self._screen.say(describe_model(self._agent.model), WELCOME)
+            self._screen.say(describe_model(self._agent.commands.model), WELCOME)
         worst = ExitCode.ANSWERED
         while True:
             if lines.is_terminal:
@@ -96,7 +96,7 @@ class Dialogue:
 
     async def _turn(self, text: str) -> TurnOutcome | None:
         await self._agent.commands.name_after(text)
-        return await self._busy(self._agent.runner.run(text, self._agent.model))
+        return await self._busy(self._agent.runner.run(text, self._agent.commands.model))
 
     async def _busy(self, work: Awaitable[_Outcome]) -> _Outcome:
         self._is_busy = True

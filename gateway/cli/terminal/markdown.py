@@ -63,9 +63,10 @@ class MarkdownStream:
 
     def _begin_line(self, *, is_last: bool) -> str | None:
         """What the first characters of a line make of it; None while that is not clear."""
-        fence = _FENCE.match(self._held)
+        fence = _FENCE.match(f"{self._held}\n" if is_last else self._held)
         if fence is not None and self._turns_block(fence):
-            return paint(self._cut(fence.end())[:-1], Tone.FAINT) + "\n"
+            line, end, _ = self._cut(fence.end()).partition("\n")
+            return paint(line, Tone.FAINT) + end
         if fence is None and not is_last and len(self._held) < _HELD and _MAY_BE_FENCE.match(self._held):
             return None
         if not self._fence:

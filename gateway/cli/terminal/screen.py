@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +27,7 @@ NEW_LINE: Final = "\\n"
 """A line end in a text that is one line."""
 
 _NARROWEST: Final = 8
+_CONTROL: Final = re.compile(r"(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def visible(text: str) -> str:
@@ -34,12 +36,9 @@ def visible(text: str) -> str:
 
 
 def storable(text: str) -> str:
-    """The text as a file or another program gets it: tabs, joined emoji and all, and only control characters spelt out, for
-    the next program may pass them on to a terminal."""
-    return "".join(
-        escape(character) if unicodedata.category(character) == "Cc" and character not in "\n\t" else character
-        for character in text
-    )
+    """The text as a file or another program gets it: tabs, joined emoji, line ends and all, and only control characters spelt
+    out, for the next program may pass them on to a terminal."""
+    return _CONTROL.sub(lambda character: escape(character[0]), text)
 
 
 def one_line(text: str) -> str:

@@ -18,7 +18,7 @@ USAGES: Final = (
     ("/inspect NAME", "one tool with its arguments"),
     ("/call NAME {…}", "call a tool yourself, through the same gate and without the model"),
     ("/result [NUMBER]", "the whole of a result; without a number, of the latest"),
-    ("/model", "the model that answers"),
+    ("/model [NAME]", "the models there are and which one answers; with a name, that one does from now on"),
     ("/grants", "the permissions that hold for several calls"),
     ("/conversations", "your latest conversations; `--resume ID` goes on with one"),
     ("/help", "this list"),
@@ -59,6 +59,13 @@ class CallCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCommand:
+    """Have another model answer; None to see which there are."""
+
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ResultCommand:
     """Show all of a result; None for the latest."""
 
@@ -72,7 +79,7 @@ class CommandMistake:
     why: str
 
 
-Command: TypeAlias = PlainCommand | InspectCommand | CallCommand | ResultCommand | CommandMistake
+Command: TypeAlias = PlainCommand | InspectCommand | CallCommand | ModelCommand | ResultCommand | CommandMistake
 Typed: TypeAlias = TypedMessage | Command
 
 
@@ -86,12 +93,14 @@ def read_typed(line: str) -> Typed:
         return TypedMessage(text)
     word, rest = found[1], (found[2] or "").strip()
     match word:
-        case "tools" | "model" | "grants" | "conversations" | "help" | "exit":
+        case "tools" | "grants" | "conversations" | "help" | "exit":
             return PlainCommand(word) if not rest else CommandMistake(f"`/{word}` takes nothing after it.")
         case "inspect":
             return InspectCommand(rest) if len(rest.split()) == 1 else CommandMistake("Which tool? `/inspect NAME`")
         case "call":
             return _read_call(rest)
+        case "model":
+            return ModelCommand(rest or None)
         case "result" if _NUMBER.fullmatch(rest):
             return ResultCommand(int(rest) if rest else None)
         case "result":
