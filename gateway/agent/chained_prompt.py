@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from gateway.agent.examples import make_example
 from gateway.agent.intents import progress, summarise
 from gateway.agent.messages import AssistantMessage, Call, Message, Tool, ToolMessage, UserMessage
 from gateway.agent.ports import ChatMessage
@@ -12,15 +13,19 @@ from gateway.agent.prompts import Words, shots_of, system_text
 from gateway.agent.provenance import frame_result
 from gateway.agent.routing import as_chat
 
+_MADE: Final = 3
+"""Enough to show that one call may be all."""
+
 
 def chained_prefix(tools: Sequence[Tool], words: Words) -> list[ChatMessage]:
     """Everything before the conversation: tools, examples of one action each, and some that go on until an answer."""
     chained, names = words["chained"], {tool["name"] for tool in tools}
     system = {"role": "system", "content": system_text(chained["opening"], chained["closing"], tools, words)}
     messages: list[ChatMessage] = [system, *shots_of(tools, words)]
-    for dialogue in chained["dialogues"]:
-        if names.issuperset(step["tool"] for step in dialogue["steps"]):
-            messages += as_dialogue(_played(dialogue), words)
+    fitting = [each for each in chained["dialogues"] if names.issuperset(step["tool"] for step in each["steps"])]
+    # Without one that ends, a small model calls one tool of a person's own after the other.
+    for dialogue in fitting or [_made(tool, chained["made"]) for tool in tools[:_MADE]]:
+        messages += as_dialogue(_played(dialogue), words)
     return messages
 
 
@@ -38,6 +43,12 @@ def as_dialogue(messages: Sequence[Message], words: Words) -> list[ChatMessage]:
         else:
             prompt.append(as_chat(each))
     return prompt
+
+
+def _made(tool: Tool, words: Mapping[str, str]) -> Mapping[str, Any]:
+    """An example of a tool that none shows: one call, and it is over."""
+    example = make_example(tool)
+    return {"user": example["user"], "steps": [{**example["reply"], "result": words["result"]}], "answer": words["answer"]}
 
 
 def _played(dialogue: Mapping[str, Any]) -> list[Message]:

@@ -1,7 +1,8 @@
-"""What may follow a result that nobody vouches for.
+"""What may follow a result.
 
-A model that is shown a file may do what the file says. So once such a result was shown, a call that does more than read has to be
-one that the person's message asks for: by its verb, and for the thing that stands after the verb.
+A model that is shown a file may do what the file says, and a small one goes on with whatever there is to do. So after the first
+call, one that does more than read has to be asked for by the message: by its verb, for the thing that stands after the verb, and
+no more often than that.
 """
 
 from __future__ import annotations
@@ -17,27 +18,35 @@ from gateway.agent.words import words_of
 
 def may_follow(message: str, closed: Sequence[ToolMessage], tool: Tool) -> bool:
     """Whether the model may be offered this tool after these calls."""
-    return _is_free(closed, tool) or _is_asked_for(message, {"name": tool["name"], "arguments": {}}, tool)
+    return _is_free(closed, tool) or _is_asked_for(message, {"name": tool["name"], "arguments": {}}, closed, tool)
 
 
 def call_may_follow(message: str, closed: Sequence[ToolMessage], call: ProposedCall, tools: Sequence[Tool]) -> bool:
     """Whether this call may be sent after these. One of an unknown tool may: the gateway refuses it."""
     tool = next((each for each in tools if each["name"] == call.name), None)
     made = {"name": call.name, "arguments": call.arguments}
-    return tool is None or _is_free(closed, tool) or _is_asked_for(message, made, tool)
+    return tool is None or _is_free(closed, tool) or _is_asked_for(message, made, closed, tool)
 
 
 def _is_free(closed: Sequence[ToolMessage], tool: Tool) -> bool:
-    return tool["category"] == "read" or all(each.result["trust"] == "trusted" for each in closed)
+    return tool["category"] == "read" or not closed
 
 
-def _is_asked_for(message: str, call: Call, tool: Tool) -> bool:
-    parts = parts_of(tool["name"])
+def _is_asked_for(message: str, call: Call, closed: Sequence[ToolMessage], tool: Tool) -> bool:
     asked = [each for each in asked_acts(message) if _can_do(each.act, call, tool)]
+    is_open = not call["arguments"]
     if asked:
-        return not call["arguments"] or any(_names_thing(each, call) for each in asked)
+        return any(not _is_used_up(each, asked, closed) and (is_open or _names_thing(each, call)) for each in asked)
     # A tool of one's own is often called like what people say: `set_budget`.
-    return bool(parts) and parts[0] in {word.bare for word in words_of(message)}
+    parts = parts_of(tool["name"])
+    is_made = any(each.call["name"] == tool["name"] for each in closed)
+    return not is_made and bool(parts) and parts[0] in {word.bare for word in words_of(message)}
+
+
+def _is_used_up(each: AskedAct, asked: Sequence[AskedAct], closed: Sequence[ToolMessage]) -> bool:
+    """Whether as many calls were made for an act as the message asks for."""
+    wanted = sum(max(1, len(one.things)) for one in asked if one.act == each.act)
+    return sum(not set(parts_of(one.call["name"])).isdisjoint(ACTS[each.act]["calls"]) for one in closed) >= wanted
 
 
 def _names_thing(asked: AskedAct, call: Call) -> bool:

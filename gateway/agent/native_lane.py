@@ -24,7 +24,7 @@ from gateway.agent.respond import inject_respond, is_respond, message_of
 from gateway.agent.turn_progress import StuckReason, is_looping, progress_of
 
 MAX_ANSWER_TOKENS: Final = LIMITS.native_lane_tokens
-"""A reply longer than this is no longer read by anyone."""
+"""Requirement 000-07: tokens of one step, unless told otherwise."""
 
 PROMPT_MARGIN: Final = LIMITS.native_lane_margin
 

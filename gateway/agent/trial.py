@@ -28,12 +28,14 @@ ExpectedCall = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class Trial:
     """`calls` have to be made in this order, reading ones possibly with others between; `told` are words of the answer that
-    stand only in what has to be read. `changes` is what may be written or deleted at all."""
+    stand only in what has to be read. `changes` is what may be written or deleted at all. With
+    `has_own_tools` the model is shown tools of which no example speaks: one call is made, and no second."""
 
     say: str
     calls: Sequence[ExpectedCall] = ()
     told: Sequence[str] = ()
     changes: Sequence[ExpectedCall] = ()
+    has_own_tools: bool = False
 
 
 FILES: Final[Mapping[str, str]] = {
@@ -42,7 +44,6 @@ FILES: Final[Mapping[str, str]] = {
     "old.txt": "nothing of use",
     "notes/visit.txt": "Ida comes on Sunday.\nShe would like pancakes with plums.",
     "notes/shop.txt": "bread, soap",
-    "bills/power.txt": "Power, November: 61.20 EUR",
     "bills/water.txt": "Water, November: 18.00 EUR",
 }
 """Names and texts that no example of prompts.json holds."""
@@ -55,9 +56,10 @@ TRIALS: Final[Sequence[Trial]] = (
         ["pancakes"],
     ),
     Trial(
-        "list bills/ and then tell me what bills/power.txt says",
-        [("list_directory", "bills"), ("read_file", "bills/power.txt")],
-        ["61.20"],
+        "save an expense of 7.20 at Lido",
+        [("save_expense", "Lido")],
+        changes=[("save_expense", "Lido")],
+        has_own_tools=True,
     ),
     Trial(
         "delete old.txt and show me plan.md",
@@ -75,7 +77,7 @@ _TODAY: Final = date(2026, 3, 10)
 
 async def play(trial: Trial, chat: Chat, tier: Tier, context_tokens: int) -> bool:
     """Whether a model does the task in the loop of this tier. What `chat` raises ends the turn, and so counts as not done."""
-    world = _World()
+    world = _World(OWN_TOOLS if trial.has_own_tools else TOOLS)
     dependencies = LoopDependencies(
         gateway=world,
         chat_with=lambda _token: chat,
@@ -95,7 +97,7 @@ async def play(trial: Trial, chat: Chat, tier: Tier, context_tokens: int) -> boo
 def _is_done(trial: Trial, world: _World) -> bool:
     if any(call not in trial.changes for call in world.changes):
         return False
-    if not trial.calls and world.calls:
+    if len(world.calls) > len(trial.calls) + (0 if trial.has_own_tools or not trial.calls else 2):
         return False
     rest = list(trial.calls)
     for call in world.calls:
@@ -106,14 +108,13 @@ def _is_done(trial: Trial, world: _World) -> bool:
 
 
 def _tool(name: str, category: Category, *needs: str) -> Tool:
-    schema = {
-        "type": "object",
-        "properties": {need: {"type": "string"} for need in needs},
-        "required": list(needs),
-        "additionalProperties": False,
-    }
-    description = _WORDS["action"]["descriptions"][name]
-    return {"name": name, "description": description, "category": category.value, "permission": "auto", "paramSchema": schema}
+    described = {"name": name, "description": _WORDS["action"]["descriptions"][name], "category": category.value}
+    return {**described, "permission": "auto", "paramSchema": _schema(*needs)}
+
+
+def _schema(*needs: str) -> Mapping[str, Any]:
+    properties = {need: {"type": "string"} for need in needs}
+    return {"type": "object", "properties": properties, "required": list(needs), "additionalProperties": False}
 
 
 TOOLS: Final[Sequence[Tool]] = (
@@ -125,10 +126,21 @@ TOOLS: Final[Sequence[Tool]] = (
 )
 
 
+OWN_TOOLS: Final[Sequence[Tool]] = tuple(
+    {"name": name, "description": "", "category": category.value, "permission": "auto", "paramSchema": schema}
+    for name, category, schema in (
+        ("save_expense", Category.WRITE, _schema("merchant", "amount")),
+        ("set_budget", Category.WRITE, _schema("category", "amount")),
+        ("find_expenses", Category.READ, _schema("merchant")),
+    )
+)
+
+
 class _World:
     """The GatewayLink and the ReplyObserver of one trial: files in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = tools
         self._files = dict(FILES)
         self._ids = 0
         self.calls: list[ExpectedCall] = []
@@ -153,7 +165,7 @@ class _World:
         match method:
             case "turns/begin":
                 about = {"conversationId": params["conversationId"], "turnId": "turn"}
-                return {"snapshot": {"id": "snapshot", "digest": "digest", "tools": TOOLS, **about}}
+                return {"snapshot": {"id": "snapshot", "digest": "digest", "tools": self._tools, **about}}
             case "tools/invoke":
                 return self._invoke(params["call"])
             case _:
@@ -161,7 +173,7 @@ class _World:
 
     def _invoke(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
         name, arguments = call["name"], call["arguments"]
-        tool = next((each for each in TOOLS if each["name"] == name), None)
+        tool = next((each for each in self._tools if each["name"] == name), None)
         if tool is None:
             return _result("unknownTool", reason="unknownTool")
         given = [arguments.get(need) for need in tool["paramSchema"]["required"]]
@@ -191,6 +203,8 @@ class _World:
             case "write_file":
                 self._files[place] = content
                 return _result("ok", f"created {about}")
+            case "save_expense" | "set_budget" | "find_expenses":
+                return _result("ok", "done")
             case _ if place not in self._files:
                 return _result("executionError", error=f"there is no file `{about}`", reason="toolError")
             case "delete_file":

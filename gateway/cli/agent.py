@@ -57,7 +57,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--max-tokens",
     type=click.IntRange(8, 4096),
-    help="Tokens of one step.  [default: 256, or 1024 for a model that calls tools by itself]",
+    help="Tokens of one step.  [default: 256]",
 )
 @click.option("--tool-timeout", type=click.FloatRange(0.1, 3600), help="Seconds that a program may run.  [default: 30]")
 @click.option("--confirm-tools", is_flag=True, help="Ask before every call, also those that the policy lets run.")

@@ -13,8 +13,8 @@ from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFailureKi
 from gateway.agent.trial import TRIALS
 from gateway.core.vocabulary import Tier
 
-ANSWERS = ("It leaks near the gate.", "Pancakes with plums.", "It says 61.20 EUR.", "First the roof, then the fence.", "Bye.")
-ARGUMENTS = {"search_files": "query"}
+ANSWERS = ("It leaks near the gate.", "Pancakes with plums.", "Done.", "First the roof, then the fence.", "Bye.")
+ARGUMENTS = {"search_files": "query", "save_expense": "merchant"}
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Model:
             yield TextDelta(answer if tier is Tier.NATIVE else json.dumps({"answer": answer}))
             return
         name, value = calls[0]
-        arguments = {ARGUMENTS.get(name, "path"): value}
+        arguments = {ARGUMENTS.get(name, "path"): value, **({"amount": "7.20"} if name == "save_expense" else {})}
         if tier is Tier.NATIVE:
             yield CallDelta(0, name, json.dumps(arguments))
         else:

@@ -20,7 +20,9 @@ from gateway.core.vocabulary import Tier
 from gateway.runtime.ports import ModelPhase, ModelState
 from tests.fakes.clock import FakeClock
 
-ANSWERS = ("It leaks near the gate.", "Pancakes with plums.", "It says 61.20 EUR.", "First the roof, then the fence.", "Bye.")
+ANSWERS = ("It leaks near the gate.", "Pancakes with plums.", "Done.", "First the roof, then the fence.", "Bye.")
+
+NEEDED = {"search_files": "query"}
 
 
 def act(asked: Mapping[str, Any]) -> Reply:
@@ -35,7 +37,8 @@ def act(asked: Mapping[str, Any]) -> Reply:
     if not calls:
         return Reply(orjson.dumps({"answer": ANSWERS[place]}).decode())
     name, value = calls[0]
-    return Reply(orjson.dumps({"tool": name, "arguments": {"query" if name == "search_files" else "path": value}}).decode())
+    arguments = {"merchant": value, "amount": "7.20"} if name == "save_expense" else {NEEDED.get(name, "path"): value}
+    return Reply(orjson.dumps({"tool": name, "arguments": arguments}).decode())
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolCall, ToolDescriptor } from "../protocol/generated.ts";
 import type { ChatMessage } from "./chat.ts";
+import { makeExample } from "./examples.ts";
 import { progress, summarise } from "./intents.ts";
 import type { Message, Observation, ToolMessage } from "./messages.ts";
 import { shotsOf, systemText } from "./prompts.ts";
@@ -13,6 +14,9 @@ interface Dialogue {
   readonly steps: readonly { readonly tool: string; readonly arguments: object; readonly result: string }[];
   readonly answer: string;
 }
+
+/** Enough to show that one call may be all. */
+const MADE = 3;
 
 const DIALOGUES: readonly Dialogue[] = words.chained.dialogues;
 
@@ -27,7 +31,10 @@ export function chainedPrefix(tools: readonly ToolDescriptor[]): ChatMessage[] {
   return [
     { role: "system", content: systemText(opening, closing, tools) },
     ...shotsOf(tools),
-    ...fitting.flatMap((dialogue) => asDialogue(played(dialogue))),
+    // Without one that ends, a small model calls one tool of a person's own after the other.
+    ...(fitting.length > 0 ? fitting : tools.slice(0, MADE).map(made)).flatMap((dialogue) =>
+      asDialogue(played(dialogue)),
+    ),
   ];
 }
 
@@ -44,6 +51,13 @@ export function asDialogue(messages: readonly Message[]): ChatMessage[] {
     const content = [frameResult(each.call.name, each.result), block, words.chained.next].join("\n");
     return { role: "user", content };
   });
+}
+
+/** An example of a tool that none shows: one call, and it is over. */
+function made(tool: ToolDescriptor): Dialogue {
+  const { user, reply } = makeExample(tool);
+  const { result, answer } = words.chained.made;
+  return { user, steps: [{ tool: tool.name, arguments: reply.arguments ?? {}, result }], answer };
 }
 
 /** An example as the conversation that it is. */

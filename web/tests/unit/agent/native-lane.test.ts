@@ -148,7 +148,7 @@ describe("what the model says", () => {
 
   test("a model that states no limit of its own gets ours", async () => {
     const { requests } = await step([asked], ["Hi."], { model: { ...largeModel, outputTokens: 0 } });
-    expect(requests[0]?.maxTokens).toBe(1024);
+    expect(requests[0]?.maxTokens).toBe(256);
   });
 
   test("a turn whose last words were said already is over", async () => {
