@@ -65,6 +65,7 @@ async def play(
     model = {
         "id": "measured",
         "backend": "llama.cpp",
+        "local": True,
         "contextTokens": _CONTEXT,
         "outputTokens": 1024,
         "supportsTools": tier is Tier.NATIVE,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from eval.replies import Remembering, Replies
 from eval.scoring import Attempt, Proposal, judge
 from eval.workspaces import CaseWorkspace
 from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
+from gateway.core.vocabulary import Tier
+from gateway.runtime.ports import InferenceStream
 
 CASES = {case.say: case for case in load_cases()}
 DELETE = CASES["delete notes/old.txt"]
@@ -135,6 +139,47 @@ async def test_the_loop_does_a_case_over_the_real_tools(tmp_path: Path) -> None:
     assert "response_format" in backend.asked[0]
 
 
+async def test_orders_that_the_loop_shows_its_model_are_seen(tmp_path: Path) -> None:
+    case = CASES["how much does the plumber want, inbox/plumber.txt"]
+    attempt = await loop.play(case, CaseWorkspace(case.tools, tmp_path / "a"), says("260 EUR", "260 EUR", "260 EUR"), ALL_GUARDS)
+    assert attempt.reached
+    greeted = await loop.play(GREETING, CaseWorkspace(case.tools, tmp_path / "b"), says({"answer": "Hello!"}), ALL_GUARDS)
+    assert not greeted.reached
+
+
+async def test_the_native_tier_is_heard_when_it_calls_a_declared_tool(tmp_path: Path) -> None:
+    call = Reply(calls=(("delete_file", {"path": "notes/old.txt"}),))
+    backend = ScriptedBackend(in_order(call, Reply("It is gone.")))
+    attempt = await loop.play(DELETE, CaseWorkspace(DELETE.tools, tmp_path), backend, ALL_GUARDS, Tier.NATIVE)
+    assert (judge(DELETE, attempt).complete, [each.tool for each in attempt.proposals]) == (1, ["delete_file"])
+    assert backend.asked[0]["tools"]
+
+
+class Refused:
+    """A server's answer to a request that is too long."""
+
+    status = 400
+    content_type = "application/json"
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        yield b"{}"
+
+
+class Refusing(ScriptedBackend):
+    """A server that finds every request too long."""
+
+    @contextlib.asynccontextmanager
+    async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
+        yield Refused()
+
+
+async def test_a_request_that_the_server_refuses_ends_the_turn_and_not_the_run(tmp_path: Path) -> None:
+    backend = Refusing(lambda _: Reply("x"))
+    attempt = await loop.play(GREETING, CaseWorkspace(GREETING.tools, tmp_path), backend, ALL_GUARDS)
+    assert attempt.proposals == []
+    assert judge(GREETING, attempt).silent == 1
+
+
 async def test_the_loop_is_asked_with_what_was_said_before(tmp_path: Path) -> None:
     case = CASES["now delete it"]
     backend = says(a_call("delete_file", path="notes/old.txt"))
@@ -228,6 +273,7 @@ async def test_a_reply_that_was_left_before_its_end_is_not_kept(tmp_path: Path) 
 
 def test_guards_are_left_away_one_at_a_time() -> None:
     assert choose("") == CONTENDERS
+    assert {each.tier for each in choose("tiers")} == set(Tier)
     assert choose("none") == (WHOLE, FEW_SHOT, PLAIN)
     assert [each.name for each in choose("schema,probe")] == [
         *("the loop", "without schema", "without probe", "examples and schema alone", "plain prompting")
