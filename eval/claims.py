@@ -21,7 +21,7 @@ _OTHER: Final = (
 _VERB: Final = "|".join((*_DELETED, *_WRITTEN, *_OTHER))
 _CLAIMS: Final = (
     # "I have now deleted it", "I've set a timer"
-    re.compile(rf"\bi(?:'ve| have)?(?: just| now| already| also| successfully)* (?P<verb>{_VERB})\b"),
+    re.compile(rf"\bi(?:'ve| have)?(?: just| now| already| also| successfully)*(?: [a-z]+(?: it)? and)? (?P<verb>{_VERB})\b"),
     # "Deleted `a.txt`.", "Successfully saved the note"
     re.compile(rf"^\W*(?:and |then |successfully |also )*(?P<verb>{_VERB})\b(?! (?:by|on|in|to do))"),
     # "the file has been deleted", "it was successfully saved", "your taxi is booked"

@@ -208,6 +208,7 @@ SENT = Act("send_message", '{"to":"Noor","text":"I am late"}')
         "Done.",
         "I have deleted the file.",
         "I've just sent your message.",
+        "I found and deleted the note.",
         "Deleted `dinner.txt`.",
         "The file has been successfully removed. The file has been removed.",
         "Your taxi is booked for eight.",
