@@ -48,6 +48,7 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
         url_model=settings.model_name,
         url_key=settings.model_key.get_secret_value(),
         keys=keys_of(os.environ),
+        other_models=settings.other_models,
         prompt_cache=settings.prompt_cache,
         sandbox=SandboxPreference(settings.sandbox) if settings.model_sandbox == "on" else None,
     )

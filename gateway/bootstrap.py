@@ -16,7 +16,7 @@ import click
 from gateway.adapter_settings import model_choice, tools_config
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
 from gateway.adapters.identity.passkeys import WebAuthnVerifier
-from gateway.adapters.inference.factory import build_backend, tiered
+from gateway.adapters.inference.factory import build_models
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.inspection import verify_stored_log
 from gateway.adapters.storage.store import open_store
@@ -61,8 +61,7 @@ async def build(
     origins = Origins(agent=agent, console=console)
     clock, entropy = SystemClock(), SystemEntropy()
     policy = policy_wrapper(CedarPolicy(settings.policy_folder))
-    choice = model_choice(settings, origins)
-    models = tiered(build_backend(choice, clock), choice, clock)
+    models = build_models(model_choice(settings, origins), clock)
     if prepare_workspace(settings.workspace):
         click.echo(f"Made {settings.workspace}/ with a few sample files; tools work there and nowhere else.", err=True)
     async with open_store(settings.state, origin=urlsplit(console).netloc, salt=entropy.octets) as store:

@@ -69,6 +69,11 @@ class Settings(BaseSettings):
         min_length=1,
         description="catalogue name, path of a GGUF file, or `PRESET/NAME` like `ollama/qwen3:4b`; `stub`, `none`",
     )
+    other_models: tuple[ModelName, ...] = Field(
+        (),
+        max_length=16,
+        description="further models to choose from, named like `model`; of the local ones one at a time is loaded",
+    )
     model_url: str = Field("", description="base URL of an OpenAI-compatible server to use instead of a local model")
     model_name: str = Field("", description="model to ask for at `model_url`; its first one when empty")
     model_key: Token = Field(SecretStr(""), description="API key for `model_url`")

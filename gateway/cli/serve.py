@@ -48,15 +48,19 @@ def serve(tools_modules: tuple[str, ...], tool_files: tuple[Path, ...], **option
 
 
 def bring_model(settings: Settings) -> None:
-    """Fetch the chosen catalogue model before the first start. Raises ModelUnavailable, Misconfigured."""
-    if settings.model_url or settings.model in WEIGHTLESS or preset_of(settings.model):
-        return
+    """Fetch the chosen catalogue models before the first start. Raises ModelUnavailable, Misconfigured."""
+    for model in dict.fromkeys(("" if settings.model_url else settings.model, *settings.other_models)):
+        if model and model not in WEIGHTLESS and not preset_of(model):
+            _bring(model)
+
+
+def _bring(model: str) -> None:
     from gateway.adapters.inference.fetch import is_present
     from gateway.adapters.inference.local import named_entry
     from gateway.cli.models import bring
 
     folder = models_folder(os.environ)
-    entry = named_entry(settings.model, folder)
+    entry = named_entry(model, folder)
     if entry is not None and not is_present(entry, folder):
         click.echo(f"Fetching {entry.title}, once…", err=True)
         bring(entry, folder)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import orjson
+import pytest
+
 from gateway.adapters.inference.scripted import Reply
 from tests.harness.terminal import agent_command, call
 
@@ -28,6 +31,20 @@ async def test_commands_are_answered_without_the_model(tmp_path: Path) -> None:
         r"There is no command `/frobnicate`",
     ):
         assert re.search(words, err), (words, err)
+
+
+@pytest.mark.requirement("002-51", "another model answers from the next message on, and the record names the one that did")
+async def test_the_record_names_the_model_that_really_answered(tmp_path: Path) -> None:
+    typed = b"hello\n/model stub:1\nlist notes/\n/model scripted\nhello again\n"
+    async with agent_command(tmp_path, Reply("The first."), Reply("The first again.")) as at:
+        at.extra = {**at.extra, "COUNTERSIGN_OTHER_MODELS": '["stub"]'}
+        code, out, err = await at.run("--builtin-tools", given=typed)
+        assert (code, len(at.backend.asked)) == (0, 2), err
+        assert re.search(r"The first\.(?s:.*)notes holds 3 entries(?s:.*)The first again\.", out), out
+        _, listed, _ = await at.run("audit", "show", "--json", "--limit", "200")
+    bodies = [orjson.loads(line)["body"] for line in listed.splitlines()]
+    used = [body["modelId"] for body in bodies if body["event"] == "inference:finished"]
+    assert [each.partition(":")[0] for each in reversed(used)] == ["remote", "stub", "stub", "remote"]
 
 
 async def test_a_call_of_the_persons_own_goes_through_the_same_gate(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from tests.fakes.openai_server import openai_app, serving
 PATIENT = 120.0
 
 
-async def agent(folder: Path, model: str, *options: str | Path) -> tuple[int, str, str]:
+async def agent(folder: Path, model: str, *options: str | Path, **settings: str) -> tuple[int, str, str]:
     """Run the command with no terminal; exit status, standard output, standard error."""
     places = ("--state", folder / "state", "--workspace", folder / "workspace", "--port", "0")
     process = await asyncio.create_subprocess_exec(
@@ -32,7 +32,12 @@ async def agent(folder: Path, model: str, *options: str | Path) -> tuple[int, st
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ.get("HOME", "/"),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            **settings,
+        },
         cwd=folder,
     )
     try:
@@ -55,7 +60,17 @@ def rollouts(folder: Path) -> list[Trajectory]:
 async def test_a_server_that_reports_no_ids_gives_a_rollout_that_says_so(tmp_path: Path) -> None:
     async with serving(openai_app(ScriptedBackend(lambda _: Reply("It is raining.")))) as url:
         kept = tmp_path / "traj"
-        code, out, err = await agent(tmp_path, url, "--single", "rain?", "--trajectory-dir", kept, "--trajectory-task", "weather")
+        code, out, err = await agent(
+            tmp_path,
+            url,
+            "--single",
+            "rain?",
+            "--trajectory-dir",
+            kept,
+            "--trajectory-task",
+            "weather",
+            COUNTERSIGN_MODEL_TIER="native",
+        )
     assert (code, out) == (0, "It is raining.\n"), err
     (rollout,) = rollouts(kept)
     assert (rollout.task, rollout.absent) == ("weather", True)

@@ -178,16 +178,10 @@ REQUIREMENTS: Final = (
     Requirement("002-45", "A model completes, streams and stops when told"),
     Requirement("002-46", "A model embeds texts", partly="the model server that comes with it offers no embeddings"),
     Requirement("002-47", "A model is known by the digest of its weights and its architecture"),
-    Requirement(
-        "002-48",
-        "A catalogue lists and opens models; loading them is not for sessions",
-        partly="a gateway opens one model for as long as it runs",
-    ),
+    Requirement("002-48", "A catalogue lists and opens models; loading them is not for sessions"),
     Requirement("002-49", "The proxy describes tools, invokes them and cancels turns"),
     Requirement("002-50", "No capability arguments, no tools run by models, no dispatcher of plans"),
-    Requirement(
-        "002-51", "A model switched within a run is a new client of the broker", partly="the model is changed by a restart"
-    ),
+    Requirement("002-51", "A model switched within a run is a new client of the broker"),
     Requirement("002-52", "The tool table is rebuilt after every change of authority"),
     Requirement("002-53", "A tool can be suppressed, and then looks like none", partly="per profile, not per conversation"),
     Requirement(
@@ -299,7 +293,6 @@ REQUIREMENTS: Final = (
     Requirement(
         "004-17",
         "Readiness is about the model that is meant, with its own template flags",
-        partly="nothing is unloaded when memory runs short",
     ),
     Requirement("004-18", "The catalogue chooses the best tool caller that may be used and fits"),
     Requirement("004-19", "The loop's invariants are evaluated"),

@@ -29,7 +29,16 @@ class Finding(NamedTuple):
 
 
 async def diagnose_model(choice: ModelChoice, clock: Clock) -> list[Finding]:
-    """Look at everything that the chosen model needs. Starts nothing; reads weights whole if they were never checked."""
+    """Look at everything that the chosen models need. Starts nothing; reads weights whole if they were never checked."""
+    findings = await _diagnose_one(choice, clock)
+    seen = {finding.name for finding in findings} - {"model", "disk"}
+    for other in choice.others():
+        further = [finding for finding in await _diagnose_one(other, clock) if finding.name not in seen]
+        findings += [finding._replace(name=f"{finding.name} {other.model}") for finding in further]
+    return findings
+
+
+async def _diagnose_one(choice: ModelChoice, clock: Clock) -> list[Finding]:
     if choice.url or preset_of(choice.model):
         return [await _ask_remote(choice, clock)]
     if choice.model == NO_MODEL:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
@@ -13,7 +13,7 @@ from gateway.adapters.inference.presets import preset_of
 from gateway.agent.trajectory import TokenIds
 from gateway.core.canonical import Json
 from gateway.core.vocabulary import Tier
-from gateway.runtime.ports import Clock, InferenceBackend, ModelState
+from gateway.runtime.ports import Clock, InferenceBackend, ModelInfo, ModelState
 from gateway.sandbox.job import SandboxPreference
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class ModelChoice:
     `prompt_cache` a local model keeps evaluated prompts for other state folders too. `sandbox` confines a local model's server;
     None does not. `tier` is the loop that the model gets, None for the one that it can carry. `keys` are those of the presets'
     own variables, by preset: a server gets no key but its own.
+    `other_models`, named like `model`, can be chosen beside the first one.
     """
 
     model: str
@@ -53,6 +54,15 @@ class ModelChoice:
     prompt_cache: Path | None = None
     sandbox: SandboxPreference | None = SandboxPreference.AUTO
     tier: Tier | None = None
+    other_models: tuple[str, ...] = ()
+
+    def others(self) -> list[ModelChoice]:
+        """A choice for each further model, `none` left out."""
+        return [
+            replace(self, model=model, url="", url_model="", url_key="", tier=None, other_models=())
+            for model in dict.fromkeys(self.other_models)
+            if model not in (NO_MODEL, "" if self.url else self.model)
+        ]
 
 
 class ManagedBackend(InferenceBackend, Protocol):
@@ -84,6 +94,20 @@ class TokenKeepingBackend(Protocol):
     def keep_tokens(self) -> Callable[[], TokenIds | None]: ...
 
 
+@runtime_checkable
+class LoadableBackend(Protocol):
+    """A backend that takes a model into this machine's memory, and can say before which one."""
+
+    async def describe(self) -> None: ...
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+    async def settle(self) -> ModelState: ...
+    async def models(self) -> Sequence[ModelInfo]: ...
+    def state(self) -> ModelState: ...
+    async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState: ...
+    def keep_tokens(self) -> Callable[[], TokenIds | None]: ...
+
+
 def remote_backend(choice: ModelChoice, clock: Clock) -> RemoteBackend:
     """The backend of a choice whose model is behind a URL. Raises Misconfigured."""
     from gateway.adapters.inference.remote import RemoteBackend
@@ -94,7 +118,7 @@ def remote_backend(choice: ModelChoice, clock: Clock) -> RemoteBackend:
 
 
 def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
-    """The backend of a choice, not started yet. Raises Misconfigured for an unusable URL or prompt cache."""
+    """The backend of the first model of a choice, not started yet. Raises Misconfigured for an unusable URL or prompt cache."""
     # Imported when chosen: both bring an HTTP client, 7 MB for a gateway without a model.
     if choice.url or preset_of(choice.model):
         return remote_backend(choice, clock)
@@ -136,3 +160,15 @@ def tiered(backend: ManagedBackend, choice: ModelChoice, clock: Clock) -> Manage
     if isinstance(backend, TriableBackend):
         return TieredBackend(backend, tier=choice.tier, profiles=profiles, clock=clock)
     return backend
+
+
+def build_models(choice: ModelChoice, clock: Clock) -> ManagedBackend:
+    """All models of a choice as one backend, each with its loop, not started yet. Raises Misconfigured."""
+    built = [tiered(build_backend(each, clock), each, clock) for each in (choice, *choice.others())]
+    members = [member for member in built if not isinstance(member, AbsentModel)] or built
+    if len(members) == 1 and not isinstance(members[0], LoadableBackend):
+        return members[0]
+    # One local model is a set too: it is unloaded when memory is short.
+    from gateway.adapters.inference.model_set import ModelSet
+
+    return ModelSet(members)

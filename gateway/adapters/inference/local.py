@@ -181,6 +181,20 @@ class LocalBackend:
         self._state = ModelState(ModelPhase.STARTING, "the model file is being checked")
         self._preparing = asyncio.create_task(self._prepare(), name="model-preparation")
 
+    async def describe(self) -> None:
+        """Find out which model it is without loading it; reads a file whole the first time."""
+        try:
+            entry = named_entry(self._model, self._models)
+            if entry is not None:
+                self._info = describe_entry(entry, self._context_tokens)
+                return
+            weights = await asyncio.to_thread(
+                identify, self._model, models=self._models, state=self._state_folder, context_tokens=self._context_tokens
+            )
+            self._info = weights.info
+        except GatewayError as error:
+            self._state = ModelState(ModelPhase.ABSENT, error.message)
+
     async def settle(self) -> ModelState:
         """Wait until the model is ready, absent, or given up."""
         if self._preparing is not None:

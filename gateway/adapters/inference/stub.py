@@ -16,6 +16,7 @@ import orjson
 
 from gateway.adapters.inference.scripted import SCRIPTED, Reply, ScriptedBackend
 from gateway.core.canonical import Json
+from gateway.core.vocabulary import Tier
 
 STUB: Final = replace(
     SCRIPTED,
@@ -24,6 +25,7 @@ STUB: Final = replace(
     backend="stub",
     context_tokens=32768,
     supports_tools=True,
+    tier=Tier.NATIVE,
 )
 
 RULES: Final = (

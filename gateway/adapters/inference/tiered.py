@@ -155,6 +155,7 @@ class TieredBackend:
 class LocalModelBackend(Protocol):
     """What a model on this machine can do besides."""
 
+    async def describe(self) -> None: ...
     async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState: ...
     def keep_tokens(self) -> Callable[[], TokenIds | None]: ...
 
@@ -167,6 +168,11 @@ class TieredLocalBackend(TieredBackend):
     ) -> None:
         super().__init__(inner, tier=tier, profiles=profiles, clock=clock)
         self._local = local
+
+    async def describe(self) -> None:
+        """Find out which model it is, and whether its loop is known, without loading it."""
+        await self._local.describe()
+        self._find_out()
 
     async def warm(self, messages: Sequence[Mapping[str, Json]]) -> PrefixState:
         """Keep this beginning evaluated. Raises ModelUnavailable while there is no server."""

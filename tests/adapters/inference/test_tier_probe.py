@@ -62,8 +62,9 @@ async def test_a_model_that_goes_on_from_results_as_json_is_chained() -> None:
     assert (found.tier, found.chained) == (Tier.CHAINED, 5)
 
 
-@pytest.mark.parametrize(("weak", "tier"), [([], Tier.CHAINED), ([0], Tier.SINGLE), ([1, 2], Tier.SINGLE)])
-async def test_all_tasks_have_to_be_done(weak: list[int], tier: Tier) -> None:
+@pytest.mark.parametrize(("weak", "tier"), [([0], Tier.CHAINED), ([0, 2], Tier.SINGLE), ([3, 4], Tier.CHAINED)])
+async def test_one_of_five_tasks_may_fail(weak: list[int], tier: Tier) -> None:
+    # Words are all that the fifth task wants, so a model that only answers does that one.
     assert (await probe(Model(frozenset({Tier.CHAINED}), weak))).tier is tier
 
 

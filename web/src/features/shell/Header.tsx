@@ -60,7 +60,7 @@ function ModelChoice({ workspace, state, session }: Pick<HeaderProps, "workspace
     >
       {session.models.map((model) => (
         <option key={model.id} value={model.id}>
-          {model.displayName}
+          {model.local ? model.displayName : `${model.displayName} (not on this machine)`}
         </option>
       ))}
     </select>

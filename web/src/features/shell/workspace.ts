@@ -49,7 +49,8 @@ export class Workspace {
   readonly #eventListeners = new Set<(event: AgentEvent) => void>();
   readonly #stops: (() => void)[] = [];
   #session: SessionDescription | null = null;
-  #modelId: string | null = null;
+  /** What was chosen, by conversation; under null, for the one that begins next. */
+  readonly #chosenModels = new Map<string | null, string>();
   #currentId: string | null = null;
   #loading = false;
   #grants: readonly Grant[] | null = null;
@@ -115,8 +116,9 @@ export class Workspace {
     this.#client.stop();
   }
 
+  /** For the conversation on the screen alone: another one may hold what this model must not be told. */
   chooseModel(id: string): void {
-    this.#modelId = id;
+    this.#chosenModels.set(this.#currentId, id);
     this.#publish();
   }
 
@@ -243,7 +245,8 @@ export class Workspace {
 
   get #model(): ModelInfo | null {
     const models = this.#session?.models ?? [];
-    return models.find(({ id }) => id === this.#modelId) ?? models[0] ?? null;
+    const chosen = this.#chosenModels.get(this.#currentId);
+    return models.find(({ id }) => id === chosen) ?? models[0] ?? null;
   }
 
   get #commandContext(): CommandContext {
@@ -270,6 +273,9 @@ export class Workspace {
     const { conversation } = await this.#client.call("conversations/open", { title });
     const created = this.#opened.create(conversation.id);
     this.#index.put(conversation);
+    const chosen = this.#chosenModels.get(this.#currentId);
+    if (chosen !== undefined) this.#chosenModels.set(conversation.id, chosen);
+    this.#chosenModels.delete(null);
     this.#show(conversation.id);
     this.#publish();
     return created;

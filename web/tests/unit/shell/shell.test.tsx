@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { Shell } from "../../../src/features/shell/Shell.tsx";
 import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
 import { requirement } from "../../requirement.ts";
-import { ok, resultOf, snapshotOf } from "../agent/scripted.ts";
+import { largeModel, ok, resultOf, snapshotOf } from "../agent/scripted.ts";
 import { conversation, expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
-import { pageOf, ScriptedClient } from "./scripted-client.ts";
+import { description, pageOf, ScriptedClient } from "./scripted-client.ts";
 
 prepareShell();
 
@@ -275,5 +275,26 @@ describe("by keyboard", () => {
     expect(document.activeElement).toBe(screen.getByRole("navigation", { name: "Conversations" }));
     await user.keyboard("{Shift>}{F6}{/Shift}");
     expect(document.activeElement).toBe(box);
+  });
+});
+
+describe("several models", () => {
+  test("are chosen from by name, which says of each whether it is on this machine", async () => {
+    const remote = { ...largeModel, id: "remote", displayName: "Large", local: false };
+    const client = new ScriptedClient({
+      "session/describe": () => ({ ...description, models: [...description.models, remote] }),
+    });
+    const { user } = openShell(client);
+    const choice = await screen.findByRole("combobox", { name: "Model" });
+    expect(
+      within(choice)
+        .getAllByRole("option")
+        .map((option) => option.textContent),
+    ).toEqual(["Small", "Large (not on this machine)"]);
+    await user.selectOptions(choice, "remote");
+    expect((choice as HTMLSelectElement).value).toBe("remote");
+    choice.focus();
+    expect(document.activeElement).toBe(choice);
+    await expectAccessible();
   });
 });

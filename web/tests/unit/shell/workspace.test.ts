@@ -3,7 +3,7 @@ import { waitingCalls } from "../../../src/agent/conversation.ts";
 import { Workspace, type WorkspaceState } from "../../../src/features/shell/workspace.ts";
 import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
-import { ok, proposed, resultOf, snapshotOf } from "../agent/scripted.ts";
+import { largeModel, ok, proposed, resultOf, snapshotOf } from "../agent/scripted.ts";
 import { conversationOf, pageOf, ScriptedClient } from "./scripted-client.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
@@ -102,6 +102,38 @@ describe("talking", () => {
     expect(workspace.getState()).toMatchObject({ currentId: null, loading: false });
     expect(workspace.getState().problem).toContain("does not exist");
     expect(address()).toBeNull();
+  });
+});
+
+describe("the model", () => {
+  const local = { ...largeModel, id: "local", displayName: "Small" };
+  const remote = { ...largeModel, local: false };
+  const models = () => ({ models: [local, remote], consoleOrigin: "" });
+  const asked = (client: ScriptedClient) =>
+    client.paramsOf("turns/begin").map((params) => (params as { modelId: string }).modelId);
+
+  test("is chosen for one conversation, and the others keep theirs", async () => {
+    const client = new ScriptedClient({ "session/describe": models });
+    const { workspace } = await start(client, ["One.", "Two.", "Three."]);
+    workspace.chooseModel("remote");
+    await workspace.submit("hello");
+    await until(workspace, ({ busy, log }) => !busy && log.entries.length === 2);
+    await workspace.open("cnv_1");
+    expect(workspace.getState().model?.id).toBe("local");
+    await workspace.submit("hello here");
+    await until(workspace, ({ busy, log }) => !busy && log.entries.length === 2);
+    await workspace.open("cnv_new");
+    expect(workspace.getState().model?.id).toBe("remote");
+    await workspace.open(null);
+    expect(workspace.getState().model?.id).toBe("local");
+    expect(asked(client)).toEqual(["remote", "local"]);
+  });
+
+  test("that is gone gives way to the first one", async () => {
+    const client = new ScriptedClient({ "session/describe": models });
+    const { workspace } = await start(client);
+    workspace.chooseModel("gone");
+    expect(workspace.getState().model?.id).toBe("local");
   });
 });
 
