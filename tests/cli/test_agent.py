@@ -249,7 +249,7 @@ async def test_a_model_that_cannot_be_one_is_refused_with_what_to_name_instead(t
             at.model = model
             code, out, err = await at.run("--single", "hello")
             assert (code, out) == (2, ""), (model, err)
-            assert err.startswith(f"countersign: {words}; name a GGUF file, a model of `countersign models list` or a URL")
+            assert err.startswith(f"countersign: {words}; name a GGUF file, a model of `countersign models list`, one of")
 
 
 async def test_a_model_that_cannot_be_fetched_ends_it_with_the_ways_out(tmp_path: Path) -> None:
