@@ -15,7 +15,7 @@ from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
-from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, place_of
+from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, missed_line, place_of
 from gateway.agent.prompts import fixed_report
 from gateway.agent.quantities import numbers_in
 from gateway.agent.tables import rows_about
@@ -72,6 +72,15 @@ def has_wrong_number(answer: str, wish: str, message: ToolMessage) -> bool:
     rows = rows_about(wish, source.text, source.name) if source.has_lines else None
     text = source.text if rows is None else "\n".join(" ".join(row.cells) for row in rows)
     return invents_number(answer, [wish, text, *given])
+
+
+def missed_quote(answer: str, wish: str, message: ToolMessage, copy: Copy) -> str | None:
+    """The line of a file that a question points at, quoted with its place, where an answer passes it over; else None."""
+    source = source_of(message)
+    line = missed_line(answer, wish, source.text) if source.has_lines else None
+    if line is None:
+        return None
+    return f"{copy.say('quoted')} {cited(source.name, [line])}:\n\n{excerpt_of(lines_of(source.text)[line - 1]).text}"
 
 
 def show_closest(sentence: str, wish: str, source: ResultSource) -> str:

@@ -11,13 +11,24 @@ from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.acts import listed_wishes, plain_wishes
-from gateway.agent.answers import has_wrong_number, own_answer, show_closest, source_of, with_place
+from gateway.agent.answers import has_wrong_number, missed_quote, own_answer, show_closest, source_of, with_place
 from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import copyable_strings
+from gateway.agent.finding import finding_in
+from gateway.agent.further import (
+    answering_call,
+    asked_of_file,
+    calls_under_way,
+    further_call,
+    left_open,
+    looking_for,
+    pointed_reading,
+    resolved,
+)
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, read_actions
 from gateway.agent.lane import (
     AnswerStep,
@@ -56,6 +67,9 @@ async def json_lane(lane: LaneInput) -> LaneStep:
     state = progress_of(lane.messages, lane.turn_id)
     result = state.result
     if _may_split(lane):
+        tools = offered(lane.tools)
+        if finding_in(state.message) is not None or pointed_reading(state.message, lane.messages, tools) is not None:
+            return SplitStep([state.message])
         if listed := listed_wishes(state.message):
             return SplitStep(listed)
         if has_cue(state.message):
@@ -65,10 +79,16 @@ async def json_lane(lane: LaneInput) -> LaneStep:
     if not lane.may_call:
         return StuckStep(StuckReason.CAPPED)
     if result is None:
-        reading = reading_for(_asked_for(lane, state), offered(lane.tools))
+        reading = _first_call(lane, _asked_for(lane, state))
         return await _pick(lane, state, []) if reading is None else _propose(lane, state, reading)
     told = correction(neutralise(cut(describe_mistake(result), MISTAKE_LENGTH)))
     return await _pick(lane, state, [{"role": "user", "content": told}])
+
+
+def _first_call(lane: LaneInput, wish: str) -> ProposedCall | None:
+    """The call with which a question begins that shows by its words what has to be read, or looked for."""
+    tools = offered(lane.tools)
+    return pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools) or looking_for(wish, tools)
 
 
 async def _split(lane: LaneInput, message: str) -> LaneStep:
@@ -118,7 +138,7 @@ def _room_for(lane: LaneInput, prefix: Sequence[ChatMessage], closing: Sequence[
 
 
 def _propose(lane: LaneInput, state: TurnProgress, picked: ProposedCall) -> LaneStep:
-    proposal = complete(picked, _asked_for(lane, state), lane)
+    proposal = resolved(complete(picked, _asked_for(lane, state), lane), lane.messages, offered(lane.tools))
     if is_repeat(proposal.name, proposal.arguments, state.closed, lane.tools):
         return StuckStep(StuckReason.REPEATED)
     return CallsStep([proposal])
@@ -142,7 +162,11 @@ async def _conclude(lane: LaneInput, state: TurnProgress, last: ToolMessage) -> 
     # A person's no, a timeout and a refusal are said in our words: a small model invents reasons for them.
     if outcome == "ok":
         wish = _asked_for(lane, state)
-        text = own_answer(last, wish, lane.tools, lane.words, lane.copy) or await _report(lane, wish, last)
+        calls = calls_under_way(lane.messages, lane.turn_id)
+        further = further_call(wish, calls, offered(lane.tools)) if lane.may_call else None
+        if further is not None:
+            return CallsStep([further])
+        text = await _answer_from(lane, wish, calls)
     else:
         text = lane.copy.explain_outcome(last.call["name"], last.result)
     rest = (lane.actions or [])[state.finished + 1 :]
@@ -150,6 +174,15 @@ async def _conclude(lane: LaneInput, state: TurnProgress, last: ToolMessage) -> 
     if outcome in ("ok", "deniedByUser") and rest:
         return ReportStep(text)
     return AnswerStep(f"{text}\n\n{lane.copy.name_the_rest(rest)}" if rest else text)
+
+
+async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage]) -> str:
+    """What an action came to: in our own words where they are surer, else in the model's."""
+    if (said := left_open(wish, calls, lane.copy)) is not None:
+        return said
+    answering = answering_call(wish, calls, lane.tools)
+    asked = asked_of_file(wish, answering, lane.tools)
+    return own_answer(answering, asked, lane.tools, lane.words, lane.copy) or await _report(lane, wish, answering)
 
 
 async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
@@ -171,7 +204,12 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
     heard = await collect(lane, ChatRequest(prompt, tokens_for(lane), lane.stop), hear=hear)
     if not trim(heard.text):
         return lane.copy.say("worded")
-    if not has_wrong_number(heard.text, question, last):
-        return with_place(trim(heard.text), question, last)
+    said = trim(heard.text)
+    if has_wrong_number(said, question, last):
+        instead = show_closest(lane.copy.say("notSure"), question, source_of(last))
+    else:
+        instead = missed_quote(said, question, last, lane.copy)
+    if instead is None:
+        return with_place(said, question, last)
     lane.listener.discarded()
-    return show_closest(lane.copy.say("notSure"), question, source_of(last))
+    return instead

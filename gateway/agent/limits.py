@@ -57,6 +57,7 @@ class LoopLimits:
     closest_lines: int
     addends_shown: int
     further_reads: int
+    found_files: int
     copied_strings: int
     found_names: int
     focus_characters: int

@@ -86,6 +86,19 @@ def place_of(answer: str, question: str, text: str, name: str = "") -> Place | N
     return best if found and found * 2 >= len(own) else None
 
 
+def missed_line(answer: str, question: str, text: str) -> int | None:
+    """The line that a question plainly points at and of which an answer says nothing; None where it says something, or where no
+    line stands out. Plainly is two words or more of the question, and more than in any other line."""
+    asked = set(_asked_in(question))
+    lines = [set(terms_in(line)) for line in lines_of(text)]
+    held = [len(asked & line) for line in lines]
+    most = max(held, default=0)
+    if most < 2 or held.count(most) > 1:
+        return None
+    own = lines[held.index(most)] - asked - _LIGHT
+    return held.index(most) + 1 if own and own.isdisjoint(terms_in(answer)) else None
+
+
 def closest_lines(text: str, question: str, most: int) -> list[int]:
     """Numbers of the lines that hold most of a question's terms, in their order; the first ones where none does."""
     lines = lines_of(text)

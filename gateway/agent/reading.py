@@ -54,8 +54,14 @@ def _asks_for_place(wish: str) -> bool:
 
 def _read(file: str, tools: Sequence[Tool]) -> ProposedCall | None:
     """The call that reads a file, where one tool can make it."""
+    reader = reader_among(tools)
+    return None if reader is None else ProposedCall(reader[0], {reader[1]: file})
+
+
+def reader_among(tools: Sequence[Tool]) -> tuple[str, str] | None:
+    """The one tool that reads a file, and the argument that is its path. Of two it is not clear which is meant."""
     readers = [(tool["name"], path) for tool in tools if (path := _path_of(tool)) is not None]
-    return ProposedCall(readers[0][0], {readers[0][1]: file}) if len(readers) == 1 else None
+    return readers[0] if len(readers) == 1 else None
 
 
 def _path_of(tool: Tool) -> str | None:

@@ -17,7 +17,7 @@ from gateway.agent.vocabulary import VOCABULARY
 _DELIMITERS: Final = ("\t", ";", "|", ",")
 _RULE: Final = re.compile(r"[ |:+-]+")
 _ENTRY: Final = re.compile(r"- (.*?)(/| \(([0-9]+) bytes\)| \(a link\)| \(not a regular file\))")
-_MATCH: Final = re.compile(r"([^:]*[^: ]):[0-9]+: .*")
+_MATCH: Final = re.compile(r"([^:]*[^: ]):[0-9]+: (.*)")
 """A line that a search found. A match of the name alone is the path and nothing else, which a text can be too."""
 
 _CELL: Final = re.compile(r'"((?:[^"]|"")*)"|[^"]*')
@@ -65,12 +65,10 @@ def _listing(lines: Sequence[str]) -> Table | None:
 
 def _matches(lines: Sequence[str]) -> Table | None:
     """The files of a search's matches."""
-    found = [_MATCH.fullmatch(line) for line in lines]
-    if not found or not all(found):
+    paths = dict.fromkeys(match[0] for line in lines if (match := match_of(line)) is not None)
+    if not paths or not all(map(match_of, lines)):
         return None
-    return Table(
-        ("name", "kind", "size"), [TableRow((path, "file", ""), None) for path in dict.fromkeys(paths_in(lines))], listing=True
-    )
+    return Table(("name", "kind", "size"), [TableRow((path, "file", ""), None) for path in paths], listing=True)
 
 
 def rows_about(question: str, text: str, name: str) -> Sequence[TableRow] | None:
@@ -86,9 +84,10 @@ def rows_about(question: str, text: str, name: str) -> Sequence[TableRow] | None
     return None if max(held) == 0 or len(about) == len(rows) else about
 
 
-def paths_in(lines: Sequence[str]) -> list[str]:
-    """The path of each of a search's matches: what stands before the number of its line."""
-    return [match[1] for line in lines if (match := _MATCH.fullmatch(line)) is not None]
+def match_of(line: str) -> tuple[str, str] | None:
+    """The path that a search's match begins with, and the text of its line; None for a line of another form."""
+    found = _MATCH.fullmatch(line)
+    return (found[1], found[2]) if found else None
 
 
 def _json_table(text: str) -> Table | None:

@@ -39,6 +39,16 @@ class LoopVocabulary:
     question_words: _Words
     asking_words: _Words
     explaining_verbs: _Words
+    search_phrases: _Words
+    opening_verbs: _Words
+    document_nouns: _Words
+    described_nouns: _Words
+    described_by: _Words
+    content_verbs: _Words
+    about_words: _Words
+    described_ends: _Words
+    articles: _Words
+    picks: Mapping[str, _Words]
     figures: Mapping[str, _Words]
     figure_nouns: _Words
     counted_nouns: Mapping[str, _Words]

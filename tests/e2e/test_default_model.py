@@ -171,3 +171,12 @@ async def test_a_model_that_dies_is_started_again_and_the_question_that_waited_f
     await expect(call_card(shell, "list_directory", "Done")).to_contain_text("todo.txt", timeout=MODEL_MS)
     await expect(answers(shell)).to_contain_text("todo.txt", timeout=MODEL_MS)
     await expect_idle(shell)
+
+
+async def test_a_note_is_found_read_and_answered_out_of(person: Person, shell: Page) -> None:
+    person.write_file("notes/visits.txt", "Visits this week\n\nAna wants the spare keys on Tuesday.\n")
+    await send(shell, "find the note that mentions Ana and tell me what she wants on Tuesday")
+    await expect(answers(shell).last).to_contain_text("(notes/visits.txt, line 3)", timeout=MODEL_MS)
+    await expect(answers(shell).last).to_contain_text("keys")
+    await expect_idle(shell)
+    assert (await person.recorded_calls(shell))[-2:] == ["search_files ok", "read_file ok"]

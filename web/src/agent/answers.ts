@@ -6,7 +6,7 @@ import { cited, excerptOf, numbered } from "./excerpts.ts";
 import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
-import { closestLines, inventsNumber, linesOf, placeOf } from "./passages.ts";
+import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./passages.ts";
 import { fixedReport } from "./prompts.ts";
 import { numbersIn } from "./quantities.ts";
 import { fill } from "./render.ts";
@@ -78,6 +78,14 @@ export function hasWrongNumber(answer: string, wish: string, message: ToolMessag
   const given = values.filter((value) => typeof value === "string" || Number.isInteger(value)).map(String);
   const rows = hasLines ? rowsAbout(wish, text, name) : null;
   return inventsNumber(answer, [wish, ...given, ...(rows?.map(({ cells }) => cells.join(" ")) ?? [text])]);
+}
+
+/** The line of a file that a question points at, quoted with its place, where an answer passes it over; else null. */
+export function missedQuote(answer: string, wish: string, message: ToolMessage): string | null {
+  const { name, text, hasLines } = sourceOf(message);
+  const line = hasLines ? missedLine(answer, wish, text) : null;
+  if (line === null) return null;
+  return `${copy.quoted} ${cited(name, [line])}:\n\n${excerptOf(linesOf(text)[line - 1] ?? "").text}`;
 }
 
 /** A sentence, and below it the lines of a result that a question comes closest to. */

@@ -1,7 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { actionSchema } from "./action-schema.ts";
 import { listedWishes, plainWishes } from "./acts.ts";
-import { hasWrongNumber, ownAnswer, showClosest, sourceOf, withPlace } from "./answers.ts";
+import { hasWrongNumber, missedQuote, ownAnswer, showClosest, sourceOf, withPlace } from "./answers.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import type { ChatMessage } from "./chat.ts";
@@ -9,6 +9,17 @@ import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings } from "./copied.ts";
 import { copy, explainOutcome, nameTheRest } from "./copy.ts";
+import { findingIn } from "./finding.ts";
+import {
+  answeringCall,
+  askedOfFile,
+  callsUnderWay,
+  furtherCall,
+  leftOpen,
+  lookingFor,
+  pointedReading,
+  resolved,
+} from "./further.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
@@ -36,6 +47,9 @@ export const jsonLane: Lane = async (input) => {
   const state = progressOf(input.messages, input.turnId);
   const { result } = state;
   if (maySplit(input)) {
+    const isOne =
+      findingIn(state.message) !== null || pointedReading(state.message, input.messages, offered(input.tools)) !== null;
+    if (isOne) return { kind: "split", actions: [state.message] };
     const listed = listedWishes(state.message);
     if (listed.length > 0) return { kind: "split", actions: listed };
     if (hasCue(state.message)) return split(input, state.message);
@@ -44,13 +58,19 @@ export const jsonLane: Lane = async (input) => {
   if (result !== null && !(isMistake(result) && state.mistakes <= MAX_REPAIRS)) return conclude(input, state, result);
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (result === null) {
-    const reading = readingFor(askedFor(input, state), offered(input.tools));
-    return reading === null ? pick(input, state, []) : propose(input, state, reading);
+    const first = firstCall(input, askedFor(input, state));
+    return first === null ? pick(input, state, []) : propose(input, state, first);
   }
   return pick(input, state, [
     { role: "user", content: correction(neutralise(cut(describeMistake(result), MISTAKE_LENGTH))) },
   ]);
 };
+
+/** The call with which a question begins that shows by its words what has to be read, or looked for. */
+function firstCall({ messages, tools }: LaneInput, wish: string): ProposedCall | null {
+  const able = offered(tools);
+  return pointedReading(wish, messages, able) ?? readingFor(wish, able) ?? lookingFor(wish, able);
+}
 
 /** Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt. */
 async function split({ chat, listener, signal }: LaneInput, message: string): Promise<LaneStep> {
@@ -108,7 +128,8 @@ function roomFor({ model }: LaneInput, prefix: readonly ChatMessage[], closing: 
 }
 
 function propose(input: LaneInput, state: TurnProgress, picked: ProposedCall): LaneStep {
-  const proposal = complete(picked, askedFor(input, state), input);
+  const completed = complete(picked, askedFor(input, state), input);
+  const proposal = resolved(completed, input.messages, offered(input.tools));
   if (isRepeat(proposal, state.closed, input.tools)) return { kind: "stuck", why: "repeated" };
   return { kind: "calls", text: "", proposals: [proposal] };
 }
@@ -129,13 +150,24 @@ async function conclude(input: LaneInput, state: TurnProgress, last: ToolMessage
   const { outcome } = last.result;
   // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
   const wish = askedFor(input, state);
-  const said = outcome === "ok" ? ownAnswer(last, wish, input.tools) : explainOutcome(last.call.name, last.result);
-  const text = said ?? (await report(input, wish, last));
+  const calls = callsUnderWay(input.messages, input.turnId);
+  const further = outcome === "ok" && input.mayCall ? furtherCall(wish, calls, offered(input.tools)) : null;
+  if (further !== null) return { kind: "calls", text: "", proposals: [further] };
+  const text = outcome === "ok" ? await answerFrom(input, wish, calls) : explainOutcome(last.call.name, last.result);
   const rest = input.actions?.slice(state.finished + 1) ?? [];
   // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
   const isSettled = outcome === "ok" || outcome === "deniedByUser";
   if (isSettled && rest.length > 0) return { kind: "report", text };
   return { kind: "answer", text: rest.length > 0 ? `${text}\n\n${nameTheRest(rest)}` : text };
+}
+
+/** What an action came to: in our own words where they are surer, else in the model's. */
+async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMessage[]): Promise<string> {
+  const open = leftOpen(wish, calls);
+  if (open !== null) return open;
+  const answering = answeringCall(wish, calls, input.tools);
+  const asked = askedOfFile(wish, answering, input.tools);
+  return ownAnswer(answering, asked, input.tools) ?? report(input, wish, answering);
 }
 
 async function report(input: LaneInput, question: string, last: ToolMessage): Promise<string> {
@@ -157,7 +189,11 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
     },
   );
   if (text.trim() === "") return copy.worded;
-  if (!hasWrongNumber(text, question, last)) return withPlace(text.trim(), question, last);
+  const said = text.trim();
+  const instead = hasWrongNumber(said, question, last)
+    ? showClosest(copy.notSure, question, sourceOf(last))
+    : missedQuote(said, question, last);
+  if (instead === null) return withPlace(said, question, last);
   listener.discarded();
-  return showClosest(copy.notSure, question, sourceOf(last));
+  return instead;
 }

@@ -78,6 +78,22 @@ export function placeOf(answer: string, question: string, text: string, name = "
   return found * 2 >= own.length ? best : null;
 }
 
+/**
+ * The line that a question plainly points at and of which an answer says nothing; null where it says something, or where no line
+ * stands out. Plainly is two words or more of the question, and more than in any other line.
+ */
+export function missedLine(answer: string, question: string, text: string): number | null {
+  const asked = new Set(askedIn(question));
+  const lines = linesOf(text).map((line) => [...new Set(termsIn(line))]);
+  const held = lines.map((line) => line.filter((term) => asked.has(term)).length);
+  const most = Math.max(0, ...held);
+  const at = held.indexOf(most);
+  if (most < 2 || held.lastIndexOf(most) !== at) return null;
+  const own = (lines[at] ?? []).filter((term) => !asked.has(term) && !LIGHT.has(term));
+  const said = new Set(termsIn(answer));
+  return own.length > 0 && !own.some((term) => said.has(term)) ? at + 1 : null;
+}
+
 /** Numbers of the lines that hold most of a question's terms, in their order; the first ones where none does. */
 export function closestLines(text: string, question: string, most: number): number[] {
   const lines = linesOf(text);

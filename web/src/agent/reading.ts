@@ -49,12 +49,17 @@ function asksForPlace(wish: string): boolean {
 
 /** The call that reads a file, where one tool can make it. */
 function read(file: string, tools: readonly ReadingTool[]): ProposedCall | null {
+  const reader = readerAmong(tools);
+  return reader === null ? null : { name: reader.name, arguments: { [reader.path]: file } };
+}
+
+/** The one tool that reads a file, and the argument that is its path. Of two it is not clear which is meant. */
+export function readerAmong(tools: readonly ReadingTool[]): { readonly name: string; readonly path: string } | null {
   const [reader, ...more] = tools.flatMap((tool) => {
     const path = pathOf(tool);
     return path === null ? [] : [{ name: tool.name, path }];
   });
-  if (reader === undefined || more.length > 0) return null;
-  return { name: reader.name, arguments: { [reader.path]: file } };
+  return reader === undefined || more.length > 0 ? null : reader;
 }
 
 /** The one argument that a reading tool needs, where that is a path. */

@@ -30,7 +30,7 @@ const DELIMITERS = ["\t", ";", "|", ","] as const;
 const RULE = /^[ |:+-]+$/;
 const ENTRY = /^- (.*?)(\/| \(([0-9]+) bytes\)| \(a link\)| \(not a regular file\))$/;
 /** A line that a search found. A match of the name alone is the path and nothing else, which a text can be too. */
-const MATCH = /^([^:]*[^: ]):[0-9]+: .*$/;
+const MATCH = /^([^:]*[^: ]):[0-9]+: (.*)$/;
 const CELL = /^"((?:[^"]|"")*)"$/;
 const AROUND = /^[\s*+•=:-]+|[\s=:-]+$/g;
 const NAMED_TABLE = /\.(?:csv|tsv)$/i;
@@ -56,9 +56,15 @@ function listing([head, ...lines]: readonly string[]): Table | null {
 
 /** The files of a search's matches. */
 function matches(lines: readonly string[]): Table | null {
-  const paths = pathsIn(lines);
+  const paths = lines.flatMap((line) => matchOf(line)?.path ?? []);
   if (paths.length === 0 || paths.length < lines.length) return null;
   return { ...LISTED, rows: [...new Set(paths)].map((path) => ({ cells: [path, "file", ""], line: null })) };
+}
+
+/** The path that a search's match begins with, and the text of its line; null for a line of another form. */
+export function matchOf(line: string): { readonly path: string; readonly text: string } | null {
+  const [, path, text] = MATCH.exec(line) ?? [];
+  return path === undefined || text === undefined ? null : { path, text };
 }
 
 /**
@@ -74,11 +80,6 @@ export function rowsAbout(question: string, text: string, name: string): readonl
   const most = Math.max(0, ...held);
   const about = rows.filter((_, at) => held[at] === most);
   return most === 0 || about.length === rows.length ? null : about;
-}
-
-/** The path of each of a search's matches: what stands before the number of its line. */
-export function pathsIn(lines: readonly string[]): string[] {
-  return lines.flatMap((line) => MATCH.exec(line)?.[1] ?? []);
 }
 
 function jsonTable(text: string): Table | null {

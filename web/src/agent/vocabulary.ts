@@ -38,6 +38,16 @@ interface Vocabulary {
   readonly questionWords: Words;
   readonly askingWords: Words;
   readonly explainingVerbs: Words;
+  readonly searchPhrases: Words;
+  readonly openingVerbs: Words;
+  readonly documentNouns: Words;
+  readonly describedNouns: Words;
+  readonly describedBy: Words;
+  readonly contentVerbs: Words;
+  readonly aboutWords: Words;
+  readonly describedEnds: Words;
+  readonly articles: Words;
+  readonly picks: Readonly<Record<"only" | "newest" | "oldest" | "largest" | "smallest", Words>>;
   readonly figures: Readonly<Record<"sum" | "count" | "largest" | "smallest" | "average", Words>>;
   readonly figureNouns: Words;
   readonly countedNouns: Readonly<Record<"line" | "row" | "entry" | "file" | "folder", Words>>;

@@ -3,13 +3,14 @@ import { hasWrongNumber, ownAnswer, withPlace } from "../../../src/agent/answers
 import { cited, excerptOf } from "../../../src/agent/excerpts.ts";
 import { answerFigure } from "../../../src/agent/figures.ts";
 import type { ToolMessage } from "../../../src/agent/messages.ts";
-import { fittingPassages, inventsNumber, placeOf } from "../../../src/agent/passages.ts";
+import { fittingPassages, inventsNumber, missedLine, placeOf } from "../../../src/agent/passages.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
 
 type Call = [name: string, given: ToolMessage["call"]["arguments"]];
 
 interface Vectors {
+  readonly missed: { name: string; answer: string; question: string; text: string; line: number | null }[];
   readonly numbers: { name: string; answer: string; wish: string; call: Call; content: string; wrong: boolean }[];
   readonly figures: {
     name: string;
@@ -61,6 +62,10 @@ test.each(vectors.inventions)("a number that no source holds is made up: $name",
 
 test.each(vectors.numbers)("a number is held against what the question speaks of: $name", (each) => {
   expect(hasWrongNumber(each.answer, each.wish, closed(each.call, each.content))).toBe(each.wrong);
+});
+
+test.each(vectors.missed)("a line that the question points at is not passed over: $name", (each) => {
+  expect(missedLine(each.answer, each.question, each.text)).toBe(each.line);
 });
 
 test.each(vectors.excerpts)("a content is shown as a block that it cannot end: $name", ({ text, shown }) => {

@@ -1,0 +1,114 @@
+"""A wish for something that stands in a file which it does not name: what to look for, and what it asks of the file.
+
+"Find the note that mentions Ana and tell me what she wants on Tuesday" is one wish with two halves. A small model that takes it
+apart, or words the search, loses one of them; so both are read off the words, and a wish that does not show them is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
+from gateway.agent.browser import trim
+from gateway.agent.questions import asks_about_content
+from gateway.agent.ranking import stem
+from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.words import QUOTED, words_of
+
+_SEARCH: Final = any_of(VOCABULARY.search_phrases)
+_KINDS: Final = any_of(VOCABULARY.document_nouns)
+_ABOUT: Final = any_of(VOCABULARY.about_words)
+_ENDS: Final = any_of(VOCABULARY.described_ends)
+_ASKING: Final = frozenset(VOCABULARY.asking_words)
+_NOUNS: Final = frozenset(VOCABULARY.document_nouns)
+_ASKS: Final = any_of((*VOCABULARY.asking_words, *VOCABULARY.explaining_verbs, *VOCABULARY.opening_verbs))
+_FINDS: Final = re.compile(
+    rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:{_SEARCH}) (.+?)(?:(?:,|;|\.)? (?:and(?: then)?|then)|[,;.?]) "
+    rf"((?:{_ASKS})\b.*)$",
+    re.IGNORECASE | re.DOTALL | re.ASCII,
+)
+_DESCRIBED: Final = re.compile(
+    rf"\b(?:{_KINDS}),? (?:(?:that|which|where) )?(?:(?:is|are|it) )?(?:{_ABOUT}) (.+?)"
+    rf"(?= (?:{_ENDS})\b|[,;.?!](?: |$)|$)",
+    re.IGNORECASE | re.ASCII,
+)
+"""What a file is said to be about, after a verb that looks for it."""
+
+_MEANT: Final = re.compile(
+    rf"\b(?:the|my|our|this|that|which|what) (?:\w+ )?(?:{any_of(VOCABULARY.described_nouns)}) (?:(?:that|which) )?(?:is )?"
+    rf"(?:{any_of(VOCABULARY.described_by)}) (.+?)(?= (?:{_ENDS})\b|[,;.?!](?: |$)|$)",
+    re.IGNORECASE | re.ASCII,
+)
+"""The same in a question that does not say "find": fewer words, since a question about the world must not look into files."""
+
+_WHICH: Final = frozenset({"which", "what"})
+_OBJECT: Final = re.compile(rf"^(?:(?:{any_of(VOCABULARY.articles)}) )*", re.IGNORECASE | re.ASCII)
+_FOLDER: Final = re.compile(
+    r"\b(?:in|inside|within|under) (?:(?:the|my|our) )?(?:([^ ,;?!]*/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\b)",
+    re.IGNORECASE | re.ASCII,
+)
+_MOST_WORDS: Final = 4
+"""Words that are looked for. More are a description, which stands in no file as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What to look for, in which folder (empty for all), and what the wish asks of the file."""
+
+    query: str
+    folder: str
+    asked: str
+
+
+def finding_in(wish: str) -> Finding | None:
+    """The two halves of a wish to find a text and be told of it; None for any other wish, and where it names a file."""
+    words = words_of(wish)
+    if any(is_thing(name) and not name.endswith("/") for name in (bare_thing(wish[word.start : word.end]) for word in words)):
+        return None
+    if any(each.act != READING for each in asked_acts(wish)):
+        return None
+    halves = _FINDS.search(trim(wish))
+    clause, asked = (halves[1], halves[2]) if halves else (wish, wish)
+    # A second thing to do in the other half would be lost.
+    if any(each.things or each.at > 0 for each in asked_acts(asked)) or (halves is None and not _asks_of_file(wish)):
+        return None
+    described = (_DESCRIBED if halves else _MEANT).search(clause)
+    query = _query_of(described[1] if described else clause) if halves or described else ""
+    return Finding(query, folder_in(clause), asked) if query else None
+
+
+def _asks_of_file(wish: str) -> bool:
+    """Whether a question asks for more than which file it is, or where."""
+    words = [word.bare for word in words_of(wish)]
+    asking = [at for at, word in enumerate(words) if word in _ASKING]
+    if not asks_about_content(wish) or words[asking[0] if asking else 0] == "where":
+        return False
+    names_file = bool(asking) and words[asking[0]] in _WHICH and not _NOUNS.isdisjoint(words[asking[0] + 1 : asking[0] + 4])
+    return not (names_file and len(asking) == 1 and words[asking[0] + 1] not in ("does", "do", "did", "is", "are", "was"))
+
+
+def folder_in(wish: str) -> str:
+    """The folder that a wish is confined to, without the slash at its end; empty where it names none."""
+    found = _FOLDER.search(wish)
+    return (found[1] or found[2]).rstrip("/") if found else ""
+
+
+def shorter_queries(query: str) -> list[str]:
+    """What to look for when nothing holds all of it: each word of several by itself, the longest first."""
+    words = [word.bare for word in words_of(query)]
+    return sorted((word for word in words if len(stem(word)) > 2), key=lambda word: -len(word)) if len(words) > 1 else []
+
+
+def _query_of(text: str) -> str:
+    """What is looked for: quoted words as they stand, else few words without an article before them."""
+    quoted = QUOTED.search(text)
+    if quoted:
+        return quoted[0][1:-1]
+    plain = _FOLDER.sub("", text)
+    bare = trim(_OBJECT.sub("", trim(plain)))
+    words = words_of(bare)
+    if not 0 < len(words) <= _MOST_WORDS or any(word.bare in _ASKING for word in words):
+        return ""
+    return bare_thing(bare[words[0].start : words[-1].end])

@@ -1,0 +1,257 @@
+"""What is read after a search or a listing, so that a question is answered out of a file and not out of the list.
+
+Reading is all that ever follows: a name out of a result is given to the one tool that reads and to no other, so that no text in
+a result can make anything change or leave the machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from gateway.agent.acts import READING, asked_acts, is_thing
+from gateway.agent.copy import Copy
+from gateway.agent.finding import Finding, finding_in, folder_in, shorter_queries
+from gateway.agent.lane import ProposedCall
+from gateway.agent.limits import LIMITS
+from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage
+from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.passages import lines_of
+from gateway.agent.ranking import terms_in
+from gateway.agent.reading import reader_among
+from gateway.agent.render import required_of
+from gateway.agent.tables import Table, match_of, table_of
+from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.words import words_of
+
+_MOST: Final = LIMITS.further_reads
+_MOST_FOUND: Final = LIMITS.found_files
+_SEARCHING: Final = frozenset(VOCABULARY.search_verbs)
+_PICK_OF: Final = {word: pick for pick, words in VOCABULARY.picks.items() for word in words}
+_PICK: Final = re.compile(rf"\b({any_of(_PICK_OF)}) (?:\w+ )?(?:{any_of(VOCABULARY.document_nouns)})\b", re.IGNORECASE | re.ASCII)
+_SAYS: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.content_verbs)})\b", re.IGNORECASE | re.ASCII)
+_IT: Final = frozenset(VOCABULARY.file_references)
+_ASKING: Final = frozenset((*VOCABULARY.asking_words, *VOCABULARY.content_verbs))
+_MOST_WORDS: Final = 10
+"""Words of a wish that is about "it" and nothing else."""
+
+_DAY: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])")
+_BYTES: Final = re.compile(r"[0-9]+")
+
+
+def calls_under_way(messages: Sequence[Message], turn_id: str) -> list[ToolMessage]:
+    """The calls of the action under way that have closed: those after the last words of the turn."""
+    calls: list[ToolMessage] = []
+    for each in messages:
+        if each.turn_id != turn_id:
+            continue
+        if isinstance(each, ToolMessage):
+            calls.append(each)
+        elif isinstance(each, AssistantMessage) and not each.tool_calls:
+            calls = []
+    return calls
+
+
+def looking_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
+    """The search or the listing with which a question about a file that it only describes begins; None for any other wish."""
+    if reader_among(tools) is None:
+        return None
+    if (pick := _picked_from(wish)) is not None:
+        lister = _only([tool for tool in tools if _is_reading(tool) and "list" in parts_of(tool["name"])], Slot.PATH)
+        return None if lister is None else ProposedCall(lister[0], {lister[1]: pick})
+    finding = finding_in(wish)
+    return None if finding is None else _search(finding.query, finding, tools)
+
+
+def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
+    """What to read, or to look for, after these calls of one action; None once that is enough. Never more than three."""
+    reader = reader_among(tools)
+    if reader is None or not calls or len(calls) > _MOST or any(each.result["outcome"] != "ok" for each in calls):
+        return None
+    first = calls[0].call["name"]
+    if first == reader[0]:
+        return None
+    if _picked_from(wish) is not None:
+        picked = pick_of(wish, calls[0]) if len(calls) == 1 else None
+        return None if picked is None else ProposedCall(reader[0], {reader[1]: picked})
+    finding = finding_in(wish)
+    if finding is None or _SEARCHING.isdisjoint(parts_of(first)):
+        return None
+    found = [each for each in calls if each.call["name"] == first]
+    if not (files := _ranked_files(finding, found[-1])):
+        tried = {str(value).lower() for each in found for value in each.call["arguments"].values()}
+        query = next((word for word in shorter_queries(finding.query) if word not in tried), None)
+        return None if query is None else _search(query, finding, tools)
+    read = [each for each in calls if each.call["name"] == reader[0]]
+    if len(files) > _MOST_FOUND or any(_holds_all(finding, each) for each in read):
+        return None
+    paths = [each.call["arguments"].get(reader[1]) for each in read]
+    unread = [path for path in files if path not in paths]
+    return ProposedCall(reader[0], {reader[1]: unread[0]}) if unread else None
+
+
+def answering_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ToolMessage:
+    """Of the calls of an action the one that answers it: what was read and holds most of the question, else the last."""
+    reader = reader_among(tools)
+    finding = finding_in(wish)
+    read = [each for each in calls if reader is not None and each.call["name"] == reader[0]]
+    if finding is None or len(read) < 2:
+        return calls[-1]
+    return max(read, key=lambda each: len(_wanted(finding).intersection(terms_in(each.result["content"]))))
+
+
+def asked_of_file(wish: str, last: ToolMessage, tools: Sequence[Tool]) -> str:
+    """The half of a wish that asks something of the file that was found; all of it for any other call."""
+    reader = reader_among(tools)
+    finding = finding_in(wish) if reader is not None and last.call["name"] == reader[0] else None
+    return wish if finding is None else finding.asked
+
+
+def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None:
+    """What the loop says where a search or a listing did not lead to one file; None where it did, or where that is not asked."""
+    last = calls[-1]
+    if _picked_from(wish) is not None:
+        table = table_of(last.result["content"], "")
+        if table is None or not table.listing:
+            return None
+        names = ", ".join(f"`{row.cells[0]}`" for row in table.rows if row.cells[1] == "file")
+        return copy.say("notPicked", names=names) if names else None
+    finding = finding_in(wish)
+    if finding is None or _SEARCHING.isdisjoint(parts_of(last.call["name"])):
+        return None
+    files = _ranked_files(finding, last)
+    if not files:
+        return copy.say("notFound", query=finding.query)
+    return copy.say("severalFound", query=finding.query, names=", ".join(f"`{file}`" for file in files))
+
+
+def pointed_reading(wish: str, messages: Sequence[Message], tools: Sequence[Tool]) -> ProposedCall | None:
+    """The call that reads "it", where the newest call of the conversation found one file; None for any other wish."""
+    reader = reader_among(tools)
+    last = next((each for each in reversed(messages) if isinstance(each, ToolMessage)), None)
+    words = words_of(wish)
+    bare = {word.bare for word in words}
+    is_about_it = not bare.isdisjoint(_IT) and len(words) <= _MOST_WORDS and not bare.isdisjoint(_ASKING)
+    names_thing = any(is_thing(wish[word.start : word.end]) for word in words)
+    if reader is None or last is None or not is_about_it or names_thing or any(each.act != READING for each in asked_acts(wish)):
+        return None
+    files = found_files(last, tools)
+    return ProposedCall(reader[0], {reader[1]: files[0]}) if len(files) == 1 else None
+
+
+def found_files(message: ToolMessage, tools: Sequence[Tool]) -> list[str]:
+    """The files that a listing or a search shows, by their paths."""
+    is_listing = any(tool["name"] == message.call["name"] and _is_reading(tool) for tool in tools)
+    if not is_listing or message.result["outcome"] != "ok":
+        return []
+    lines = lines_of(message.result["content"])
+    table = table_of(message.result["content"], "")
+    if table is not None and table.listing and not any(map(match_of, lines)):
+        return [_joined(message.call["arguments"], row.cells[0]) for row in table.rows if row.cells[1] == "file"]
+    paths = [match[0] if match else line for line in lines if (match := match_of(line)) or (is_thing(line) and " " not in line)]
+    return list(dict.fromkeys(paths))
+
+
+def resolved(call: ProposedCall, messages: Sequence[Message], tools: Sequence[Tool]) -> ProposedCall:
+    """A call that reads a file by a bare name, with the path that the newest listing or search has for it, where that is one."""
+    reader = reader_among(tools)
+    given = call.arguments.get(reader[1]) if reader is not None and call.name == reader[0] else None
+    shown = next((each for each in reversed(messages) if isinstance(each, ToolMessage) and found_files(each, tools)), None)
+    if reader is None or shown is None or not isinstance(given, str) or not given or "/" in given:
+        return call
+    wanted = given.lower()
+    paths = [path for path in found_files(shown, tools) if wanted in _spellings(path)]
+    return replace(call, arguments={**call.arguments, reader[1]: paths[0]}) if len(paths) == 1 else call
+
+
+def _spellings(path: str) -> tuple[str, str]:
+    """The name of a file, with its ending and without."""
+    name = path.rpartition("/")[2].lower()
+    return name, name.rpartition(".")[0] or name
+
+
+def pick_of(wish: str, listing: ToolMessage) -> str | None:
+    """The path of the file that a wish means by how it stands among those of a listing; None where the listing leaves a doubt."""
+    pick, table = _pick_in(wish), table_of(listing.result["content"], "")
+    if pick is None or table is None or not table.listing:
+        return None
+    name = _chosen(pick, table)
+    return None if name is None else _joined(listing.call["arguments"], name)
+
+
+def _picked_from(wish: str) -> str | None:
+    """The folder out of which a wish means one file, to be told what it says; None for any other wish."""
+    if _pick_in(wish) is None or not _SAYS.search(wish):
+        return None
+    return folder_in(wish) or None
+
+
+def _pick_in(wish: str) -> str | None:
+    found = _PICK.search(wish)
+    return _PICK_OF[found[1].lower()] if found else None
+
+
+def _chosen(pick: str, table: Table) -> str | None:
+    files = [row.cells for row in table.rows if row.cells[1] == "file"]
+    if pick == "only":
+        return files[0][0] if len(files) == 1 else None
+    if pick in ("newest", "oldest"):
+        days = [found[0] if (found := _DAY.search(cells[0])) else "" for cells in files]
+        best = max(days, default="") if pick == "newest" else min(days, default="")
+        names = [cells[0] for cells, day in zip(files, days, strict=True) if day == best]
+        return names[0] if len(names) == 1 and all(days) else None
+    sizes = [int(found[0]) if (found := _BYTES.match(cells[2])) else -1 for cells in files]
+    if not sizes or min(sizes) < 0:
+        return None
+    size = max(sizes) if pick == "largest" else min(sizes)
+    return files[sizes.index(size)][0] if sizes.count(size) == 1 else None
+
+
+def _joined(arguments: Mapping[str, Any], name: str) -> str:
+    folder = next((str(value) for argument, value in arguments.items() if slot_of(argument) is Slot.PATH), ".").rstrip("/")
+    return name if folder in ("", ".") else f"{folder}/{name}"
+
+
+def _search(query: str, finding: Finding, tools: Sequence[Tool]) -> ProposedCall | None:
+    searchers = [tool for tool in tools if _is_reading(tool) and not _SEARCHING.isdisjoint(parts_of(tool["name"]))]
+    searcher = _only(searchers, Slot.QUERY)
+    if searcher is None:
+        return None
+    properties: Mapping[str, Any] = searchers[0]["paramSchema"].get("properties", {})
+    folders = [name for name in properties if slot_of(name) is Slot.PATH] if finding.folder else []
+    return ProposedCall(searcher[0], {searcher[1]: query, **dict.fromkeys(folders[:1], finding.folder)})
+
+
+def _only(tools: Sequence[Tool], slot: Slot) -> tuple[str, str] | None:
+    """The one tool and the one argument that it needs, where that is of this kind."""
+    required = required_of(tools[0]["paramSchema"]) if len(tools) == 1 else []
+    return (tools[0]["name"], required[0]) if len(required) == 1 and slot_of(required[0]) is slot else None
+
+
+def _is_reading(tool: Tool) -> bool:
+    return tool["category"] == "read" and READING not in parts_of(tool["name"])
+
+
+def _ranked_files(finding: Finding, search: ToolMessage) -> list[str]:
+    """The files that a search found, those first whose lines hold most of the question, then those with most lines."""
+    held: dict[str, set[str]] = {}
+    counts: dict[str, int] = {}
+    for line in lines_of(search.result["content"]):
+        match = match_of(line)
+        path = match[0] if match else line
+        if match or (is_thing(line) and " " not in line):
+            held.setdefault(path, set()).update(_wanted(finding).intersection(terms_in(match[1] if match else line)))
+            counts[path] = counts.get(path, 0) + 1
+    return sorted(held, key=lambda path: (-len(held[path]), -counts[path]))
+
+
+def _wanted(finding: Finding) -> set[str]:
+    """What the question asks for beside what was looked for."""
+    light = {term for word in (*VOCABULARY.light_words, *VOCABULARY.asking_words) for term in terms_in(word)}
+    return set(terms_in(finding.asked)) - light - set(terms_in(finding.query))
+
+
+def _holds_all(finding: Finding, read: ToolMessage) -> bool:
+    return _wanted(finding).issubset(terms_in(read.result["content"]))

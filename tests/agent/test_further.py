@@ -1,0 +1,73 @@
+"""What is looked for and read so that a question is answered out of a file, by the vectors that the browser's tests read too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gateway.agent.finding import finding_in
+from gateway.agent.further import (
+    answering_call,
+    asked_of_file,
+    further_call,
+    left_open,
+    looking_for,
+    pointed_reading,
+    resolved,
+)
+from gateway.agent.lane import ProposedCall
+from gateway.agent.messages import ToolMessage
+from tests.agent.scripted import COPY
+from tests.agent.vectors import name_of, read_vectors
+
+VECTORS = read_vectors("further")
+TOOLS = VECTORS["tools"]
+
+
+def closed(written: list[Any]) -> ToolMessage:
+    name, arguments, content, *outcome = written
+    result = {"outcome": outcome[0] if outcome else "ok", "content": content, "trust": "untrusted", "truncated": False}
+    return ToolMessage("t", {"id": "c", "name": name, "arguments": arguments}, result)
+
+
+def told(call: ProposedCall | None) -> Any:
+    return call and [call.name, call.arguments]
+
+
+@pytest.mark.parametrize("case", VECTORS["findings"], ids=lambda case: case["wish"])
+def test_a_wish_to_find_and_be_told_shows_both_halves(case: dict[str, Any]) -> None:
+    finding = finding_in(case["wish"])
+    assert (finding and [finding.query, finding.folder, finding.asked]) == case["finding"]
+
+
+@pytest.mark.parametrize("case", VECTORS["steps"], ids=name_of)
+def test_a_search_and_a_listing_lead_to_the_file_that_answers(case: dict[str, Any]) -> None:
+    calls = [closed(each) for each in case["calls"]]
+    if not calls:
+        assert told(looking_for(case["wish"], TOOLS)) == case["next"]
+        return
+    assert told(further_call(case["wish"], calls, TOOLS)) == case["next"]
+    if case["next"] is None:
+        assert left_open(case["wish"], calls, COPY) == case["leftOpen"]
+        assert calls.index(answering_call(case["wish"], calls, TOOLS)) == case["answering"]
+        assert asked_of_file(case["wish"], calls[-1], TOOLS) == case["asked"]
+
+
+@pytest.mark.parametrize("case", VECTORS["steps"], ids=name_of)
+def test_nothing_but_looking_and_reading_ever_follows(case: dict[str, Any]) -> None:
+    changing = [{**tool, "category": "write"} for tool in TOOLS]
+    assert looking_for(case["wish"], changing) is None
+    assert further_call(case["wish"], [closed(each) for each in case["calls"]], changing) is None
+
+
+@pytest.mark.parametrize("case", VECTORS["pointed"], ids=name_of)
+def test_it_can_be_the_one_file_that_was_found(case: dict[str, Any]) -> None:
+    assert told(pointed_reading(case["wish"], [closed(each) for each in case["calls"]], TOOLS)) == case["call"]
+
+
+@pytest.mark.parametrize("case", VECTORS["resolved"], ids=name_of)
+def test_a_bare_name_is_read_where_the_listing_shows_it(case: dict[str, Any]) -> None:
+    name, arguments = case["call"]
+    found = resolved(ProposedCall(name, arguments), [closed(each) for each in case["calls"]], TOOLS)
+    assert told(found) == case["resolved"]

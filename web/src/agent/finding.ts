@@ -1,0 +1,101 @@
+import { askedActs, bareThing, isThing } from "./acts.ts";
+import { asksAboutContent } from "./questions.ts";
+import { stem } from "./ranking.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+import { QUOTED, wordsOf } from "./words.ts";
+
+/*
+ * A wish for something that stands in a file which it does not name: what to look for, and what it asks of the file. "Find the
+ * note that mentions Ana and tell me what she wants on Tuesday" is one wish with two halves. A small model that takes it apart, or
+ * words the search, loses one of them; so both are read off the words, and a wish that does not show them is left alone.
+ */
+
+/** What to look for, in which folder (empty for all), and what the wish asks of the file. */
+export interface Finding {
+  readonly query: string;
+  readonly folder: string;
+  readonly asked: string;
+}
+
+const SEARCH = anyOf(vocabulary.searchPhrases);
+const ENDS = anyOf(vocabulary.describedEnds);
+const ASKING: ReadonlySet<string> = new Set(vocabulary.askingWords);
+const NOUNS: ReadonlySet<string> = new Set(vocabulary.documentNouns);
+const ASKS = anyOf([...vocabulary.askingWords, ...vocabulary.explainingVerbs, ...vocabulary.openingVerbs]);
+const FINDS = new RegExp(
+  `^(?:(?:${anyOf(vocabulary.fillers)}),? )*(?:${SEARCH}) (.+?)(?:(?:,|;|\\.)? (?:and(?: then)?|then)|[,;.?]) ` +
+    `((?:${ASKS})\\b.*)$`,
+  "is",
+);
+/** What a file is said to be about, after a verb that looks for it. */
+const DESCRIBED = new RegExp(
+  `\\b(?:${anyOf(vocabulary.documentNouns)}),? (?:(?:that|which|where) )?(?:(?:is|are|it) )?(?:${anyOf(vocabulary.aboutWords)}) (.+?)` +
+    `(?= (?:${ENDS})\\b|[,;.?!](?: |$)|$)`,
+  "i",
+);
+/** The same in a question that does not say "find": fewer words, since a question about the world must not look into files. */
+const MEANT = new RegExp(
+  `\\b(?:the|my|our|this|that|which|what) (?:\\w+ )?(?:${anyOf(vocabulary.describedNouns)}) (?:(?:that|which) )?(?:is )?` +
+    `(?:${anyOf(vocabulary.describedBy)}) (.+?)(?= (?:${ENDS})\\b|[,;.?!](?: |$)|$)`,
+  "i",
+);
+const WHICH: ReadonlySet<string> = new Set(["which", "what"]);
+const HELPERS: ReadonlySet<string> = new Set(["does", "do", "did", "is", "are", "was"]);
+const OBJECT = new RegExp(`^(?:(?:${anyOf(vocabulary.articles)}) )*`, "i");
+const FOLDER =
+  /\b(?:in|inside|within|under) (?:(?:the|my|our) )?(?:([^ ,;?!]*\/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\b)/i;
+/** Words that are looked for. More are a description, which stands in no file as it is. */
+const MOST_WORDS = 4;
+
+/** The two halves of a wish to find a text and be told of it; null for any other wish, and where it names a file. */
+export function findingIn(wish: string): Finding | null {
+  const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
+  if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
+  if (askedActs(wish).some(({ act }) => act !== "read")) return null;
+  const halves = FINDS.exec(wish.trim());
+  const [clause, asked] = [halves?.[1] ?? wish, halves?.[2] ?? wish];
+  // A second thing to do in the other half would be lost.
+  if (askedActs(asked).some(({ at, things }) => things.length > 0 || at > 0)) return null;
+  if (halves === null && !asksOfFile(wish)) return null;
+  const described = (halves === null ? MEANT : DESCRIBED).exec(clause)?.[1];
+  if (halves === null && described === undefined) return null;
+  const query = queryOf(described ?? clause);
+  return query === "" ? null : { query, folder: folderIn(clause), asked };
+}
+
+/** Whether a question asks for more than which file it is, or where. */
+function asksOfFile(wish: string): boolean {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const first = words.findIndex((word) => ASKING.has(word));
+  const count = words.filter((word) => ASKING.has(word)).length;
+  const at = Math.max(0, first);
+  if (!asksAboutContent(wish) || words[at] === "where") return false;
+  const namesFile =
+    first >= 0 && WHICH.has(words[at] ?? "") && words.slice(at + 1, at + 4).some((word) => NOUNS.has(word));
+  return !(namesFile && count === 1 && !HELPERS.has(words[at + 1] ?? ""));
+}
+
+/** The folder that a wish is confined to, without the slash at its end; empty where it names none. */
+export function folderIn(wish: string): string {
+  const found = FOLDER.exec(wish);
+  return (found?.[1] ?? found?.[2] ?? "").replace(/\/+$/, "");
+}
+
+/** What to look for when nothing holds all of it: each word of several by itself, the longest first. */
+export function shorterQueries(query: string): string[] {
+  const words = wordsOf(query).map(({ bare }) => bare);
+  const telling = words.filter((word) => stem(word).length > 2);
+  return words.length > 1 ? telling.toSorted((one, other) => other.length - one.length) : [];
+}
+
+/** What is looked for: quoted words as they stand, else few words without an article before them. */
+function queryOf(text: string): string {
+  const [quoted] = text.match(QUOTED) ?? [];
+  if (quoted !== undefined) return quoted.slice(1, -1);
+  const bare = text.replaceAll(new RegExp(FOLDER, "gi"), "").trim().replace(OBJECT, "").trim();
+  const words = wordsOf(bare);
+  const [first, last] = [words[0], words.at(-1)];
+  if (first === undefined || last === undefined || words.length > MOST_WORDS) return "";
+  if (words.some((word) => ASKING.has(word.bare))) return "";
+  return bareThing(bare.slice(first.start, last.end));
+}

@@ -1,0 +1,286 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
+import type { ToolDescriptor } from "../protocol/generated.ts";
+import { askedActs, isThing } from "./acts.ts";
+import { copy } from "./copy.ts";
+import { type Finding, findingIn, folderIn, shorterQueries } from "./finding.ts";
+import type { ProposedCall } from "./lane.ts";
+import type { Message, ToolMessage } from "./messages.ts";
+import { partsOf, slotOf } from "./names.ts";
+import { linesOf } from "./passages.ts";
+import { termsIn } from "./ranking.ts";
+import { readerAmong } from "./reading.ts";
+import { fill, requiredOf } from "./render.ts";
+import { matchOf, type Table, tableOf } from "./tables.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
+
+/*
+ * What is read after a search or a listing, so that a question is answered out of a file and not out of the list. Reading is all
+ * that ever follows: a name out of a result is given to the one tool that reads and to no other, so that no text in a result can
+ * make anything change or leave the machine.
+ */
+
+type Tools = readonly Pick<ToolDescriptor, "name" | "category" | "paramSchema">[];
+type FilePick = keyof typeof vocabulary.picks;
+
+const MOST = limits.furtherReads;
+const MOST_FOUND = limits.foundFiles;
+const SEARCHING: ReadonlySet<string> = new Set(vocabulary.searchVerbs);
+const PICK_OF: ReadonlyMap<string, FilePick> = new Map(
+  (Object.entries(vocabulary.picks) as [FilePick, readonly string[]][]).flatMap(([pick, words]) =>
+    words.map((word) => [word, pick] as const),
+  ),
+);
+const PICK = new RegExp(`\\b(${anyOf([...PICK_OF.keys()])}) (?:\\w+ )?(?:${anyOf(vocabulary.documentNouns)})\\b`, "i");
+const SAYS = new RegExp(`\\b(?:${anyOf(vocabulary.contentVerbs)})\\b`, "i");
+const IT: ReadonlySet<string> = new Set(vocabulary.fileReferences);
+const ASKING: ReadonlySet<string> = new Set([...vocabulary.askingWords, ...vocabulary.contentVerbs]);
+/** Words of a wish that is about "it" and nothing else. */
+const MOST_WORDS = 10;
+const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])/;
+
+/** The calls of the action under way that have closed: those after the last words of the turn. */
+export function callsUnderWay(messages: readonly Message[], turnId: string): ToolMessage[] {
+  let calls: ToolMessage[] = [];
+  for (const each of messages) {
+    if (each.turnId !== turnId) continue;
+    if (each.role === "tool") calls.push(each);
+    else if (each.role === "assistant" && each.toolCalls.length === 0) calls = [];
+  }
+  return calls;
+}
+
+/** The search or the listing with which a question about a file that it only describes begins; null for any other wish. */
+export function lookingFor(wish: string, tools: Tools): ProposedCall | null {
+  if (readerAmong(tools) === null) return null;
+  const folder = pickedFrom(wish);
+  if (folder !== null) {
+    const lister = only(
+      tools.filter((tool) => looks(tool) && partsOf(tool.name).includes("list")),
+      "path",
+    );
+    return lister === null ? null : { name: lister.name, arguments: { [lister.argument]: folder } };
+  }
+  const finding = findingIn(wish);
+  return finding === null ? null : search(finding.query, finding, tools);
+}
+
+/** What to read, or to look for, after these calls of one action; null once that is enough. Never more than three. */
+export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: Tools): ProposedCall | null {
+  const reader = readerAmong(tools);
+  const [first] = calls;
+  if (reader === null || first === undefined || calls.length > MOST) return null;
+  if (first.call.name === reader.name || calls.some(({ result }) => result.outcome !== "ok")) return null;
+  const read = (path: string): ProposedCall => ({ name: reader.name, arguments: { [reader.path]: path } });
+  if (pickedFrom(wish) !== null) {
+    const picked = calls.length === 1 ? pickOf(wish, first) : null;
+    return picked === null ? null : read(picked);
+  }
+  const finding = findingIn(wish);
+  if (finding === null || !searches(first)) return null;
+  const found = calls.filter(({ call }) => call.name === first.call.name);
+  const files = rankedFiles(finding, found.at(-1) ?? first);
+  if (files.length === 0) {
+    const tried = new Set(
+      found.flatMap(({ call }) => Object.values(call.arguments)).map((value) => String(value).toLowerCase()),
+    );
+    const query = shorterQueries(finding.query).find((word) => !tried.has(word));
+    return query === undefined ? null : search(query, finding, tools);
+  }
+  const opened = calls.filter(({ call }) => call.name === reader.name);
+  if (files.length > MOST_FOUND || opened.some((each) => holdsAll(finding, each))) return null;
+  const paths = opened.map(({ call }) => call.arguments[reader.path]);
+  const unread = files.find((path) => !paths.includes(path));
+  return unread === undefined ? null : read(unread);
+}
+
+/** Of the calls of an action the one that answers it: what was read and holds most of the question, else the last. */
+export function answeringCall(wish: string, calls: readonly ToolMessage[], tools: Tools): ToolMessage {
+  const reader = readerAmong(tools);
+  const finding = findingIn(wish);
+  const read = calls.filter(({ call }) => call.name === reader?.name);
+  if (finding === null || read.length < 2) return calls.at(-1) as ToolMessage;
+  const wanted = wantedBy(finding);
+  const held = read.map(({ result }) => new Set(termsIn(result.content).filter((term) => wanted.has(term))).size);
+  return read[held.indexOf(Math.max(...held))] as ToolMessage;
+}
+
+/** The half of a wish that asks something of the file that was found; all of it for any other call. */
+export function askedOfFile(wish: string, last: ToolMessage, tools: Tools): string {
+  const isRead = last.call.name === readerAmong(tools)?.name;
+  return (isRead ? findingIn(wish)?.asked : undefined) ?? wish;
+}
+
+/** What the loop says where a search or a listing did not lead to one file; null where it did, or where that is not asked. */
+export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | null {
+  const last = calls.at(-1) as ToolMessage;
+  if (pickedFrom(wish) !== null) {
+    const table = tableOf(last.result.content, "");
+    const files = table?.listing === true ? filesOf(table) : [];
+    return files.length === 0 ? null : fill(copy.notPicked, () => quoted(files.map(({ name }) => name)));
+  }
+  const finding = findingIn(wish);
+  if (finding === null || !searches(last)) return null;
+  const names = quoted(rankedFiles(finding, last));
+  const sentence = names === "" ? copy.notFound : copy.severalFound;
+  return fill(sentence, (blank) => (blank === "query" ? finding.query : names));
+}
+
+/** The call that reads "it", where the newest call of the conversation found one file; null for any other wish. */
+export function pointedReading(wish: string, messages: readonly Message[], tools: Tools): ProposedCall | null {
+  const reader = readerAmong(tools);
+  const last = messages.findLast((each) => each.role === "tool");
+  const words = wordsOf(wish);
+  const isAboutIt =
+    words.length <= MOST_WORDS && words.some(({ bare }) => IT.has(bare)) && words.some(({ bare }) => ASKING.has(bare));
+  const namesThing = words.some(({ start, end }) => isThing(wish.slice(start, end)));
+  if (reader === null || last === undefined || !isAboutIt || namesThing) return null;
+  if (askedActs(wish).some(({ act }) => act !== "read")) return null;
+  const [file, ...more] = foundFiles(last, tools);
+  return file === undefined || more.length > 0 ? null : { name: reader.name, arguments: { [reader.path]: file } };
+}
+
+/** The files that a listing or a search shows, by their paths. */
+export function foundFiles(message: ToolMessage, tools: Tools): string[] {
+  const { call, result } = message;
+  if (result.outcome !== "ok" || !tools.some((tool) => tool.name === call.name && looks(tool))) return [];
+  const lines = linesOf(result.content);
+  const table = tableOf(result.content, "");
+  if (table?.listing === true && lines.every((line) => matchOf(line) === null))
+    return filesOf(table).map(({ name }) => joined(message, name));
+  return [...new Set(lines.flatMap((line) => pathOf(line) ?? []))];
+}
+
+/** A call that reads a file by a bare name, with the path that the newest listing or search has for it, where that is one. */
+export function resolved(call: ProposedCall, messages: readonly Message[], tools: Tools): ProposedCall {
+  const reader = readerAmong(tools);
+  const given = call.name === reader?.name ? call.arguments[reader.path] : undefined;
+  if (reader === null || typeof given !== "string" || given === "" || given.includes("/")) return call;
+  const shown = messages.findLast((each) => each.role === "tool" && foundFiles(each, tools).length > 0);
+  if (shown?.role !== "tool") return call;
+  const [path, ...more] = foundFiles(shown, tools).filter((each) => spellings(each).includes(given.toLowerCase()));
+  return path === undefined || more.length > 0
+    ? call
+    : { ...call, arguments: { ...call.arguments, [reader.path]: path } };
+}
+
+/** The name of a file, with its ending and without. */
+function spellings(path: string): string[] {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return [name, name.slice(0, Math.max(0, name.lastIndexOf("."))) || name];
+}
+
+/** The path of the file that a wish means by how it stands among those of a listing; null where the listing leaves a doubt. */
+function pickOf(wish: string, listing: ToolMessage): string | null {
+  const pick = pickIn(wish);
+  const table = tableOf(listing.result.content, "");
+  if (pick === null || table?.listing !== true) return null;
+  const name = chosen(pick, filesOf(table));
+  return name === null ? null : joined(listing, name);
+}
+
+/** The folder out of which a wish means one file, to be told what it says; null for any other wish. */
+function pickedFrom(wish: string): string | null {
+  return pickIn(wish) === null || !SAYS.test(wish) ? null : folderIn(wish) || null;
+}
+
+function pickIn(wish: string): FilePick | null {
+  return PICK_OF.get(PICK.exec(wish)?.[1]?.toLowerCase() ?? "") ?? null;
+}
+
+interface ListedFile {
+  readonly name: string;
+  readonly size: number;
+}
+
+function filesOf({ rows }: Table): ListedFile[] {
+  return rows.flatMap(({ cells: [name = "", kind, size = ""] }) =>
+    kind === "file" ? [{ name, size: size === "" ? -1 : Number.parseInt(size, 10) }] : [],
+  );
+}
+
+function chosen(pick: FilePick, files: readonly ListedFile[]): string | null {
+  if (pick === "only") return one(files);
+  if (pick === "newest" || pick === "oldest") {
+    const days = files.map(({ name }) => DAY.exec(name)?.[0] ?? "");
+    const best = (pick === "newest" ? days.toSorted().at(-1) : days.toSorted()[0]) ?? "";
+    return days.includes("") ? null : one(files.filter((_, at) => days[at] === best));
+  }
+  const sizes = files.map(({ size }) => size);
+  const best = pick === "largest" ? Math.max(...sizes) : Math.min(...sizes);
+  return Math.min(...sizes) < 0 ? null : one(files.filter(({ size }) => size === best));
+}
+
+function one([file, ...more]: readonly ListedFile[]): string | null {
+  return file === undefined || more.length > 0 ? null : file.name;
+}
+
+function joined({ call }: ToolMessage, name: string): string {
+  const given = Object.entries(call.arguments).find(([argument]) => slotOf(argument) === "path")?.[1] ?? ".";
+  const folder = String(given).replace(/\/+$/, "");
+  return folder === "" || folder === "." ? name : `${folder}/${name}`;
+}
+
+function search(query: string, { folder }: Finding, tools: Tools): ProposedCall | null {
+  const searchers = tools.filter((tool) => looks(tool) && partsOf(tool.name).some((part) => SEARCHING.has(part)));
+  const searcher = only(searchers, "query");
+  if (searcher === null) return null;
+  const [place] = Object.keys(searchers[0]?.paramSchema.properties ?? {}).filter((name) => slotOf(name) === "path");
+  const where = folder === "" || place === undefined ? {} : { [place]: folder };
+  return { name: searcher.name, arguments: { [searcher.argument]: query, ...where } };
+}
+
+/** The one tool and the one argument that it needs, where that is of this kind. */
+function only(
+  [tool, ...more]: Tools,
+  slot: "path" | "query",
+): { readonly name: string; readonly argument: string } | null {
+  const [argument, ...others] = tool === undefined || more.length > 0 ? [] : requiredOf(tool.paramSchema);
+  if (tool === undefined || argument === undefined || others.length > 0 || slotOf(argument) !== slot) return null;
+  return { name: tool.name, argument };
+}
+
+function looks({ name, category }: Pick<ToolDescriptor, "name" | "category">): boolean {
+  return category === "read" && !partsOf(name).includes("read");
+}
+
+function searches({ call }: ToolMessage): boolean {
+  return partsOf(call.name).some((part) => SEARCHING.has(part));
+}
+
+/** The file that a line of a search names: before a match, or by itself. */
+function pathOf(line: string): string | null {
+  return matchOf(line)?.path ?? (isThing(line) && !line.includes(" ") ? line : null);
+}
+
+/** The files that a search found, those first whose lines hold most of the question, then those with most lines. */
+function rankedFiles(finding: Finding, { result }: ToolMessage): string[] {
+  const wanted = wantedBy(finding);
+  const held = new Map<string, { readonly terms: Set<string>; count: number }>();
+  for (const line of linesOf(result.content)) {
+    const path = pathOf(line);
+    if (path === null) continue;
+    const entry = held.get(path) ?? { terms: new Set(), count: 0 };
+    for (const term of termsIn(matchOf(line)?.text ?? line)) if (wanted.has(term)) entry.terms.add(term);
+    entry.count++;
+    held.set(path, entry);
+  }
+  const ranked = [...held].toSorted(([, a], [, b]) => b.terms.size - a.terms.size || b.count - a.count);
+  return ranked.map(([path]) => path);
+}
+
+/** What the question asks for beside what was looked for. */
+function wantedBy({ asked, query }: Finding): ReadonlySet<string> {
+  const light = new Set([...vocabulary.lightWords, ...vocabulary.askingWords].flatMap(termsIn));
+  const looked = new Set(termsIn(query));
+  return new Set(termsIn(asked).filter((term) => !light.has(term) && !looked.has(term)));
+}
+
+function holdsAll(finding: Finding, { result }: ToolMessage): boolean {
+  const held = new Set(termsIn(result.content));
+  return [...wantedBy(finding)].every((term) => held.has(term));
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(", ");
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { findingIn } from "../../../src/agent/finding.ts";
+import {
+  answeringCall,
+  askedOfFile,
+  furtherCall,
+  leftOpen,
+  lookingFor,
+  pointedReading,
+  resolved,
+} from "../../../src/agent/further.ts";
+import type { ProposedCall } from "../../../src/agent/lane.ts";
+import type { ToolMessage } from "../../../src/agent/messages.ts";
+import type { Outcome, ToolDescriptor } from "../../../src/protocol/generated.ts";
+import { readVectors } from "./vectors.ts";
+
+type Given = ProposedCall["arguments"];
+type Closed = [name: string, given: Given, content: string, outcome?: Outcome];
+type Call = [name: string, given: Given];
+
+interface Step {
+  readonly name: string;
+  readonly wish: string;
+  readonly calls: Closed[];
+  readonly next: Call | null;
+  readonly leftOpen?: string | null;
+  readonly answering?: number;
+  readonly asked?: string;
+}
+
+interface Vectors {
+  readonly tools: Pick<ToolDescriptor, "name" | "category" | "paramSchema">[];
+  readonly findings: { wish: string; finding: [string, string, string] | null }[];
+  readonly steps: Step[];
+  readonly pointed: { name: string; wish: string; calls: Closed[]; call: Call | null }[];
+  readonly resolved: { name: string; call: Call; calls: Closed[]; resolved: Call }[];
+}
+
+const vectors = readVectors<Vectors>("further");
+const { tools } = vectors;
+
+function closed([name, given, content, outcome = "ok"]: Closed): ToolMessage {
+  const call = { id: "c", name, arguments: given };
+  return { role: "tool", turnId: "t", call, result: { outcome, content, trust: "untrusted", truncated: false } };
+}
+
+const told = (call: ProposedCall | null) => call && [call.name, call.arguments];
+
+test.each(vectors.findings)("a wish to find and be told shows both halves: $wish", ({ wish, finding }) => {
+  const found = findingIn(wish);
+  expect(found && [found.query, found.folder, found.asked]).toEqual(finding);
+});
+
+test.each(vectors.steps)("a search and a listing lead to the file that answers: $name", (each) => {
+  const calls = each.calls.map(closed);
+  if (calls.length === 0) {
+    expect(told(lookingFor(each.wish, tools))).toEqual(each.next);
+    return;
+  }
+  expect(told(furtherCall(each.wish, calls, tools))).toEqual(each.next);
+  if (each.next !== null) return;
+  expect(leftOpen(each.wish, calls)).toBe(each.leftOpen);
+  expect(calls.indexOf(answeringCall(each.wish, calls, tools))).toBe(each.answering);
+  expect(askedOfFile(each.wish, calls.at(-1) as ToolMessage, tools)).toBe(each.asked);
+});
+
+test.each(vectors.steps)("nothing but looking and reading ever follows: $name", ({ wish, calls }) => {
+  const changing = tools.map((tool) => ({ ...tool, category: "write" as const }));
+  expect(lookingFor(wish, changing)).toBeNull();
+  expect(furtherCall(wish, calls.map(closed), changing)).toBeNull();
+});
+
+test.each(vectors.pointed)("it can be the one file that was found: $name", ({ wish, calls, call }) => {
+  expect(told(pointedReading(wish, calls.map(closed), tools))).toEqual(call);
+});
+
+test.each(vectors.resolved)("a bare name is read where the listing shows it: $name", (each) => {
+  const [name, given] = each.call;
+  expect(told(resolved({ name, arguments: given }, each.calls.map(closed), tools))).toEqual(each.resolved);
+});
