@@ -69,7 +69,7 @@ def asked_acts(message: str) -> list[AskedAct]:
     for at, word in enumerate(words):
         act = _ACT_OF.get(word.bare)
         is_quoted = any(start < word.start + 1 and word.end <= end for start, end in quoted)
-        if act is not None and not is_quoted and _begins_wish(message, words, at):
+        if act is not None and not is_quoted and not _adds_up(words, at) and _begins_wish(message, words, at):
             asked.append(AskedAct(word.start, act, word.bare, _things_after(message, words, at)))
     return asked
 
@@ -156,6 +156,11 @@ def is_thing(text: str) -> bool:
 def bare_thing(text: str) -> str:
     """A word without the quotes, brackets and stops around it."""
     return text.lstrip(_BEFORE).rstrip(_AFTER)
+
+
+def _adds_up(words: Sequence[Word], at: int) -> bool:
+    """Whether it is "add up", which works a number out and writes nothing."""
+    return [word.bare for word in words[at : at + 2]] == ["add", "up"]
 
 
 def _begins_wish(message: str, words: Sequence[Word], at: int) -> bool:

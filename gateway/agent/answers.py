@@ -74,6 +74,11 @@ def has_wrong_number(answer: str, wish: str, message: ToolMessage) -> bool:
     return invents_number(answer, [wish, text, *given])
 
 
+def is_echo(answer: str, message: ToolMessage, words: Mapping[str, Any]) -> bool:
+    """Whether an answer is that of one of the prompt's own examples, which a small model gives when it has none."""
+    return answer in {shot["reply"] for shot in words["report"]["shots"]} and answer not in message.result["content"]
+
+
 def missed_quote(answer: str, wish: str, message: ToolMessage, copy: Copy) -> str | None:
     """The line of a file that a question points at, quoted with its place, where an answer passes it over; else None."""
     source = source_of(message)

@@ -168,9 +168,12 @@ def _count(wish: str, source: ResultSource, table: Table | None, copy: Copy) -> 
     """How many lines, entries, files or folders there are, or of them hold what the question names."""
     words = [word.bare for word in words_of(wish)]
     at = next((place for place, word in enumerate(words) if _FIGURE_OF.get(word) is Figure.COUNT), 0)
-    kind = next((_NOUN_OF[word] for word in words[at + 1 :] if word in _NOUN_OF), None)
     noun = words[at + 1 : at + 2]
-    is_plain = bool(noun) and (noun[0] in _NOUN_OF or stem(noun[0]) in _file_kinds(table))
+    if noun and noun[0] not in _NOUN_OF and source.has_lines and stem(noun[0]) in terms_in(source.name):
+        kind, is_plain = "entry", True  # What a file is called after is what it lists: vaccinations.csv.
+    else:
+        kind = next((_NOUN_OF[word] for word in words[at + 1 :] if word in _NOUN_OF), None)
+        is_plain = bool(noun) and (noun[0] in _NOUN_OF or stem(noun[0]) in _file_kinds(table))
     if kind is None or not is_plain:
         return None
     terms = _terms_of(wish, source)

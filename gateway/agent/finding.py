@@ -49,6 +49,7 @@ _FOLDER: Final = re.compile(
     r"\b(?:in|inside|within|under) (?:(?:the|my|our) )?(?:([^ ,;?!]*/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\b)",
     re.IGNORECASE | re.ASCII,
 )
+_PLAIN: Final = frozenset((*VOCABULARY.light_words, *VOCABULARY.common_terms, *VOCABULARY.content_verbs, *VOCABULARY.articles))
 _MOST_WORDS: Final = 4
 """Words that are looked for. More are a description, which stands in no file as it is."""
 
@@ -79,6 +80,15 @@ def finding_in(wish: str) -> Finding | None:
     return Finding(query, folder_in(clause), asked) if query else None
 
 
+def sought(wish: str, query: str) -> Finding | None:
+    """What a wish asks of the files that a search for this found, where somebody else chose what to search for; None for a wish
+    that the places answer."""
+    words = words_of(wish)
+    if any(is_thing(wish[word.start : word.end]) for word in words) or any(each.act != READING for each in asked_acts(wish)):
+        return None
+    return Finding(query, folder_in(wish), wish) if _asks_of_file(wish) else None
+
+
 def _asks_of_file(wish: str) -> bool:
     """Whether a question asks for more than which file it is, or where."""
     words = [word.bare for word in words_of(wish)]
@@ -96,9 +106,11 @@ def folder_in(wish: str) -> str:
 
 
 def shorter_queries(query: str) -> list[str]:
-    """What to look for when nothing holds all of it: each word of several by itself, the longest first."""
+    """What to look for when nothing holds all of it: each word of several by itself, names first, then the longest."""
     words = [word.bare for word in words_of(query)]
-    return sorted((word for word in words if len(stem(word)) > 2), key=lambda word: -len(word)) if len(words) > 1 else []
+    names = {word.bare for word in words_of(query) if query[word.start : word.end][:1].isupper()}
+    telling = [word for word in words if len(stem(word)) > 2 and word not in _PLAIN]
+    return sorted(telling, key=lambda word: (word not in names, -len(word))) if len(words) > 1 else []
 
 
 def _query_of(text: str) -> str:

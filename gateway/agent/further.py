@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gateway.agent.acts import READING, asked_acts, is_thing
 from gateway.agent.copy import Copy
-from gateway.agent.finding import Finding, finding_in, folder_in, shorter_queries
+from gateway.agent.finding import Finding, finding_in, folder_in, shorter_queries, sought
 from gateway.agent.lane import ProposedCall
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage
@@ -76,7 +76,7 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
     if _picked_from(wish) is not None:
         picked = pick_of(wish, calls[0]) if len(calls) == 1 else None
         return None if picked is None else ProposedCall(reader[0], {reader[1]: picked})
-    finding = finding_in(wish)
+    finding = _finding_of(wish, calls)
     if finding is None or _SEARCHING.isdisjoint(parts_of(first)):
         return None
     found = [each for each in calls if each.call["name"] == first]
@@ -95,7 +95,7 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
 def answering_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ToolMessage:
     """Of the calls of an action the one that answers it: what was read and holds most of the question, else the last."""
     reader = reader_among(tools)
-    finding = finding_in(wish)
+    finding = _finding_of(wish, calls)
     read = [each for each in calls if reader is not None and each.call["name"] == reader[0]]
     if finding is None or len(read) < 2:
         return calls[-1]
@@ -118,7 +118,7 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
             return None
         names = ", ".join(f"`{row.cells[0]}`" for row in table.rows if row.cells[1] == "file")
         return copy.say("notPicked", names=names) if names else None
-    finding = finding_in(wish)
+    finding = _finding_of(wish, calls)
     if finding is None or _SEARCHING.isdisjoint(parts_of(last.call["name"])):
         return None
     files = _ranked_files(finding, last)
@@ -170,6 +170,13 @@ def _spellings(path: str) -> tuple[str, str]:
     """The name of a file, with its ending and without."""
     name = path.rpartition("/")[2].lower()
     return name, name.rpartition(".")[0] or name
+
+
+def _finding_of(wish: str, calls: Sequence[ToolMessage]) -> Finding | None:
+    """What is looked for: by the words of the wish, or by the search that the model chose for it."""
+    given = calls[0].call["arguments"].items()
+    query = next((value for name, value in given if slot_of(name) is Slot.QUERY and isinstance(value, str)), None)
+    return finding_in(wish) or (None if query is None else sought(wish, query))
 
 
 def pick_of(wish: str, listing: ToolMessage) -> str | None:

@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
 from gateway.agent.acts import listed_wishes, plain_wishes
-from gateway.agent.answers import has_wrong_number, missed_quote, own_answer, show_closest, source_of, with_place
+from gateway.agent.answers import has_wrong_number, is_echo, missed_quote, own_answer, show_closest, source_of, with_place
 from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
@@ -205,7 +205,9 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
     if not trim(heard.text):
         return lane.copy.say("worded")
     said = trim(heard.text)
-    if has_wrong_number(said, question, last):
+    if is_echo(said, last, lane.words):
+        instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))
+    elif has_wrong_number(said, question, last):
         instead = show_closest(lane.copy.say("notSure"), question, source_of(last))
     else:
         instead = missed_quote(said, question, last, lane.copy)

@@ -57,7 +57,7 @@ export function askedActs(message: string): AskedAct[] {
   return words.flatMap((word, at) => {
     const act = ACT_OF.get(word.bare);
     const isQuoted = quoted.some(([start, end]) => start <= word.start && word.end <= end);
-    if (act === undefined || isQuoted || !beginsWish(message, words, at)) return [];
+    if (act === undefined || isQuoted || addsUp(words, at) || !beginsWish(message, words, at)) return [];
     return [{ at: word.start, act, verb: word.bare, things: thingsAfter(message, words, at) }];
   });
 }
@@ -140,6 +140,11 @@ export function isThing(text: string): boolean {
 /** A word without the quotes, brackets and stops around it. */
 export function bareThing(text: string): string {
   return text.replace(/^["'`([<]+/, "").replace(/["'`)\]>,;:.!?]+$/, "");
+}
+
+/** Whether it is "add up", which works a number out and writes nothing. */
+function addsUp(words: readonly Word[], at: number): boolean {
+  return words[at]?.bare === "add" && words[at + 1]?.bare === "up";
 }
 
 /** Whether a wish begins with this word: at the start, after a pause, or after words that lead into one. */

@@ -80,6 +80,11 @@ export function hasWrongNumber(answer: string, wish: string, message: ToolMessag
   return inventsNumber(answer, [wish, ...given, ...(rows?.map(({ cells }) => cells.join(" ")) ?? [text])]);
 }
 
+/** Whether an answer is that of one of the prompt's own examples, which a small model gives when it has none. */
+export function isEcho(answer: string, { result }: ToolMessage): boolean {
+  return words.report.shots.some(({ reply }) => reply === answer) && !result.content.includes(answer);
+}
+
 /** The line of a file that a question points at, quoted with its place, where an answer passes it over; else null. */
 export function missedQuote(answer: string, wish: string, message: ToolMessage): string | null {
   const { name, text, hasLines } = sourceOf(message);

@@ -139,9 +139,11 @@ function isIdentifier({ columns }: Table, column: number): boolean {
 function count(wish: string, source: ResultSource, table: Table | null): string | null {
   const words = wordsOf(wish).map(({ bare }) => bare);
   const at = words.findIndex((word) => FIGURE_OF.get(word) === "count");
-  const kind = words.slice(at + 1).flatMap((word) => NOUN_OF.get(word) ?? [])[0];
-  const noun = words[at + 1];
-  const isPlain = noun !== undefined && (NOUN_OF.has(noun) || fileKinds(table).has(stem(noun)));
+  const noun = words[at + 1] ?? "";
+  // What a file is called after is what it lists: vaccinations.csv.
+  const isNamed = !NOUN_OF.has(noun) && source.hasLines && termsIn(source.name).includes(stem(noun));
+  const kind = isNamed ? "entry" : words.slice(at + 1).flatMap((word) => NOUN_OF.get(word) ?? [])[0];
+  const isPlain = isNamed || NOUN_OF.has(noun) || (noun !== "" && fileKinds(table).has(stem(noun)));
   if (kind === undefined || !isPlain) return null;
   const terms = termsOf(wish, source);
   if (table !== null && kind !== "line") {

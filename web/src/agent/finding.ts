@@ -2,7 +2,7 @@ import { askedActs, bareThing, isThing } from "./acts.ts";
 import { asksAboutContent } from "./questions.ts";
 import { stem } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
-import { QUOTED, wordsOf } from "./words.ts";
+import { QUOTED, type Word, wordsOf } from "./words.ts";
 
 /*
  * A wish for something that stands in a file which it does not name: what to look for, and what it asks of the file. "Find the
@@ -44,6 +44,12 @@ const HELPERS: ReadonlySet<string> = new Set(["does", "do", "did", "is", "are", 
 const OBJECT = new RegExp(`^(?:(?:${anyOf(vocabulary.articles)}) )*`, "i");
 const FOLDER =
   /\b(?:in|inside|within|under) (?:(?:the|my|our) )?(?:([^ ,;?!]*\/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\b)/i;
+const PLAIN: ReadonlySet<string> = new Set([
+  ...vocabulary.lightWords,
+  ...vocabulary.commonTerms,
+  ...vocabulary.contentVerbs,
+  ...vocabulary.articles,
+]);
 /** Words that are looked for. More are a description, which stands in no file as it is. */
 const MOST_WORDS = 4;
 
@@ -61,6 +67,16 @@ export function findingIn(wish: string): Finding | null {
   if (halves === null && described === undefined) return null;
   const query = queryOf(described ?? clause);
   return query === "" ? null : { query, folder: folderIn(clause), asked };
+}
+
+/**
+ * What a wish asks of the files that a search for this found, where somebody else chose what to search for; null for a wish that the
+ * places answer.
+ */
+export function sought(wish: string, query: string): Finding | null {
+  if (wordsOf(wish).some(({ start, end }) => isThing(wish.slice(start, end)))) return null;
+  if (askedActs(wish).some(({ act }) => act !== "read")) return null;
+  return asksOfFile(wish) ? { query, folder: folderIn(wish), asked: wish } : null;
 }
 
 /** Whether a question asks for more than which file it is, or where. */
@@ -81,11 +97,15 @@ export function folderIn(wish: string): string {
   return (found?.[1] ?? found?.[2] ?? "").replace(/\/+$/, "");
 }
 
-/** What to look for when nothing holds all of it: each word of several by itself, the longest first. */
+/** What to look for when nothing holds all of it: each word of several by itself, names first, then the longest. */
 export function shorterQueries(query: string): string[] {
-  const words = wordsOf(query).map(({ bare }) => bare);
-  const telling = words.filter((word) => stem(word).length > 2);
-  return words.length > 1 ? telling.toSorted((one, other) => other.length - one.length) : [];
+  const words = wordsOf(query);
+  const isName = ({ start }: Word) => /^\p{Lu}/u.test(query.slice(start));
+  const telling = words.filter(({ bare }) => stem(bare).length > 2 && !PLAIN.has(bare));
+  const ranked = telling.toSorted(
+    (one, other) => Number(isName(other)) - Number(isName(one)) || other.bare.length - one.bare.length,
+  );
+  return words.length > 1 ? ranked.map(({ bare }) => bare) : [];
 }
 
 /** What is looked for: quoted words as they stand, else few words without an article before them. */

@@ -2,7 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, isThing } from "./acts.ts";
 import { copy } from "./copy.ts";
-import { type Finding, findingIn, folderIn, shorterQueries } from "./finding.ts";
+import { type Finding, findingIn, folderIn, shorterQueries, sought } from "./finding.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
@@ -76,7 +76,7 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
     const picked = calls.length === 1 ? pickOf(wish, first) : null;
     return picked === null ? null : read(picked);
   }
-  const finding = findingIn(wish);
+  const finding = findingOf(wish, calls);
   if (finding === null || !searches(first)) return null;
   const found = calls.filter(({ call }) => call.name === first.call.name);
   const files = rankedFiles(finding, found.at(-1) ?? first);
@@ -97,7 +97,7 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
 /** Of the calls of an action the one that answers it: what was read and holds most of the question, else the last. */
 export function answeringCall(wish: string, calls: readonly ToolMessage[], tools: Tools): ToolMessage {
   const reader = readerAmong(tools);
-  const finding = findingIn(wish);
+  const finding = findingOf(wish, calls);
   const read = calls.filter(({ call }) => call.name === reader?.name);
   if (finding === null || read.length < 2) return calls.at(-1) as ToolMessage;
   const wanted = wantedBy(finding);
@@ -119,7 +119,7 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
     const files = table?.listing === true ? filesOf(table) : [];
     return files.length === 0 ? null : fill(copy.notPicked, () => quoted(files.map(({ name }) => name)));
   }
-  const finding = findingIn(wish);
+  const finding = findingOf(wish, calls);
   if (finding === null || !searches(last)) return null;
   const names = quoted(rankedFiles(finding, last));
   const sentence = names === "" ? copy.notFound : copy.severalFound;
@@ -168,6 +168,14 @@ export function resolved(call: ProposedCall, messages: readonly Message[], tools
 function spellings(path: string): string[] {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   return [name, name.slice(0, Math.max(0, name.lastIndexOf("."))) || name];
+}
+
+/** What is looked for: by the words of the wish, or by the search that the model chose for it. */
+function findingOf(wish: string, [first]: readonly ToolMessage[]): Finding | null {
+  const query = Object.entries(first?.call.arguments ?? {}).find(
+    ([name, value]) => slotOf(name) === "query" && typeof value === "string",
+  )?.[1];
+  return findingIn(wish) ?? (typeof query === "string" ? sought(wish, query) : null);
 }
 
 /** The path of the file that a wish means by how it stands among those of a listing; null where the listing leaves a doubt. */

@@ -1,7 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { actionSchema } from "./action-schema.ts";
 import { listedWishes, plainWishes } from "./acts.ts";
-import { hasWrongNumber, missedQuote, ownAnswer, showClosest, sourceOf, withPlace } from "./answers.ts";
+import { hasWrongNumber, isEcho, missedQuote, ownAnswer, showClosest, sourceOf, withPlace } from "./answers.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import type { ChatMessage } from "./chat.ts";
@@ -190,9 +190,11 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
   );
   if (text.trim() === "") return copy.worded;
   const said = text.trim();
-  const instead = hasWrongNumber(said, question, last)
-    ? showClosest(copy.notSure, question, sourceOf(last))
-    : missedQuote(said, question, last);
+  const instead = isEcho(said, last)
+    ? showClosest(copy.noAnswer, question, sourceOf(last))
+    : hasWrongNumber(said, question, last)
+      ? showClosest(copy.notSure, question, sourceOf(last))
+      : missedQuote(said, question, last);
   if (instead === null) return withPlace(said, question, last);
   listener.discarded();
   return instead;
