@@ -37,12 +37,13 @@ _DESCRIBED: Final = re.compile(
 """What a file is said to be about, after a verb that looks for it."""
 
 _MEANT: Final = re.compile(
-    rf"\b(?:the|my|our|this|that|which|what) (?:\w+ )?(?:{any_of(VOCABULARY.described_nouns)}) (?:(?:that|which) )?(?:is )?"
+    rf"\b(?:{any_of(VOCABULARY.meant_by)}) (?:\w+ )?(?:{any_of(VOCABULARY.described_nouns)}) (?:(?:that|which) )?(?:is )?"
     rf"(?:{any_of(VOCABULARY.described_by)}) (.+?)(?= (?:{_ENDS})\b|[,;.?!](?: |$)|$)",
     re.IGNORECASE | re.ASCII,
 )
 """The same in a question that does not say "find": fewer words, since a question about the world must not look into files."""
 
+_HELPERS: Final = frozenset(VOCABULARY.helpers)
 _WHICH: Final = frozenset({"which", "what"})
 _OBJECT: Final = re.compile(rf"^(?:(?:{any_of(VOCABULARY.articles)}) )*", re.IGNORECASE | re.ASCII)
 _FOLDER: Final = re.compile(
@@ -96,7 +97,7 @@ def _asks_of_file(wish: str) -> bool:
     if not asks_about_content(wish) or words[asking[0] if asking else 0] == "where":
         return False
     names_file = bool(asking) and words[asking[0]] in _WHICH and not _NOUNS.isdisjoint(words[asking[0] + 1 : asking[0] + 4])
-    return not (names_file and len(asking) == 1 and words[asking[0] + 1] not in ("does", "do", "did", "is", "are", "was"))
+    return not (names_file and len(asking) == 1 and words[asking[0] + 1] not in _HELPERS)
 
 
 def folder_in(wish: str) -> str:

@@ -42,6 +42,8 @@ class LoopVocabulary:
     search_phrases: _Words
     opening_verbs: _Words
     document_nouns: _Words
+    meant_by: _Words
+    helpers: _Words
     described_nouns: _Words
     described_by: _Words
     content_verbs: _Words

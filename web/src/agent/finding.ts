@@ -35,12 +35,12 @@ const DESCRIBED = new RegExp(
 );
 /** The same in a question that does not say "find": fewer words, since a question about the world must not look into files. */
 const MEANT = new RegExp(
-  `\\b(?:the|my|our|this|that|which|what) (?:\\w+ )?(?:${anyOf(vocabulary.describedNouns)}) (?:(?:that|which) )?(?:is )?` +
+  `\\b(?:${anyOf(vocabulary.meantBy)}) (?:\\w+ )?(?:${anyOf(vocabulary.describedNouns)}) (?:(?:that|which) )?(?:is )?` +
     `(?:${anyOf(vocabulary.describedBy)}) (.+?)(?= (?:${ENDS})\\b|[,;.?!](?: |$)|$)`,
   "i",
 );
 const WHICH: ReadonlySet<string> = new Set(["which", "what"]);
-const HELPERS: ReadonlySet<string> = new Set(["does", "do", "did", "is", "are", "was"]);
+const HELPERS: ReadonlySet<string> = new Set(vocabulary.helpers);
 const OBJECT = new RegExp(`^(?:(?:${anyOf(vocabulary.articles)}) )*`, "i");
 const FOLDER =
   /\b(?:in|inside|within|under) (?:(?:the|my|our) )?(?:([^ ,;?!]*\/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\b)/i;

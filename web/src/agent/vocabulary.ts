@@ -41,6 +41,8 @@ interface Vocabulary {
   readonly searchPhrases: Words;
   readonly openingVerbs: Words;
   readonly documentNouns: Words;
+  readonly meantBy: Words;
+  readonly helpers: Words;
   readonly describedNouns: Words;
   readonly describedBy: Words;
   readonly contentVerbs: Words;
