@@ -56,7 +56,7 @@ _MOST_WORDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SoughtText:
     """What to look for, in which folder (empty for all), and what the wish asks of the file."""
 
     query: str
@@ -64,7 +64,7 @@ class Finding:
     asked: str
 
 
-def finding_in(wish: str) -> Finding | None:
+def finding_in(wish: str) -> SoughtText | None:
     """The two halves of a wish to find a text and be told of it; None for any other wish, and where it names a file."""
     words = words_of(wish)
     if any(is_thing(name) and not name.endswith("/") for name in (bare_thing(wish[word.start : word.end]) for word in words)):
@@ -78,16 +78,16 @@ def finding_in(wish: str) -> Finding | None:
         return None
     described = (_DESCRIBED if halves else _MEANT).search(clause)
     query = _query_of(described[1] if described else clause) if halves or described else ""
-    return Finding(query, folder_in(clause), asked) if query else None
+    return SoughtText(query, folder_in(clause), asked) if query else None
 
 
-def sought(wish: str, query: str) -> Finding | None:
+def sought(wish: str, query: str) -> SoughtText | None:
     """What a wish asks of the files that a search for this found, where somebody else chose what to search for; None for a wish
     that the places answer."""
     words = words_of(wish)
     if any(is_thing(wish[word.start : word.end]) for word in words) or any(each.act != READING for each in asked_acts(wish)):
         return None
-    return Finding(query, folder_in(wish), wish) if _asks_of_file(wish) else None
+    return SoughtText(query, folder_in(wish), wish) if _asks_of_file(wish) else None
 
 
 def _asks_of_file(wish: str) -> bool:

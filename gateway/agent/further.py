@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gateway.agent.acts import READING, asked_acts, is_thing
 from gateway.agent.copy import Copy
-from gateway.agent.finding import Finding, finding_in, folder_in, shorter_queries, sought
+from gateway.agent.finding import SoughtText, finding_in, folder_in, shorter_queries, sought
 from gateway.agent.lane import ProposedCall
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage
@@ -172,7 +172,7 @@ def _spellings(path: str) -> tuple[str, str]:
     return name, name.rpartition(".")[0] or name
 
 
-def _finding_of(wish: str, calls: Sequence[ToolMessage]) -> Finding | None:
+def _finding_of(wish: str, calls: Sequence[ToolMessage]) -> SoughtText | None:
     """What is looked for: by the words of the wish, or by the search that the model chose for it."""
     given = calls[0].call["arguments"].items()
     query = next((value for name, value in given if slot_of(name) is Slot.QUERY and isinstance(value, str)), None)
@@ -221,7 +221,7 @@ def _joined(arguments: Mapping[str, Any], name: str) -> str:
     return name if folder in ("", ".") else f"{folder}/{name}"
 
 
-def _search(query: str, finding: Finding, tools: Sequence[Tool]) -> ProposedCall | None:
+def _search(query: str, finding: SoughtText, tools: Sequence[Tool]) -> ProposedCall | None:
     searchers = [tool for tool in tools if _is_reading(tool) and not _SEARCHING.isdisjoint(parts_of(tool["name"]))]
     searcher = _only(searchers, Slot.QUERY)
     if searcher is None:
@@ -241,7 +241,7 @@ def _is_reading(tool: Tool) -> bool:
     return tool["category"] == "read" and READING not in parts_of(tool["name"])
 
 
-def _ranked_files(finding: Finding, search: ToolMessage) -> list[str]:
+def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
     """The files that a search found, those first whose lines hold most of the question, then those with most lines."""
     held: dict[str, set[str]] = {}
     counts: dict[str, int] = {}
@@ -254,11 +254,11 @@ def _ranked_files(finding: Finding, search: ToolMessage) -> list[str]:
     return sorted(held, key=lambda path: (-len(held[path]), -counts[path]))
 
 
-def _wanted(finding: Finding) -> set[str]:
+def _wanted(finding: SoughtText) -> set[str]:
     """What the question asks for beside what was looked for."""
     light = {term for word in (*VOCABULARY.light_words, *VOCABULARY.asking_words) for term in terms_in(word)}
     return set(terms_in(finding.asked)) - light - set(terms_in(finding.query))
 
 
-def _holds_all(finding: Finding, read: ToolMessage) -> bool:
+def _holds_all(finding: SoughtText, read: ToolMessage) -> bool:
     return _wanted(finding).issubset(terms_in(read.result["content"]))

@@ -11,7 +11,7 @@ import { QUOTED, type Word, wordsOf } from "./words.ts";
  */
 
 /** What to look for, in which folder (empty for all), and what the wish asks of the file. */
-export interface Finding {
+export interface SoughtText {
   readonly query: string;
   readonly folder: string;
   readonly asked: string;
@@ -54,7 +54,7 @@ const PLAIN: ReadonlySet<string> = new Set([
 const MOST_WORDS = 4;
 
 /** The two halves of a wish to find a text and be told of it; null for any other wish, and where it names a file. */
-export function findingIn(wish: string): Finding | null {
+export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
@@ -73,7 +73,7 @@ export function findingIn(wish: string): Finding | null {
  * What a wish asks of the files that a search for this found, where somebody else chose what to search for; null for a wish that the
  * places answer.
  */
-export function sought(wish: string, query: string): Finding | null {
+export function sought(wish: string, query: string): SoughtText | null {
   if (wordsOf(wish).some(({ start, end }) => isThing(wish.slice(start, end)))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
   return asksOfFile(wish) ? { query, folder: folderIn(wish), asked: wish } : null;

@@ -2,7 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, isThing } from "./acts.ts";
 import { copy } from "./copy.ts";
-import { type Finding, findingIn, folderIn, shorterQueries, sought } from "./finding.ts";
+import { findingIn, folderIn, type SoughtText, shorterQueries, sought } from "./finding.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
@@ -171,7 +171,7 @@ function spellings(path: string): string[] {
 }
 
 /** What is looked for: by the words of the wish, or by the search that the model chose for it. */
-function findingOf(wish: string, [first]: readonly ToolMessage[]): Finding | null {
+function findingOf(wish: string, [first]: readonly ToolMessage[]): SoughtText | null {
   const query = Object.entries(first?.call.arguments ?? {}).find(
     ([name, value]) => slotOf(name) === "query" && typeof value === "string",
   )?.[1];
@@ -229,7 +229,7 @@ function joined({ call }: ToolMessage, name: string): string {
   return folder === "" || folder === "." ? name : `${folder}/${name}`;
 }
 
-function search(query: string, { folder }: Finding, tools: Tools): ProposedCall | null {
+function search(query: string, { folder }: SoughtText, tools: Tools): ProposedCall | null {
   const searchers = tools.filter((tool) => looks(tool) && partsOf(tool.name).some((part) => SEARCHING.has(part)));
   const searcher = only(searchers, "query");
   if (searcher === null) return null;
@@ -262,7 +262,7 @@ function pathOf(line: string): string | null {
 }
 
 /** The files that a search found, those first whose lines hold most of the question, then those with most lines. */
-function rankedFiles(finding: Finding, { result }: ToolMessage): string[] {
+function rankedFiles(finding: SoughtText, { result }: ToolMessage): string[] {
   const wanted = wantedBy(finding);
   const held = new Map<string, { readonly terms: Set<string>; count: number }>();
   for (const line of linesOf(result.content)) {
@@ -278,13 +278,13 @@ function rankedFiles(finding: Finding, { result }: ToolMessage): string[] {
 }
 
 /** What the question asks for beside what was looked for. */
-function wantedBy({ asked, query }: Finding): ReadonlySet<string> {
+function wantedBy({ asked, query }: SoughtText): ReadonlySet<string> {
   const light = new Set([...vocabulary.lightWords, ...vocabulary.askingWords].flatMap(termsIn));
   const looked = new Set(termsIn(query));
   return new Set(termsIn(asked).filter((term) => !light.has(term) && !looked.has(term)));
 }
 
-function holdsAll(finding: Finding, { result }: ToolMessage): boolean {
+function holdsAll(finding: SoughtText, { result }: ToolMessage): boolean {
   const held = new Set(termsIn(result.content));
   return [...wantedBy(finding)].every((term) => held.has(term));
 }
