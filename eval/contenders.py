@@ -18,6 +18,8 @@ class Guard(StrEnum):
     """Only plausible tools are shown."""
     PROBE = "probe"
     """On cue words the model is asked first how many things were asked for."""
+    REASON = "reason"
+    """A call is sent only where something in the message asks for it."""
     REPAIR = "repair"
     """A reply that is no action is sent back with what is wrong with it. Under a schema there is none, so it is left away
     together with that."""

@@ -12,12 +12,13 @@ from typing import Final, assert_never
 from gateway.agent.action_schema import action_schema
 from gateway.agent.acts import listed_wishes, plain_wishes
 from gateway.agent.answers import has_wrong_number, is_echo, missed_quote, own_answer, show_closest, source_of, with_place
+from gateway.agent.asked import is_asked_for
 from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
-from gateway.agent.copied import copyable_strings
+from gateway.agent.copied import CopyableStrings, copyable_strings
 from gateway.agent.finding import finding_in
 from gateway.agent.further import (
     answering_call,
@@ -46,7 +47,7 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import ToolMessage
 from gateway.agent.passages import fitting_passages
 from gateway.agent.ports import ChatMessage, ChatRequest
-from gateway.agent.prompts import action_prefix, describe_mistake, report_prompt
+from gateway.agent.prompts import abilities_of, action_prefix, describe_mistake, report_prompt
 from gateway.agent.provenance import neutralise
 from gateway.agent.reading import reading_for
 from gateway.agent.repair import MAX_REPAIRS, correction
@@ -121,6 +122,10 @@ async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMess
     prompt: list[ChatMessage] = [*prefix, *map(as_chat, spoken), *closing]
     schema = action_schema(tools, copyable_strings(lane.messages, wish), lane.words)
     match chosen := await choose(lane, prompt, schema, can_call=bool(tools)):
+        case ProposedCall() if not _has_reason(lane, state, chosen):
+            lane.observer.faulted("nobody asked for that call")
+            said = await choose(lane, prompt, action_schema([], CopyableStrings((), (), ()), lane.words), can_call=False)
+            return _answer(lane, state, _without_call(lane, said.text if isinstance(said, AnswerStep) else ""))
         case ProposedCall():
             return _propose(lane, state, chosen)
         case AnswerStep(text):
@@ -129,6 +134,22 @@ async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMess
             return chosen
         case _:
             assert_never(chosen)
+
+
+def _has_reason(lane: LaneInput, state: TurnProgress, call: ProposedCall) -> bool:
+    """Whether anything in the person's words asks for the call. One of an unknown tool goes to the gateway, which says so."""
+    tool = next((tool for tool in lane.tools if tool["name"] == call.name), None)
+    if tool is None:
+        return True
+    examples = examples_in(lane.words).get(call.name, ())
+    has_called = any(isinstance(each, ToolMessage) for each in lane.messages)
+    return is_asked_for(call.arguments, tool, state.message, examples=examples, has_called=has_called)
+
+
+def _without_call(lane: LaneInput, said: str) -> str:
+    """What a model says in the place of a call that nobody asked for, and what it can do instead."""
+    able = lane.copy.say("notAskedFor", abilities=abilities_of(offered(lane.tools), lane.words))
+    return f"{said}\n\n{able}" if trim(said) else able
 
 
 def _room_for(lane: LaneInput, prefix: Sequence[ChatMessage], closing: Sequence[ChatMessage]) -> int:

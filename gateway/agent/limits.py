@@ -46,6 +46,8 @@ class LoopLimits:
     compaction_gain_tokens: int
     summary_characters: int
     transcript_line_characters: int
+    abilities_told: int
+    ability_characters: int
     shown_tools: int
     name_weight: int
     term_saturation: float

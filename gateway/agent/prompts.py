@@ -12,13 +12,15 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gateway.agent.browser import SPACE, as_json, trim
+from gateway.agent.budget import beginning
 from gateway.agent.examples import with_examples
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.mistakes import MISTAKES
 from gateway.agent.ports import ChatMessage
 from gateway.agent.provenance import describe_observation, neutralise
 from gateway.agent.questions import asks_about_content
-from gateway.agent.render import fill, signature_of
+from gateway.agent.render import fill, first_sentence, signature_of
 
 Words: TypeAlias = Mapping[str, Any]
 """prompts.json."""
@@ -38,6 +40,15 @@ def action_prefix(tools: Sequence[Tool], words: Words) -> list[ChatMessage]:
 def system_text(opening: str, closing: str, tools: Sequence[Tool], words: Words) -> str:
     """The tools, a line each, between these words."""
     return "\n".join([opening, *(_line_of(tool, words["action"]["descriptions"]) for tool in tools), closing])
+
+
+def abilities_of(tools: Sequence[Tool], words: Words) -> str:
+    """What these tools do, for a person to read: the beginning of each one's description, as one sentence's end."""
+    known: Mapping[str, str] = words["action"]["descriptions"]
+    told = [first_sentence(known.get(tool["name"], tool["description"])) for tool in tools[: LIMITS.abilities_told]]
+    shortened = [beginning(each.removesuffix("."), LIMITS.ability_characters) for each in told]
+    spoken = [f"{each[:1].lower()}{each[1:]}" for each in shortened if each]
+    return f"{', '.join(spoken[:-1])} and {spoken[-1]}" if len(spoken) > 1 else "".join(spoken)
 
 
 def shots_of(tools: Sequence[Tool], words: Words) -> list[ChatMessage]:

@@ -61,6 +61,11 @@ class LoopVocabulary:
     newest_words: _Words
     light_words: _Words
     whole_words: _Words
+    same_things: tuple[_Words, ...]
+    weak_words: _Words
+    owners: _Words
+    places: _Words
+    naming_words: _Words
     removing_verbs: _Words
     search_verbs: _Words
     pointers: _Words

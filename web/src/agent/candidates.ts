@@ -20,7 +20,7 @@ type Examples = ReadonlyMap<string, readonly string[]>;
 type Candidate = Pick<ToolDescriptor, "name" | "description" | "title" | "local">;
 
 /** The examples of prompts.json. */
-const EXAMPLES: Examples = gather(words.action.shots);
+export const EXAMPLES: Examples = gather(words.action.shots);
 
 /** The tools to show: all, or the `most` likely ones. Pseudo-tools of the agent's own stay and do not count. */
 export function select<T extends Candidate>(

@@ -60,6 +60,11 @@ export function nameTheRest(actions: readonly string[]): string {
   return fill(copy.notDone, () => actions.map((action) => `\`${action.replaceAll("`", "'")}\``).join(", "));
 }
 
+/** That nothing in the message asks for a tool, and what can be asked for. */
+export function nameAbilities(abilities: string): string {
+  return fill(copy.notAskedFor, () => abilities);
+}
+
 /** The gateway's own words, which begin in lower case and end without a stop, as the rest of a sentence. */
 function why({ error }: Observation): string {
   const words = error?.trim() ?? "";

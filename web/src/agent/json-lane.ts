@@ -2,13 +2,14 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import { actionSchema } from "./action-schema.ts";
 import { listedWishes, plainWishes } from "./acts.ts";
 import { hasWrongNumber, isEcho, missedQuote, ownAnswer, showClosest, sourceOf, withPlace } from "./answers.ts";
+import { isAskedFor } from "./asked.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
 import type { ChatMessage } from "./chat.ts";
 import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings } from "./copied.ts";
-import { copy, explainOutcome, nameTheRest } from "./copy.ts";
+import { copy, explainOutcome, nameAbilities, nameTheRest } from "./copy.ts";
 import { findingIn } from "./finding.ts";
 import {
   answeringCall,
@@ -24,7 +25,7 @@ import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { fittingPassages } from "./passages.ts";
-import { actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
+import { abilitiesOf, actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { readingFor } from "./reading.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
@@ -112,13 +113,29 @@ async function pick(input: LaneInput, state: TurnProgress, closing: readonly Cha
   const schema = actionSchema(tools, copyableStrings(messages, wish));
   const chosen = await choose(input, prompt, schema, tools.length > 0);
   switch (chosen.kind) {
-    case "call":
-      return propose(input, state, chosen.call);
+    case "call": {
+      if (hasReason(input, state, chosen.call)) return propose(input, state, chosen.call);
+      const said = await choose(input, prompt, actionSchema([], { names: [], files: [], urls: [] }), false);
+      return answer(input, state, withoutCall(input, said.kind === "answer" ? said.text : ""));
+    }
     case "answer":
       return answer(input, state, chosen.text);
     case "stuck":
       return chosen;
   }
+}
+
+/** Whether anything in the person's words asks for the call. One of an unknown tool goes to the gateway, which says so. */
+function hasReason({ messages, tools }: LaneInput, { message }: TurnProgress, call: ProposedCall): boolean {
+  const tool = tools.find(({ name }) => name === call.name);
+  const hasCalled = messages.some(({ role }) => role === "tool");
+  return tool === undefined || isAskedFor(call.arguments, tool, message, hasCalled);
+}
+
+/** What a model says in the place of a call that nobody asked for, and what it can do instead. */
+function withoutCall({ tools }: LaneInput, said: string): string {
+  const able = nameAbilities(abilitiesOf(offered(tools)));
+  return said.trim() === "" ? able : `${said}\n\n${able}`;
 }
 
 /** Tokens for the conversation, beside the beginning that never changes, what closes the prompt, and the reply. */

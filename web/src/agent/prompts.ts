@@ -1,12 +1,14 @@
+import limits from "../../../loop/limits.json" with { type: "json" };
 import mistakes from "../../../loop/mistakes.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
+import { beginning } from "./budget.ts";
 import type { ChatMessage } from "./chat.ts";
 import { type Shot, withExamples } from "./examples.ts";
 import type { ToolMessage } from "./messages.ts";
 import { describeObservation, neutralise } from "./provenance.ts";
 import { asksAboutContent } from "./questions.ts";
-import { fill, signatureOf } from "./render.ts";
+import { fill, firstSentence, signatureOf } from "./render.ts";
 
 /*
  * The prompts of small models. Their words stand in prompts.json and decide how often a call is right, so they change only
@@ -27,6 +29,16 @@ export function actionPrefix(tools: readonly ToolDescriptor[]): ChatMessage[] {
 /** The tools, a line each, between these words. */
 export function systemText(opening: string, closing: string, tools: readonly ToolDescriptor[]): string {
   return [opening, ...tools.map(lineOf), closing].join("\n");
+}
+
+/** What these tools do, for a person to read: the beginning of each one's description, as one sentence's end. */
+export function abilitiesOf(tools: readonly ToolDescriptor[]): string {
+  const spoken = tools.slice(0, limits.abilitiesTold).flatMap((tool) => {
+    const told = beginning(firstSentence(describedAs(tool)).replace(/\.$/, ""), limits.abilityCharacters);
+    return told === "" ? [] : [`${told.slice(0, 1).toLowerCase()}${told.slice(1)}`];
+  });
+  const last = spoken.pop() ?? "";
+  return spoken.length > 0 ? `${spoken.join(", ")} and ${last}` : last;
 }
 
 /** The examples of one action each, as messages. */
@@ -69,9 +81,12 @@ export function describeMistake({ call, result }: ToolMessage): string {
   return fill(mistakes.notAccepted, (name) => (name === "tool" ? call.name : describeObservation(result)));
 }
 
-function lineOf({ name, description, paramSchema }: ToolDescriptor): string {
-  const described = Object.hasOwn(DESCRIPTIONS, name) ? DESCRIPTIONS[name] : undefined;
-  return signatureOf(name, described ?? description, paramSchema);
+function lineOf(tool: ToolDescriptor): string {
+  return signatureOf(tool.name, describedAs(tool), tool.paramSchema);
+}
+
+function describedAs({ name, description }: ToolDescriptor): string {
+  return (Object.hasOwn(DESCRIPTIONS, name) ? DESCRIPTIONS[name] : undefined) ?? description;
 }
 
 function frame(values: Readonly<Record<string, string>>): string {

@@ -60,6 +60,11 @@ interface Vocabulary {
   readonly newestWords: Words;
   readonly lightWords: Words;
   readonly wholeWords: Words;
+  readonly sameThings: readonly Words[];
+  readonly weakWords: Words;
+  readonly owners: Words;
+  readonly places: Words;
+  readonly namingWords: Words;
   readonly removingVerbs: Words;
   readonly searchVerbs: Words;
   readonly pointers: Words;

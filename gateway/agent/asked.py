@@ -1,0 +1,144 @@
+"""Whether a call has a reason in what the person said: the gate before a small model's choice becomes a call.
+
+Asked for a poem, a small model calls a tool now and then. A reason is a name that the person wrote, a word that the tool is
+known by, or a word that goes back to an earlier call. It is no protection, for which there is the gateway; it keeps a model from
+doing things that nobody wanted. In doubt a call is let through: one too many costs a look, one too few the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, cast
+
+from gateway.agent.acts import bare_thing, is_thing
+from gateway.agent.browser import as_json
+from gateway.agent.messages import Tool
+from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.ranking import stem, terms_in
+from gateway.agent.render import required_of
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import QUOTED, words_of
+from gateway.core.canonical import Json
+
+_GROUPS: Final = tuple(frozenset(map(stem, group)) for group in VOCABULARY.same_things)
+"""Words for one thing: who says one of them may mean a tool that is known by another."""
+
+_WEAK_WORDS: Final = frozenset(
+    (
+        *VOCABULARY.weak_words,
+        *VOCABULARY.asking_words,
+        *VOCABULARY.fillers,
+        *VOCABULARY.cues,
+        *VOCABULARY.number_words,
+    )
+)
+"""Words that are said of everything, and tell nothing of a tool by themselves."""
+
+_WEAK: Final = frozenset(map(stem, _WEAK_WORDS))
+
+_REFERENCES: Final = frozenset(VOCABULARY.file_references)
+_OWNERS: Final = frozenset(VOCABULARY.owners)
+_PLACES: Final = frozenset(VOCABULARY.places)
+_NAMING: Final = frozenset(VOCABULARY.naming_words)
+_FEW: Final = 2
+"""A message of so few words is all about its verb: "list", "show it"."""
+
+_FIGURE: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_ZEROS: Final = re.compile(r"\.0+\Z|(?<=\.[1-9])0+\Z|(?<=\.[0-9][1-9])0+\Z")
+_FOLDER: Final = re.compile(r"([A-Za-z0-9_.-]+)/(?=[\s,;.?!\"'`)]|\Z)")
+
+
+def is_asked_for(
+    arguments: Mapping[str, Json], tool: Tool, message: str, *, examples: Sequence[str] = (), has_called: bool = False
+) -> bool:
+    """Whether `message` gives a reason for a call of this tool. `examples` are messages that the tool answers, `has_called` says
+    whether the conversation had a call before that the person may go back to."""
+    words = [word.bare for word in words_of(message)]
+    if has_called and not _REFERENCES.isdisjoint(words):
+        return True
+    if _names_thing(arguments.values(), message) or not set(required_of(tool["paramSchema"])) <= arguments.keys():
+        # A call without what it needs runs nothing, and the gateway says what is missing.
+        return True
+    said = {stem(word) for word in _words_in(QUOTED.sub(" ", message))}
+    known = known_by(tool, examples)
+    pointed = next((_text_of(value) for key, value in arguments.items() if slot_of(key) in (Slot.PATH, Slot.URL)), None)
+    if pointed is not None and _is_named(pointed, message):
+        return True
+    if tool["category"] == "read":
+        return _may_look(arguments, words, said, known, is_shipped=bool(examples))
+    if pointed is not None:
+        return _bare_path(pointed).lower() in words and not (said & known) <= _WEAK
+    return not said.isdisjoint(known) or _copies(arguments.values(), said)
+
+
+def known_by(tool: Tool, examples: Sequence[str]) -> set[str]:
+    """The words, as stems, by which a person may mean a tool."""
+    declared: Mapping[str, Any] = tool["paramSchema"].get("properties", {})
+    properties = {name: cast("Mapping[str, Any]", each) for name, each in declared.items() if isinstance(each, dict)}
+    names = [*parts_of(tool["name"]), *(part for key in properties for part in parts_of(key))]
+    texts = [tool["description"], *(_text_of(each.get("description", "")) for each in properties.values())]
+    texts += [QUOTED.sub(" ", each) for each in examples]
+    choices = [as_json(each.get("enum", [])) for each in properties.values()]
+    own = {stem(name) for name in names}
+    wider = set[str]().union(*(group for group in _GROUPS if not group.isdisjoint(own)))
+    return own | wider | {term for text in (*texts, *choices) for term in terms_in(text)}
+
+
+def _words_in(text: str) -> list[str]:
+    """The words of a text that are no names of things."""
+    return [word.bare for word in words_of(text) if not is_thing(text[word.start : word.end])]
+
+
+def _may_look(arguments: Mapping[str, Json], words: Sequence[str], said: set[str], known: set[str], *, is_shipped: bool) -> bool:
+    common = said & known
+    if common - _WEAK or len(common) > 1 or (common and len(words) <= _FEW):
+        return True
+    paths = [_text_of(value) for key, value in arguments.items() if slot_of(key) is Slot.PATH]
+    if common and (_is_said(paths, words) or not _PLACES.isdisjoint(words)):
+        return True
+    if not _OWNERS.isdisjoint(words) and any(slot_of(key) is Slot.QUERY for key in arguments):
+        return True
+    # A tool that somebody brought may be known by words that stand nowhere; what it is asked about is the only trace.
+    return not is_shipped and _copies(arguments.values(), said)
+
+
+def _names_thing(values: Iterable[Json], message: str) -> bool:
+    """Whether a value is the name of a thing, or a figure, that stands in the message."""
+    written = [_bare_path(bare_thing(message[word.start : word.end])) for word in words_of(message)]
+    named = {each for each in written if is_thing(each)} | {figure for each in written if (figure := _figure_in(each))}
+    named |= {match[1] for match in _FOLDER.finditer(message)}
+    named |= {match[0][1:-1] for match in QUOTED.finditer(message)}
+    return any(text in named or _bare_path(text) in named for text in map(_text_of, values))
+
+
+def _figure_in(text: str) -> str | None:
+    """The number that a word holds, as JSON writes it: 12.5 of "€12.50"."""
+    found = _FIGURE.search(text)
+    return None if found is None else _ZEROS.sub("", found[0])
+
+
+def _bare_path(text: str) -> str:
+    return text.removeprefix("./").removesuffix("/")
+
+
+def _is_said(texts: Iterable[str], words: Sequence[str]) -> bool:
+    """Whether one of them is a word of the message, such as a folder's name."""
+    said = (_bare_path(text).lower() for text in texts)
+    return any(text in words and text not in _WEAK_WORDS for text in said)
+
+
+def _is_named(path: str, message: str) -> bool:
+    """Whether a word of the message names a file, though it does not look like one: "save it to LICENSE"."""
+    pairs = pairwise(words_of(message))
+    return any(before.bare in _NAMING and bare_thing(message[word.start : word.end]) == path for before, word in pairs)
+
+
+def _copies(values: Iterable[Json], said: set[str]) -> bool:
+    """Whether an argument repeats a word of the message that tells something."""
+    return any(not (set(terms_in(as_json(value))) - _WEAK).isdisjoint(said) for value in values)
+
+
+def _text_of(value: Json) -> str:
+    return value if isinstance(value, str) else as_json(value)

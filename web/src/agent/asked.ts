@@ -1,0 +1,142 @@
+import type { ToolDescriptor } from "../protocol/generated.ts";
+import { bareThing, isThing } from "./acts.ts";
+import { EXAMPLES } from "./candidates.ts";
+import { partsOf, slotOf } from "./names.ts";
+import { isObject } from "./parse.ts";
+import { stem, termsIn } from "./ranking.ts";
+import { requiredOf } from "./render.ts";
+import { vocabulary } from "./vocabulary.ts";
+import { QUOTED, wordsOf } from "./words.ts";
+
+/*
+ * Whether a call has a reason in what the person said: the gate before a small model's choice becomes a call.
+ *
+ * Asked for a poem, a small model calls a tool now and then. A reason is a name that the person wrote, a word that the tool is
+ * known by, or a word that goes back to an earlier call. It is no protection, for which there is the gateway; it keeps a model from
+ * doing things that nobody wanted. In doubt a call is let through: one too many costs a look, one too few the answer.
+ */
+
+type Arguments = Readonly<Record<string, unknown>>;
+type Known = Pick<ToolDescriptor, "name" | "description" | "category" | "paramSchema">;
+
+/** Words for one thing: who says one of them may mean a tool that is known by another. */
+const GROUPS = vocabulary.sameThings.map((group) => group.map(stem));
+
+/** Words that are said of everything, and tell nothing of a tool by themselves. */
+const WEAK_WORDS: ReadonlySet<string> = new Set([
+  ...vocabulary.weakWords,
+  ...vocabulary.askingWords,
+  ...vocabulary.fillers,
+  ...vocabulary.cues,
+  ...Object.keys(vocabulary.numberWords),
+]);
+const WEAK: ReadonlySet<string> = new Set([...WEAK_WORDS].map(stem));
+
+/** A message of so few words is all about its verb: "list", "show it". */
+const FEW = 2;
+
+const ZEROS = /\.0+$|(?<=\.[1-9])0+$|(?<=\.[0-9][1-9])0+$/;
+const FOLDER = /([A-Za-z0-9_.-]+)\/(?=[\s,;.?!"'`)]|$)/g;
+
+/** Whether `message` gives a reason for a call of this tool. `hasCalled`: there was a call before that the person may go back to. */
+export function isAskedFor(given: Arguments, tool: Known, message: string, hasCalled: boolean): boolean {
+  const bare = wordsOf(message).map((word) => word.bare);
+  if (hasCalled && bare.some((word) => vocabulary.fileReferences.includes(word))) return true;
+  const values = Object.values(given).map(textOf);
+  if (namesThing(values, message)) return true;
+  // A call without what it needs runs nothing, and the gateway says what is missing.
+  if (requiredOf(tool.paramSchema).some((name) => !Object.hasOwn(given, name))) return true;
+  const said = new Set(wordsIn(message.replaceAll(QUOTED, " ")).map(stem));
+  const common = [...knownBy(tool)].filter((term) => said.has(term));
+  const pointed = Object.keys(given).find((name) => ["path", "url"].includes(slotOf(name) ?? ""));
+  const place = pointed === undefined ? null : textOf(given[pointed]);
+  if (place !== null && isNamed(place, message)) return true;
+  if (tool.category === "read") return mayLook(given, tool, bare, said, common);
+  if (place === null) return common.length > 0 || copies(values, said);
+  return bare.includes(barePath(place).toLowerCase()) && common.some((term) => !WEAK.has(term));
+}
+
+/** The words, as stems, by which a person may mean a tool. */
+function knownBy(tool: Known): Set<string> {
+  const declared = tool.paramSchema.properties;
+  const properties = Object.entries(isObject(declared) ? declared : {}).flatMap(([name, each]) =>
+    isObject(each) ? [{ name, each }] : [],
+  );
+  const own = new Set([...partsOf(tool.name), ...properties.flatMap(({ name }) => partsOf(name))].map(stem));
+  const texts = [
+    tool.description,
+    ...properties.map(({ each }) => textOf(each.description ?? "")),
+    ...(EXAMPLES.get(tool.name) ?? []).map((example) => example.replaceAll(QUOTED, " ")),
+    ...properties.map(({ each }) => JSON.stringify(each.enum ?? [])),
+  ];
+  const wider = GROUPS.filter((group) => group.some((term) => own.has(term))).flat();
+  return new Set([...own, ...wider, ...texts.flatMap(termsIn)]);
+}
+
+function mayLook(
+  given: Arguments,
+  tool: Known,
+  bare: readonly string[],
+  said: ReadonlySet<string>,
+  common: readonly string[],
+): boolean {
+  if (common.length > 1 || common.some((term) => !WEAK.has(term))) return true;
+  if (common.length > 0 && bare.length <= FEW) return true;
+  const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [textOf(value)] : []));
+  const isPlaced = bare.some((word) => vocabulary.places.includes(word));
+  if (common.length > 0 && (isSaid(paths, bare) || isPlaced)) return true;
+  const isOwned = bare.some((word) => vocabulary.owners.includes(word));
+  if (isOwned && Object.keys(given).some((name) => slotOf(name) === "query")) return true;
+  // A tool that somebody brought may be known by words that stand nowhere; what it is asked about is the only trace.
+  return !EXAMPLES.has(tool.name) && copies(Object.values(given).map(textOf), said);
+}
+
+/** The words of a text that are no names of things. */
+function wordsIn(text: string): string[] {
+  return wordsOf(text).flatMap(({ start, end, bare }) => (isThing(text.slice(start, end)) ? [] : [bare]));
+}
+
+/** Whether a value is the name of a thing, or a figure, that stands in the message. */
+function namesThing(values: readonly string[], message: string): boolean {
+  const written = wordsOf(message).map(({ start, end }) => barePath(bareThing(message.slice(start, end))));
+  const named = new Set([...written.filter(isThing), ...written.flatMap(figureIn)]);
+  for (const [, folder] of message.matchAll(FOLDER)) named.add(folder as string);
+  for (const [quoted] of message.matchAll(QUOTED)) named.add(quoted.slice(1, -1));
+  return values.some((text) => named.has(text) || named.has(barePath(text)));
+}
+
+/** The number that a word holds, as JSON writes it: 12.5 of "€12.50". */
+function figureIn(text: string): string[] {
+  const found = /[0-9]+(?:\.[0-9]+)?/.exec(text);
+  return found === null ? [] : [found[0].replace(ZEROS, "")];
+}
+
+function barePath(text: string): string {
+  return text.replace(/^\.\//, "").replace(/\/$/, "");
+}
+
+/** Whether one of them is a word of the message, such as a folder's name. */
+function isSaid(texts: readonly string[], bare: readonly string[]): boolean {
+  const said = texts.map((text) => barePath(text).toLowerCase());
+  return said.some((text) => bare.includes(text) && !WEAK_WORDS.has(text));
+}
+
+/** Whether a word of the message names a file, though it does not look like one: "save it to LICENSE". */
+function isNamed(path: string, message: string): boolean {
+  const said = wordsOf(message);
+  return said.some(
+    ({ start, end }, at) =>
+      at > 0 &&
+      vocabulary.namingWords.includes(said[at - 1]?.bare ?? "") &&
+      bareThing(message.slice(start, end)) === path,
+  );
+}
+
+/** Whether an argument repeats a word of the message that tells something. */
+function copies(values: readonly string[], said: ReadonlySet<string>): boolean {
+  return values.some((value) => termsIn(value).some((term) => !WEAK.has(term) && said.has(term)));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

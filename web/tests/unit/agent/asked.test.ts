@@ -1,0 +1,25 @@
+import { describe, expect, test } from "vitest";
+import { isAskedFor } from "../../../src/agent/asked.ts";
+import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
+import { readVectors } from "./vectors.ts";
+
+interface Vectors {
+  readonly tools: readonly ToolDescriptor[];
+  readonly cases: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly tool: string;
+    readonly arguments: Readonly<Record<string, unknown>>;
+    readonly hasCalled: boolean;
+    readonly asked: boolean;
+  }[];
+}
+
+const { tools, cases } = readVectors<Vectors>("asked");
+
+describe("a call runs only for a reason in the person's words", () => {
+  test.each(cases)("$name", ({ message, tool, arguments: given, hasCalled, asked }) => {
+    const known = tools.find(({ name }) => name === tool) as ToolDescriptor;
+    expect(isAskedFor(given, known, message, hasCalled)).toBe(asked);
+  });
+});
