@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 from gateway.agent.browser import ordered
 from gateway.agent.copied import CopyableStrings, choices_for
 from gateway.agent.messages import Tool
+from gateway.agent.optional import spoken_arguments
 from gateway.agent.ports import JsonSchema
 from gateway.agent.render import required_of
 from gateway.agent.vocabulary import VOCABULARY
@@ -17,17 +18,21 @@ _SHAPING: Final = VOCABULARY.schema_keywords
 
 
 def action_schema(
-    tools: Sequence[Tool], source: CopyableStrings, words: Mapping[str, Any], readable: CopyableStrings | None = None
+    tools: Sequence[Tool],
+    source: CopyableStrings,
+    words: Mapping[str, Any],
+    readable: CopyableStrings | None = None,
+    wish: str = "",
 ) -> JsonSchema:
     """A call of one of these tools with arguments that fit it, or an answer. Tools that only read may copy from `readable`, if
-    that is given, the others from `source`.
+    that is given, the others from `source`. An optional argument is there where the `wish` speaks of it, with what it says.
 
     The order of members is the order in which a constrained model writes them.
     """
     calls = [
         _object({"tool": {"const": tool["name"]}, "arguments": given})
         for tool in tools
-        if (given := _arguments_schema(tool, _source_for(tool, source, readable), words)) is not None
+        if (given := _arguments_schema(tool, _source_for(tool, source, readable), words, wish)) is not None
     ]
     return {"oneOf": [*calls, _object({"answer": {"type": "string", "maxLength": words["action"]["answerLength"]}})]}
 
@@ -36,8 +41,8 @@ def _source_for(tool: Tool, source: CopyableStrings, readable: CopyableStrings |
     return readable if readable is not None and tool["category"] == "read" else source
 
 
-def _arguments_schema(tool: Tool, source: CopyableStrings, words: Mapping[str, Any]) -> JsonSchema | None:
-    """The needed arguments of a tool, or None when one of them would have to be something that nobody said."""
+def _arguments_schema(tool: Tool, source: CopyableStrings, words: Mapping[str, Any], wish: str) -> JsonSchema | None:
+    """The needed arguments of a tool and those that are spoken of; None when one would have to be something that nobody said."""
     properties = tool["paramSchema"].get("properties")
     known: Mapping[str, Any] = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else dict[str, Any]()
     members: dict[str, JsonSchema] = {}
@@ -46,6 +51,7 @@ def _arguments_schema(tool: Tool, source: CopyableStrings, words: Mapping[str, A
         if choices is not None and not choices:
             return None
         members[name] = constrain(known.get(name)) if choices is None else {"enum": choices}
+    members |= {name: {"enum": [value]} for name, value in spoken_arguments(tool["paramSchema"], wish).items()}
     return _object(members)
 
 

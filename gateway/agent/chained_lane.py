@@ -79,7 +79,7 @@ async def _ask(lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, c
     readable = with_found(own, found_names(lane.messages, lane.tools))
     # Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.
     callable_now = [each for each in tools if can_call and may_follow(wish, state.closed, each)]
-    schema = action_schema(callable_now, own, lane.words, readable)
+    schema = action_schema(callable_now, own, lane.words, readable, wish)
     return await choose(lane, [*prefix, *as_dialogue(spoken, lane.words)], schema, can_call=can_call)
 
 

@@ -23,6 +23,7 @@ _AMOUNT = re.compile(r"[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?")
 _BACK = re.compile(rf"\b(?:{any_of(VOCABULARY.file_references)})\b", re.ASCII | re.IGNORECASE)
 """Words by which a wish may be about files that it does not name."""
 
+_BARE = frozenset(VOCABULARY.bare_files)
 _BEFORE = "\"'`()[]<>,;:!?"
 _AFTER = _BEFORE + "."
 
@@ -58,8 +59,10 @@ def _strings_in(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _files_in(names: Sequence[str]) -> Sequence[str]:
-    """The names that can be files'. An amount is none, for all its dot."""
-    return [name for name in names if ("/" in name or "." in name) and not name.endswith("/") and not _AMOUNT.fullmatch(name)]
+    """The names that can be files'. An amount is none, for all its dot. A file without an ending is known by its spelling, where
+    no other is named."""
+    named = [name for name in names if ("/" in name or "." in name) and not name.endswith("/") and not _AMOUNT.fullmatch(name)]
+    return named or [name for name in names if name in _BARE]
 
 
 def choices_for(tool: str, argument: str, source: CopyableStrings, words: Mapping[str, Any]) -> Sequence[str] | None:

@@ -36,7 +36,7 @@ def found_names(messages: Sequence[Message], tools: Sequence[Tool]) -> list[str]
             continue
         folder = _folder_of(message)
         for line in cast("str", message.result["content"]).split("\n"):
-            found = _NAME.match(line)
+            found = _NAME.match(line.removeprefix("- "))
             if found is not None and _can_be_file(found[0]):
                 names[found[0]] = None
                 if folder and "/" not in found[0]:

@@ -120,7 +120,7 @@ async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMess
         lane.listener.trimmed(fitted.dropped)
     spoken = (each for each in fitted.messages if not isinstance(each, ToolMessage))
     prompt: list[ChatMessage] = [*prefix, *map(as_chat, spoken), *closing]
-    schema = action_schema(tools, copyable_strings(lane.messages, wish), lane.words)
+    schema = action_schema(tools, copyable_strings(lane.messages, wish), lane.words, wish=wish)
     match chosen := await choose(lane, prompt, schema, can_call=bool(tools)):
         case ProposedCall() if not _has_reason(lane, state, chosen):
             lane.observer.faulted("nobody asked for that call")

@@ -17,7 +17,7 @@ from gateway.agent.budget import cut, fewest_left_out, length_of, tokens_of_prom
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, UserMessage
 from gateway.agent.provenance import neutralise
-from gateway.agent.render import as_entry, fill, signature_of, told, told_call
+from gateway.agent.render import as_entry, brief_signature_of, fill, told, told_call
 from gateway.agent.repair import ChatMessage
 from gateway.shipped import read_loop_file
 
@@ -132,7 +132,7 @@ def _system_of(context: AgentContext, kinds: Sequence[ActionKind]) -> str:
 
 
 def _line_of(tool: PlannerTool) -> str:
-    signature = signature_of(tool.name, tool.description, tool.input_schema)
+    signature = brief_signature_of(tool.name, tool.description, tool.input_schema)
     return _outside(f"{signature} {as_json(tool.input_schema)}")
 
 

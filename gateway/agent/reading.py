@@ -17,6 +17,9 @@ from gateway.agent.words import words_of
 
 _PLACES: Final = frozenset(VOCABULARY.place_questions)
 
+_BARE: Final = frozenset(VOCABULARY.bare_files)
+"""Files without an ending, known by their spelling."""
+
 
 def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     """The call that a question about one file by its name needs, where one tool can make it; None for any other wish.
@@ -26,7 +29,7 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     words = words_of(wish)
     files = list(
         dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words if is_thing(wish[word.start : word.end]))
-    )
+    ) or [each for each in dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words) if each in _BARE]
     if len(files) != 1 or not _is_file(files[0]) or not asks_about_content(wish):
         return None
     return _read(files[0], tools)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, assert_never, cast
 
-from gateway.agent.browser import SPACE, as_json
+from gateway.agent.browser import SPACE, as_json, ordered
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from gateway.agent.provenance import describe_observation, neutralise
 
@@ -32,8 +32,27 @@ def fill(sentence: str, value_for: Callable[[str], str | None]) -> str:
 
 
 def signature_of(name: str, description: str, schema: Mapping[str, Any]) -> str:
-    """`write_file(path, content) - Write text to a file.`: needed arguments only, and a short description."""
+    """`run_test(name: string, timeout?: integer) - Run a test.`: arguments with their types, the needed ones first, and a short
+    description."""
+    properties = schema.get("properties")
+    known = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else dict[str, Any]()
+    needed = required_of(schema)
+    given = [*((each, "") for each in needed), *((each, "?") for each in ordered(known) if each not in needed)]
+    listed = ", ".join(f"{each}{mark}{_type_of(known.get(each))}" for each, mark in given)
+    return f"{name}({neutralise(listed)}) - {first_sentence(description)}"
+
+
+def brief_signature_of(name: str, description: str, schema: Mapping[str, Any]) -> str:
+    """The same where the whole schema stands beside it: the needed arguments alone."""
     return f"{name}({', '.join(required_of(schema))}) - {first_sentence(description)}"
+
+
+def _type_of(schema: Any) -> str:
+    """An argument's type in a signature; nothing where its schema does not say."""
+    kind = cast("Mapping[str, Any]", schema).get("type") if isinstance(schema, Mapping) else None
+    if isinstance(kind, list):
+        return ": " + "|".join(each for each in cast("list[Any]", kind) if isinstance(each, str))
+    return f": {kind}" if isinstance(kind, str) else ""
 
 
 def required_of(schema: Mapping[str, Any]) -> list[str]:

@@ -42,6 +42,7 @@ class LoopVocabulary:
     search_phrases: _Words
     opening_verbs: _Words
     document_nouns: _Words
+    bare_files: _Words
     meant_by: _Words
     helpers: _Words
     described_nouns: _Words
@@ -78,6 +79,9 @@ class LoopVocabulary:
     time_arguments: _Words
     amount_arguments: _Words
     ahead_arguments: _Words
+    limit_arguments: _Words
+    limiting_words: _Words
+    untelling_words: _Words
     weekdays: _Words
     months: tuple[_Words, ...]
     number_words: Mapping[str, int]

@@ -14,7 +14,6 @@ VECTOR = read_vectors("action-prefix")
 
 @pytest.mark.requirement("000-03", "the system prompt shows the tools and the two shapes, one action at a time")
 @pytest.mark.requirement("000-19", "each tool's description stands beside its name and arguments")
-@pytest.mark.requirement("000-22", "the same tools are rendered to the same bytes in both languages")
 def test_both_languages_begin_a_conversation_with_the_same_bytes() -> None:
     assert action_prefix(VECTOR["tools"], WORDS) == VECTOR["messages"]
     assert chained_prefix(VECTOR["tools"], WORDS) == VECTOR["chained"]
@@ -23,3 +22,9 @@ def test_both_languages_begin_a_conversation_with_the_same_bytes() -> None:
 def test_no_example_shows_a_tool_that_is_not_there() -> None:
     shown = [message["content"] for message in action_prefix([], WORDS)]
     assert not any('"tool"' in content for content in shown)
+
+
+@pytest.mark.requirement("000-22", "a tool is shown with types, optional arguments too, and the same bytes in both languages")
+def test_a_tool_is_shown_with_its_optional_arguments_and_their_types() -> None:
+    system = action_prefix(VECTOR["tools"], WORDS)[0]["content"]
+    assert "\nsearch_files(query: string, path?: string) - " in system

@@ -2,29 +2,32 @@ import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import type { JsonSchema } from "./chat.ts";
 import { type CopyableStrings, choicesFor } from "./copied.ts";
+import { spokenArguments } from "./optional.ts";
 import { isObject } from "./parse.ts";
 import { requiredOf } from "./render.ts";
 import { vocabulary } from "./vocabulary.ts";
 
 /**
  * What may be replied by a model that writes JSON: a call of one of these tools with arguments that fit it, or an answer. Tools
- * that only read may copy from `readable`, the others from `from`. The order of members is the order in which a constrained
+ * that only read may copy from `readable`, the others from `from`. An optional argument is there where the `wish` speaks of it, with
+ * what it says. The order of members is the order in which a constrained
  * model writes them.
  */
 export function actionSchema(
   tools: readonly ToolDescriptor[],
   from: CopyableStrings,
   readable: CopyableStrings = from,
+  wish = "",
 ): JsonSchema {
   const calls = tools.flatMap((tool) => {
-    const given = argumentsSchema(tool, tool.category === "read" ? readable : from);
+    const given = argumentsSchema(tool, tool.category === "read" ? readable : from, wish);
     return given === null ? [] : [objectOf({ tool: { const: tool.name }, arguments: given })];
   });
   return { oneOf: [...calls, objectOf({ answer: { type: "string", maxLength: words.action.answerLength } })] };
 }
 
-/** The needed arguments of a tool, or null when one of them would have to be something that nobody said. */
-function argumentsSchema(tool: ToolDescriptor, from: CopyableStrings): JsonSchema | null {
+/** The needed arguments of a tool and those that are spoken of; null when one would have to be something that nobody said. */
+function argumentsSchema(tool: ToolDescriptor, from: CopyableStrings, wish: string): JsonSchema | null {
   const { properties } = tool.paramSchema;
   const known = isObject(properties) ? properties : {};
   const members: [string, JsonSchema][] = [];
@@ -33,7 +36,10 @@ function argumentsSchema(tool: ToolDescriptor, from: CopyableStrings): JsonSchem
     if (choices?.length === 0) return null;
     members.push([name, choices === null ? constrain(Object.hasOwn(known, name) && known[name]) : { enum: choices }]);
   }
-  return objectOf(Object.fromEntries(members));
+  const spoken = Object.entries(spokenArguments(tool.paramSchema, wish));
+  return objectOf(
+    Object.fromEntries([...members, ...spoken.map(([name, value]) => [name, { enum: [value] }] as const)]),
+  );
 }
 
 function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {

@@ -76,7 +76,7 @@ async function ask(
   const own = copyableStrings(messages, message);
   // Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.
   const callable = canCall ? tools.filter((tool) => mayFollow(message, closed, tool)) : [];
-  const schema = actionSchema(callable, own, withFound(own, foundNames(messages, input.tools)));
+  const schema = actionSchema(callable, own, withFound(own, foundNames(messages, input.tools)), message);
   return choose(input, [...prefix, ...asDialogue(spoken)], schema, canCall);
 }
 

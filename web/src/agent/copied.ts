@@ -21,6 +21,7 @@ const AMOUNT = /^[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?$/;
 /** Words by which a wish may be about files that it does not name. */
 const BACK = new RegExp(`\\b(?:${anyOf(vocabulary.fileReferences)})\\b`, "i");
 
+const BARE: ReadonlySet<string> = new Set(vocabulary.bareFiles);
 const BEFORE = "\"'`()[]<>,;:!?";
 const AFTER = `${BEFORE}.`;
 
@@ -46,9 +47,13 @@ function stringsIn(texts: readonly string[]): { names: string[]; urls: string[] 
   return { names: all.filter((word) => !urls.includes(word)), urls };
 }
 
-/** The names that can be files'. An amount is none, for all its dot. */
+/**
+ * The names that can be files'. An amount is none, for all its dot. A file without an ending is known by its spelling, where no
+ * other is named.
+ */
 function filesIn(names: readonly string[]): string[] {
-  return names.filter((name) => /[/.]/.test(name) && !name.endsWith("/") && !AMOUNT.test(name));
+  const named = names.filter((name) => /[/.]/.test(name) && !name.endsWith("/") && !AMOUNT.test(name));
+  return named.length > 0 ? named : names.filter((name) => BARE.has(name));
 }
 
 /** What an argument of a built-in tool may be, or null when it is free. */

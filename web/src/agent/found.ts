@@ -31,7 +31,7 @@ export function foundNames(
     if (message.role !== "tool" || message.result.outcome !== "ok" || !listing.has(message.call.name)) continue;
     const folder = folderOf(message);
     for (const line of message.result.content.split("\n")) {
-      const name = NAME.exec(line)?.[0] ?? "";
+      const name = NAME.exec(line.replace(/^- /, ""))?.[0] ?? "";
       if (!canBeFile(name)) continue;
       names.add(name);
       if (folder !== "" && !name.includes("/")) names.add(`${folder}/${name}`);

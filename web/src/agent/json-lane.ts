@@ -110,7 +110,8 @@ async function pick(input: LaneInput, state: TurnProgress, closing: readonly Cha
   const fitted = fitMessages([...past, ...present], limit);
   if (fitted.dropped > 0) listener.trimmed(fitted.dropped);
   const prompt = [...prefix, ...fitted.messages.filter((each) => each.role !== "tool").map(asChat), ...closing];
-  const schema = actionSchema(tools, copyableStrings(messages, wish));
+  const own = copyableStrings(input.messages, wish);
+  const schema = actionSchema(tools, own, own, wish);
   const chosen = await choose(input, prompt, schema, tools.length > 0);
   switch (chosen.kind) {
     case "call": {

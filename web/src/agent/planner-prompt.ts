@@ -4,7 +4,7 @@ import { type ActionKind, type PlannerTool, shapeOf } from "./actions.ts";
 import { cut, fewestLeftOut, tokensOfPrompt } from "./budget.ts";
 import { withoutHalves } from "./parse.ts";
 import { neutralise } from "./provenance.ts";
-import { asEntry, fill, signatureOf, told, toldCall } from "./render.ts";
+import { asEntry, briefSignatureOf, fill, told, toldCall } from "./render.ts";
 import type { PlannerMessage } from "./repair.ts";
 
 /*
@@ -86,7 +86,7 @@ function systemOf({ agent, tools = [] }: AgentContext, kinds: readonly ActionKin
 }
 
 function lineOf({ name, description, inputSchema }: PlannerTool): string {
-  return outside(`${signatureOf(name, description, inputSchema)} ${JSON.stringify(inputSchema)}`);
+  return outside(`${briefSignatureOf(name, description, inputSchema)} ${JSON.stringify(inputSchema)}`);
 }
 
 /** Everything but the first `dropped` entries, and so much of the most recent observation. */

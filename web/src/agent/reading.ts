@@ -12,13 +12,17 @@ import { wordsOf } from "./words.ts";
 /** As much of a tool as tells whether it reads a file. */
 type ReadingTool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
 
+/** Files without an ending, known by their spelling. */
+const BARE: ReadonlySet<string> = new Set(vocabulary.bareFiles);
+
 /**
  * The call that a question about one file by its name needs, where one tool can make it; null for any other wish. Asked to
  * choose, a small model mostly searches for the file's name, or answers out of its head.
  */
 export function readingFor(wish: string, tools: readonly ReadingTool[]): ProposedCall | null {
   const written = wordsOf(wish).map(({ start, end }) => wish.slice(start, end));
-  const [file, ...others] = new Set(written.filter(isThing).map(bareThing));
+  const things = new Set(written.filter(isThing).map(bareThing));
+  const [file, ...others] = things.size > 0 ? things : new Set(written.map(bareThing).filter((name) => BARE.has(name)));
   if (file === undefined || others.length > 0 || !isFile(file) || !asksAboutContent(wish)) return null;
   return read(file, tools);
 }

@@ -1,5 +1,6 @@
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { Message } from "./messages.ts";
+import { isObject } from "./parse.ts";
 import { describeObservation, neutralise } from "./provenance.ts";
 
 /*
@@ -16,9 +17,29 @@ export function fill(sentence: string, valueFor: (name: string) => string | unde
   return sentence.replaceAll(/\{(\w+)\}/g, (blank, name: string) => valueFor(name) ?? blank);
 }
 
-/** `write_file(path, content) - Write text to a file.`: needed arguments only, and a short description. */
+/**
+ * `run_test(name: string, timeout?: integer) - Run a test.`: arguments with their types, the needed ones first, and a short
+ * description.
+ */
 export function signatureOf(name: string, description: string, schema: Readonly<Record<string, unknown>>): string {
+  const known = isObject(schema.properties) ? schema.properties : {};
+  const needed = requiredOf(schema);
+  const others = Object.keys(known).filter((each) => !needed.includes(each));
+  const typeOf = (each: string) => typeIn(Object.hasOwn(known, each) ? known[each] : undefined);
+  const listed = [...needed.map((each) => each + typeOf(each)), ...others.map((each) => `${each}?${typeOf(each)}`)];
+  return `${name}(${neutralise(listed.join(", "))}) - ${firstSentence(description)}`;
+}
+
+/** The same where the whole schema stands beside it: the needed arguments alone. */
+export function briefSignatureOf(name: string, description: string, schema: Readonly<Record<string, unknown>>): string {
   return `${name}(${requiredOf(schema).join(", ")}) - ${firstSentence(description)}`;
+}
+
+/** An argument's type in a signature; nothing where its schema does not say. */
+function typeIn(schema: unknown): string {
+  const type = isObject(schema) ? schema.type : undefined;
+  if (Array.isArray(type)) return `: ${type.filter((each) => typeof each === "string").join("|")}`;
+  return typeof type === "string" ? `: ${type}` : "";
 }
 
 /** The arguments that a schema asks for, in its order. */

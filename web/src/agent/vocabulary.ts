@@ -41,6 +41,7 @@ interface Vocabulary {
   readonly searchPhrases: Words;
   readonly openingVerbs: Words;
   readonly documentNouns: Words;
+  readonly bareFiles: Words;
   readonly meantBy: Words;
   readonly helpers: Words;
   readonly describedNouns: Words;
@@ -77,6 +78,9 @@ interface Vocabulary {
   readonly timeArguments: Words;
   readonly amountArguments: Words;
   readonly aheadArguments: Words;
+  readonly limitArguments: Words;
+  readonly limitingWords: Words;
+  readonly untellingWords: Words;
   readonly weekdays: Words;
   readonly months: readonly Words[];
   readonly numberWords: Readonly<Record<string, number>>;
