@@ -59,6 +59,8 @@ def test_nothing_but_looking_and_reading_ever_follows(case: dict[str, Any]) -> N
     changing = [{**tool, "category": "write"} for tool in TOOLS]
     assert looking_for(case["wish"], changing) is None
     assert further_call(case["wish"], [closed(each) for each in case["calls"]], changing) is None
+    reading = [tool if tool["name"] == "read_file" else {**tool, "category": "write"} for tool in TOOLS]
+    assert looking_for(case["wish"], reading) is None
 
 
 @pytest.mark.parametrize("case", VECTORS["pointed"], ids=name_of)

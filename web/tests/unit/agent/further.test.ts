@@ -68,6 +68,8 @@ test.each(vectors.steps)("nothing but looking and reading ever follows: $name", 
   const changing = tools.map((tool) => ({ ...tool, category: "write" as const }));
   expect(lookingFor(wish, changing)).toBeNull();
   expect(furtherCall(wish, calls.map(closed), changing)).toBeNull();
+  const reading = tools.map((tool) => (tool.name === "read_file" ? tool : { ...tool, category: "write" as const }));
+  expect(lookingFor(wish, reading)).toBeNull();
 });
 
 test.each(vectors.pointed)("it can be the one file that was found: $name", ({ wish, calls, call }) => {
