@@ -9,6 +9,7 @@ import gateway
 from gateway.adapters.inference.catalog import models_folder
 from gateway.adapters.inference.factory import ModelChoice
 from gateway.adapters.inference.presets import keys_of
+from gateway.adapters.tools.builtin.passages import TextEmbedder
 from gateway.adapters.tools.builtin.workspace import AuditReader
 from gateway.adapters.tools.sources import ToolsConfig, no_audit
 from gateway.core.vocabulary import Tier
@@ -17,7 +18,7 @@ from gateway.server.access import Origins
 from gateway.settings import CONFIG_FILE, Settings
 
 
-def tools_config(settings: Settings, read_audit: AuditReader = no_audit) -> ToolsConfig:
+def tools_config(settings: Settings, read_audit: AuditReader = no_audit, embedder: TextEmbedder | None = None) -> ToolsConfig:
     """What the settings say about tools, as plain values."""
     return ToolsConfig(
         workspace=settings.workspace,
@@ -31,6 +32,7 @@ def tools_config(settings: Settings, read_audit: AuditReader = no_audit) -> Tool
         secret=(Path(CONFIG_FILE),),
         fixed=(settings.policy_folder, Path(gateway.__file__).parent),
         read_audit=read_audit,
+        embedder=embedder,
     )
 
 

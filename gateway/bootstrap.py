@@ -16,6 +16,7 @@ import click
 from gateway.adapter_settings import model_choice, tools_config
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
 from gateway.adapters.identity.passkeys import WebAuthnVerifier
+from gateway.adapters.inference.embedder import build_embedder, close_embedder
 from gateway.adapters.inference.factory import build_models
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.inspection import verify_stored_log
@@ -61,11 +62,12 @@ async def build(
     origins = Origins(agent=agent, console=console)
     clock, entropy = SystemClock(), SystemEntropy()
     policy = policy_wrapper(CedarPolicy(settings.policy_folder))
-    models = build_models(model_choice(settings, origins), clock)
+    models = build_models(choice := model_choice(settings, origins), clock)
+    embedder = build_embedder(choice, clock)
     if prepare_workspace(settings.workspace):
         click.echo(f"Made {settings.workspace}/ with a few sample files; tools work there and nowhere else.", err=True)
     async with open_store(settings.state, origin=urlsplit(console).netloc, salt=entropy.octets) as store:
-        toolbox = await open_tools(tools_config(settings, store.records.audit))
+        toolbox = await open_tools(tools_config(settings, store.records.audit, embedder))
         verifier = WebAuthnVerifier(rp_id=urlsplit(console).hostname or "", rp_name="Countersign", origin=console)
         ports = Ports(
             ledger=store.ledger,
@@ -111,6 +113,7 @@ async def build(
             await gateway.stop()
             await toolbox.close()
             await models.stop()
+            await close_embedder(embedder)
 
 
 def server_parts(application: Application, settings: Settings) -> ServerParts:

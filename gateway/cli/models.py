@@ -15,6 +15,8 @@ from gateway.adapters.inference.diagnosis import free_disk
 from gateway.adapters.inference.fetch import SPARE_BYTES, Report, fetch_model, is_present, weights_path
 from gateway.adapters.inference.machine_memory import total_memory
 from gateway.adapters.inference.recommend import Machine, Objection, Recommendation, memory_wanted, recommend
+from gateway.adapters.inference.sentence_file import NAME as SENTENCES
+from gateway.adapters.inference.sentence_source import fetch_sentence_model
 from gateway.cli.model_presets import presets
 
 _MIB = 1 << 20
@@ -49,8 +51,14 @@ def list_models() -> None:
 @models.command()
 @_NAME
 def fetch(name: str) -> None:
-    """Bring a model here, from the first source that has it; an interrupted download resumes where it stopped."""
+    """Bring a model here, from the first source that has it; an interrupted download resumes where it stopped.
+
+    `embeddings` is the sentence model (83 MB, Apache-2.0) with which `semantic_search` finds passages by what they are about.
+    """
     folder = models_folder(os.environ)
+    if name == SENTENCES:
+        click.echo(asyncio.run(fetch_sentence_model(folder)))
+        return
     click.echo(bring(load_catalog(folder).find(name), folder))
 
 

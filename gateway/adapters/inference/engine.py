@@ -67,6 +67,8 @@ class Launch:
     repack: bool
     origins: tuple[str, ...]
     confined: bool = False
+    embeds: bool = False
+    """Whether it makes vectors of texts instead of answering."""
 
     @property
     def slots(self) -> Path:
@@ -82,6 +84,11 @@ class Launch:
     def key_file(self) -> Path:
         """Where a binary reads its key."""
         return self.folder / "api-key"
+
+    @property
+    def batch(self) -> int:
+        """Tokens that are read at a time: for a vector, all of them."""
+        return self.context_tokens if self.embeds else BATCH
 
     @property
     def address(self) -> str:
@@ -112,8 +119,10 @@ class WheelEngine:
 
     def order(self, launch: Launch) -> dict[str, Json]:
         """The launcher's order, without `parent`."""
+        vectors: dict[str, Json] = {"embedding": True} if launch.embeds else {}
         return {
             "settings": {
+                **vectors,
                 "model.path": str(launch.weights),
                 "model_alias": [launch.alias],
                 "hostnames": [launch.address],
@@ -124,8 +133,8 @@ class WheelEngine:
                 "cors_credentials": False,
                 "n_ctx": launch.context_tokens,
                 "n_parallel": 1,
-                "n_batch": BATCH,
-                "n_ubatch": BATCH,
+                "n_batch": launch.batch,
+                "n_ubatch": launch.batch,
                 "cpuparams.n_threads": launch.threads.decode,
                 "cpuparams_batch.n_threads": launch.threads.batch,
                 "no_extra_bufts": not launch.repack,
@@ -178,8 +187,9 @@ class BinaryEngine:
             ("--no-cors-credentials",),
             ("--ctx-size", str(launch.context_tokens)),
             ("--parallel", "1"),
-            ("--batch-size", str(BATCH)),
-            ("--ubatch-size", str(BATCH)),
+            ("--batch-size", str(launch.batch)),
+            ("--ubatch-size", str(launch.batch)),
+            *((("--embeddings",),) if launch.embeds else ()),
             ("--threads", str(launch.threads.decode)),
             ("--threads-batch", str(launch.threads.batch)),
             *(() if launch.repack else (("--no-repack",),)),

@@ -78,6 +78,7 @@ class SidecarPlan:
     threads: Threads
     repack: bool
     origins: tuple[str, ...]
+    embeds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,10 @@ class Sidecar:
         finally:
             self._used_at = self._clock.monotonic()
 
+    async def post_json(self, path: str, body: Json) -> tuple[int, Json]:
+        """Status and JSON of a whole answer. Raises ModelUnavailable."""
+        return await self._ready().post_json(path, body)
+
     async def tokenise(self, prompt: str) -> tuple[int, ...]:
         """The ids that the server makes of a prompt its chat template has rendered. Raises ModelUnavailable."""
         # As its chat endpoint does: the vocabulary's own first token if it wants one, and template markers as what they are.
@@ -283,6 +288,7 @@ class Sidecar:
             repack=plan.repack,
             origins=plan.origins,
             confined=is_confined,
+            embeds=plan.embeds,
         )
         for inner in () if is_confined else (launch.slots, launch.home):
             inner.mkdir(exist_ok=True)

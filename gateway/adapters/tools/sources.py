@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from gateway.adapters.tools.builtin.passages import TextEmbedder
 from gateway.adapters.tools.builtin.source import builtin_source
 from gateway.adapters.tools.builtin.workspace import AuditReader
 from gateway.adapters.tools.catalog import ToolCatalog
@@ -27,6 +28,9 @@ from gateway.runtime.ports import AuditQuery, AuditRow
 from gateway.sandbox.choice import choose_sandbox
 from gateway.sandbox.job import Sandbox, SandboxPreference, SandboxUnavailable
 from gateway.sandbox.machine_paths import overlap
+
+PASSAGES = "passages"
+"""Inside the state folder: vectors of the workspace's passages."""
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +59,7 @@ class ToolsConfig:
     secret: Sequence[Path] = ()
     fixed: Sequence[Path] = ()
     read_audit: AuditReader = no_audit
+    embedder: TextEmbedder | None = None
 
     @cached_property
     def chosen_sandbox(self) -> Sandbox | SandboxUnavailable:
@@ -86,7 +91,14 @@ def _sources(config: ToolsConfig, catalog: ToolCatalog) -> Iterator[ToolSource]:
     threads = tool_threads()
     if config.builtin:
         _require_apart(config.workspace, (config.state, *config.secret, *config.fixed, *config.files))
-        yield builtin_source(config.workspace, config.read_audit, threads, allow_hosts=config.allow_hosts)
+        yield builtin_source(
+            config.workspace,
+            config.read_audit,
+            threads,
+            allow_hosts=config.allow_hosts,
+            index=config.state / PASSAGES,
+            embedder=config.embedder,
+        )
     yield from installed_sources(threads)
     yield from (module_source(name, threads) for name in config.modules)
     if config.builtin:

@@ -27,7 +27,8 @@ from pathlib import Path
 
 FLAGS = (
     "--model --host --port --alias --api-key-file --cors-origins --no-cors-credentials --ctx-size --parallel --batch-size "
-    "--ubatch-size --threads --threads-batch --no-repack --cache-ram --sleep-idle-seconds --slot-save-path --metrics --offline"
+    "--ubatch-size --threads --threads-batch --no-repack --cache-ram --sleep-idle-seconds --slot-save-path --metrics --offline "
+    "--embeddings"
 )
 
 
@@ -125,6 +126,11 @@ def serve(order: Order, behaviour: str) -> None:
                 self.move_slot(self.path.partition("=")[2], body["filename"])
             elif self.path == "/apply-template":
                 self.answer(200, {"prompt": json.dumps(body["messages"])})
+            elif self.path == "/v1/embeddings":
+                note(f"embeds {len(body['input'])}")
+                whole = "--embeddings" in sys.argv and all(len(text) < 1000 for text in body["input"])
+                vectors = [{"embedding": [0.6, 0.8]} for _ in body["input"]]
+                self.answer(200 if whole else 400, {"data": vectors if whole else None})
             elif self.path == "/tokenize":
                 self.answer(200, {"tokens": list(body["content"].encode())} if behaviour != "wordless" else {})
             else:

@@ -24,7 +24,7 @@ MAX_LINE = 200
 """Characters of a matching line that are shown."""
 
 _GLOB = frozenset("*?[")
-_BINARY_PROBE = 8 * 1024
+BINARY_PROBE = 8 * 1024
 """Bytes in which a NUL makes a file binary; git looks at as many."""
 
 
@@ -54,7 +54,7 @@ def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: 
     pattern = compile_pattern(translate(query.casefold()))
     wanted = query.casefold()
     budget = MAX_TOTAL
-    for found in _walk(workspace, parts, findings, cancelled):
+    for found in walk_files(workspace, parts, findings, cancelled):
         path = write_path(found)
         if by_name:
             if pattern.match(found[-1].casefold()) or pattern.match(path.casefold()):
@@ -67,7 +67,7 @@ def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: 
     return findings
 
 
-def _walk(
+def walk_files(
     workspace: Workspace, start: tuple[str, ...], findings: SearchFindings, cancelled: threading.Event
 ) -> Iterator[tuple[str, ...]]:
     """Regular files, folders in the order of their names; counts them, and notes where it stops early."""
@@ -118,7 +118,7 @@ def _search_file(
     except ToolFailed:
         return 0
     findings.complete &= len(content.data) == content.size
-    if b"\0" in content.data[:_BINARY_PROBE]:
+    if b"\0" in content.data[:BINARY_PROBE]:
         return len(content.data)
     path = write_path(parts)
     if wanted in parts[-1].casefold():

@@ -10,6 +10,8 @@ from typing import Final
 from gateway.adapters.tools.builtin.egress import Egress
 from gateway.adapters.tools.builtin.fetching import Fetcher
 from gateway.adapters.tools.builtin.files import Workspace
+from gateway.adapters.tools.builtin.passages import PassageStore, TextEmbedder
+from gateway.adapters.tools.builtin.semantic import semantic_tools
 from gateway.adapters.tools.builtin.web import web_tools
 from gateway.adapters.tools.builtin.workspace import AuditReader, file_tools, system_tools
 from gateway.adapters.tools.functions import read_function
@@ -20,9 +22,16 @@ NAME: Final = "builtin"
 
 
 def builtin_source(
-    folder: Path, read_audit: AuditReader, threads: WorkerThreads, *, allow_hosts: Iterable[str] = ()
+    folder: Path,
+    read_audit: AuditReader,
+    threads: WorkerThreads,
+    *,
+    allow_hosts: Iterable[str] = (),
+    index: Path | None = None,
+    embedder: TextEmbedder | None = None,
 ) -> LocalSource:
-    """The tools over `folder`. `allow_hosts` are `host:port` pairs that may be fetched although they are not public."""
+    """The tools over `folder`. `allow_hosts` are `host:port` pairs that may be fetched although they are not public. With an
+    `embedder`, passages are found by their meaning, and `index` keeps their vectors."""
 
     held = ExitStack()
 
@@ -30,6 +39,8 @@ def builtin_source(
         workspace = Workspace(folder)
         held.callback(workspace.close)
         tools = [*file_tools(workspace), *system_tools(workspace, read_audit), *web_tools(Fetcher(Egress(allow_hosts)))]
+        if embedder is not None and index is not None:
+            tools += semantic_tools(workspace, PassageStore(index, folder.resolve(), embedder.id), embedder)
         return [read_function(tool, NAME, threads) for tool in tools]
 
     return LocalSource(NAME, load, release=held.close)
