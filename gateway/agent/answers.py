@@ -82,7 +82,7 @@ def is_echo(answer: str, message: ToolMessage, words: Mapping[str, Any]) -> bool
 def missed_quote(answer: str, wish: str, message: ToolMessage, copy: Copy) -> str | None:
     """The line of a file that a question points at, quoted with its place, where an answer passes it over; else None."""
     source = source_of(message)
-    line = missed_line(answer, wish, source.text) if source.has_lines else None
+    line = missed_line(answer, wish, source.text, source.name) if source.has_lines else None
     if line is None:
         return None
     return f"{copy.say('quoted')} {cited(source.name, [line])}:\n\n{excerpt_of(lines_of(source.text)[line - 1]).text}"

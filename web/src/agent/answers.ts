@@ -88,7 +88,7 @@ export function isEcho(answer: string, { result }: ToolMessage): boolean {
 /** The line of a file that a question points at, quoted with its place, where an answer passes it over; else null. */
 export function missedQuote(answer: string, wish: string, message: ToolMessage): string | null {
   const { name, text, hasLines } = sourceOf(message);
-  const line = hasLines ? missedLine(answer, wish, text) : null;
+  const line = hasLines ? missedLine(answer, wish, text, name) : null;
   if (line === null) return null;
   return `${copy.quoted} ${cited(name, [line])}:\n\n${excerptOf(linesOf(text)[line - 1] ?? "").text}`;
 }

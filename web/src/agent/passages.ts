@@ -80,10 +80,11 @@ export function placeOf(answer: string, question: string, text: string, name = "
 
 /**
  * The line that a question plainly points at and of which an answer says nothing; null where it says something, or where no line
- * stands out. Plainly is two words or more of the question, and more than in any other line.
+ * stands out. Plainly is two words or more of the question, and more than in any other line. The file's `name` counts for nothing.
  */
-export function missedLine(answer: string, question: string, text: string): number | null {
-  const asked = new Set(askedIn(question));
+export function missedLine(answer: string, question: string, text: string, name = ""): number | null {
+  const named = new Set(termsIn(name));
+  const asked = new Set(askedIn(question).filter((term) => !named.has(term)));
   const lines = linesOf(text).map((line) => [...new Set(termsIn(line))]);
   const held = lines.map((line) => line.filter((term) => asked.has(term)).length);
   const most = Math.max(0, ...held);
