@@ -45,6 +45,7 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
         context_tokens=settings.model_context,
         tier=None if settings.model_tier == "auto" else Tier(settings.model_tier),
         llama_server=settings.llama_server,
+        llama_server_arguments=settings.llama_server_arguments,
         origins=(origins.agent, origins.console),
         url=settings.model_url,
         url_model=settings.model_name,

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, DirectoryPath, Field, FilePath, SecretStr
 
 from gateway.adapters.inference.presets import preset_of
+from gateway.adapters.inference.server_arguments import check_arguments
 from gateway.core.errors import Misconfigured
 from gateway.installation import require_web
 
@@ -116,4 +117,5 @@ ModuleName = Annotated[str, AfterValidator(_module)]
 HostAndPort = Annotated[str, AfterValidator(_host_and_port)]
 ModelName = Annotated[str, AfterValidator(_model)]
 ModelServer = Annotated[str, AfterValidator(_program)]
+ServerArguments = Annotated[tuple[str, ...], AfterValidator(check_arguments)]
 Seconds = Annotated[float, Field(gt=0, le=DAY)]

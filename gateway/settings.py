@@ -26,6 +26,7 @@ from gateway.setting_values import (
     NewFolder,
     Origin,
     Seconds,
+    ServerArguments,
     Token,
     WebApps,
 )
@@ -86,6 +87,9 @@ class Settings(BaseSettings):
         None, description="folder where a local model keeps evaluated prompts for later launches"
     )
     llama_server: ModelServer = Field("", description="path of a llama-server binary; else one on PATH, else the xllamacpp wheel")
+    llama_server_arguments: ServerArguments = Field(
+        (), max_length=32, description="what to add to the command of that binary, such as `--n-gpu-layers`, `99`"
+    )
     model_sandbox: Literal["on", "off"] = Field(
         "on", description="whether a local model's server is sandboxed as programs are; `off` where the machine cannot"
     )

@@ -79,7 +79,7 @@ def _look_around(choice: ModelChoice) -> list[Finding]:
 
 def _find_server(choice: ModelChoice) -> Finding:
     try:
-        engine = find_engine(choice.llama_server)
+        engine = find_engine(choice.llama_server, arguments=choice.llama_server_arguments)
     except GatewayError as error:
         return Finding("model server", ok=False, sentence=error.message)
     kind = "the installed wheel" if isinstance(engine, WheelEngine) else "a binary of yours"

@@ -11,13 +11,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from gateway.adapters.inference.catalog import expand
+from gateway.adapters.inference.server_arguments import check_arguments, flags_of
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
 
@@ -155,6 +157,8 @@ class BinaryEngine:
 
     path: Path
     flags: frozenset[str]
+    arguments: tuple[str, ...] = ()
+    """What the operator adds, checked."""
 
     @property
     def name(self) -> str:
@@ -168,7 +172,7 @@ class BinaryEngine:
             seen = self.path.stat()
         except OSError:
             return self.name
-        return f"{self.name} {seen.st_size} {seen.st_mtime_ns}"
+        return " ".join((f"{self.name} {seen.st_size} {seen.st_mtime_ns}", *self.arguments))
 
     def order(self, launch: Launch) -> dict[str, Json]:
         """The launcher's order, without `parent`. Writes the key where the server reads it."""
@@ -202,7 +206,7 @@ class BinaryEngine:
         ):
             if flag in self.flags:
                 command += [flag, *value]
-        return {"command": list[Json](command)}
+        return {"command": list[Json]([*command, *self.arguments])}
 
 
 Engine = WheelEngine | BinaryEngine
@@ -210,11 +214,28 @@ Engine = WheelEngine | BinaryEngine
 _NEEDED: Final = ("--api-key-file", "--ctx-size", "--slot-save-path")
 
 
-def find_engine(binary: str, search_path: str | None = None) -> Engine:
+def find_engine(binary: str, search_path: str | None = None, *, arguments: Sequence[str] = ()) -> Engine:
     """The binary named in the settings, else a `llama-server` on `search_path` (None: PATH), else the wheel.
 
-    Runs the binary's `--help`; call it off the event loop. Raises Misconfigured when there is none, or one without API keys.
+    A binary also gets the operator's `arguments`. Runs its `--help`; call it off the event loop. Raises Misconfigured when there
+    is none, one without API keys, or one that does not know the arguments.
     """
+    engine = _find(binary, search_path)
+    if not arguments:
+        return engine
+    if isinstance(engine, WheelEngine):
+        raise Misconfigured("COUNTERSIGN_LLAMA_SERVER_ARGUMENTS needs a llama-server of yours; set COUNTERSIGN_LLAMA_SERVER")
+    try:
+        checked = check_arguments(arguments)
+    except ValueError as error:
+        raise Misconfigured(f"COUNTERSIGN_LLAMA_SERVER_ARGUMENTS cannot be used: {error}") from None
+    unknown = [flag for flag in flags_of(checked) if flag not in engine.flags]
+    if unknown:
+        raise Misconfigured(f"the model server `{engine.name}` does not know {', '.join(unknown)}, which you set")
+    return replace(engine, arguments=checked)
+
+
+def _find(binary: str, search_path: str | None) -> Engine:
     if binary:
         return _probe(expand(binary))
     found = shutil.which("llama-server", path=search_path)

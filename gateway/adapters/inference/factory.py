@@ -46,6 +46,7 @@ class ModelChoice:
     context_tokens: int = 4096
     threads: Threads | None = None
     llama_server: str = ""
+    llama_server_arguments: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     url: str = ""
     url_model: str = ""
@@ -137,6 +138,7 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
         context_tokens=choice.context_tokens,
         threads=choice.threads,
         llama_server=choice.llama_server,
+        llama_server_arguments=choice.llama_server_arguments,
         origins=choice.origins,
         clock=clock,
         sandbox=choice.sandbox,

@@ -152,6 +152,7 @@ class LocalBackend:
         clock: Clock,
         sandbox: SandboxPreference | None,
         prompt_cache: Path | None = None,
+        llama_server_arguments: tuple[str, ...] = (),
     ) -> None:
         """`sandbox` None runs the server unconfined. `prompt_cache` is a folder for evaluated prompts that outlive `state`.
 
@@ -163,6 +164,7 @@ class LocalBackend:
         self._context_tokens = context_tokens
         self._threads = threads or default_threads()
         self._llama_server = llama_server
+        self._llama_server_arguments = llama_server_arguments
         self._origins = origins
         self._clock = clock
         self._sandbox = sandbox
@@ -284,7 +286,7 @@ class LocalBackend:
             weights = await asyncio.to_thread(
                 identify, self._model, models=self._models, state=self._state_folder, context_tokens=self._context_tokens
             )
-            engine = await asyncio.to_thread(find_engine, self._llama_server)
+            engine = await asyncio.to_thread(find_engine, self._llama_server, arguments=self._llama_server_arguments)
             sandbox = await asyncio.to_thread(self._choose_sandbox)
         except GatewayError as error:
             self._state = ModelState(ModelPhase.ABSENT, error.message)
