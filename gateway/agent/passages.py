@@ -88,7 +88,8 @@ def place_of(answer: str, question: str, text: str, name: str = "") -> Place | N
 
 def missed_line(answer: str, question: str, text: str, name: str = "") -> int | None:
     """The line that a question plainly points at and of which an answer says nothing; None where it says something, or where no
-    line stands out. Plainly is two words or more of the question, and more than in any other line. The file's `name` counts for nothing."""
+    line stands out. Plainly is two words or more of the question, and more than in any other line. The file's `name` counts for
+    nothing."""
     asked = set(_asked_in(question)).difference(terms_in(name))
     lines = [set(terms_in(line)) for line in lines_of(text)]
     held = [len(asked & line) for line in lines]

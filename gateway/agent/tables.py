@@ -77,7 +77,7 @@ def rows_about(question: str, text: str, name: str) -> Sequence[TableRow] | None
     table = table_of(text, name)
     if table is None or table.listing:
         return None
-    asked = set(terms_in(question))
+    asked = set(terms_in(question)).difference(terms_in(name))
     rows = [*table.rows, *table.totals]
     held = [len(asked.intersection(terms_in(" ".join(row.cells)))) for row in rows]
     about = [row for row, count in zip(rows, held, strict=True) if count == max(held)]

@@ -74,7 +74,8 @@ export function matchOf(line: string): { readonly path: string; readonly text: s
 export function rowsAbout(question: string, text: string, name: string): readonly TableRow[] | null {
   const table = tableOf(text, name);
   if (table === null || table.listing) return null;
-  const asked = new Set(termsIn(question));
+  const named = new Set(termsIn(name));
+  const asked = new Set(termsIn(question).filter((term) => !named.has(term)));
   const rows = [...table.rows, ...table.totals];
   const held = rows.map(({ cells }) => new Set(termsIn(cells.join(" ")).filter((term) => asked.has(term))).size);
   const most = Math.max(0, ...held);
