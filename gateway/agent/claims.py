@@ -13,8 +13,10 @@ from enum import Enum, auto
 from typing import Final
 
 from gateway.agent.acts import ACTS, AskedAct, asked_acts, bare_thing, does, is_thing, missing_things
-from gateway.agent.browser import SPACE, trim
+from gateway.agent.browser import SPACE, as_json, trim
 from gateway.agent.messages import Tool, ToolMessage
+from gateway.agent.names import parts_of
+from gateway.agent.ranking import stem
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
 
@@ -30,6 +32,11 @@ _COMMON: Final = frozenset(
     (*VOCABULARY.common_terms, *VOCABULARY.fillers, *VOCABULARY.cues, *(verb for act in ACTS.values() for verb in act["verbs"]))
 )
 """Words that two sentences share by chance."""
+
+_CUES: Final = frozenset(VOCABULARY.cues)
+_TERM: Final = re.compile("[^\\W_]+")
+_BEYOND: Final = 2
+"""Words of the message that no call was about. One may be a word for what the call was about."""
 
 _BEFORE_NOW: Final = "already"
 _SENTENCE: Final = re.compile(rf"[^\n]+?(?:[.!?]+(?=[{SPACE}]|\Z)|(?=\n)|\Z)[{SPACE}]*|[{SPACE}]+")
@@ -87,6 +94,8 @@ def _is_false(sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> b
     words = [word.bare for word in words_of(sentence)]
     if trim(sentence).endswith("?"):
         return False
+    if _goes_beyond(words, sentence, record):
+        return True
     if " ".join(words) in _COMPLETIONS:
         return any(each.things for each in asked) and not any(map(_is_done, record.closed))
     return any(
@@ -94,6 +103,35 @@ def _is_false(sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> b
         for at, word in enumerate(words)
         if word in _ACT_OF
     )
+
+
+def _goes_beyond(words: Sequence[str], sentence: str, record: TurnRecord) -> bool:
+    """Whether a sentence takes over of several wishes what no call was about: "timer and lamp are set", where only the timer
+    was. Asked to tell of one call, a small model tells of the whole message."""
+    is_list = "," in record.message or ";" in record.message or not _CUES.isdisjoint(_bare(record.message))
+    changed = any(_is_done(each) and _changes(each, record.tools) for each in record.closed)
+    is_told = any(trim(sentence) in each.result["content"] for each in record.closed)
+    if not (is_list and changed) or is_told or any(word in _UNCLAIMED or word.endswith(("n't", "n’t")) for word in words):
+        return False
+    covered = {stem(word) for each in record.closed if _is_done(each) for word in _words_about(each)}
+    taken = {word for word in words if word in _bare(record.message) and word not in _COMMON}
+    return len({word for word in taken if stem(word) not in covered}) >= _BEYOND
+
+
+def _words_about(message: ToolMessage) -> list[str]:
+    """The words that a call and its result hold, and those for what it does."""
+    parts = parts_of(message.call["name"])
+    acts = [each for each in ACTS.values() if not set(parts).isdisjoint(each["calls"])]
+    told = f"{as_json(message.call['arguments'])} {message.result['content']}"
+    return [*parts, *_TERM.findall(told.lower()), *(word for each in acts for word in (*each["verbs"], *each["claims"]))]
+
+
+def _bare(text: str) -> set[str]:
+    return {word.bare for word in words_of(text)}
+
+
+def _changes(message: ToolMessage, tools: Sequence[Tool]) -> bool:
+    return any(tool["name"] == message.call["name"] and tool["category"] != "read" for tool in tools)
 
 
 def _is_claim(words: Sequence[str], at: int, sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> bool:

@@ -177,8 +177,9 @@ class TurnRunner:
         kept = without_false_claims(text, TurnRecord(state.message, state.closed, earlier, turn.snapshot["tools"]))
         if trim(kept) or kept == text:
             return kept
-        has_run = any(each.result["outcome"] == "ok" for each in state.closed)
-        return self._dependencies.copy.say("worded" if has_run else "unrecorded")
+        copy = self._dependencies.copy
+        ran = next((each for each in reversed(state.closed) if each.result["outcome"] == "ok"), None)
+        return copy.say("unrecorded") if ran is None else copy.explain_outcome(ran.call["name"], ran.result)
 
     async def _give_up(self, turn: LoopTurn, why: StuckReason) -> TurnOutcome:
         """End a turn in our own words. What is done stands, and what is not is named."""

@@ -10,6 +10,8 @@ import {
   isThing,
   missingThings,
 } from "./acts.ts";
+import { partsOf } from "./names.ts";
+import { stem } from "./ranking.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
@@ -51,6 +53,8 @@ const COMMON: ReadonlySet<string> = new Set([
   ...vocabulary.cues,
   ...ACTS.flatMap(([, { verbs }]) => verbs),
 ]);
+/** Words of the message that no call was about. One may be a word for what the call was about. */
+const BEYOND = 2;
 const BLOCK = /^(`{3,})\n(.*?)\n\1$/gms;
 const NUMBERED = /^[0-9]+: /;
 const SENTENCE = /[^\n]+?(?:[.!?]+(?=\s|$)|(?=\n)|$)\s*|\s+/g;
@@ -82,6 +86,7 @@ function isQuoted(block: string, { closed }: TurnRecord): boolean {
 function isFalse(sentence: string, asked: readonly AskedAct[], record: TurnRecord): boolean {
   const words = wordsOf(sentence).map(({ bare }) => bare);
   if (sentence.trim().endsWith("?")) return false;
+  if (goesBeyond(words, sentence, record)) return true;
   if (COMPLETIONS.has(words.join(" ")))
     return asked.some(({ things }) => things.length > 0) && !record.closed.some(isDone);
   return words.some((word, at) => {
@@ -89,6 +94,32 @@ function isFalse(sentence: string, asked: readonly AskedAct[], record: TurnRecor
     if (act === undefined) return false;
     return isClaim(act, words, at, sentence, asked, record) && !isRecorded(act, words, sentence, asked, record);
   });
+}
+
+/**
+ * Whether a sentence takes over of several wishes what no call was about: "the timer and the lamp are set", where only the timer
+ * was. Asked to tell of one call, a small model tells of the whole message.
+ */
+function goesBeyond(words: readonly string[], sentence: string, { message, closed, tools }: TurnRecord): boolean {
+  const asked = new Set(wordsOf(message).map(({ bare }) => bare));
+  const isList = /[,;]/.test(message) || vocabulary.cues.some((cue) => asked.has(cue));
+  const done = closed.filter(isDone);
+  const changes = ({ call }: ClosedCall) =>
+    tools.some(({ name, category }) => name === call.name && category !== "read");
+  const isTold = closed.some(({ result }) => result.content.includes(sentence.trim()));
+  if (!isList || !done.some(changes) || isTold) return false;
+  if (words.some((word) => UNCLAIMED.has(word) || /n['’]t$/.test(word))) return false;
+  const covered = new Set(done.flatMap(wordsAbout).map(stem));
+  const taken = words.filter((word) => asked.has(word) && !COMMON.has(word) && !covered.has(stem(word)));
+  return new Set(taken).size >= BEYOND;
+}
+
+/** The words that a call and its result hold, and those for what it does. */
+function wordsAbout({ call, result }: ClosedCall): string[] {
+  const parts = partsOf(call.name);
+  const acts = ACTS.filter(([, { calls }]) => calls.some((each) => parts.includes(each)));
+  const told = `${JSON.stringify(call.arguments)} ${result.content}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return [...parts, ...told, ...acts.flatMap(([, { verbs, claims }]) => [...verbs, ...claims])];
 }
 
 /** Whether the word at this place claims its act: one that the message asks for, or an own one about a thing by its name. */

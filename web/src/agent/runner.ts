@@ -3,7 +3,7 @@ import type { ClaimedMessage, ModelInfo, ToolCall, TurnSnapshot } from "../proto
 import { ConnectionLost, RpcError } from "../protocol/rpc.ts";
 import { leftUndone } from "./acts.ts";
 import { withoutFalseClaims } from "./claims.ts";
-import { copy, explainStuck, nameTheRest } from "./copy.ts";
+import { copy, explainOutcome, explainStuck, nameTheRest } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
 import type { TurnOutcome } from "./events.ts";
 import { explainFailure, observeRefusal } from "./gateway.ts";
@@ -194,7 +194,8 @@ export class TurnRunner {
     const earlier = turn.messages.flatMap((each) => (each.role === "tool" && each.turnId !== turn.id ? [each] : []));
     const kept = withoutFalseClaims(text, { message, closed, earlier, tools: turn.snapshot.tools });
     if (kept.trim() !== "" || kept === text) return kept;
-    return closed.some(({ result }) => result.outcome === "ok") ? copy.worded : copy.unrecorded;
+    const ran = closed.findLast(({ result }) => result.outcome === "ok");
+    return ran === undefined ? copy.unrecorded : explainOutcome(ran.call.name, ran.result);
   }
 
   /** End a turn in our own words. What is done stands, and what is not is named. */
