@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, assert_never
 
 from gateway.agent.acts import is_thing
 from gateway.agent.copy import Copy
@@ -94,6 +94,8 @@ def answer_figure(wish: str, source: ResultSource, copy: Copy) -> str | None:
             return _say_average(chosen, source, copy)
         case Figure.LARGEST | Figure.SMALLEST:
             return _say_extreme(figure, chosen, source, copy)
+        case _:
+            assert_never(figure)
 
 
 def _ends_early(text: str) -> bool:

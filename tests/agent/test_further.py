@@ -13,6 +13,7 @@ from gateway.agent.further import (
     further_call,
     left_open,
     looking_for,
+    pick_of,
     pointed_reading,
     resolved,
 )
@@ -73,3 +74,14 @@ def test_a_bare_name_is_read_where_the_listing_shows_it(case: dict[str, Any]) ->
     name, arguments = case["call"]
     found = resolved(ProposedCall(name, arguments), [closed(each) for each in case["calls"]], TOOLS)
     assert told(found) == case["resolved"]
+
+
+def test_a_folder_without_a_file_of_known_size_has_no_largest_one() -> None:
+    listing = closed(["list_directory", {"path": "notes"}, "notes holds 2 entries:\n- old/\n- there (a link)"])
+    assert pick_of("what does the largest file in notes/ say?", listing) is None
+
+
+def test_nothing_is_searched_where_no_tool_searches() -> None:
+    wish = "find the note that mentions Ana and tell me what she wants"
+    assert looking_for(wish, TOOLS) is not None
+    assert looking_for(wish, [tool for tool in TOOLS if tool["name"] == "read_file"]) is None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from itertools import count
 
 import pytest
 
+from gateway.agent.chained_prompt import chained_prefix
 from gateway.agent.events import (
     TokensCountedEvent,
     TurnOutcome,
 )
 from gateway.agent.lane import ProposedCall
+from gateway.agent.messages import AssistantMessage, UserMessage
 from gateway.agent.parse import MAX_REPLY
 from gateway.agent.ports import (
     CallDelta,
@@ -20,12 +23,15 @@ from gateway.agent.ports import (
     TextDelta,
     Usage,
 )
+from gateway.agent.prompts import action_prefix
 from gateway.agent.reply import MAX_CALLS
 from gateway.agent.retries import TurnLimits
 from gateway.agent.runner import TurnRunner
+from gateway.agent.tiers import prefix_for
 from gateway.agent.trajectory import TokenIds
 from gateway.core.errors import NotFound
-from tests.agent.scripted import COPY
+from gateway.core.vocabulary import Tier
+from tests.agent.scripted import COPY, WORDS, Stage
 from tests.agent.scripted_turns import DONE, LIST, NATIVE, SMALL, notices, raising, said, stage
 
 
@@ -158,3 +164,48 @@ async def test_a_call_of_a_person_that_cannot_begin_is_said() -> None:
     scene.gateway.handlers["turns/begin"] = raising(NotFound("there is no such conversation"))
     assert await scene.runner().call("/call x", ProposedCall("x", {})) is None
     assert notices(scene.events) == [COPY.say("notThere")]
+
+
+CHAINED = {**SMALL, "tier": "chained"}
+
+
+def listing(folder: str) -> str:
+    return json.dumps({"tool": "list_directory", "arguments": {"path": folder}})
+
+
+async def test_a_chained_model_that_goes_in_a_circle_is_stopped() -> None:
+    scene = stage(*(listing(folder) for folder in ("a", "b", "a", "b")), results=(DONE,) * 4)
+    assert await scene.runner().run("look into a and b", CHAINED) is TurnOutcome.CAPPED
+    assert said(scene.events) == [COPY.say("looped")]
+    assert len(scene.gateway.params_of("tools/invoke")) == 4
+
+
+async def test_a_chained_model_is_shown_a_summary_of_what_is_too_long() -> None:
+    history = [
+        each
+        for number in range(12)
+        for each in (UserMessage(f"old_{number}", f"hello {number} {'x' * 900}"), AssistantMessage(f"old_{number}", "Hi."))
+    ]
+    scene = stage("They said hello.", '{"answer":"You are welcome!"}')
+    runner = Stage(scene.gateway, scene.chat, messages=history).runner()
+    assert await runner.run("thanks", CHAINED) is TurnOutcome.ANSWERED
+    assert "They said hello." in json.dumps(scene.chat.requests[-1].messages)
+
+
+async def test_an_action_is_not_begun_once_the_steps_of_the_turn_are_used_up() -> None:
+    scene = stage(listing("photos/"), "It holds a.", listing("videos/"), limits=TurnLimits(1, 30))
+    assert await scene.runner().run("list photos/ and videos/", SMALL) is TurnOutcome.CAPPED
+    assert len(scene.gateway.params_of("tools/invoke")) == 1
+    assert COPY.say("capped") in said(scene.events)[-1]
+
+
+async def test_a_model_that_has_no_words_after_its_call_leaves_the_result_to_speak() -> None:
+    scene = stage(listing("notes"), '{"answer":""}')
+    assert await scene.runner().run("list notes", CHAINED) is TurnOutcome.ANSWERED
+    assert said(scene.events) == []
+
+
+@pytest.mark.parametrize("tier", [None, Tier.NATIVE, Tier.SINGLE])
+def test_only_a_chained_model_begins_with_examples_that_go_on(tier: Tier | None) -> None:
+    assert prefix_for(tier, [], WORDS) == action_prefix([], WORDS)
+    assert prefix_for(Tier.CHAINED, [], WORDS) == chained_prefix([], WORDS)
