@@ -49,7 +49,7 @@ def run(*arguments: str) -> tuple[int, str]:
 def test_list_shows_the_default_and_what_is_here(folder: Path) -> None:
     (folder / "tiny.gguf").write_bytes(WEIGHTS)
     code, output = run("list")
-    default, _, tiny = output.splitlines()
+    default, *_, tiny = output.splitlines()
     assert code == 0
     assert default.startswith("* qwen2.5-coder-0.5b")
     assert "here" not in default
