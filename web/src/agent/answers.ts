@@ -90,7 +90,7 @@ export function missedQuote(answer: string, wish: string, message: ToolMessage):
   const { name, text, hasLines } = sourceOf(message);
   const line = hasLines ? missedLine(answer, wish, text, name) : null;
   if (line === null) return null;
-  return `${copy.quoted} ${cited(name, [line])}:\n\n${excerptOf(linesOf(text)[line - 1] ?? "").text}`;
+  return `${copy.quoted} ${cited(name, [line])}:\n\n${excerptOf(linesOf(text)[line - 1] as string).text}`;
 }
 
 /** A sentence, and below it the lines of a result that a question comes closest to. */

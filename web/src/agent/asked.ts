@@ -6,7 +6,7 @@ import { isObject } from "./parse.ts";
 import { stem, termsIn } from "./ranking.ts";
 import { requiredOf } from "./render.ts";
 import { vocabulary } from "./vocabulary.ts";
-import { QUOTED, wordsOf } from "./words.ts";
+import { QUOTED, type Word, wordsOf } from "./words.ts";
 
 /*
  * Whether a call has a reason in what the person said: the gate before a small model's choice becomes a call.
@@ -127,7 +127,7 @@ function isNamed(path: string, message: string): boolean {
   return said.some(
     ({ start, end }, at) =>
       at > 0 &&
-      vocabulary.namingWords.includes(said[at - 1]?.bare ?? "") &&
+      vocabulary.namingWords.includes((said[at - 1] as Word).bare) &&
       bareThing(message.slice(start, end)) === path,
   );
 }

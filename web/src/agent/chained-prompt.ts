@@ -57,7 +57,7 @@ export function asDialogue(messages: readonly Message[]): ChatMessage[] {
 function made(tool: ToolDescriptor): Dialogue {
   const { user, reply } = makeExample(tool);
   const { result, answer } = words.chained.made;
-  return { user, steps: [{ tool: tool.name, arguments: reply.arguments ?? {}, result }], answer };
+  return { user, steps: [{ tool: tool.name, arguments: reply.arguments as ToolCall["arguments"], result }], answer };
 }
 
 /** An example as the conversation that it is. */

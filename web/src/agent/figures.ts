@@ -98,7 +98,7 @@ function choose(wish: string, source: ResultSource, table: Table): Chosen | null
   if (rows === undefined) return null;
   const read = readQuantities(rows.flatMap(({ cells }) => numbersIn(cells[column] as string)));
   if (read === null) return null;
-  const name = numeric.length > 1 ? (table.columns[column] ?? "") : "";
+  const name = numeric.length > 1 ? (table.columns[column] as string) : "";
   return { rows, ...read, column: name, leftOut: table.totals };
 }
 

@@ -87,8 +87,8 @@ function asksOfFile(wish: string): boolean {
   const at = Math.max(0, first);
   if (!asksAboutContent(wish) || words[at] === "where") return false;
   const namesFile =
-    first >= 0 && WHICH.has(words[at] ?? "") && words.slice(at + 1, at + 4).some((word) => NOUNS.has(word));
-  return !(namesFile && count === 1 && !HELPERS.has(words[at + 1] ?? ""));
+    first >= 0 && WHICH.has(words[at] as string) && words.slice(at + 1, at + 4).some((word) => NOUNS.has(word));
+  return !(namesFile && count === 1 && !HELPERS.has(words[at + 1] as string));
 }
 
 /** The folder that a wish is confined to, without the slash at its end; empty where it names none. */

@@ -76,10 +76,10 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
     const picked = calls.length === 1 ? pickOf(wish, first) : null;
     return picked === null ? null : read(picked);
   }
-  const finding = findingOf(wish, calls);
+  const finding = findingOf(wish, first);
   if (finding === null || !searches(first)) return null;
   const found = calls.filter(({ call }) => call.name === first.call.name);
-  const files = rankedFiles(finding, found.at(-1) ?? first);
+  const files = rankedFiles(finding, found.at(-1) as ToolMessage);
   if (files.length === 0) {
     const tried = new Set(
       found.flatMap(({ call }) => Object.values(call.arguments)).map((value) => String(value).toLowerCase()),
@@ -97,7 +97,7 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
 /** Of the calls of an action the one that answers it: what was read and holds most of the question, else the last. */
 export function answeringCall(wish: string, calls: readonly ToolMessage[], tools: Tools): ToolMessage {
   const reader = readerAmong(tools);
-  const finding = findingOf(wish, calls);
+  const finding = findingOf(wish, calls[0] as ToolMessage);
   const read = calls.filter(({ call }) => call.name === reader?.name);
   if (finding === null || read.length < 2) return calls.at(-1) as ToolMessage;
   const wanted = wantedBy(finding);
@@ -119,7 +119,7 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
     const files = table?.listing === true ? filesOf(table) : [];
     return files.length === 0 ? null : fill(copy.notPicked, () => quoted(files.map(({ name }) => name)));
   }
-  const finding = findingOf(wish, calls);
+  const finding = findingOf(wish, calls[0] as ToolMessage);
   if (finding === null || !searches(last)) return null;
   const names = quoted(rankedFiles(finding, last));
   const sentence = names === "" ? copy.notFound : copy.severalFound;
@@ -171,8 +171,8 @@ function spellings(path: string): string[] {
 }
 
 /** What is looked for: by the words of the wish, or by the search that the model chose for it. */
-function findingOf(wish: string, [first]: readonly ToolMessage[]): SoughtText | null {
-  const query = Object.entries(first?.call.arguments ?? {}).find(
+function findingOf(wish: string, first: ToolMessage): SoughtText | null {
+  const query = Object.entries(first.call.arguments).find(
     ([name, value]) => slotOf(name) === "query" && typeof value === "string",
   )?.[1];
   return findingIn(wish) ?? (typeof query === "string" ? sought(wish, query) : null);
@@ -211,7 +211,7 @@ function chosen(pick: FilePick, files: readonly ListedFile[]): string | null {
   if (pick === "only") return one(files);
   if (pick === "newest" || pick === "oldest") {
     const days = files.map(({ name }) => DAY.exec(name)?.[0] ?? "");
-    const best = (pick === "newest" ? days.toSorted().at(-1) : days.toSorted()[0]) ?? "";
+    const best = pick === "newest" ? days.toSorted().at(-1) : days.toSorted()[0];
     return days.includes("") ? null : one(files.filter((_, at) => days[at] === best));
   }
   const sizes = files.map(({ size }) => size);

@@ -90,7 +90,7 @@ export function missedLine(answer: string, question: string, text: string, name 
   const most = Math.max(0, ...held);
   const at = held.indexOf(most);
   if (most < 2 || held.lastIndexOf(most) !== at) return null;
-  const own = (lines[at] ?? []).filter((term) => !asked.has(term) && !LIGHT.has(term));
+  const own = (lines[at] as string[]).filter((term) => !asked.has(term) && !LIGHT.has(term));
   const said = new Set(termsIn(answer));
   return own.length > 0 && !own.some((term) => said.has(term)) ? at + 1 : null;
 }

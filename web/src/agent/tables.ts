@@ -106,8 +106,8 @@ function jsonTable(text: string): Table | null {
 /** A list, or the only one of an object. */
 function listIn(value: unknown): unknown[] | null {
   if (Array.isArray(value)) return value;
-  if (!isObject(value)) return null;
-  const [list, ...more] = Object.values(value).filter((each) => Array.isArray(each));
+  // The text begins with a bracket, so what is no list is an object.
+  const [list, ...more] = Object.values(value as object).filter((each) => Array.isArray(each));
   return list === undefined || more.length > 0 ? null : list;
 }
 
