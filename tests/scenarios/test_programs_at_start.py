@@ -61,7 +61,8 @@ async def test_a_name_that_is_taken_or_looks_taken_stops_the_start_unless_the_bu
     assert "tool 1 `read_fi1e`: this name is taken by builtin (it looks like `read_file`)" in output
     (gateway.home / "tools.json").write_text(json.dumps([entry]))
     code, output = await gateway.run("doctor", "--tools", "tools.json")
-    assert "FIX   tools:" in output
+    # As the agent in the terminal takes it: in place of the built-in tools.
+    assert "beside the built-in tools, as `serve` has them, not so" in output
     code, output = await gateway.run("doctor", "--tools", "tools.json", "--no-builtin-tools")
     assert "read_file (execute, tools:tools.json): Runs: cat -- {value}" in output
     code, output = await gateway.run("serve", "--tools", "missing.json")
