@@ -29,7 +29,8 @@ async def gateway(
     example: Walkthrough, model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[GatewayProcess]:
     home = tmp_path_factory.mktemp(example.name)
-    process = make_gateway(home, COUNTERSIGN_MODEL_URL=model.url, COUNTERSIGN_TOOLS_MODULES="[]", **settings_of(example))
+    tried = {"COUNTERSIGN_MODEL_URL": model.url, "COUNTERSIGN_MODEL_TIER": "native", "COUNTERSIGN_TOOLS_MODULES": "[]"}
+    process = make_gateway(home, **tried, **settings_of(example))
     shutil.copytree(EXAMPLES / example.name / workspace_of(example), process.workspace, dirs_exist_ok=True)
     await process.start()
     yield process
