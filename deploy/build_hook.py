@@ -12,6 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUNDLED = {
+    "eval": "gateway/eval",
     "loop": "gateway/loop",
     "migrations": "gateway/migrations",
     "policy": "gateway/policy",

@@ -40,7 +40,14 @@ _CUT: Final = re.compile(r"…\[truncated \d+ bytes\]\Z")
 
 
 async def play(
-    case: Case, world: CaseWorkspace, backend: InferenceBackend, guards: frozenset[Guard], tier: Tier = Tier.SINGLE
+    case: Case,
+    world: CaseWorkspace,
+    backend: InferenceBackend,
+    guards: frozenset[Guard],
+    tier: Tier = Tier.SINGLE,
+    *,
+    context_tokens: int = _CONTEXT,
+    is_local: bool = True,
 ) -> Attempt:
     """Let the loop do the case with this model. Raises ModelUnavailable."""
     gateway = _Gateway(world)
@@ -65,8 +72,8 @@ async def play(
     model = {
         "id": "measured",
         "backend": "llama.cpp",
-        "local": True,
-        "contextTokens": _CONTEXT,
+        "local": is_local,
+        "contextTokens": context_tokens,
         "outputTokens": 1024,
         "supportsTools": tier is Tier.NATIVE,
         "tier": tier.value,

@@ -5,29 +5,38 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+import gateway
 from eval.cases import Case, dump
 from eval.contenders import Contender
 from eval.scoring import Attempt
+from gateway.shipped import shipped_folder
 
 ROOT: Final = Path(__file__).parents[1]
 
 _HERE: Final = Path(__file__).parent
+_GATEWAY: Final = Path(gateway.__file__).parent
+_WORDS: Final = sorted(
+    (file for file in shipped_folder("loop").iterdir() if file.name.endswith(".json")), key=lambda file: file.name
+)
+"""The files of `loop/`, beside the package in a checkout and inside it elsewhere."""
+
 _SHARED: Final = (
     *sorted((_HERE / "sets").glob("*.json")),
     *(_HERE / name for name in ("claims.py", "long_files.py", "workspaces.py")),
-    ROOT / "gateway" / "adapters" / "tools" / "builtin" / "workspace.py",
+    _GATEWAY / "adapters" / "tools" / "builtin" / "workspace.py",
 )
-_BASELINES: Final = (_HERE / "plain.py", _HERE / "few_shot.py", ROOT / "loop" / "prompts.json")
+_BASELINES: Final = (_HERE / "plain.py", _HERE / "few_shot.py", *(each for each in _WORDS if each.name == "prompts.json"))
 _LOOP: Final = (
     _HERE / "loop.py",
-    *(path for path in sorted((ROOT / "gateway" / "agent").glob("*.py")) if path.stem not in {"rollout", "traces", "trajectory"}),
-    *sorted((ROOT / "loop").glob("*.json")),
+    *(path for path in sorted((_GATEWAY / "agent").glob("*.py")) if path.stem not in {"rollout", "traces", "trajectory"}),
+    *_WORDS,
 )
 """The files that decide what a model is shown. An outcome from before a change of any is not used again."""
 
@@ -92,7 +101,7 @@ class Records:
         return [(case, record) for case, record in found if record is not None]
 
 
-def _digest_of(files: Iterable[Path]) -> bytes:
+def _digest_of(files: Iterable[Path | Traversable]) -> bytes:
     seen = hashlib.sha256()
     for path in files:
         seen.update(path.name.encode() + b"\0" + path.read_bytes())

@@ -62,6 +62,11 @@ class Measured:
     on: str
 
 
+def words_of(kind: Kind) -> str:
+    """What a case of that kind tries, for people."""
+    return _KINDS[kind]
+
+
 def rank_of(outcomes: Outcomes) -> int:
     """The tool-call rank: percent of the hold-out cases that are complete."""
     return _percent(*_complete(outcomes, Split.HOLD_OUT))

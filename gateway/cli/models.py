@@ -14,10 +14,13 @@ from gateway.adapters.inference.catalog import ModelEntry, PublisherSource, load
 from gateway.adapters.inference.diagnosis import free_disk
 from gateway.adapters.inference.fetch import SPARE_BYTES, Report, fetch_model, is_present, weights_path
 from gateway.adapters.inference.machine_memory import total_memory
-from gateway.adapters.inference.recommend import Machine, Objection, Recommendation, memory_wanted, recommend
+from gateway.adapters.inference.profiles import ProfileStore
+from gateway.adapters.inference.recommend import Machine, Objection, Recommendation, memory_wanted, recommend, with_profile
 from gateway.adapters.inference.sentence_file import NAME as SENTENCES
 from gateway.adapters.inference.sentence_source import fetch_sentence_model
+from gateway.cli.model_check import check
 from gateway.cli.model_presets import presets
+from gateway.settings_reading import load_settings
 
 _MIB = 1 << 20
 _USE = {True: "commercial use allowed", False: "no commercial use", None: "commercial use unknown"}
@@ -33,6 +36,7 @@ def models() -> None:
 
 
 models.add_command(presets)
+models.add_command(check)
 
 
 @models.command("list")
@@ -118,13 +122,16 @@ def path(name: str) -> None:
 
 @models.command("recommend")
 @click.option("--private-use", is_flag=True, help="Also consider licences that allow no commercial use.")
-def recommend_model(private_use: bool) -> None:
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder with what `models check` measured.")
+def recommend_model(private_use: bool, state: Path | None) -> None:
     """Say which model calls tools best here: allowed by its licence, measured, and within this machine's memory and disk.
 
-    Exit status 1 when there is none.
+    Measured is what the catalogue has a rank for, or what `countersign models check` has run all cases with. Exit status 1 when
+    there is none.
     """
     folder = models_folder(os.environ)
-    entries = load_catalog(folder).models
+    profiles = ProfileStore(load_settings(state=state).state)
+    entries = [with_profile(entry, profiles.read(entry.id)) for entry in load_catalog(folder).models]
     machine = Machine(total_memory(), free_disk(folder))
     here = [entry.name for entry in entries if is_present(entry, folder)]
     chosen = recommend(entries, machine, here=here, commercial=not private_use)
@@ -148,7 +155,7 @@ def _explain(entry: ModelEntry, objection: Objection, machine: Machine, chosen: 
         case Objection.LICENCE:
             return f"its licence is {entry.licence}, {_USE[entry.commercial_use]}"
         case Objection.UNMEASURED:
-            return "nobody has measured how well it calls tools; `make eval` does"
+            return "nobody has measured how well it calls tools; `countersign models check` does"
         case Objection.MEMORY:
             return f"it wants a machine with {_size_of(memory_wanted(entry))} of memory, this one has {_size_of(machine.memory)}"
         case Objection.DISK:

@@ -6,6 +6,7 @@ Interpreters are those of this machine; a version that is missing is skipped by 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
+from gateway.adapters.inference.scripted import Reply, ScriptedBackend
 from tests.fakes.openai_server import openai_app, serving
 from tests.harness.process import GatewayProcess
 
@@ -91,7 +92,7 @@ def test_the_wheel_holds_every_file_that_is_not_python(wheel: Path) -> None:
         *(f"gateway/web/dist/{app}/index.html" for app in APPS),
         *(
             str(Path("gateway") / path.relative_to(ROOT))
-            for folder in ("loop", "migrations", "policy")
+            for folder in ("eval", "loop", "migrations", "policy")
             for path in tracked_in(folder)
         ),
         *(str(path.relative_to(ROOT)) for path in tracked_in("gateway") if path.suffix != ".py"),
@@ -160,7 +161,7 @@ def installation(request: pytest.FixtureRequest, wheel: Path, tmp_path: Path) ->
 
 @pytest.mark.registry
 async def test_an_installed_wheel_serves_both_apps_and_answers_in_the_terminal(installation: Installation) -> None:
-    backend = ScriptedBackend(in_order(Reply("The wheel answers.")))
+    backend = ScriptedBackend(lambda _asked: Reply("The wheel answers."))
     async with serving(openai_app(backend)) as url:
         gateway = GatewayProcess(
             installation.home,
@@ -177,10 +178,13 @@ async def test_an_installed_wheel_serves_both_apps_and_answers_in_the_terminal(i
         asked = await installation.command(gateway, "agent", url, "--single", "Who answers?")
         tested = await installation.command(gateway, "policy", "test")
         doctor = await installation.command(gateway, "doctor")
+        checked = await installation.command(gateway, "models", "check", url, "--sample", "1", "--json")
     assert (asked.returncode, asked.stdout) == (0, "The wheel answers.\n"), asked.stderr
     assert tested.returncode == 0, tested.stdout
     assert re.search(rf"web apps: built in {re.escape(str(installation.environment))}/lib/.*/gateway/web/dist", doctor.stdout)
     assert str(ROOT) not in doctor.stdout
+    assert checked.returncode == 0, checked.stderr
+    assert len(json.loads(checked.stdout)["kinds"]) == json.loads(checked.stdout)["cases"] > 10
 
 
 async def get(gateway: GatewayProcess, origin: str, path: str) -> int:

@@ -17,6 +17,7 @@ from gateway.runtime.ports import Clock, InferenceBackend, ModelInfo, ModelState
 from gateway.sandbox.job import SandboxPreference
 
 if TYPE_CHECKING:
+    from gateway.adapters.inference.profiles import ProfileStore
     from gateway.adapters.inference.remote import RemoteBackend
     from gateway.adapters.inference.warm_prefix import PrefixState
 
@@ -153,15 +154,21 @@ def tiered(backend: ManagedBackend, choice: ModelChoice, clock: Clock) -> Manage
         return backend
     # Its module tries models with the whole loop, and a gateway without a model needs neither.
     from gateway.adapters.inference.local import LocalBackend
-    from gateway.adapters.inference.profiles import ProfileStore
     from gateway.adapters.inference.tiered import TieredBackend, TieredLocalBackend, TriableBackend
 
-    profiles = ProfileStore(choice.state)
+    profiles = profiles_of(choice)
     if isinstance(backend, LocalBackend):
         return TieredLocalBackend(backend, backend, tier=choice.tier, profiles=profiles, clock=clock)
     if isinstance(backend, TriableBackend):
         return TieredBackend(backend, tier=choice.tier, profiles=profiles, clock=clock)
     return backend
+
+
+def profiles_of(choice: ModelChoice) -> ProfileStore:
+    """Where what was found out about the models of a choice is kept."""
+    from gateway.adapters.inference.profiles import ProfileStore
+
+    return ProfileStore(choice.state)
 
 
 def build_models(choice: ModelChoice, clock: Clock) -> ManagedBackend:

@@ -9,6 +9,7 @@ from typing import Final
 
 from gateway.adapters.inference.catalog import ModelEntry
 from gateway.adapters.inference.fetch import SPARE_BYTES
+from gateway.adapters.inference.profiles import ModelProfile
 
 BESIDE_BYTES: Final = 1_000_000_000
 """Memory for a browser and the gateway, for models whose entry does not say what machine they need."""
@@ -63,6 +64,14 @@ def memory_wanted(entry: ModelEntry) -> int | None:
     if entry.min_machine_bytes is not None:
         return entry.min_machine_bytes
     return None if entry.approx_peak_ram_bytes is None else entry.approx_peak_ram_bytes + BESIDE_BYTES
+
+
+def with_profile(entry: ModelEntry, profile: ModelProfile | None) -> ModelEntry:
+    """The entry with what was measured here in place of what the catalogue says, if all cases were run."""
+    if profile is None or profile.whole_rank is None:
+        return entry
+    peak = profile.memory or entry.approx_peak_ram_bytes
+    return entry.model_copy(update={"tool_call_rank": profile.whole_rank, "approx_peak_ram_bytes": peak})
 
 
 def _order(entry: ModelEntry) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Final, Protocol, runtime_checkable
 from gateway.adapters.inference.backend_chat import BackendChat
 from gateway.adapters.inference.factory import ManagedBackend
 from gateway.adapters.inference.profiles import ModelProfile, ProfileStore
-from gateway.adapters.inference.tier_probe import probe_tier
+from gateway.adapters.inference.tier_probe import ReportProgress, probe_tier
 from gateway.adapters.inference.warm_prefix import PrefixState
 from gateway.agent.ports import ChatFailure
 from gateway.agent.trajectory import TokenIds
@@ -47,7 +47,7 @@ class TieredBackend:
         self._tier = tier
         self._profiles = profiles
         self._clock = clock
-        self._found: dict[str, Tier] = {}
+        self._found: dict[str, ModelProfile] = {}
         self._finding: asyncio.Task[None] | None = None
         self._trying = ""
 
@@ -77,6 +77,7 @@ class TieredBackend:
     async def models(self) -> Sequence[ModelInfo]:
         """Those of the inner backend. One that is being tried has no tier yet."""
         models = await self._inner.models()
+        await self._look_up(models)
         if self._is_untried(models):
             self._find_out()
         return tuple(self._with_tier(model) for model in models)
@@ -100,24 +101,33 @@ class TieredBackend:
         return is_over and is_ready and any(self._tier_of(model) is None for model in models)
 
     def _tier_of(self, model: ModelInfo) -> Tier | None:
-        return self._tier or model.tier or self._found.get(model.id)
+        known = self._found.get(model.id)
+        if self._tier is None and known is not None and known.is_checked:
+            return known.tier
+        return self._tier or model.tier or (None if known is None else known.tier)
 
     def _with_tier(self, model: ModelInfo) -> ModelInfo:
-        tier = self._tier_of(model)
+        tier, known = self._tier_of(model), self._found.get(model.id)
+        if known is not None and model.tool_call_rank is None:
+            model = replace(model, tool_call_rank=known.whole_rank)
         return model if tier is None else replace(model, tier=tier, supports_tools=tier is Tier.NATIVE)
+
+    async def _look_up(self, models: Sequence[ModelInfo]) -> None:
+        """Read what is kept of them: `countersign models check` may have measured one since."""
+        for model in models if self._tier is None else ():
+            known = await asyncio.to_thread(self._profiles.read, model.id)
+            if known is not None:
+                self._found[model.id] = known
 
     def _find_out(self) -> None:
         if self._tier is None:
             self._finding = asyncio.create_task(self._find(), name="model-trial")
 
     async def _find(self) -> None:
-        for model in await self._inner.models():
-            if self._tier_of(model) is not None:
-                continue
-            known = await asyncio.to_thread(self._profiles.read, model.id)
-            if known is not None:
-                self._found[model.id] = known.tier
-            elif (await self._inner.settle()).phase is ModelPhase.READY:
+        models = await self._inner.models()
+        await self._look_up(models)
+        for model in models:
+            if self._tier_of(model) is None and (await self._inner.settle()).phase is ModelPhase.READY:
                 await self._try(model)
 
     async def _try(self, model: ModelInfo) -> None:
@@ -128,27 +138,31 @@ class TieredBackend:
         self._trying = f"{model.display_name} is used for the first time: trying which loop it can carry"
         _LOG.warning("%s; COUNTERSIGN_MODEL_TIER says it instead", self._trying)
         try:
-            chat = BackendChat(self._inner, model.display_name)
-            takes_tools = await self._inner.takes_tools()
-            probe = await probe_tier(chat, takes_tools=takes_tools, context_tokens=model.context_tokens, report=report)
+            profile = await try_model(self._inner, model, self._clock, report)
         except (ChatFailure, GatewayError) as error:
             _LOG.warning("%s could not be tried: %s", model.display_name, error.message)
             return
         finally:
             self._trying = ""
-        self._found[model.id] = probe.tier
-        day = rfc3339(self._clock.now())[:10]
-        profile = ModelProfile(
-            id=model.id,
-            title=model.display_name,
-            tier=probe.tier,
-            requests=probe.requests,
-            on=day,
-            native=probe.native,
-            chained=probe.chained,
-        )
+        self._found[model.id] = profile
         await asyncio.to_thread(self._profiles.write, profile)
-        _LOG.warning("%s: its loop is `%s`, after %d requests", model.display_name, probe.tier.value, probe.requests)
+        _LOG.warning("%s: its loop is `%s`, after %d requests", model.display_name, profile.tier.value, profile.requests)
+
+
+async def try_model(backend: StartedBackend, model: ModelInfo, clock: Clock, report: ReportProgress) -> ModelProfile:
+    """What trying a model that is ready shows, not kept yet. Raises ChatFailure, GatewayError."""
+    chat = BackendChat(backend, model.display_name)
+    takes_tools = await backend.takes_tools()
+    probe = await probe_tier(chat, takes_tools=takes_tools, context_tokens=model.context_tokens, report=report)
+    return ModelProfile(
+        id=model.id,
+        title=model.display_name,
+        tier=probe.tier,
+        requests=probe.requests,
+        on=rfc3339(clock.now())[:10],
+        native=probe.native,
+        chained=probe.chained,
+    )
 
 
 @runtime_checkable

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from gateway.adapters.inference.profiles import ModelProfile, ProfileStore
 from gateway.cli.models import models
 from gateway.core.errors import Misconfigured, ModelUnavailable
+from gateway.core.vocabulary import Tier
 
 from .conftest import SHA256, WEIGHTS
 
@@ -126,3 +128,18 @@ def test_recommend_reports_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     code, output = run("recommend")
     assert code == 0
     assert "not qwen2.5-coder-1.5b: it needs 1321 MiB of disk, 953 MiB are free" in output
+
+
+def test_recommend_goes_by_what_was_measured_here_with_all_cases(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_machine(monkeypatch, memory=8_000_000_000, disk=10_000_000_000)
+    store = ProfileStore(folder / "state")
+    asked = ("recommend", "--private-use", "--state", str(folder / "state"))
+    profile = ModelProfile(
+        id=f"{SHA256}:qwen2", title="Tiny", tier=Tier.NATIVE, requests=5, on="2026-03-10", rank=99, memory=300_000_000, sample=2
+    )
+    store.write(profile)
+    assert "not tiny: nobody has measured how well it calls tools" in run(*asked)[1]
+    store.write(profile.model_copy(update={"sample": None}))
+    code, output = run(*asked)
+    assert (code, output.splitlines()[0]) == (0, "tiny: Tiny")
+    assert "99 % of the measured cases complete" in output
