@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, Final, cast
 
 from gateway.agent.acts import bare_thing, is_thing
+from gateway.agent.affairs import own_queries
 from gateway.agent.browser import as_json
 from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
@@ -36,7 +37,7 @@ _WEAK_WORDS: Final = frozenset(
 )
 """Words that are said of everything, and tell nothing of a tool by themselves."""
 
-_WEAK: Final = frozenset(map(stem, _WEAK_WORDS))
+WEAK_STEMS: Final = frozenset(map(stem, _WEAK_WORDS))
 
 _REFERENCES: Final = frozenset(VOCABULARY.file_references)
 _OWNERS: Final = frozenset(VOCABULARY.owners)
@@ -67,9 +68,9 @@ def is_asked_for(
     if pointed is not None and _is_named(pointed, message):
         return True
     if tool["category"] == "read":
-        return _may_look(arguments, words, said, known, is_shipped=bool(examples))
+        return _may_look(arguments, message, said, known, is_shipped=bool(examples))
     if pointed is not None:
-        return _bare_path(pointed).lower() in words and not (said & known) <= _WEAK
+        return _bare_path(pointed).lower() in words and not (said & known) <= WEAK_STEMS
     return not said.isdisjoint(known) or _copies(arguments.values(), said)
 
 
@@ -91,14 +92,16 @@ def _words_in(text: str) -> list[str]:
     return [word.bare for word in words_of(text) if not is_thing(text[word.start : word.end])]
 
 
-def _may_look(arguments: Mapping[str, Json], words: Sequence[str], said: set[str], known: set[str], *, is_shipped: bool) -> bool:
+def _may_look(arguments: Mapping[str, Json], message: str, said: set[str], known: set[str], *, is_shipped: bool) -> bool:
+    words = [word.bare for word in words_of(message)]
     common = said & known
-    if common - _WEAK or len(common) > 1 or (common and len(words) <= _FEW):
+    if common - WEAK_STEMS or len(common) > 1 or (common and len(words) <= _FEW):
         return True
     paths = [_text_of(value) for key, value in arguments.items() if slot_of(key) is Slot.PATH]
     if common and (_is_said(paths, words) or not _PLACES.isdisjoint(words)):
         return True
-    if not _OWNERS.isdisjoint(words) and any(slot_of(key) is Slot.QUERY for key in arguments):
+    is_own = not _OWNERS.isdisjoint(words) or bool(own_queries(message))
+    if is_own and any(slot_of(key) is Slot.QUERY for key in arguments):
         return True
     # A tool that somebody brought may be known by words that stand nowhere; what it is asked about is the only trace.
     return not is_shipped and _copies(arguments.values(), said)
@@ -137,7 +140,7 @@ def _is_named(path: str, message: str) -> bool:
 
 def _copies(values: Iterable[Json], said: set[str]) -> bool:
     """Whether an argument repeats a word of the message that tells something."""
-    return any(not (set(terms_in(as_json(value))) - _WEAK).isdisjoint(said) for value in values)
+    return any(not (set(terms_in(as_json(value))) - WEAK_STEMS).isdisjoint(said) for value in values)
 
 
 def _text_of(value: Json) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
+from gateway.agent.affairs import own_queries
 from gateway.agent.browser import trim
 from gateway.agent.questions import asks_about_content
 from gateway.agent.ranking import stem
@@ -57,20 +58,33 @@ _MOST_WORDS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class SoughtText:
-    """What to look for, in which folder (empty for all), and what the wish asks of the file."""
+    """What to look for, in which folder (empty for all), and what the wish asks of the file. `others` is what else to look for
+    where nothing holds the query, in this order; `own`: the wish has no word of files."""
 
     query: str
     folder: str
     asked: str
+    others: tuple[str, ...] = ()
+    own: bool = False
 
 
 def finding_in(wish: str) -> SoughtText | None:
-    """The two halves of a wish to find a text and be told of it; None for any other wish, and where it names a file."""
+    """What a wish to find a text and be told of it looks for and asks, or a question about the person's own affairs; None for any
+    other wish, and where it names a file."""
     words = words_of(wish)
     if any(is_thing(name) and not name.endswith("/") for name in (bare_thing(wish[word.start : word.end]) for word in words)):
         return None
     if any(each.act != READING for each in asked_acts(wish)):
         return None
+    return _described_in(wish) or _own_in(wish)
+
+
+def _own_in(wish: str) -> SoughtText | None:
+    queries = own_queries(wish)
+    return SoughtText(queries[0], folder_in(wish), wish, tuple(queries[1:]), own=True) if queries else None
+
+
+def _described_in(wish: str) -> SoughtText | None:
     halves = _FINDS.search(trim(wish))
     clause, asked = (halves[1], halves[2]) if halves else (wish, wish)
     # A second thing to do in the other half would be lost.
@@ -78,7 +92,7 @@ def finding_in(wish: str) -> SoughtText | None:
         return None
     described = (_DESCRIBED if halves else _MEANT).search(clause)
     query = _query_of(described[1] if described else clause) if halves or described else ""
-    return SoughtText(query, folder_in(clause), asked) if query else None
+    return SoughtText(query, folder_in(clause), asked, tuple(shorter_queries(query))) if query else None
 
 
 def sought(wish: str, query: str) -> SoughtText | None:
@@ -87,7 +101,7 @@ def sought(wish: str, query: str) -> SoughtText | None:
     words = words_of(wish)
     if any(is_thing(wish[word.start : word.end]) for word in words) or any(each.act != READING for each in asked_acts(wish)):
         return None
-    return SoughtText(query, folder_in(wish), wish) if _asks_of_file(wish) else None
+    return SoughtText(query, folder_in(wish), wish, tuple(shorter_queries(query))) if _asks_of_file(wish) else None
 
 
 def _asks_of_file(wish: str) -> bool:

@@ -44,9 +44,16 @@ def _is_asked_for(message: str, call: Call, closed: Sequence[ToolMessage], tool:
 
 
 def _is_used_up(each: AskedAct, asked: Sequence[AskedAct], closed: Sequence[ToolMessage]) -> bool:
-    """Whether as many calls were made for an act as the message asks for."""
-    wanted = sum(max(1, len(one.things)) for one in asked if one.act == each.act)
-    return sum(not set(parts_of(one.call["name"])).isdisjoint(ACTS[each.act]["calls"]) for one in closed) >= wanted
+    """Whether as many calls were made for an act as the message asks for. A call is one act, though its tool may serve several:
+    the one whose thing it names, else the first that is left."""
+    left = [max(1, len(one.things)) for one in asked]
+    for made in closed:
+        parts = set(parts_of(made.call["name"]))
+        possible = [at for at, one in enumerate(asked) if left[at] and not parts.isdisjoint(ACTS[one.act]["calls"])]
+        named = [at for at in possible if any(is_about(made.call, thing) for thing in asked[at].things)]
+        for at in (named or possible)[:1]:
+            left[at] -= 1
+    return left[asked.index(each)] == 0
 
 
 def _names_thing(asked: AskedAct, call: Call) -> bool:

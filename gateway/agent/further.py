@@ -12,8 +12,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gateway.agent.acts import READING, asked_acts, is_thing
+from gateway.agent.affairs import spends
+from gateway.agent.asked import WEAK_STEMS, known_by
 from gateway.agent.copy import Copy
-from gateway.agent.finding import SoughtText, finding_in, folder_in, shorter_queries, sought
+from gateway.agent.figures import asks_for_figure
+from gateway.agent.finding import SoughtText, finding_in, folder_in, sought
 from gateway.agent.lane import ProposedCall
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage
@@ -28,12 +31,16 @@ from gateway.agent.words import words_of
 
 _MOST: Final = LIMITS.further_reads
 _MOST_FOUND: Final = LIMITS.found_files
+_MEANING: Final = frozenset(VOCABULARY.meaning_words)
 _SEARCHING: Final = frozenset(VOCABULARY.search_verbs)
 _PICK_OF: Final = {word: pick for pick, words in VOCABULARY.picks.items() for word in words}
 _PICK: Final = re.compile(rf"\b({any_of(_PICK_OF)}) (?:\w+ )?(?:{any_of(VOCABULARY.document_nouns)})\b", re.IGNORECASE | re.ASCII)
 _SAYS: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.content_verbs)})\b", re.IGNORECASE | re.ASCII)
 _IT: Final = frozenset(VOCABULARY.file_references)
 _ASKING: Final = frozenset((*VOCABULARY.asking_words, *VOCABULARY.content_verbs))
+_MOST_ALIKE: Final = 2
+"""Files of a search by meaning that are read: it always finds some."""
+
 _MOST_WORDS: Final = 10
 """Words of a wish that is about "it" and nothing else."""
 
@@ -62,7 +69,9 @@ def looking_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
         lister = _only([tool for tool in tools if _is_reading(tool) and "list" in parts_of(tool["name"])], Slot.PATH)
         return None if lister is None else ProposedCall(lister[0], {lister[1]: pick})
     finding = finding_in(wish)
-    return None if finding is None else _search(finding.query, finding, tools)
+    if finding is None or (finding.own and _is_for_another(wish, tools)):
+        return None
+    return _search(finding.query, finding, tools)
 
 
 def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
@@ -70,22 +79,19 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
     reader = reader_among(tools)
     if reader is None or not calls or len(calls) > _MOST or any(each.result["outcome"] != "ok" for each in calls):
         return None
-    first = calls[0].call["name"]
-    if first == reader[0]:
+    if calls[0].call["name"] == reader[0]:
         return None
     if _picked_from(wish) is not None:
         picked = pick_of(wish, calls[0]) if len(calls) == 1 else None
         return None if picked is None else ProposedCall(reader[0], {reader[1]: picked})
     finding = _finding_of(wish, calls)
-    if finding is None or _SEARCHING.isdisjoint(parts_of(first)):
+    if finding is None or not _searches(calls[0]):
         return None
-    found = [each for each in calls if each.call["name"] == first]
+    found = [each for each in calls if _searches(each)]
     if not (files := _ranked_files(finding, found[-1])):
-        tried = {str(value).lower() for each in found for value in each.call["arguments"].values()}
-        query = next((word for word in shorter_queries(finding.query) if word not in tried), None)
-        return None if query is None else _search(query, finding, tools)
+        return _another_search(finding, found, tools)
     read = [each for each in calls if each.call["name"] == reader[0]]
-    if len(files) > _MOST_FOUND or any(_holds_all(finding, each) for each in read):
+    if not _can_answer(finding, files) or any(_holds_all(finding, each) for each in read):
         return None
     paths = [each.call["arguments"].get(reader[1]) for each in read]
     unread = [path for path in files if path not in paths]
@@ -119,7 +125,7 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
         names = ", ".join(f"`{row.cells[0]}`" for row in table.rows if row.cells[1] == "file")
         return copy.say("notPicked", names=names) if names else None
     finding = _finding_of(wish, calls)
-    if finding is None or _SEARCHING.isdisjoint(parts_of(last.call["name"])):
+    if finding is None or not _searches(last):
         return None
     files = _ranked_files(finding, last)
     if not files:
@@ -221,8 +227,41 @@ def _joined(arguments: Mapping[str, Any], name: str) -> str:
     return name if folder in ("", ".") else f"{folder}/{name}"
 
 
+def _is_for_another(wish: str, tools: Sequence[Tool]) -> bool:
+    """Whether a word of the wish is one by which a tool is known that needs neither a file, a page nor something to look for."""
+    said = {term for term in terms_in(wish) if term not in WEAK_STEMS}
+    others = [tool for tool in tools if not any(map(slot_of, required_of(tool["paramSchema"])))]
+    return any(not said.isdisjoint(known_by(tool, ())) for tool in others)
+
+
+def _can_answer(finding: SoughtText, files: Sequence[str]) -> bool:
+    """Whether one of so many files can answer. A number that is worked out of one is wrong where others have a part of it."""
+    is_shared = finding.own and len(files) > 1 and (asks_for_figure(finding.asked) or spends(finding.asked))
+    return len(files) <= _MOST_FOUND and not is_shared
+
+
+def _another_search(finding: SoughtText, found: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
+    """What to look for where nothing was found: by meaning once, where a tool does that, then for other words."""
+    tried = {str(value).lower() for each in found for value in each.call["arguments"].values()}
+    by_meaning = _only([tool for tool in tools if _is_reading(tool) and _is_by_meaning(tool["name"])], Slot.QUERY)
+    if by_meaning is not None and not any(each.call["name"] == by_meaning[0] for each in found):
+        return ProposedCall(by_meaning[0], {by_meaning[1]: finding.asked if finding.own else finding.query})
+    query = next((each for each in (finding.query, *finding.others) if each.lower() not in tried), None)
+    return None if query is None else _search(query, finding, tools)
+
+
+def _searches(message: ToolMessage) -> bool:
+    return not _SEARCHING.isdisjoint(parts_of(message.call["name"]))
+
+
+def _is_by_meaning(name: str) -> bool:
+    return not _SEARCHING.isdisjoint(parts_of(name)) and not _MEANING.isdisjoint(parts_of(name))
+
+
 def _search(query: str, finding: SoughtText, tools: Sequence[Tool]) -> ProposedCall | None:
+    """A search for words, or by meaning where no tool looks for words."""
     searchers = [tool for tool in tools if _is_reading(tool) and not _SEARCHING.isdisjoint(parts_of(tool["name"]))]
+    searchers = [tool for tool in searchers if not _is_by_meaning(tool["name"])] or searchers
     searcher = _only(searchers, Slot.QUERY)
     if searcher is None:
         return None
@@ -242,7 +281,8 @@ def _is_reading(tool: Tool) -> bool:
 
 
 def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
-    """The files that a search found, those first whose lines hold most of the question, then those with most lines."""
+    """The files that a search found, those first whose lines hold most of the question, then those with most lines; those of a
+    search by meaning as it ranks them."""
     held: dict[str, set[str]] = {}
     counts: dict[str, int] = {}
     for line in lines_of(search.result["content"]):
@@ -251,6 +291,8 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
         if match or (is_thing(line) and " " not in line):
             held.setdefault(path, set()).update(_wanted(finding).intersection(terms_in(match[1] if match else line)))
             counts[path] = counts.get(path, 0) + 1
+    if _is_by_meaning(search.call["name"]):
+        return list(held)[:_MOST_ALIKE]
     return sorted(held, key=lambda path: (-len(held[path]), -counts[path]))
 
 

@@ -17,8 +17,8 @@ from gateway.agent.vocabulary import VOCABULARY
 _DELIMITERS: Final = ("\t", ";", "|", ",")
 _RULE: Final = re.compile(r"[ |:+-]+")
 _ENTRY: Final = re.compile(r"- (.*?)(/| \(([0-9]+) bytes\)| \(a link\)| \(not a regular file\))")
-_MATCH: Final = re.compile(r"([^:]*[^: ]):[0-9]+: (.*)")
-"""A line that a search found. A match of the name alone is the path and nothing else, which a text can be too."""
+_MATCH: Final = re.compile(r"([^:]*[^: ]):[0-9]+(?:-[0-9]+)?: (.*)")
+"""A line, or some lines, that a search found. A match of the name alone is the path and nothing else, which a text can be too."""
 
 _CELL: Final = re.compile(r'"((?:[^"]|"")*)"|[^"]*')
 _AROUND: Final = re.compile(f"^[{SPACE}*+•=:-]+|[{SPACE}=:-]+$")

@@ -65,10 +65,33 @@ class LoopVocabulary:
     same_things: tuple[_Words, ...]
     weak_words: _Words
     owners: _Words
+    speakers: _Words
+    asking_phrases: _Words
+    yes_no_words: _Words
+    classifying_words: _Words
+    known_words: _Words
+    vague_words: _Words
+    advice_modals: _Words
+    general_links: _Words
+    leading_prepositions: _Words
+    measures: _Words
+    past_helpers: _Words
+    plan_questions: _Words
+    turned_away: _Words
+    question_openers: _Words
+    link_words: _Words
+    phrase_ends: _Words
+    passing_words: _Words
+    participles: _Words
+    attributes: _Words
+    superlatives: _Words
+    world_nouns: _Words
+    world_verbs: _Words
     places: _Words
     naming_words: _Words
     removing_verbs: _Words
     search_verbs: _Words
+    meaning_words: _Words
     pointers: _Words
     words_after_it: _Words
     slot_nouns: Mapping[str, _Words]

@@ -24,6 +24,12 @@ from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("further")
 TOOLS = VECTORS["tools"]
+WORLDS: dict[str, list[Any]] = {
+    "": TOOLS,
+    "other": [*TOOLS, VECTORS["otherTool"]],
+    "meaning": [*TOOLS, VECTORS["meaningTool"]],
+    "only meaning": [*(tool for tool in TOOLS if tool["name"] != "search_files"), VECTORS["meaningTool"]],
+}
 
 
 def closed(written: list[Any]) -> ToolMessage:
@@ -44,23 +50,24 @@ def test_a_wish_to_find_and_be_told_shows_both_halves(case: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("case", VECTORS["steps"], ids=name_of)
 def test_a_search_and_a_listing_lead_to_the_file_that_answers(case: dict[str, Any]) -> None:
-    calls = [closed(each) for each in case["calls"]]
+    calls, tools = [closed(each) for each in case["calls"]], WORLDS[case.get("with", "")]
     if not calls:
-        assert told(looking_for(case["wish"], TOOLS)) == case["next"]
+        assert told(looking_for(case["wish"], tools)) == case["next"]
         return
-    assert told(further_call(case["wish"], calls, TOOLS)) == case["next"]
+    assert told(further_call(case["wish"], calls, tools)) == case["next"]
     if case["next"] is None:
         assert left_open(case["wish"], calls, COPY) == case["leftOpen"]
-        assert calls.index(answering_call(case["wish"], calls, TOOLS)) == case["answering"]
-        assert asked_of_file(case["wish"], calls[-1], TOOLS) == case["asked"]
+        assert calls.index(answering_call(case["wish"], calls, tools)) == case["answering"]
+        assert asked_of_file(case["wish"], calls[-1], tools) == case["asked"]
 
 
 @pytest.mark.parametrize("case", VECTORS["steps"], ids=name_of)
 def test_nothing_but_looking_and_reading_ever_follows(case: dict[str, Any]) -> None:
-    changing = [{**tool, "category": "write"} for tool in TOOLS]
+    tools = WORLDS[case.get("with", "")]
+    changing = [{**tool, "category": "write"} for tool in tools]
     assert looking_for(case["wish"], changing) is None
     assert further_call(case["wish"], [closed(each) for each in case["calls"]], changing) is None
-    reading = [tool if tool["name"] == "read_file" else {**tool, "category": "write"} for tool in TOOLS]
+    reading = [tool if tool["name"] == "read_file" else {**tool, "category": "write"} for tool in tools]
     assert looking_for(case["wish"], reading) is None
 
 

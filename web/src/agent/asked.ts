@@ -1,5 +1,6 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { bareThing, isThing } from "./acts.ts";
+import { ownQueries } from "./affairs.ts";
 import { EXAMPLES } from "./candidates.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { isObject } from "./parse.ts";
@@ -30,7 +31,7 @@ const WEAK_WORDS: ReadonlySet<string> = new Set([
   ...vocabulary.cues,
   ...Object.keys(vocabulary.numberWords),
 ]);
-const WEAK: ReadonlySet<string> = new Set([...WEAK_WORDS].map(stem));
+export const WEAK_STEMS: ReadonlySet<string> = new Set([...WEAK_WORDS].map(stem));
 
 /** A message of so few words is all about its verb: "list", "show it". */
 const FEW = 2;
@@ -47,17 +48,17 @@ export function isAskedFor(given: Arguments, tool: Known, message: string, hasCa
   // A call without what it needs runs nothing, and the gateway says what is missing.
   if (requiredOf(tool.paramSchema).some((name) => !Object.hasOwn(given, name))) return true;
   const said = new Set(wordsIn(message.replaceAll(QUOTED, " ")).map(stem));
-  const common = [...knownBy(tool)].filter((term) => said.has(term));
+  const common = [...knownBy(tool, EXAMPLES.get(tool.name) ?? [])].filter((term) => said.has(term));
   const pointed = Object.keys(given).find((name) => ["path", "url"].includes(slotOf(name) ?? ""));
   const place = pointed === undefined ? null : textOf(given[pointed]);
   if (place !== null && isNamed(place, message)) return true;
-  if (tool.category === "read") return mayLook(given, tool, bare, said, common);
+  if (tool.category === "read") return mayLook(given, tool, message, said, common);
   if (place === null) return common.length > 0 || copies(values, said);
-  return bare.includes(barePath(place).toLowerCase()) && common.some((term) => !WEAK.has(term));
+  return bare.includes(barePath(place).toLowerCase()) && common.some((term) => !WEAK_STEMS.has(term));
 }
 
 /** The words, as stems, by which a person may mean a tool. */
-function knownBy(tool: Known): Set<string> {
+export function knownBy(tool: Known, examples: readonly string[]): Set<string> {
   const declared = tool.paramSchema.properties;
   const properties = Object.entries(isObject(declared) ? declared : {}).flatMap(([name, each]) =>
     isObject(each) ? [{ name, each }] : [],
@@ -66,7 +67,7 @@ function knownBy(tool: Known): Set<string> {
   const texts = [
     tool.description,
     ...properties.map(({ each }) => textOf(each.description ?? "")),
-    ...(EXAMPLES.get(tool.name) ?? []).map((example) => example.replaceAll(QUOTED, " ")),
+    ...examples.map((example) => example.replaceAll(QUOTED, " ")),
     ...properties.map(({ each }) => JSON.stringify(each.enum ?? [])),
   ];
   const wider = GROUPS.filter((group) => group.some((term) => own.has(term))).flat();
@@ -76,17 +77,18 @@ function knownBy(tool: Known): Set<string> {
 function mayLook(
   given: Arguments,
   tool: Known,
-  bare: readonly string[],
+  message: string,
   said: ReadonlySet<string>,
   common: readonly string[],
 ): boolean {
-  if (common.length > 1 || common.some((term) => !WEAK.has(term))) return true;
+  const bare = wordsOf(message).map((word) => word.bare);
+  if (common.length > 1 || common.some((term) => !WEAK_STEMS.has(term))) return true;
   if (common.length > 0 && bare.length <= FEW) return true;
   const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [textOf(value)] : []));
   const isPlaced = bare.some((word) => vocabulary.places.includes(word));
   if (common.length > 0 && (isSaid(paths, bare) || isPlaced)) return true;
-  const isOwned = bare.some((word) => vocabulary.owners.includes(word));
-  if (isOwned && Object.keys(given).some((name) => slotOf(name) === "query")) return true;
+  const isOwn = bare.some((word) => vocabulary.owners.includes(word)) || ownQueries(message).length > 0;
+  if (isOwn && Object.keys(given).some((name) => slotOf(name) === "query")) return true;
   // A tool that somebody brought may be known by words that stand nowhere; what it is asked about is the only trace.
   return !EXAMPLES.has(tool.name) && copies(Object.values(given).map(textOf), said);
 }
@@ -134,7 +136,7 @@ function isNamed(path: string, message: string): boolean {
 
 /** Whether an argument repeats a word of the message that tells something. */
 function copies(values: readonly string[], said: ReadonlySet<string>): boolean {
-  return values.some((value) => termsIn(value).some((term) => !WEAK.has(term) && said.has(term)));
+  return values.some((value) => termsIn(value).some((term) => !WEAK_STEMS.has(term) && said.has(term)));
 }
 
 function textOf(value: unknown): string {

@@ -1,4 +1,5 @@
 import { askedActs, bareThing, isThing } from "./acts.ts";
+import { ownQueries } from "./affairs.ts";
 import { asksAboutContent } from "./questions.ts";
 import { stem } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
@@ -10,11 +11,16 @@ import { QUOTED, type Word, wordsOf } from "./words.ts";
  * words the search, loses one of them; so both are read off the words, and a wish that does not show them is left alone.
  */
 
-/** What to look for, in which folder (empty for all), and what the wish asks of the file. */
+/**
+ * What to look for, in which folder (empty for all), and what the wish asks of the file. `others` is what else to look for where
+ * nothing holds the query, in this order; `own`: the wish has no word of files.
+ */
 export interface SoughtText {
   readonly query: string;
   readonly folder: string;
   readonly asked: string;
+  readonly others: readonly string[];
+  readonly own: boolean;
 }
 
 const SEARCH = anyOf(vocabulary.searchPhrases);
@@ -53,11 +59,23 @@ const PLAIN: ReadonlySet<string> = new Set([
 /** Words that are looked for. More are a description, which stands in no file as it is. */
 const MOST_WORDS = 4;
 
-/** The two halves of a wish to find a text and be told of it; null for any other wish, and where it names a file. */
+/**
+ * What a wish looks for and asks: one to find a text and be told of it, or a question about the person's own affairs. Null for any
+ * other wish, and where it names a file.
+ */
 export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
+  return describedIn(wish) ?? ownIn(wish);
+}
+
+function ownIn(wish: string): SoughtText | null {
+  const [query, ...others] = ownQueries(wish);
+  return query === undefined ? null : { query, folder: folderIn(wish), asked: wish, others, own: true };
+}
+
+function describedIn(wish: string): SoughtText | null {
   const halves = FINDS.exec(wish.trim());
   const [clause, asked] = [halves?.[1] ?? wish, halves?.[2] ?? wish];
   // A second thing to do in the other half would be lost.
@@ -66,7 +84,7 @@ export function findingIn(wish: string): SoughtText | null {
   const described = (halves === null ? MEANT : DESCRIBED).exec(clause)?.[1];
   if (halves === null && described === undefined) return null;
   const query = queryOf(described ?? clause);
-  return query === "" ? null : { query, folder: folderIn(clause), asked };
+  return query === "" ? null : { query, folder: folderIn(clause), asked, others: shorterQueries(query), own: false };
 }
 
 /**
@@ -76,7 +94,8 @@ export function findingIn(wish: string): SoughtText | null {
 export function sought(wish: string, query: string): SoughtText | null {
   if (wordsOf(wish).some(({ start, end }) => isThing(wish.slice(start, end)))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
-  return asksOfFile(wish) ? { query, folder: folderIn(wish), asked: wish } : null;
+  if (!asksOfFile(wish)) return null;
+  return { query, folder: folderIn(wish), asked: wish, others: shorterQueries(query), own: false };
 }
 
 /** Whether a question asks for more than which file it is, or where. */
@@ -98,7 +117,7 @@ export function folderIn(wish: string): string {
 }
 
 /** What to look for when nothing holds all of it: each word of several by itself, names first, then the longest. */
-export function shorterQueries(query: string): string[] {
+function shorterQueries(query: string): string[] {
   const words = wordsOf(query);
   const isName = ({ start }: Word) => /^\p{Lu}/u.test(query.slice(start));
   const telling = words.filter(({ bare }) => stem(bare).length > 2 && !PLAIN.has(bare));

@@ -45,11 +45,23 @@ function isAskedFor(message: string, call: NamedCall, closed: readonly ToolMessa
   return !isMade && first !== undefined && wordsOf(message).some(({ bare }) => bare === first);
 }
 
-/** Whether as many calls were made for an act as the message asks for. */
-function isUsedUp({ act }: AskedAct, asked: readonly AskedAct[], closed: readonly ToolMessage[]): boolean {
-  const wanted = asked.reduce((sum, each) => sum + (each.act === act ? Math.max(1, each.things.length) : 0), 0);
-  const doing: readonly string[] = vocabulary.acts[act].calls;
-  return closed.filter(({ call }) => partsOf(call.name).some((part) => doing.includes(part))).length >= wanted;
+/**
+ * Whether as many calls were made for an act as the message asks for. A call is one act, though its tool may serve several: the one
+ * whose thing it names, else the first that is left.
+ */
+function isUsedUp(each: AskedAct, asked: readonly AskedAct[], closed: readonly ToolMessage[]): boolean {
+  const left = asked.map(({ things }) => Math.max(1, things.length));
+  for (const { call } of closed) {
+    const parts = partsOf(call.name);
+    const possible = asked.flatMap(({ act }, at) => {
+      const doing: readonly string[] = vocabulary.acts[act].calls;
+      return left[at] !== 0 && parts.some((part) => doing.includes(part)) ? [at] : [];
+    });
+    const named = possible.find((at) => asked[at]?.things.some((thing) => isAbout(call, thing)));
+    const at = named ?? possible[0];
+    if (at !== undefined) left[at] = (left[at] as number) - 1;
+  }
+  return left[asked.indexOf(each)] === 0;
 }
 
 /** Whether a call is about a thing that stands after the verb. A verb without one leaves it open. */

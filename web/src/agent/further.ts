@@ -1,8 +1,11 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, isThing } from "./acts.ts";
+import { spends } from "./affairs.ts";
+import { knownBy, WEAK_STEMS } from "./asked.ts";
 import { copy } from "./copy.ts";
-import { findingIn, folderIn, type SoughtText, shorterQueries, sought } from "./finding.ts";
+import { asksForFigure } from "./figures.ts";
+import { findingIn, folderIn, type SoughtText, sought } from "./finding.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
@@ -20,11 +23,12 @@ import { wordsOf } from "./words.ts";
  * make anything change or leave the machine.
  */
 
-type Tools = readonly Pick<ToolDescriptor, "name" | "category" | "paramSchema">[];
+type Tools = readonly Pick<ToolDescriptor, "name" | "description" | "category" | "paramSchema">[];
 type FilePick = keyof typeof vocabulary.picks;
 
 const MOST = limits.furtherReads;
 const MOST_FOUND = limits.foundFiles;
+const MEANING: ReadonlySet<string> = new Set(vocabulary.meaningWords);
 const SEARCHING: ReadonlySet<string> = new Set(vocabulary.searchVerbs);
 const PICK_OF: ReadonlyMap<string, FilePick> = new Map(
   (Object.entries(vocabulary.picks) as [FilePick, readonly string[]][]).flatMap(([pick, words]) =>
@@ -35,6 +39,8 @@ const PICK = new RegExp(`\\b(${anyOf([...PICK_OF.keys()])}) (?:\\w+ )?(?:${anyOf
 const SAYS = new RegExp(`\\b(?:${anyOf(vocabulary.contentVerbs)})\\b`, "i");
 const IT: ReadonlySet<string> = new Set(vocabulary.fileReferences);
 const ASKING: ReadonlySet<string> = new Set([...vocabulary.askingWords, ...vocabulary.contentVerbs]);
+/** Files of a search by meaning that are read: it always finds some. */
+const MOST_ALIKE = 2;
 /** Words of a wish that is about "it" and nothing else. */
 const MOST_WORDS = 10;
 const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])/;
@@ -62,7 +68,8 @@ export function lookingFor(wish: string, tools: Tools): ProposedCall | null {
     return lister === null ? null : { name: lister.name, arguments: { [lister.argument]: folder } };
   }
   const finding = findingIn(wish);
-  return finding === null ? null : search(finding.query, finding, tools);
+  if (finding === null || (finding.own && isForAnother(wish, tools))) return null;
+  return search(finding.query, finding, tools);
 }
 
 /** What to read, or to look for, after these calls of one action; null once that is enough. Never more than three. */
@@ -78,17 +85,11 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
   }
   const finding = findingOf(wish, first);
   if (finding === null || !searches(first)) return null;
-  const found = calls.filter(({ call }) => call.name === first.call.name);
+  const found = calls.filter(searches);
   const files = rankedFiles(finding, found.at(-1) as ToolMessage);
-  if (files.length === 0) {
-    const tried = new Set(
-      found.flatMap(({ call }) => Object.values(call.arguments)).map((value) => String(value).toLowerCase()),
-    );
-    const query = shorterQueries(finding.query).find((word) => !tried.has(word));
-    return query === undefined ? null : search(query, finding, tools);
-  }
+  if (files.length === 0) return anotherSearch(finding, found, tools);
   const opened = calls.filter(({ call }) => call.name === reader.name);
-  if (files.length > MOST_FOUND || opened.some((each) => holdsAll(finding, each))) return null;
+  if (!canAnswer(finding, files) || opened.some((each) => holdsAll(finding, each))) return null;
   const paths = opened.map(({ call }) => call.arguments[reader.path]);
   const unread = files.find((path) => !paths.includes(path));
   return unread === undefined ? null : read(unread);
@@ -229,8 +230,45 @@ function joined({ call }: ToolMessage, name: string): string {
   return folder === "" || folder === "." ? name : `${folder}/${name}`;
 }
 
+/** Whether a word of the wish is one by which a tool is known that needs neither a file, a page nor something to look for. */
+function isForAnother(wish: string, tools: Tools): boolean {
+  const said = termsIn(wish).filter((term) => !WEAK_STEMS.has(term));
+  const others = tools.filter(({ paramSchema }) => requiredOf(paramSchema).every((name) => slotOf(name) === null));
+  return others.some((tool) => {
+    const known = knownBy(tool, []);
+    return said.some((term) => known.has(term));
+  });
+}
+
+/** Whether one of so many files can answer. A number that is worked out of one is wrong where others have a part of it. */
+function canAnswer({ own, asked }: SoughtText, { length }: readonly string[]): boolean {
+  const isShared = own && length > 1 && (asksForFigure(asked) || spends(asked));
+  return length <= MOST_FOUND && !isShared;
+}
+
+/** What to look for where nothing was found: by meaning once, where a tool does that, then for other words. */
+function anotherSearch(finding: SoughtText, found: readonly ToolMessage[], tools: Tools): ProposedCall | null {
+  const byMeaning = only(
+    tools.filter((tool) => looks(tool) && isByMeaning(tool.name)),
+    "query",
+  );
+  if (byMeaning !== null && found.every(({ call }) => call.name !== byMeaning.name))
+    return {
+      name: byMeaning.name,
+      arguments: { [byMeaning.argument]: finding.own ? finding.asked : finding.query },
+    };
+  const tried = new Set(
+    found.flatMap(({ call }) => Object.values(call.arguments)).map((value) => String(value).toLowerCase()),
+  );
+  const query = [finding.query, ...finding.others].find((each) => !tried.has(each.toLowerCase()));
+  return query === undefined ? null : search(query, finding, tools);
+}
+
+/** A search for words, or by meaning where no tool looks for words. */
 function search(query: string, { folder }: SoughtText, tools: Tools): ProposedCall | null {
-  const searchers = tools.filter((tool) => looks(tool) && partsOf(tool.name).some((part) => SEARCHING.has(part)));
+  const all = tools.filter((tool) => looks(tool) && isSearch(tool.name));
+  const byWords = all.filter((tool) => !isByMeaning(tool.name));
+  const searchers = byWords.length > 0 ? byWords : all;
   const searcher = only(searchers, "query");
   if (searcher === null) return null;
   const [place] = Object.keys(searchers[0]?.paramSchema.properties ?? {}).filter((name) => slotOf(name) === "path");
@@ -253,7 +291,15 @@ function looks({ name, category }: Pick<ToolDescriptor, "name" | "category">): b
 }
 
 function searches({ call }: ToolMessage): boolean {
-  return partsOf(call.name).some((part) => SEARCHING.has(part));
+  return isSearch(call.name);
+}
+
+function isSearch(name: string): boolean {
+  return partsOf(name).some((part) => SEARCHING.has(part));
+}
+
+function isByMeaning(name: string): boolean {
+  return isSearch(name) && partsOf(name).some((part) => MEANING.has(part));
 }
 
 /** The file that a line of a search names: before a match, or by itself. */
@@ -261,8 +307,11 @@ function pathOf(line: string): string | null {
   return matchOf(line)?.path ?? (isThing(line) && !line.includes(" ") ? line : null);
 }
 
-/** The files that a search found, those first whose lines hold most of the question, then those with most lines. */
-function rankedFiles(finding: SoughtText, { result }: ToolMessage): string[] {
+/**
+ * The files that a search found, those first whose lines hold most of the question, then those with most lines; those of a search
+ * by meaning as it ranks them.
+ */
+function rankedFiles(finding: SoughtText, { call, result }: ToolMessage): string[] {
   const wanted = wantedBy(finding);
   const held = new Map<string, { readonly terms: Set<string>; count: number }>();
   for (const line of linesOf(result.content)) {
@@ -273,6 +322,7 @@ function rankedFiles(finding: SoughtText, { result }: ToolMessage): string[] {
     entry.count++;
     held.set(path, entry);
   }
+  if (isByMeaning(call.name)) return [...held.keys()].slice(0, MOST_ALIKE);
   const ranked = [...held].toSorted(([, a], [, b]) => b.terms.size - a.terms.size || b.count - a.count);
   return ranked.map(([path]) => path);
 }

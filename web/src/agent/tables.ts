@@ -30,7 +30,7 @@ const DELIMITERS = ["\t", ";", "|", ","] as const;
 const RULE = /^[ |:+-]+$/;
 const ENTRY = /^- (.*?)(\/| \(([0-9]+) bytes\)| \(a link\)| \(not a regular file\))$/;
 /** A line that a search found. A match of the name alone is the path and nothing else, which a text can be too. */
-const MATCH = /^([^:]*[^: ]):[0-9]+: (.*)$/;
+const MATCH = /^([^:]*[^: ]):[0-9]+(?:-[0-9]+)?: (.*)$/;
 const CELL = /^"((?:[^"]|"")*)"$/;
 const AROUND = /^[\s*+•=:-]+|[\s=:-]+$/g;
 const NAMED_TABLE = /\.(?:csv|tsv)$/i;

@@ -18,9 +18,13 @@ type Given = ProposedCall["arguments"];
 type Closed = [name: string, given: Given, content: string, outcome?: Outcome];
 type Call = [name: string, given: Given];
 
+type World = "other" | "meaning" | "only meaning";
+type Tool = Pick<ToolDescriptor, "name" | "description" | "category" | "paramSchema">;
+
 interface Step {
   readonly name: string;
   readonly wish: string;
+  readonly with?: World;
   readonly calls: Closed[];
   readonly next: Call | null;
   readonly leftOpen?: string | null;
@@ -29,7 +33,9 @@ interface Step {
 }
 
 interface Vectors {
-  readonly tools: Pick<ToolDescriptor, "name" | "category" | "paramSchema">[];
+  readonly tools: Tool[];
+  readonly meaningTool: Tool;
+  readonly otherTool: Tool;
   readonly findings: { wish: string; finding: [string, string, string] | null }[];
   readonly steps: Step[];
   readonly pointed: { name: string; wish: string; calls: Closed[]; call: Call | null }[];
@@ -38,6 +44,13 @@ interface Vectors {
 
 const vectors = readVectors<Vectors>("further");
 const { tools } = vectors;
+
+function offered(world: World | undefined): readonly Tool[] {
+  if (world === undefined) return tools;
+  if (world === "other") return [...tools, vectors.otherTool];
+  const kept = world === "meaning" ? tools : tools.filter(({ name }) => name !== "search_files");
+  return [...kept, vectors.meaningTool];
+}
 
 function closed([name, given, content, outcome = "ok"]: Closed): ToolMessage {
   const call = { id: "c", name, arguments: given };
@@ -53,23 +66,26 @@ test.each(vectors.findings)("a wish to find and be told shows both halves: $wish
 
 test.each(vectors.steps)("a search and a listing lead to the file that answers: $name", (each) => {
   const calls = each.calls.map(closed);
+  const known = offered(each.with);
   if (calls.length === 0) {
-    expect(told(lookingFor(each.wish, tools))).toEqual(each.next);
+    expect(told(lookingFor(each.wish, known))).toEqual(each.next);
     return;
   }
-  expect(told(furtherCall(each.wish, calls, tools))).toEqual(each.next);
+  expect(told(furtherCall(each.wish, calls, known))).toEqual(each.next);
   if (each.next !== null) return;
   expect(leftOpen(each.wish, calls)).toBe(each.leftOpen);
-  expect(calls.indexOf(answeringCall(each.wish, calls, tools))).toBe(each.answering);
-  expect(askedOfFile(each.wish, calls.at(-1) as ToolMessage, tools)).toBe(each.asked);
+  expect(calls.indexOf(answeringCall(each.wish, calls, known))).toBe(each.answering);
+  expect(askedOfFile(each.wish, calls.at(-1) as ToolMessage, known)).toBe(each.asked);
 });
 
-test.each(vectors.steps)("nothing but looking and reading ever follows: $name", ({ wish, calls }) => {
-  const changing = tools.map((tool) => ({ ...tool, category: "write" as const }));
-  expect(lookingFor(wish, changing)).toBeNull();
-  expect(furtherCall(wish, calls.map(closed), changing)).toBeNull();
-  const reading = tools.map((tool) => (tool.name === "read_file" ? tool : { ...tool, category: "write" as const }));
-  expect(lookingFor(wish, reading)).toBeNull();
+test.each(vectors.steps)("nothing but looking and reading ever follows: $name", (each) => {
+  const changing = offered(each.with).map((tool) => ({ ...tool, category: "write" as const }));
+  expect(lookingFor(each.wish, changing)).toBeNull();
+  expect(furtherCall(each.wish, each.calls.map(closed), changing)).toBeNull();
+  const reading = offered(each.with).map((tool) =>
+    tool.name === "read_file" ? tool : { ...tool, category: "write" as const },
+  );
+  expect(lookingFor(each.wish, reading)).toBeNull();
 });
 
 test.each(vectors.pointed)("it can be the one file that was found: $name", ({ wish, calls, call }) => {

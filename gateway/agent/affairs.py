@@ -1,0 +1,247 @@
+"""Questions about the person's own affairs, which name no file and which some file may answer: "when is the heating inspected?".
+
+Told by how they refer to what they ask about: "my", "our", somebody's, "we" with what we did, or "the" with a thing that there is
+more than one of in the world. A question about the world says "a", nothing, "the capital of Italy" or "the moon". Where the words
+leave a doubt it is none: what follows is a search, which is not what somebody wants who asked for a fact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from gateway.agent.acts import ACTS
+from gateway.agent.browser import trim
+from gateway.agent.ranking import stem
+from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.words import Word, words_of
+
+_LEAD: Final = re.compile(
+    rf"^(?:(?:{any_of(VOCABULARY.fillers)})[,!]? )*(?:(?:{any_of(VOCABULARY.asking_phrases)}),? (?:(?:if|whether) )?)?",
+    re.IGNORECASE | re.ASCII,
+)
+_PARTS: Final = re.compile(r"(?<!\b[A-Z][a-z])[.!?:][\"')]*[ \t]|[;\n]", re.ASCII)
+"""Where another sentence begins. "Dr." ends none."""
+
+_PAUSED: Final = re.compile(r"[,.:!?)][\"'`)]*\Z")
+_POSSESSIVE: Final = re.compile(r"[A-Z][A-Za-z-]*['’]s")
+_ENDING: Final = re.compile(r"['’]s\Z")
+
+_NAMING: Final = frozenset({"which", "what"})
+_CUES: Final = frozenset(VOCABULARY.cues)
+_ASKING: Final = frozenset((*VOCABULARY.question_openers, *VOCABULARY.yes_no_words))
+_OWNERS: Final = frozenset(VOCABULARY.owners)
+_KNOWN: Final = frozenset(VOCABULARY.known_words)
+_SPEAKERS: Final = frozenset(VOCABULARY.speakers)
+_ENDS: Final = frozenset((*VOCABULARY.phrase_ends, *VOCABULARY.link_words))
+_PASSING: Final = frozenset(VOCABULARY.passing_words)
+_ATTRIBUTES: Final = frozenset(VOCABULARY.attributes)
+_WORLD: Final = frozenset((*VOCABULARY.world_nouns, *VOCABULARY.superlatives))
+_WORLD_VERBS: Final = frozenset(VOCABULARY.world_verbs)
+_PAST: Final = frozenset(VOCABULARY.past_helpers)
+_ADVICE: Final = frozenset(VOCABULARY.advice_modals)
+_BEFORE_SUBJECT: Final = frozenset((*VOCABULARY.yes_no_words, *VOCABULARY.modals, "shall"))
+_TURNED_AWAY: Final = frozenset(VOCABULARY.turned_away)
+"""Words that go back to something, speak to the model, or ask for files themselves."""
+
+_DAYS: Final = frozenset((*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month)))
+_TELLING_NOTHING: Final = frozenset(
+    (
+        *VOCABULARY.phrase_ends,
+        *VOCABULARY.link_words,
+        *VOCABULARY.figure_nouns,
+        *VOCABULARY.light_words,
+        *VOCABULARY.weak_words,
+        *VOCABULARY.fillers,
+        *VOCABULARY.asking_words,
+        *VOCABULARY.attributes,
+        *VOCABULARY.passing_words,
+        *VOCABULARY.measures,
+        *(word for act in ACTS.values() for word in (*act["verbs"], *act["claims"])),
+        *VOCABULARY.vague_words,
+    )
+)
+_MOST_WORDS: Final = 20
+_PHRASE_WORDS: Final = 4
+_MOST_QUERIES: Final = 3
+"""With the read that follows them, these are all calls that one question may lead to."""
+
+_SHORT: Final = 4
+"""Letters of an ending-less word that is looked for as it is; a shorter one stands in too many others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """What stands after "my", "the" or a name: its words, and whether somebody owns it."""
+
+    words: Sequence[Word]
+    owned: bool
+    of_world: bool = False
+    name: str = ""
+
+
+def own_queries(wish: str) -> list[str]:
+    """What to look for, the surest first, to answer a question about the person's own affairs; nothing for any other wish."""
+    question = _question_in(wish)
+    words = words_of(question)
+    if not _is_one_question(words):
+        return []
+    phrases = _phrases_in(question, words)
+    owned = any(each.owned for each in phrases)
+    said = {word.bare for word in words}
+    if not owned and (_asks_why(words) or _classifies(words) or not said.isdisjoint(_WORLD_VERBS)):
+        return []
+    if not owned and any(each.of_world for each in phrases):
+        return []
+    telling = [each for each in phrases if each.name or not _is_plain(each.words) or (each.owned and len(each.words) > 1)]
+    if not telling and not _speaks_of_us(words):
+        return []
+    return _queries_of(question, words, sorted(telling, key=lambda each: not each.owned))
+
+
+def spends(question: str) -> bool:
+    """Whether it asks how much the person paid, which is a sum wherever more than one file has a part of it."""
+    words = [word.bare for word in words_of(question)]
+    return "much" in words and not _SPEAKERS.isdisjoint(words)
+
+
+def _question_in(wish: str) -> str:
+    """The question without what leads into it; empty where there is more than one sentence."""
+    question = _LEAD.sub("", trim(wish))
+    return "" if _PARTS.search(question) else question
+
+
+def _is_one_question(words: Sequence[Word]) -> bool:
+    bare = [word.bare for word in words]
+    if not 2 <= len(bare) <= _MOST_WORDS or not _TURNED_AWAY.isdisjoint(bare):
+        return False
+    is_another = any(word in _CUES and after in _ASKING for word, after in pairwise(bare))
+    return not is_another and _opener(bare) in _ASKING
+
+
+def _opener(bare: Sequence[str]) -> str:
+    """The word that asks: of "when's" and "on which day" the one without what clings to it."""
+    first = bare[1] if bare[0] in VOCABULARY.leading_prepositions else bare[0]
+    return _ENDING.sub("", first)
+
+
+def _asks_why(words: Sequence[Word]) -> bool:
+    """Whether it asks for an explanation: "why", or "how" without a measure."""
+    opener = _opener([word.bare for word in words])
+    return opener == "why" or (opener == "how" and words[1].bare not in VOCABULARY.measures)
+
+
+def _classifies(words: Sequence[Word]) -> bool:
+    """Whether it asks what kind of thing something is, or compares: "is the tomato a fruit?"."""
+    return words[0].bare in VOCABULARY.classifying_words and any(word.bare in ("a", "an", "than") for word in words)
+
+
+def _speaks_of_us(words: Sequence[Word]) -> bool:
+    """Whether it asks what the person did or is going to do, and not what people do."""
+    bare = [word.bare for word in words]
+    at = next((place for place, word in enumerate(bare) if word in _SPEAKERS), 0)
+    if at == 0 or _asks_why(words):
+        return False
+    helpers = bare[:at]
+    plans = _opener(bare) in VOCABULARY.plan_questions or "much" in helpers
+    return not _PAST.isdisjoint(helpers) or (plans and _ADVICE.isdisjoint(helpers))
+
+
+def _phrases_in(question: str, words: Sequence[Word]) -> list[_Phrase]:
+    """The things that it refers to as known ones."""
+    found: list[_Phrase] = []
+    for at, word in enumerate(words):
+        name = _POSSESSIVE.match(question[word.start : word.end]) if at > 0 else None
+        owned = word.bare in _OWNERS or name is not None
+        if not owned and word.bare != "the":
+            continue
+        end = at + 1
+        while end < len(words) and end - at <= _PHRASE_WORDS and words[end].bare not in _ENDS:
+            end += 1
+            if _PAUSED.search(question[words[end - 1].start : words[end - 1].end]):
+                break
+        lasting = [each for each in words[at + 1 : end] if each.bare not in _PASSING]
+        own = _without_verb(lasting, words[at - 1].bare)
+        of_world = not owned and (_is_of_world(question, own) or _goes_on_in_world(question, words, end))
+        found.append(_Phrase(own, owned, of_world, name[0][:-2] if name else ""))
+    return found
+
+
+def _is_of_world(question: str, own: Sequence[Word]) -> bool:
+    """Whether there is one of it in the world: the moon, the largest of all, or what has a name of its own."""
+    is_named = bool(own) and question[own[-1].start].isupper()
+    return is_named or any(word.bare in _WORLD for word in own)
+
+
+def _goes_on_in_world(question: str, words: Sequence[Word], end: int) -> bool:
+    """Whether it is "of", "in" or "for" what nobody here has a word for: "the speed of light", "the recipe for pancakes"."""
+    if end + 1 >= len(words) or words[end].bare not in VOCABULARY.general_links:
+        return False
+    after = words[end + 1]
+    is_known = after.bare in _KNOWN or after.bare in _OWNERS or after.bare in _DAYS or after.bare.isdecimal()
+    return not is_known and _POSSESSIVE.match(question[after.start : after.end]) is None
+
+
+def _without_verb(own: Sequence[Word], before: str) -> Sequence[Word]:
+    """A phrase without the verb that a question ends with: "the library close", "the heating inspected"."""
+    if len(own) < 2 or before not in _BEFORE_SUBJECT:
+        return own
+    last = own[-1].bare
+    is_state = before in VOCABULARY.classifying_words
+    is_verb = not is_state or last.endswith(("ed", "ing")) or last in VOCABULARY.participles
+    return own[:-1] if is_verb else own
+
+
+def _is_plain(own: Sequence[Word]) -> bool:
+    """Whether it only says what kind of answer is wanted: "the date", "the phone number"."""
+    return all(word.bare in _ATTRIBUTES for word in own)
+
+
+def _queries_of(question: str, words: Sequence[Word], phrases: Sequence[_Phrase]) -> list[str]:
+    """The names and phrases that it refers to, then what else tells something, each word by itself."""
+    names = [word for word in words[1:] if question[word.start].isupper() and len(word.bare) > 2 and word.bare not in _DAYS]
+    told = {word.bare for each in phrases for word in each.words}
+    others = [word for word in words if _ENDING.sub("", word.bare) not in _TELLING_NOTHING and word.bare not in told]
+    if phrases:
+        queries = [query for each in phrases for query in (each.name, _text(question, each.words))]
+    else:
+        # "Which terminal" is asked for by its first word, "spent on paint" by its last.
+        single = others[:1] if _opener([word.bare for word in words]) in _NAMING else others[-1:]
+        queries = [_text(question, _run_of([word for word in names if word in others]) or single)]
+    singles = [word for each in phrases[:1] for word in each.words if len(each.words) > 1 and word.bare not in _ATTRIBUTES]
+    queries += [_bare_name(question, word) for word in names if word.bare not in _TELLING_NOTHING]
+    queries += [_root(word.bare) for word in (*sorted(singles, key=lambda word: -len(word.bare)), *others)]
+    unique: dict[str, str] = {}
+    for query in queries:
+        unique.setdefault(query.lower(), query)
+    return [query for query in unique.values() if query][:_MOST_QUERIES]
+
+
+def _run_of(names: Sequence[Word]) -> Sequence[Word]:
+    """Names that stand side by side, from the first on."""
+    run = list(names[:1])
+    for word in names[1:]:
+        if word.start != run[-1].end + 1:
+            break
+        run.append(word)
+    return run
+
+
+def _text(question: str, words: Sequence[Word]) -> str:
+    return " ".join(_bare_name(question, word) for word in words)
+
+
+def _bare_name(question: str, word: Word) -> str:
+    """A word as it is written, without what clings to it."""
+    written = question[word.start : word.end]
+    at = written.lower().find(word.bare)
+    return _ENDING.sub("", written[at : at + len(word.bare)])
+
+
+def _root(word: str) -> str:
+    """What is looked for in the place of a word: without its ending, since a file may have it with another."""
+    root = stem(_ENDING.sub("", word))
+    return root if len(root) >= _SHORT else word

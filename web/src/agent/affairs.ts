@@ -1,0 +1,240 @@
+import { stem } from "./ranking.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+import { type Word, wordsOf } from "./words.ts";
+
+/*
+ * Questions about the person's own affairs, which name no file and which some file may answer: "when is the heating inspected?".
+ *
+ * Told by how they refer to what they ask about: "my", "our", somebody's, "we" with what we did, or "the" with a thing that there is
+ * more than one of in the world. A question about the world says "a", nothing, "the capital of Italy" or "the moon". Where the words
+ * leave a doubt it is none: what follows is a search, which is not what somebody wants who asked for a fact.
+ */
+
+const LEAD = new RegExp(
+  `^(?:(?:${anyOf(vocabulary.fillers)})[,!]? )*(?:(?:${anyOf(vocabulary.askingPhrases)}),? (?:(?:if|whether) )?)?`,
+  "i",
+);
+/** Where another sentence begins. "Dr." ends none. */
+const PARTS = /(?<!\b[A-Z][a-z])[.!?:]["')]*[ \t]|[;\n]/;
+const PAUSED = /[,.:!?)]["'`)]*$/;
+const POSSESSIVE = /^([A-Z][A-Za-z-]*)['’]s/;
+const ENDING = /['’]s$/;
+
+const CUES: ReadonlySet<string> = new Set(vocabulary.cues);
+const ASKING: ReadonlySet<string> = new Set([...vocabulary.questionOpeners, ...vocabulary.yesNoWords]);
+const NAMING: ReadonlySet<string> = new Set(["which", "what"]);
+const OWNERS: ReadonlySet<string> = new Set(vocabulary.owners);
+const KNOWN: ReadonlySet<string> = new Set(vocabulary.knownWords);
+const SPEAKERS: ReadonlySet<string> = new Set(vocabulary.speakers);
+const ENDS: ReadonlySet<string> = new Set([...vocabulary.phraseEnds, ...vocabulary.linkWords]);
+const PASSING: ReadonlySet<string> = new Set(vocabulary.passingWords);
+const ATTRIBUTES: ReadonlySet<string> = new Set(vocabulary.attributes);
+const WORLD: ReadonlySet<string> = new Set([...vocabulary.worldNouns, ...vocabulary.superlatives]);
+const WORLD_VERBS: ReadonlySet<string> = new Set(vocabulary.worldVerbs);
+const PAST: ReadonlySet<string> = new Set(vocabulary.pastHelpers);
+const ADVICE: ReadonlySet<string> = new Set(vocabulary.adviceModals);
+const BEFORE_SUBJECT: ReadonlySet<string> = new Set([...vocabulary.yesNoWords, ...vocabulary.modals, "shall"]);
+/** Words that go back to something, speak to the model, or ask for files themselves. */
+const TURNED_AWAY: ReadonlySet<string> = new Set(vocabulary.turnedAway);
+const DAYS: ReadonlySet<string> = new Set([...vocabulary.weekdays, ...vocabulary.months.flat()]);
+const TELLING_NOTHING: ReadonlySet<string> = new Set([
+  ...vocabulary.phraseEnds,
+  ...vocabulary.linkWords,
+  ...vocabulary.figureNouns,
+  ...vocabulary.lightWords,
+  ...vocabulary.weakWords,
+  ...vocabulary.fillers,
+  ...vocabulary.askingWords,
+  ...vocabulary.attributes,
+  ...vocabulary.passingWords,
+  ...vocabulary.measures,
+  ...Object.values(vocabulary.acts).flatMap(({ verbs, claims }) => [...verbs, ...claims]),
+  ...vocabulary.vagueWords,
+]);
+const MOST_WORDS = 20;
+const PHRASE_WORDS = 4;
+/** With the read that follows them, these are all calls that one question may lead to. */
+const MOST_QUERIES = 3;
+/** Letters of an ending-less word that is looked for as it is; a shorter one stands in too many others. */
+const SHORT = 4;
+
+/** What stands after "my", "the" or a name: its words, and whether somebody owns it. */
+interface Phrase {
+  readonly words: readonly Word[];
+  readonly owned: boolean;
+  readonly ofWorld: boolean;
+  readonly name: string;
+}
+
+/** What to look for, the surest first, to answer a question about the person's own affairs; nothing for any other wish. */
+export function ownQueries(wish: string): string[] {
+  const question = questionIn(wish);
+  const words = wordsOf(question);
+  if (!isOneQuestion(words)) return [];
+  const phrases = phrasesIn(question, words);
+  const owned = phrases.some((each) => each.owned);
+  if (!owned && (asksWhy(words) || classifies(words) || words.some(({ bare }) => WORLD_VERBS.has(bare)))) return [];
+  if (!owned && phrases.some(({ ofWorld }) => ofWorld)) return [];
+  const telling = phrases.filter(
+    (each) => each.name !== "" || !isPlain(each.words) || (each.owned && each.words.length > 1),
+  );
+  if (telling.length === 0 && !speaksOfUs(words)) return [];
+  return queriesOf(
+    question,
+    words,
+    telling.toSorted((one, other) => Number(other.owned) - Number(one.owned)),
+  );
+}
+
+/** Whether it asks how much the person paid, which is a sum wherever more than one file has a part of it. */
+export function spends(question: string): boolean {
+  const words = wordsOf(question).map(({ bare }) => bare);
+  return words.includes("much") && words.some((word) => SPEAKERS.has(word));
+}
+
+/** The question without what leads into it; empty where there is more than one sentence. */
+function questionIn(wish: string): string {
+  const question = wish.trim().replace(LEAD, "");
+  return PARTS.test(question) ? "" : question;
+}
+
+function isOneQuestion(words: readonly Word[]): boolean {
+  if (words.length < 2 || words.length > MOST_WORDS || words.some(({ bare }) => TURNED_AWAY.has(bare))) return false;
+  const isAnother = words.some(({ bare }, at) => ASKING.has(bare) && CUES.has(words[at - 1]?.bare ?? ""));
+  return !isAnother && ASKING.has(opener(words));
+}
+
+/** The word that asks: of "when's" and "on which day" the one without what clings to it. */
+function opener([first, second]: readonly Word[]): string {
+  const word = vocabulary.leadingPrepositions.includes((first as Word).bare) ? second : first;
+  return (word as Word).bare.replace(ENDING, "");
+}
+
+/** Whether it asks for an explanation: "why", or "how" without a measure. */
+function asksWhy(words: readonly Word[]): boolean {
+  const asking = opener(words);
+  return asking === "why" || (asking === "how" && !vocabulary.measures.includes((words[1] as Word).bare));
+}
+
+/** Whether it asks what kind of thing something is, or compares: "is the tomato a fruit?". */
+function classifies(words: readonly Word[]): boolean {
+  return (
+    vocabulary.classifyingWords.includes((words[0] as Word).bare) &&
+    words.some(({ bare }) => ["a", "an", "than"].includes(bare))
+  );
+}
+
+/** Whether it asks what the person did or is going to do, and not what people do. */
+function speaksOfUs(words: readonly Word[]): boolean {
+  const at = words.findIndex(({ bare }) => SPEAKERS.has(bare));
+  if (at < 1 || asksWhy(words)) return false;
+  const helpers = words.slice(0, at).map(({ bare }) => bare);
+  const plans = vocabulary.planQuestions.includes(opener(words)) || helpers.includes("much");
+  return helpers.some((word) => PAST.has(word)) || (plans && !helpers.some((word) => ADVICE.has(word)));
+}
+
+/** The things that it refers to as known ones. */
+function phrasesIn(question: string, words: readonly Word[]): Phrase[] {
+  return words.flatMap((word, at) => {
+    const name = at > 0 ? (POSSESSIVE.exec(written(question, word))?.[1] ?? "") : "";
+    const owned = OWNERS.has(word.bare) || name !== "";
+    if (!owned && word.bare !== "the") return [];
+    let end = at + 1;
+    while (end < words.length && end - at <= PHRASE_WORDS && !ENDS.has((words[end] as Word).bare)) {
+      end++;
+      if (PAUSED.test(written(question, words[end - 1] as Word))) break;
+    }
+    const lasting = words.slice(at + 1, end).filter(({ bare }) => !PASSING.has(bare));
+    const own = withoutVerb(lasting, (words[at - 1] as Word).bare);
+    const ofWorld = !owned && (isOfWorld(question, own) || goesOnInWorld(question, words, end));
+    return [{ words: own, owned, ofWorld, name }];
+  });
+}
+
+/** Whether there is one of it in the world: the moon, the largest of all, or what has a name of its own. */
+function isOfWorld(question: string, own: readonly Word[]): boolean {
+  const last = own.at(-1);
+  return (last !== undefined && isCapital(question, last)) || own.some(({ bare }) => WORLD.has(bare));
+}
+
+/** Whether it is "of", "in" or "for" what nobody here has a word for: "the speed of light", "the recipe for pancakes". */
+function goesOnInWorld(question: string, words: readonly Word[], end: number): boolean {
+  const [link, after] = [words[end], words[end + 1]];
+  if (link === undefined || after === undefined || !vocabulary.generalLinks.includes(link.bare)) return false;
+  const isKnown =
+    KNOWN.has(after.bare) || OWNERS.has(after.bare) || DAYS.has(after.bare) || /^\p{Nd}+$/u.test(after.bare);
+  return !isKnown && !POSSESSIVE.test(written(question, after));
+}
+
+/** A phrase without the verb that a question ends with: "the library close", "the heating inspected". */
+function withoutVerb(own: readonly Word[], before: string): readonly Word[] {
+  const last = own.at(-1)?.bare ?? "";
+  if (own.length < 2 || !BEFORE_SUBJECT.has(before)) return own;
+  const isState = vocabulary.classifyingWords.includes(before);
+  return !isState || /(?:ed|ing)$/.test(last) || vocabulary.participles.includes(last) ? own.slice(0, -1) : own;
+}
+
+/** Whether it only says what kind of answer is wanted: "the date", "the phone number". */
+function isPlain(own: readonly Word[]): boolean {
+  return own.every(({ bare }) => ATTRIBUTES.has(bare));
+}
+
+/** The names and phrases that it refers to, then what else tells something, each word by itself. */
+function queriesOf(question: string, words: readonly Word[], phrases: readonly Phrase[]): string[] {
+  const names = words
+    .slice(1)
+    .filter((word) => isCapital(question, word) && word.bare.length > 2 && !DAYS.has(word.bare));
+  const told = new Set(phrases.flatMap((each) => each.words.map(({ bare }) => bare)));
+  const others = words.filter(({ bare }) => !TELLING_NOTHING.has(bare.replace(ENDING, "")) && !told.has(bare));
+  // "Which terminal" is asked for by its first word, "spent on paint" by its last.
+  const single = NAMING.has(opener(words)) ? others.slice(0, 1) : others.slice(-1);
+  const run = runOf(names.filter((word) => others.includes(word)));
+  const [first] = phrases;
+  const meant =
+    first === undefined
+      ? [textIn(question, run.length > 0 ? run : single)]
+      : phrases.flatMap((each) => [each.name, textIn(question, each.words)]);
+  const inFirst = first?.words ?? [];
+  const singles = inFirst.length > 1 ? inFirst.filter(({ bare }) => !ATTRIBUTES.has(bare)) : [];
+  const queries = [
+    ...meant,
+    ...names.filter(({ bare }) => !TELLING_NOTHING.has(bare)).map((word) => bareName(question, word)),
+    ...[...singles.toSorted((one, other) => other.bare.length - one.bare.length), ...others].map(({ bare }) =>
+      root(bare),
+    ),
+  ];
+  const isNew = (query: string, at: number) =>
+    queries.findIndex((other) => other.toLowerCase() === query.toLowerCase()) === at;
+  return queries.filter((query, at) => query !== "" && isNew(query, at)).slice(0, MOST_QUERIES);
+}
+
+/** Names that stand side by side, from the first on. */
+function runOf(names: readonly Word[]): readonly Word[] {
+  const gap = names.findIndex(({ start }, at) => at > 0 && start !== (names[at - 1] as Word).end + 1);
+  return gap === -1 ? names : names.slice(0, gap);
+}
+
+function textIn(question: string, words: readonly Word[]): string {
+  return words.map((word) => bareName(question, word)).join(" ");
+}
+
+/** A word as it is written, without what clings to it. */
+function bareName(question: string, word: Word): string {
+  const text = written(question, word);
+  const at = text.toLowerCase().indexOf(word.bare);
+  return text.slice(at, at + word.bare.length).replace(ENDING, "");
+}
+
+/** What is looked for in the place of a word: without its ending, since a file may have it with another. */
+function root(word: string): string {
+  const found = stem(word.replace(ENDING, ""));
+  return found.length >= SHORT ? found : word;
+}
+
+function written(question: string, { start, end }: Word): string {
+  return question.slice(start, end);
+}
+
+function isCapital(question: string, { start }: Word): boolean {
+  return /^\p{Lu}/u.test(question.slice(start));
+}
