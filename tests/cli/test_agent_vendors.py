@@ -7,14 +7,58 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.adapters.inference.scripted import ScriptedBackend, in_order
+from tests.agent.vectors import name_of, read_vectors
 from tests.fakes.openai_server import CHAT, serving
 from tests.harness.terminal import AgentCommand
+
+SHAPES = [case for case in read_vectors("streams")["cases"] if any(delta.get("call") == 1 for delta in case["deltas"])]
+"""What servers of several vendors send for two calls at once."""
+
+
+def as_peeks(body: str) -> str:
+    """The same with a tool that leaves a trace."""
+    for tool in ("read_file", "list_directory"):
+        body = body.replace(tool, "peek")
+    return body.replace("path", "what")
+
+
+def test_the_recorded_shapes_are_those_of_five_vendors_and_more() -> None:
+    names = " ".join(case["name"] for case in SHAPES)
+    assert len(SHAPES) >= 5
+    assert all(vendor in names for vendor in ("OpenAI", "Gemini", "Ollama", "neither number nor id", "not streamed"))
+
+
+@pytest.mark.parametrize("case", [case for case in SHAPES if '"now"' not in case["body"]], ids=name_of)
+async def test_two_calls_in_any_vendors_shape_run_one_after_the_other_and_are_answered_together(
+    tmp_path: Path, case: dict[str, Any]
+) -> None:
+    kind = "text/event-stream" if case["body"].startswith("data:") else "application/json"
+    vendor = Vendor(as_peeks(case["body"]), says("Both.", finish_reason="stop"), first=kind)
+    async with serving(vendor.app) as url:
+        at = AgentCommand(tmp_path, url, ScriptedBackend(in_order()))
+        code, out, err = await at.run("--single", "go")
+        assert (code, out, at.effects()) == (0, "Both.\n", ["peek a", "peek b"]), err
+        _, log, _ = await at.run("audit", "export", "-")
+    events = [line["body"] for line in map(json.loads, log.splitlines()) if line["type"] == "leaf"]
+    told = [each["event"] for each in events if each["event"].startswith("call:")]
+    assert told == ["call:intended", "call:closed"] * 2, "the second is sent when the first has closed"
+    # The whole conversation goes back, with a result for each call, in the order of the calls.
+    shown = vendor.asked[1]["messages"]
+    ids = [call["id"] for message in shown for call in message.get("tool_calls", ())]
+    results = [message for message in shown if message["role"] == "tool"]
+    assert [message["tool_call_id"] for message in results] == ids
+    assert [("peek a" in message["content"], "peek b" in message["content"]) for message in results] == [
+        (True, False),
+        (False, True),
+    ]
+    assert len(set(ids)) == 2
 
 
 def event(value: Any) -> str:
@@ -33,9 +77,10 @@ def calls(id_: str, name: str, arguments: str, **more: Any) -> str:
 class Vendor:
     """A server that answers with these bodies, one after the other, and counts the requests."""
 
-    def __init__(self, *bodies: str, kind: str = "text/event-stream") -> None:
+    def __init__(self, *bodies: str, first: str = "text/event-stream") -> None:
+        """`first` is the content type of the first reply; the others are streamed."""
         self._bodies: Iterator[str] = iter(bodies)
-        self._kind = kind
+        self._first = first
         self.asked: list[Mapping[str, Any]] = []
         routes = [Route("/v1/models", self._list), Route(CHAT, self._complete, methods=["POST"])]
         self.app = Starlette(routes=routes)
@@ -45,7 +90,8 @@ class Vendor:
 
     async def _complete(self, request: Request) -> Response:
         self.asked.append(await request.json())
-        return Response(next(self._bodies), media_type=self._kind)
+        kind = self._first if len(self.asked) == 1 else "text/event-stream"
+        return Response(next(self._bodies), media_type=kind)
 
 
 async def single(home: Path, vendor: Vendor, *arguments: str) -> tuple[int, str, str, list[str]]:
@@ -79,7 +125,7 @@ async def test_an_error_in_the_middle_is_said_in_the_servers_words(tmp_path: Pat
 
 async def test_a_reply_that_is_not_streamed_is_a_reply(tmp_path: Path) -> None:
     whole = json.dumps({"choices": [{"index": 0, "message": {"content": "Hello."}, "finish_reason": "stop"}]})
-    vendor = Vendor(whole, kind="application/json")
+    vendor = Vendor(whole, first="application/json")
     code, out, err, _ = await single(tmp_path, vendor)
     assert (code, out, len(vendor.asked)) == (0, "Hello.\n", 1), err
 

@@ -179,6 +179,25 @@ async def test_a_tool_that_does_not_exist_is_refused_and_said_and_what_was_done_
     assert await person.recorded_calls(shell) == [*RECORDED, *["nothing unknownTool"] * 3]
 
 
+@pytest.mark.parametrize(
+    ("message", "then", "said"),
+    [
+        ("tell me a tale", Reply(json.dumps({"answer": "Once there was a hedgehog."})), "Once there was a hedgehog."),
+        ("asdf qwer", SHOWING, "Nothing in that asks for one of my tools, so I used none."),
+    ],
+    ids=["it answers then", "it insists"],
+)
+async def test_a_call_that_nobody_asked_for_is_not_sent_and_what_can_be_asked_for_is_said(
+    person: Person, shell: Page, model: ScriptedServer, message: str, then: Reply, said: str
+) -> None:
+    model.will_answer(SHOWING, then)
+    await send(shell, message)
+    await expect(answers(shell)).to_contain_text([said])
+    await expect(answers(shell).last).to_contain_text("I can list")
+    await expect_idle(shell)
+    assert await person.recorded_calls(shell) == []
+
+
 @pytest.mark.requirement("003-02", "respond is shown as an answer and never reaches the gateway")
 async def test_respond_is_an_answer_for_the_page_and_no_tool_at_the_gateway(
     person: Person, shell: Page, model: ScriptedServer
