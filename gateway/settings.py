@@ -82,7 +82,17 @@ class Settings(BaseSettings):
         "auto",
         description="the loop that the model gets; `auto`: what the catalogue says, or what trying it at its first use shows",
     )
-    model_context: int = Field(4096, ge=512, le=1 << 24, description="context tokens of the local model")
+    model_context: int | None = Field(
+        None,
+        ge=512,
+        le=1 << 24,
+        description="context tokens of the model, at most what it was trained for; unset: for a local one as many as a quarter "
+        "of the free memory holds, for others as many as the server says",
+    )
+    model_preallocate: bool = Field(
+        False,
+        description="whether a local model's server takes the memory of its whole context at the start, not as it is needed",
+    )
     prompt_cache: NewFolder | None = Field(
         None, description="folder where a local model keeps evaluated prompts for later launches"
     )
@@ -120,7 +130,7 @@ class Settings(BaseSettings):
     @classmethod
     def _check_form(cls, value: object, info: ValidationInfo) -> object:
         """What no setting may be, although its type would take it."""
-        if isinstance(value, bool) and info.field_name != "builtin_tools":
+        if isinstance(value, bool) and info.field_name not in ("builtin_tools", "model_preallocate"):
             raise ValueError("it should not be true or false")
         if isinstance(value, str) and (unseen := re.search(r"[\x00-\x1f\x7f]", value)):
             raise ValueError(f"it should have no control characters, and has U+{ord(unseen[0]):04X}")

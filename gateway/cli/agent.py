@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from gateway.cli.terminal.listeners import LoopListener
     from gateway.cli.terminal.trajectories import TrajectoryKeeper
 
-RESERVED = (
-    "the model server reserves memory for its whole context when it starts. COUNTERSIGN_MODEL_CONTEXT makes the context smaller."
-)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -63,9 +60,9 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--confirm-tools", is_flag=True, help="Ask before every call, also those that the policy lets run.")
 @click.option(
     "--kv-preallocate/--no-kv-preallocate",
-    "preallocate",
-    default=True,
-    help="Reserve memory for the whole context at once; the model server always does.",
+    "model_preallocate",
+    default=None,
+    help="Take the memory of the whole context at once, or as it is needed.  [default: as needed]",
 )
 @click.option("--resume", metavar="ID", help="Go on with a conversation; `last` is the one used last.")
 @click.option("--as", "name", metavar="NAME", help="Which operator you are, where several are enrolled.")
@@ -88,7 +85,6 @@ def agent(
     max_steps: int,
     max_tokens: int | None,
     confirm_tools: bool,
-    preallocate: bool,
     resume: str | None,
     name: str | None,
     **options: object,
@@ -132,8 +128,6 @@ def agent(
     # Without both there is nobody who could see a question and answer it.
     keyboard = Keyboard(sys.stdin) if sys.stdin.isatty() and sys.stderr.isatty() else None
     logging.basicConfig(handlers=[ScreenLogHandler(screen)], level=logging.WARNING)
-    if not preallocate:
-        screen.say(f"--no-kv-preallocate changes nothing here: {RESERVED}")
     terminal = Terminal(screen, keyboard, is_conversation=single is None, only_once=confirm_tools, output_schema=schema)
     with ExitStack() as held:
         listeners: list[LoopListener] = []

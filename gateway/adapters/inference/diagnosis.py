@@ -11,9 +11,12 @@ from gateway.adapters.inference.confinement import choose_confinement
 from gateway.adapters.inference.engine import WheelEngine, find_engine
 from gateway.adapters.inference.factory import NO_MODEL, STUB_MODEL, ModelChoice, remote_backend
 from gateway.adapters.inference.fetch import SPARE_BYTES, weights_path
-from gateway.adapters.inference.local import Weights, identify, named_entry
+from gateway.adapters.inference.gguf import read_head
+from gateway.adapters.inference.local import ContextWish, Weights, identify, named_entry
 from gateway.adapters.inference.machine_memory import available_memory
+from gateway.adapters.inference.memory_pressure import left_memory
 from gateway.adapters.inference.presets import preset_of
+from gateway.adapters.inference.served_context import ServedContext
 from gateway.core.errors import GatewayError
 from gateway.runtime.ports import Clock, ModelPhase
 
@@ -60,21 +63,44 @@ async def _ask_remote(choice: ModelChoice, clock: Clock) -> Finding:
         await backend.stop()
     if state.phase is not ModelPhase.READY:
         return Finding("model", ok=False, sentence=state.detail)
+    name = models[0].display_name
     return Finding(
         "model",
         ok=True,
-        sentence=f"{models[0].display_name} at {models[0].id.removeprefix('remote:').removesuffix(f':{models[0].display_name}')}",
+        sentence=f"{name} at {models[0].id.removeprefix('remote:').removesuffix(f':{name}')}, "
+        f"{models[0].context_tokens:,} tokens of context{_say_source(choice, backend.serves)}",
     )
+
+
+def _say_source(choice: ModelChoice, context: ServedContext) -> str:
+    if choice.context_tokens is not None:
+        return "" if context.served is None else f" of the {context.served:,} that the server gives"
+    return ", assumed; the server does not say, COUNTERSIGN_MODEL_CONTEXT can" if context.served is None else ""
 
 
 def _look_around(choice: ModelChoice) -> list[Finding]:
     findings = [_find_server(choice), _find_confinement(choice)]
     try:
-        weights = identify(choice.model, models=choice.models, state=choice.state, context_tokens=choice.context_tokens)
+        wish = ContextWish(choice.context_tokens, left_memory(), choice.preallocate)
+        weights = identify(choice.model, models=choice.models, state=choice.state, context=wish)
     except GatewayError as error:
         return [*findings, Finding("model", ok=False, sentence=error.message), *_find_disk(choice)]
     findings.append(Finding("model", ok=True, sentence=f"{weights.info.display_name}, digest {weights.info.id[:16]}…"))
-    return [*findings, *_find_memory(weights)]
+    return [*findings, _describe_context(weights), *_find_memory(weights)]
+
+
+def _describe_context(weights: Weights) -> Finding:
+    """How long the context may become, why not longer, and what that costs."""
+    plan, trained = weights.context, read_head(weights.path).context_tokens
+    size = f"{plan.largest:,} tokens"
+    if trained is not None and plan.largest < trained:
+        why = "as memory allows" if plan.cache_bytes is not None else "as set"
+        size += f" of the {trained:,} that it was trained for, {why}"
+    if plan.start < plan.largest:
+        size += f"; begins with {plan.start:,} and grows with the conversation"
+        if plan.cache_bytes is not None:
+            size += f", by {(plan.largest - plan.start) * plan.cache_bytes // _MIB} MiB at most"
+    return Finding("context", ok=True, sentence=size)
 
 
 def _find_server(choice: ModelChoice) -> Finding:

@@ -83,7 +83,8 @@ class LocalEmbedder:
         # Brings an HTTP client; whoever never searches does without.
         from gateway.adapters.inference.confinement import choose_confinement
         from gateway.adapters.inference.engine import default_threads, find_engine
-        from gateway.adapters.inference.sidecar import Sidecar, SidecarPlan
+        from gateway.adapters.inference.sidecar import Sidecar
+        from gateway.adapters.inference.sidecar_plan import SidecarPlan
 
         choice = self._choice
         engine = await asyncio.to_thread(find_engine, choice.llama_server)

@@ -44,7 +44,8 @@ class ModelChoice:
     model: str
     models: Path
     state: Path
-    context_tokens: int = 4096
+    context_tokens: int | None = None
+    preallocate: bool = False
     threads: Threads | None = None
     llama_server: str = ""
     llama_server_arguments: tuple[str, ...] = ()
@@ -144,6 +145,7 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
         clock=clock,
         sandbox=choice.sandbox,
         prompt_cache=choice.prompt_cache,
+        preallocate=choice.preallocate,
     )
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, TypeAlias, cast
 
 from gateway.core.errors import Misconfigured
 
@@ -30,6 +30,7 @@ MAX_VOCABULARY: Final = 1 << 21
 """Tokens, and merges of tokens: the largest vocabularies have 262,144."""
 
 _SCALARS: Final = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_WHOLE: Final = frozenset({0, 1, 2, 3, 4, 5, 10, 11})
 _STRING: Final = 8
 _ARRAY: Final = 9
 
@@ -64,10 +65,19 @@ _FILE_TYPES: Final = {
 Entry = str | int | float | bool
 """A value of the head that is no list."""
 
+_Value: TypeAlias = "Entry | tuple[int, ...]"
+
+
+CACHE_BYTES: Final = 2
+"""Of each number in the cache of keys and values, which llama.cpp's server keeps as f16 unless it is told otherwise."""
+
+MAX_LAYERS: Final = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class GgufHead:
-    """What a file says about itself. `context_tokens` and `layers` are None when it does not say."""
+    """What a file says about itself. `context_tokens`, `layers` and `cache_bytes`, which each token of the context takes in the
+    cache of keys and values, are None when it does not say."""
 
     arch: str
     name: str
@@ -75,6 +85,7 @@ class GgufHead:
     licence: str
     context_tokens: int | None
     layers: int | None
+    cache_bytes: int | None = None
 
 
 class _Unreadable(Exception):
@@ -101,7 +112,8 @@ def read_entry_named(path: Path, key: str) -> Entry | None:
         with path.open("rb") as file:
             for found in _entries(file):
                 if found == key:
-                    return _read_value(file, _read_number(file, "<I"))
+                    value = _read_value(file, _read_number(file, "<I"))
+                    return None if isinstance(value, tuple) else value
                 _pass_over(file, _read_number(file, "<I"))
             return None
     except OSError as error:
@@ -110,7 +122,7 @@ def read_entry_named(path: Path, key: str) -> Entry | None:
         raise Misconfigured(f"`{path.name}` is not a GGUF model file of version 2 or 3") from None
 
 
-def _describe(entries: dict[str, Entry]) -> GgufHead:
+def _describe(entries: Mapping[str, _Value]) -> GgufHead:
     arch = entries.get("general.architecture")
     if not isinstance(arch, str) or not arch:
         raise _Unreadable
@@ -124,16 +136,31 @@ def _describe(entries: dict[str, Entry]) -> GgufHead:
         licence=_text(entries, "general.license") or "unknown",
         context_tokens=context if isinstance(context, int) and context > 0 else None,
         layers=layers if isinstance(layers, int) and layers > 0 else None,
+        cache_bytes=_cache_bytes(entries, arch),
     )
 
 
-def _text(entries: dict[str, Entry], key: str) -> str:
+def _cache_bytes(entries: Mapping[str, _Value], arch: str) -> int | None:
+    """An upper bound: layers that look back over a window only, or have no such cache, take less than is reckoned here."""
+    layers, heads, width = (entries.get(f"{arch}.{name}") for name in ("block_count", "attention.head_count", "embedding_length"))
+    per_layer = entries.get(f"{arch}.attention.head_count_kv", heads)
+    if not isinstance(layers, int) or not 0 < layers <= MAX_LAYERS:
+        return None
+    kept = sum(per_layer) if isinstance(per_layer, tuple) else layers * per_layer if isinstance(per_layer, int) else 0
+    each = width // heads if isinstance(width, int) and isinstance(heads, int) and heads > 0 else 0
+    key, value = (entries.get(f"{arch}.attention.{name}_length", each) for name in ("key", "value"))
+    if not isinstance(key, int) or not isinstance(value, int) or min(kept, key + value) <= 0:
+        return None
+    return kept * (key + value) * CACHE_BYTES
+
+
+def _text(entries: Mapping[str, _Value], key: str) -> str:
     value = entries.get(key, "")
     return value[:128] if isinstance(value, str) else ""
 
 
-def _read_entries(file: BinaryIO) -> dict[str, Entry]:
-    entries: dict[str, Entry] = {}
+def _read_entries(file: BinaryIO) -> dict[str, _Value]:
+    entries: dict[str, _Value] = {}
     for key in _entries(file):
         if key.startswith("tokenizer."):
             break
@@ -179,17 +206,16 @@ def _skip(file: BinaryIO, count: int, most: int) -> None:
     file.seek(count, os.SEEK_CUR)
 
 
-def _read_value(file: BinaryIO, kind: int) -> Entry | None:
-    """A scalar or string; None for an array, which is passed over."""
+def _read_value(file: BinaryIO, kind: int) -> _Value | None:
+    """A scalar, a string or whole numbers, one for each layer; None for any other array, which is passed over."""
     if kind == _STRING:
         return _read_string(file)
     if kind == _ARRAY:
         element, length = _read_number(file, "<I"), _read_number(file, "<Q")
         if length > MAX_ARRAY or element == _ARRAY:
             raise _Unreadable
-        for _ in range(length):
-            _read_value(file, element)
-        return None
+        values = [_read_value(file, element) for _ in range(length)]
+        return tuple(each for each in values if type(each) is int) if element in _WHOLE and length <= MAX_LAYERS else None
     if kind not in _SCALARS:
         raise _Unreadable
     layout = _SCALARS[kind]

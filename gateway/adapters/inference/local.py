@@ -13,12 +13,16 @@ from typing import Final
 from gateway.adapters.inference.catalog import ModelEntry, expand, load_catalog
 from gateway.adapters.inference.chat_template import mentions_tools, read_chat_template
 from gateway.adapters.inference.confinement import choose_confinement
+from gateway.adapters.inference.context_size import UNPLANNED, ContextPlan, plan_context
 from gateway.adapters.inference.engine import Threads, default_threads, find_engine
 from gateway.adapters.inference.fetch import is_present, weights_path
 from gateway.adapters.inference.gguf import read_head
+from gateway.adapters.inference.growing import GrowingServer
+from gateway.adapters.inference.memory_pressure import left_memory
 from gateway.adapters.inference.openai_api import CHAT, check_path, with_members
 from gateway.adapters.inference.prompt_cache import CacheKey, PromptCache
-from gateway.adapters.inference.sidecar import Sidecar, SidecarPlan
+from gateway.adapters.inference.sidecar import Sidecar
+from gateway.adapters.inference.sidecar_plan import SidecarPlan
 from gateway.adapters.inference.tokens import TokenKeeper
 from gateway.adapters.inference.warm_prefix import PrefixState, closed
 from gateway.adapters.inference.weights import known_digest
@@ -34,9 +38,6 @@ FOLDER: Final = "inference"
 
 BACKEND: Final = "llama.cpp"
 
-UNTOLD_CONTEXT: Final = 4096
-"""For a file that does not say what it was trained for."""
-
 OUTPUT_TOKENS: Final = 1024
 
 CACHE_DTYPE: Final = "f16"
@@ -51,6 +52,28 @@ class Weights:
     info: ModelInfo
     repack: bool
     template_flags: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    context: ContextPlan = UNPLANNED
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWish:
+    """What a context is planned by: tokens that the operator has set, None for as many as fit; the bytes of memory that can still
+    be had, None if unknown; and whether all of it is taken at the start."""
+
+    tokens: int | None = None
+    available: int | None = None
+    preallocate: bool = False
+
+    def plan(self, path: Path, trained: int | None) -> ContextPlan:
+        """The plan for a file. One that is missing or does not read gets what every model has."""
+        try:
+            head, weights = read_head(path), path.stat().st_size
+        except (GatewayError, OSError):
+            head, weights = None, 0
+        most = trained or (None if head is None else head.context_tokens)
+        return plan_context(
+            head, weights, wanted=self.tokens, trained=most, available=self.available, preallocate=self.preallocate
+        )
 
 
 def named_entry(model: str, models: Path) -> ModelEntry | None:
@@ -58,9 +81,8 @@ def named_entry(model: str, models: Path) -> ModelEntry | None:
     return None if model.lower().endswith(".gguf") else load_catalog(models).find(model)
 
 
-def describe_entry(entry: ModelEntry, context_tokens: int) -> ModelInfo:
+def describe_entry(entry: ModelEntry, context: int) -> ModelInfo:
     """What is known of a catalogue model before its file is there."""
-    context = min(context_tokens, entry.context_tokens)
     return ModelInfo(
         id=entry.id,
         display_name=entry.title,
@@ -78,22 +100,24 @@ def describe_entry(entry: ModelEntry, context_tokens: int) -> ModelInfo:
     )
 
 
-def identify(model: str, *, models: Path, state: Path, context_tokens: int) -> Weights:
+def identify(model: str, *, models: Path, state: Path, context: ContextWish) -> Weights:
     """The file that `model` names, with its digest checked or, for a path, taken. Reads the file whole the first time.
 
     Raises ModelUnavailable when it is not there, Misconfigured when it is no model.
     """
     entry = named_entry(model, models)
     if entry is None:
-        return _identify_file(expand(model), state, context_tokens)
+        return _identify_file(expand(model), state, context)
     if not is_present(entry, models):
         raise ModelUnavailable(
             f"{entry.title} is not on this machine; run `countersign models fetch {entry.name}`", ModelPhase.ABSENT
         )
-    return Weights(weights_path(entry, models), describe_entry(entry, context_tokens), entry.repack, entry.template_flags)
+    path = weights_path(entry, models)
+    plan = context.plan(path, entry.context_tokens)
+    return Weights(path, describe_entry(entry, plan.largest), entry.repack, entry.template_flags, plan)
 
 
-def _identify_file(path: Path, state: Path, context_tokens: int) -> Weights:
+def _identify_file(path: Path, state: Path, context: ContextWish) -> Weights:
     head = read_head(path)
     try:
         path = path.resolve(strict=True)
@@ -104,13 +128,13 @@ def _identify_file(path: Path, state: Path, context_tokens: int) -> Weights:
         peak = path.stat().st_size * 3 // 2
     except OSError as error:
         raise Misconfigured(f"the model file `{path.name}` cannot be read: {error.strerror}") from None
-    context = min(context_tokens, head.context_tokens or UNTOLD_CONTEXT)
+    plan = context.plan(path, head.context_tokens)
     info = ModelInfo(
         id=f"{sha256}:{head.arch}",
         display_name=head.name or path.stem,
         arch=head.arch,
-        context_tokens=context,
-        output_tokens=min(OUTPUT_TOKENS, context),
+        context_tokens=plan.largest,
+        output_tokens=min(OUTPUT_TOKENS, plan.largest),
         backend=BACKEND,
         quantisation=head.quantisation,
         # Examples and a schema work with any model; declared tools only with some. A catalogue entry of one's own can say so.
@@ -119,7 +143,7 @@ def _identify_file(path: Path, state: Path, context_tokens: int) -> Weights:
         local=True,
         approx_peak_ram_bytes=peak,
     )
-    return Weights(path, info, repack=True)
+    return Weights(path, info, repack=True, context=plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +169,7 @@ class LocalBackend:
         *,
         models: Path,
         state: Path,
-        context_tokens: int,
+        context_tokens: int | None,
         threads: Threads | None,
         llama_server: str,
         origins: tuple[str, ...],
@@ -153,15 +177,18 @@ class LocalBackend:
         sandbox: SandboxPreference | None,
         prompt_cache: Path | None = None,
         llama_server_arguments: tuple[str, ...] = (),
+        preallocate: bool = False,
     ) -> None:
-        """`sandbox` None runs the server unconfined. `prompt_cache` is a folder for evaluated prompts that outlive `state`.
+        """`context_tokens` None takes as many as model and memory allow; with `preallocate` all of them at the start. `sandbox`
+        None runs the server unconfined. `prompt_cache` is a folder for evaluated prompts that outlive `state`.
 
         Raises Misconfigured for an unfit `prompt_cache`.
         """
         self._model = model
         self._models = models
         self._state_folder = state
-        self._context_tokens = context_tokens
+        # Looked at once, so that the model is the same whenever it is loaded.
+        self._context = ContextWish(context_tokens, left_memory(), preallocate)
         self._threads = threads or default_threads()
         self._llama_server = llama_server
         self._llama_server_arguments = llama_server_arguments
@@ -175,11 +202,12 @@ class LocalBackend:
         self._cache = None if prompt_cache is None else PromptCache(prompt_cache)
         self._keeper: TokenKeeper | None = None
         self._sidecar: Sidecar | None = None
+        self._growing: GrowingServer | None = None
 
     async def start(self) -> None:
         """Begin: check the weights, find the server, start it."""
         entry = named_entry(self._model, self._models)
-        self._info = None if entry is None else describe_entry(entry, self._context_tokens)
+        self._info = None if entry is None else await asyncio.to_thread(self._describe, entry)
         self._state = ModelState(ModelPhase.STARTING, "the model file is being checked")
         self._preparing = asyncio.create_task(self._prepare(), name="model-preparation")
 
@@ -188,11 +216,9 @@ class LocalBackend:
         try:
             entry = named_entry(self._model, self._models)
             if entry is not None:
-                self._info = describe_entry(entry, self._context_tokens)
+                self._info = await asyncio.to_thread(self._describe, entry)
                 return
-            weights = await asyncio.to_thread(
-                identify, self._model, models=self._models, state=self._state_folder, context_tokens=self._context_tokens
-            )
+            weights = await asyncio.to_thread(self._identify)
             self._info = weights.info
         except GatewayError as error:
             self._state = ModelState(ModelPhase.ABSENT, error.message)
@@ -209,6 +235,9 @@ class LocalBackend:
             self._preparing.cancel()
             await asyncio.wait({self._preparing})
         sidecar, self._sidecar = self._sidecar, None
+        growing, self._growing = self._growing, None
+        if growing is not None:
+            await growing.close()
         if sidecar is not None:
             await sidecar.stop()
         self._state = ModelState(ModelPhase.STOPPED, "the model server is stopped")
@@ -247,11 +276,13 @@ class LocalBackend:
     async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
         """POST to the sidecar; leaving stops its generation. Raises ModelUnavailable."""
         check_path(path)
-        sidecar = self._running()
+        self._running()
+        assert self._growing is not None, "it is made with the sidecar"
+        server = self._growing
         if path == CHAT and self._weights is not None and self._weights.template_flags:
             # In place of what the client says: which family this is, the catalogue knows.
             body = with_members(body, {"chat_template_kwargs": dict(self._weights.template_flags)})
-        request = sidecar.ask(path, body) if self._keeper is None else self._keeper.ask(sidecar, path, body)
+        request = server.ask(path, body) if self._keeper is None else self._keeper.ask(server, path, body)
         async with request as answer:
             yield answer
 
@@ -278,14 +309,12 @@ class LocalBackend:
             layers=head.layers or 0,
             dtype=f"{weights.info.quantisation}, cache {CACHE_DTYPE}, repacked {weights.repack}",
             build=facts.build,
-            context_tokens=weights.info.context_tokens,
+            context_tokens=sidecar.context_tokens,
         )
 
     async def _prepare(self) -> None:
         try:
-            weights = await asyncio.to_thread(
-                identify, self._model, models=self._models, state=self._state_folder, context_tokens=self._context_tokens
-            )
+            weights = await asyncio.to_thread(self._identify)
             engine = await asyncio.to_thread(find_engine, self._llama_server, arguments=self._llama_server_arguments)
             sandbox = await asyncio.to_thread(self._choose_sandbox)
         except GatewayError as error:
@@ -297,13 +326,20 @@ class LocalBackend:
             weights=weights.path,
             weights_id=weights.info.id,
             folder=self._state_folder / FOLDER,
-            context_tokens=weights.info.context_tokens,
+            context_tokens=weights.context.start,
             threads=self._threads,
             repack=weights.repack,
             origins=self._origins,
         )
         self._sidecar = Sidecar(plan, engine, clock=self._clock, sandbox=sandbox)
+        self._growing = GrowingServer(self._sidecar, weights.context)
         await self._sidecar.start()
+
+    def _describe(self, entry: ModelEntry) -> ModelInfo:
+        return describe_entry(entry, self._context.plan(weights_path(entry, self._models), entry.context_tokens).largest)
+
+    def _identify(self) -> Weights:
+        return identify(self._model, models=self._models, state=self._state_folder, context=self._context)
 
     def _choose_sandbox(self) -> Sandbox | None:
         return None if self._sandbox is None else choose_confinement(self._sandbox, self._state_folder)

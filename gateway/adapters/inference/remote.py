@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import AsyncGenerator, Sequence
+from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from gateway.adapters.inference.openai_api import Upstream, check_path, with_members
 from gateway.adapters.inference.presets import PRESETS
 from gateway.adapters.inference.reach import LONGEST_NAME, ask_what_is_there, is_name, words_of
+from gateway.adapters.inference.served_context import ServedContext, ask_context
 from gateway.core.errors import Misconfigured, ModelUnavailable
 from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase, ModelState
 
@@ -17,7 +18,6 @@ LIST_AGAIN_SECONDS: Final = 10.0
 """Between two attempts to learn what an unreachable server offers, so that nobody waits for it on every page."""
 
 REMOTE_OUTPUT_TOKENS: Final = 4096
-LARGEST_CONTEXT: Final = 10_000_000
 _LONGEST_HOST: Final = 64
 """Part of an id, which has at most 200 characters."""
 
@@ -28,9 +28,12 @@ class RemoteBackend:
     Which server answers at a URL, even on loopback, is not known here; weights have no digest, so `id` names host and model.
     """
 
-    def __init__(self, url: str, *, model: str, key: str, context_tokens: int, clock: Clock, preset: str = "") -> None:
+    def __init__(
+        self, url: str, *, model: str, key: str, clock: Clock, context_tokens: int | None = None, preset: str = ""
+    ) -> None:
         """`url` with or without its `/v1`; an empty `model` takes the first one that the server lists. With the name of a
-        `preset`, its URL is used."""
+        `preset`, its URL is used. `context_tokens` is what the operator has set, None for what the server says."""
+        self._preset_name = preset
         self._preset = PRESETS[preset] if preset else None
         url = url if self._preset is None else self._preset.url
         parts = _split(url)
@@ -48,6 +51,8 @@ class RemoteBackend:
         words = None if self._preset is None else words_of(self._preset)
         self._upstream = Upstream(url.rstrip("/").removesuffix("/v1"), key=key, keep_alive=True, words=words)
         self._info: ModelInfo | None = None
+        self._context = ServedContext()
+        self._has_answered = False
         self._is_missing = False
         self._asked_at: float | None = None
         self._state = ModelState(ModelPhase.STARTING, f"the model server at {self._host} has not been asked yet")
@@ -64,11 +69,12 @@ class RemoteBackend:
 
     async def models(self) -> Sequence[ModelInfo]:
         """The one model; nothing while an unnamed one cannot be learned."""
-        if self._state.phase is not ModelPhase.READY:
+        # Some load a model when it is first asked, and can say only then what they serve it with.
+        if self._state.phase is not ModelPhase.READY or (self._has_answered and self._context.served is None):
             await self._learn()
         if self._info is not None:
             return (self._info,)
-        return (self._describe(self._model, {}),) if self._model and not self._is_missing else ()
+        return (self._describe(self._model),) if self._model and not self._is_missing else ()
 
     async def settle(self) -> ModelState:
         """As of the last question: a server that does not answer now is not waited for."""
@@ -82,6 +88,11 @@ class RemoteBackend:
         """As of the last question."""
         return self._state
 
+    @property
+    def serves(self) -> ServedContext:
+        """What the server said about the model's context."""
+        return self._context
+
     @contextlib.asynccontextmanager
     async def ask(self, path: str, body: bytes) -> AsyncGenerator[InferenceStream]:
         """POST with the server's own name for the model. Raises ModelUnavailable."""
@@ -93,6 +104,7 @@ class RemoteBackend:
             async with self._upstream.ask(path, with_members(body, {"model": models[0].display_name})) as answer:
                 self._state = ModelState(ModelPhase.READY, "")
                 yield answer
+                self._has_answered = True
         except ModelUnavailable as error:
             self._state = self._trouble(error)
             raise
@@ -110,14 +122,18 @@ class RemoteBackend:
                 self._info, self._is_missing = None, True
             return
         self._is_missing = False
-        self._info = self._describe(reached.model, reached.offers.get(reached.model, {}))
+        offer = reached.offers.get(reached.model, {})
+        self._context = await ask_context(self._upstream, reached.model, offer, self._preset_name)
+        # Once is enough for a server that does not say it even of a model that has answered.
+        self._has_answered = False
+        self._info = self._describe(reached.model)
         self._state = ModelState(ModelPhase.READY, "")
 
     def _trouble(self, error: ModelUnavailable) -> ModelState:
         return ModelState(ModelPhase(error.state), f"{self._host}: {error.message}")
 
-    def _describe(self, name: str, offer: Mapping[str, Any]) -> ModelInfo:
-        context = _context_of(offer) or self._context_tokens
+    def _describe(self, name: str) -> ModelInfo:
+        context = self._context.tokens(self._context_tokens)
         return ModelInfo(
             id=f"remote:{self._host[:_LONGEST_HOST]}:{name}",
             display_name=name,
@@ -140,13 +156,3 @@ def _split(url: str) -> SplitResult | None:
         return None if parts.port == 0 else parts
     except ValueError:
         return None
-
-
-def _context_of(offer: Mapping[str, Any]) -> int | None:
-    """Context tokens, as vLLM, OpenRouter and llama.cpp say it; OpenAI does not."""
-    match offer:
-        case {"max_model_len": int(tokens)} | {"context_length": int(tokens)} | {"meta": {"n_ctx": int(tokens)}} if tokens > 1:
-            # `true` is an integer too, and 1.
-            return min(tokens, LARGEST_CONTEXT)
-        case _:
-            return None

@@ -14,13 +14,14 @@ import secrets
 import signal
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from gateway.adapters.inference.confinement import ConfinedProcess, PinnedSocket, confined_job
-from gateway.adapters.inference.engine import SLEEP_IDLE_SECONDS, Engine, Launch, Threads, scrubbed_environment
+from gateway.adapters.inference.engine import SLEEP_IDLE_SECONDS, Engine, Launch, scrubbed_environment
 from gateway.adapters.inference.openai_api import Upstream
+from gateway.adapters.inference.sidecar_plan import ServerFacts, SidecarPlan, SupervisionTimeouts
 from gateway.adapters.inference.sidecar_process import LAUNCHER, BoundedLog, SidecarProcess
 from gateway.adapters.inference.warm_prefix import PrefixState, PrefixStore, WarmPrefix
 from gateway.core.canonical import Json
@@ -38,6 +39,9 @@ SOCKET_FILE: Final = "sidecar.sock"
 SOCKET_PATH_BYTES: Final = 100
 """`sun_path` holds 104 bytes on macOS, 108 on Linux; a longer path means loopback TCP instead."""
 
+CARRIED_FILE: Final = "carried.state"
+"""What a server had evaluated, for the one that is started in its place."""
+
 FACTS_SECONDS: Final = 10.0
 
 _Process: TypeAlias = SidecarProcess | ConfinedProcess
@@ -46,47 +50,6 @@ _LOG = logging.getLogger(__name__)
 
 _GUARDED: Final = "/props"
 """Where llama.cpp's server wants its key; `/health` is open."""
-
-
-@dataclass(frozen=True, slots=True)
-class SupervisionTimeouts:
-    """How long the supervisor waits for what. Seconds, but for counts."""
-
-    start: float = 180.0
-    """Until the weights are loaded: several GB from a slow disk take minutes."""
-    poll: float = 0.1
-    probe: float = 2.0
-    watch: float = 10.0
-    misses: int = 3
-    """Unanswered probes in a row that make a server hung."""
-    first_pause: float = 1.0
-    longest_pause: float = 30.0
-    attempts: int = 5
-    """Starts in a row that end in failure, then a person has to look."""
-    steady: float = 60.0
-    """A run this long counts as a success, and failures are counted anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class SidecarPlan:
-    """What to run. `folder` becomes private to the sidecar: socket, key, saved prefixes, log."""
-
-    weights: Path
-    weights_id: str
-    folder: Path
-    context_tokens: int
-    threads: Threads
-    repack: bool
-    origins: tuple[str, ...]
-    embeds: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ServerFacts:
-    """Which server it is, to the build, and how many different tokens its model knows."""
-
-    build: str
-    vocab: int
 
 
 class Sidecar:
@@ -118,6 +81,12 @@ class Sidecar:
         self._upstream: Upstream | None = None
         self._prefix: WarmPrefix | None = None
         self._used_at = 0.0
+        self._is_carrying = False
+
+    @property
+    def context_tokens(self) -> int:
+        """What the server was started with, or is to be."""
+        return self._plan.context_tokens
 
     def state(self) -> ModelState:
         """The state now."""
@@ -150,9 +119,45 @@ class Sidecar:
         """
         plan = self._plan
         belongs_to = (plan.weights_id, self._engine.build, str(plan.context_tokens))
-        slots = plan.folder / (CONFINED_FOLDER if self._sandbox is not None else "slots")
-        self._prefix = WarmPrefix(messages, slots=slots, belongs_to=belongs_to, store=store)
+        self._prefix = WarmPrefix(messages, slots=self._slots, belongs_to=belongs_to, store=store)
         return await self._prefix.warm(self._ready())
+
+    async def grow(self, context_tokens: int) -> bool:
+        """Start the server again with so much context; what it has evaluated comes along. False where it does not start so, and
+        then it runs as before.
+
+        Raises ModelUnavailable when there is no server.
+        """
+        before = self._plan
+        saved = await self._ready().post_json("/slots/0?action=save", {"filename": CARRIED_FILE})
+        self._is_carrying = saved[0] == 200
+        try:
+            if await self._start_with(replace(before, context_tokens=context_tokens)):
+                return True
+            await self._start_with(before)
+            return False
+        finally:
+            self._is_carrying = False
+            with contextlib.suppress(OSError):
+                (self._slots / CARRIED_FILE).unlink(missing_ok=True)
+
+    async def _start_with(self, plan: SidecarPlan) -> bool:
+        if self._life is not None:
+            self._move(ModelPhase.STARTING, "the model gets a longer context")
+            self._life.cancel()
+            await asyncio.wait({self._life})
+            self._life = None
+        self._plan = plan
+        await self.start()
+        if (await self.settle()).phase is not ModelPhase.READY:
+            return False
+        if self._is_carrying:
+            await self._ready().post_json("/slots/0?action=restore", {"filename": CARRIED_FILE})
+        return True
+
+    @property
+    def _slots(self) -> Path:
+        return self._plan.folder / (CONFINED_FOLDER if self._sandbox is not None else "slots")
 
     async def facts(self) -> ServerFacts:
         """What the server says about itself and the weights. Raises ModelUnavailable."""
@@ -326,7 +331,8 @@ class Sidecar:
         self._upstream = upstream
         self._used_at = self._clock.monotonic()
         self._move(ModelPhase.READY, "")
-        warming = asyncio.create_task(_rewarm(self._prefix, upstream))
+        # In the one slot, what is carried over would be lost to it.
+        warming = asyncio.create_task(_rewarm(None if self._is_carrying else self._prefix, upstream))
         try:
             misses = 0
             while misses < self._timeouts.misses:

@@ -66,16 +66,16 @@ class TokenKeeper:
         async with server.ask(path, orjson.dumps(whole)) as answer:
             body = b"".join([chunk async for chunk in answer.chunks()])
             if answer.status != 200:
-                yield _BufferedStream(answer.status, answer.content_type, (body,))
+                yield BufferedStream(answer.status, answer.content_type, (body,))
                 return
         document = _read(body)
         tokens = await _tokens_of(server, document.get("__verbose"))
         self._tokens, self._untaken = tokens, self._untaken + 1
-        yield _BufferedStream(200, "text/event-stream", tuple(_as_events(document)))
+        yield BufferedStream(200, "text/event-stream", tuple(_as_events(document)))
 
 
 @dataclass(frozen=True, slots=True)
-class _BufferedStream:
+class BufferedStream:
     """The InferenceStream port over bytes that are all there."""
 
     status: int

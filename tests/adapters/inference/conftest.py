@@ -206,6 +206,26 @@ def gguf(**strings: str) -> bytes:
     return b"GGUF" + struct.pack("<IQQ", 3, 0, len(entries)) + b"".join(entries)
 
 
+def number_entry(name: str, value: int) -> bytes:
+    """A whole number of the head."""
+    return _text(name) + struct.pack("<II", 4, value)
+
+
+def with_entries(*entries: bytes, head: bytes = b"") -> bytes:
+    """A head, the usual one unless said, with more entries in front."""
+    head = head or gguf()
+    (count,) = struct.unpack("<Q", head[16:24])
+    return head[:16] + struct.pack("<Q", count + len(entries)) + b"".join(entries) + head[24:]
+
+
+def half_billion_head() -> bytes:
+    """What Qwen2.5 of half a billion says of itself: 12,288 bytes of cache for each token, trained for 32,768 of them."""
+    numbers = {"block_count": 24, "embedding_length": 896, "attention.head_count": 14, "attention.head_count_kv": 2}
+    usual = number_entry("qwen2.context_length", 2048)
+    head = gguf(name="Half").replace(usual, number_entry("qwen2.context_length", 32768))
+    return with_entries(*(number_entry(f"qwen2.{name}", value) for name, value in numbers.items()), head=head)
+
+
 # ── the real thing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

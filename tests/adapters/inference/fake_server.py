@@ -9,6 +9,7 @@ What it does wrong is in the file `behaviour` of its working directory, one word
     stubborn    ignores SIGTERM
     mute        stops answering after the first chat request
     wordless    reports no token ids
+    small       ends at once when its context is to be longer than 4096 tokens
 
 It leaves `seen.json` with its environment, arguments and process id, and a line in `journal` per event.
 """
@@ -39,14 +40,16 @@ class Order:
         self.key = ""
         self.address = ""
         self.port = 0
+        self.context = 0
         if "--host" in sys.argv:
             given = dict(zip(sys.argv[1:], sys.argv[2:], strict=False))
             self.key = Path(given["--api-key-file"]).read_text(encoding="ascii")
             self.address, self.port = given["--host"], int(given.get("--port", "0"))
+            self.context = int(given["--ctx-size"])
         else:
             settings = json.loads(sys.stdin.buffer.readline())["settings"]
             (self.key,), (self.address,) = settings["api_keys"], settings["hostnames"]
-            self.port = settings["port"]
+            self.port, self.context = settings["port"], settings["n_ctx"]
             threading.Thread(target=end_with_input, daemon=True).start()
 
 
@@ -77,7 +80,7 @@ def main() -> None:
     sys.stdout.flush()
     if behaviour == "stubborn":
         signal.signal(signal.SIGTERM, refuse_to_end)
-    if behaviour == "crash":
+    if behaviour == "crash" or (behaviour == "small" and order.context > 4096):
         sys.exit(3)
     if behaviour == "hang":
         threading.Event().wait()
@@ -115,7 +118,11 @@ def serve(order: Order, behaviour: str) -> None:
             if self.path == "/health":
                 self.answer(200, {"status": "ok"})
             else:
-                about = {"build_info": "b7", "data": [{"id": "m", "meta": {"n_vocab": 99}}]}
+                about = {
+                    "build_info": "b7",
+                    "default_generation_settings": {"n_ctx": order.context},
+                    "data": [{"id": "m", "meta": {"n_vocab": 99}}],
+                }
                 self.answer(200 if self.is_welcome() else 401, about)
 
         def do_POST(self) -> None:

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from gateway.adapters.inference.engine import Engine, Threads, WheelEngine
-from gateway.adapters.inference.sidecar import Sidecar, SidecarPlan, SupervisionTimeouts
+from gateway.adapters.inference.sidecar import Sidecar
+from gateway.adapters.inference.sidecar_plan import SidecarPlan, SupervisionTimeouts
 from gateway.adapters.inference.sidecar_process import LAUNCHER
 from gateway.runtime.ports import ModelPhase, ModelState
 from tests.fakes.clock import FakeClock

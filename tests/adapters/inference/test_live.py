@@ -22,7 +22,8 @@ import pytest_asyncio
 from gateway.adapters.inference.engine import WheelEngine, default_threads
 from gateway.adapters.inference.local import FOLDER, LocalBackend
 from gateway.adapters.inference.openai_api import Upstream
-from gateway.adapters.inference.sidecar import CONFINED_FOLDER, Sidecar, SidecarPlan
+from gateway.adapters.inference.sidecar import CONFINED_FOLDER, Sidecar
+from gateway.adapters.inference.sidecar_plan import SidecarPlan
 from gateway.adapters.system.clock import SystemClock
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import ModelPhase
@@ -281,3 +282,40 @@ async def test_a_file_that_is_no_model_is_given_up_in_words(tmp_path: Path) -> N
         await sidecar.stop()
     assert (state.phase, pauses) == (ModelPhase.CRASHED, [1.0, 2.0, 4.0, 8.0])
     assert "while it was loading the model, 5 times in a row" in state.detail
+
+
+async def test_a_request_that_needs_more_context_gets_it_and_nothing_is_read_twice(real_models: Path, tmp_path: Path) -> None:
+    backend = LocalBackend(
+        "default",
+        models=real_models,
+        state=tmp_path,
+        context_tokens=16384,
+        threads=None,
+        llama_server="",
+        origins=(),
+        clock=SystemClock(),
+        sandbox=SandboxPreference.AUTO,
+    )
+    body = {"messages": prompt("hello"), "stream": True, "temperature": 0, "timings_per_token": True}
+
+    async def first_piece(max_tokens: int) -> dict[str, Any]:
+        async with asyncio.timeout(PATIENT), backend.ask(CHAT, orjson.dumps({**body, "max_tokens": max_tokens})) as answer:
+            assert answer.status == 200
+            async for chunk in answer.chunks():
+                for line in chunk.split(b"\n\n"):
+                    if b'"timings"' in line:
+                        return orjson.loads(line.removeprefix(b"data: "))["timings"]
+        raise AssertionError("the server tells no timings")
+
+    await backend.start()
+    try:
+        async with asyncio.timeout(PATIENT):
+            assert (await backend.settle()).phase is ModelPhase.READY
+        assert backend._sidecar is not None
+        read = (await first_piece(1))["prompt_n"]
+        assert backend._sidecar.context_tokens == 4096
+        grown = await first_piece(4096)
+        assert backend._sidecar.context_tokens == 8192
+        assert (grown["cache_n"] > read // 2, grown["prompt_n"] < read // 2) == (True, True)
+    finally:
+        await backend.stop()

@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 
 from gateway.adapters.inference.absent import AbsentModel
 from gateway.adapters.inference.diagnosis import Finding, diagnose_model
 from gateway.adapters.inference.engine import find_engine
 from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
-from gateway.adapters.inference.local import LocalBackend, identify
+from gateway.adapters.inference.local import ContextWish, LocalBackend, identify
 from gateway.adapters.inference.machine_memory import available_memory
 from gateway.adapters.inference.remote import RemoteBackend
 from gateway.core.errors import Misconfigured, ModelUnavailable, NotFound
@@ -23,7 +24,7 @@ from gateway.runtime.ports import ModelPhase
 from gateway.sandbox.job import SandboxPreference
 from tests.fakes.clock import FakeClock
 
-from .conftest import gguf
+from .conftest import gguf, half_billion_head
 
 FAKE_SERVER = Path(__file__).with_name("fake_server.py")
 CHAT = "/v1/chat/completions"
@@ -50,7 +51,7 @@ async def backend(choice: ModelChoice) -> AsyncIterator[LocalBackend]:
 
 @pytest.mark.requirement("002-47", "a model's id is the SHA-256 of its file and its architecture")
 def test_a_file_is_known_by_its_digest_and_architecture(choice: ModelChoice, tmp_path: Path) -> None:
-    weights = identify(choice.model, models=choice.models, state=choice.state, context_tokens=4096)
+    weights = identify(choice.model, models=choice.models, state=choice.state, context=ContextWish(4096))
     sha256 = hashlib.sha256((tmp_path / "mine.gguf").read_bytes()).hexdigest()
     info = weights.info
     assert info.id == f"{sha256}:qwen2"
@@ -61,18 +62,18 @@ def test_a_file_is_known_by_its_digest_and_architecture(choice: ModelChoice, tmp
 
 
 def test_a_file_is_read_whole_only_once(choice: ModelChoice, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = identify(choice.model, models=choice.models, state=choice.state, context_tokens=4096)
+    first = identify(choice.model, models=choice.models, state=choice.state, context=ContextWish(4096))
 
     def refuse(path: Path) -> str:
         raise AssertionError("the file was read")
 
     monkeypatch.setattr("gateway.adapters.inference.weights.digest_of", refuse)
-    assert identify(choice.model, models=choice.models, state=choice.state, context_tokens=4096) == first
+    assert identify(choice.model, models=choice.models, state=choice.state, context=ContextWish(4096)) == first
 
 
 def test_for_a_missing_catalogue_model_the_error_says_how_to_fetch_it(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match=r"countersign models fetch qwen2.5-coder-0.5b") as caught:
-        identify("default", models=tmp_path, state=tmp_path, context_tokens=4096)
+        identify("default", models=tmp_path, state=tmp_path, context=ContextWish(4096))
     assert caught.value.state == "absent"
 
 
@@ -185,7 +186,7 @@ async def test_an_unknown_model_name_stops_the_start(choice: ModelChoice) -> Non
 @pytest.mark.parametrize("name", ["~nobody-at-all/m.gguf", "nul\0.gguf", "/nowhere/M.GGUF"])
 def test_a_path_that_leads_nowhere_is_said(choice: ModelChoice, name: str) -> None:
     with pytest.raises(Misconfigured):
-        identify(name, models=choice.models, state=choice.state, context_tokens=4096)
+        identify(name, models=choice.models, state=choice.state, context=ContextWish(4096))
 
 
 @pytest.mark.parametrize("binary", ["~nobody-at-all/llama-server", "nul\0"])
@@ -238,9 +239,53 @@ async def test_a_model_server_that_cannot_be_confined_is_not_started(
 
 async def test_a_machine_with_everything_is_well(choice: ModelChoice) -> None:
     found = await findings(choice)
-    assert set(found) == {"model server", "model sandbox", "model", "memory"}
+    assert set(found) == {"model server", "model sandbox", "model", "context", "memory"}
     assert all(finding.ok for finding in found.values())
+    assert found["context"].sentence == "2,048 tokens"
     assert "Mine" in found["model"].sentence
+
+
+@pytest.mark.parametrize(
+    ("wanted", "memory", "sentence"),
+    [
+        (None, 8 << 30, "32,768 tokens; begins with 4,096 and grows with the conversation, by 336 MiB at most"),
+        (None, 1 << 29, "10,240 tokens of the 32,768 that it was trained for, as memory allows; begins with 4,096"),
+        (
+            8192,
+            0,
+            "8,192 tokens of the 32,768 that it was trained for, as set; begins with 4,096 and grows with the conversation",
+        ),
+    ],
+)
+async def test_it_is_said_how_long_the_context_may_become_and_why_not_longer(
+    choice: ModelChoice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: int | None, memory: int, sentence: str
+) -> None:
+    (tmp_path / "mine.gguf").write_bytes(half_billion_head())
+    monkeypatch.setattr("gateway.adapters.inference.diagnosis.left_memory", lambda: memory)
+    found = await findings(replace(choice, context_tokens=wanted))
+    assert found["context"].sentence.startswith(sentence)
+
+
+async def test_the_server_is_started_with_a_short_context_and_again_when_a_request_needs_more(
+    choice: ModelChoice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.gguf").write_bytes(half_billion_head())
+    monkeypatch.setattr("gateway.adapters.inference.local.left_memory", lambda: 8 << 30)
+    backend = build_backend(choice, FakeClock())
+    journal = choice.state / "inference" / "journal"
+    async with asyncio.timeout(30):
+        await backend.start()
+        assert isinstance(backend, LocalBackend)
+        await backend.settle()
+        (model,) = await backend.models()
+        assert model.context_tokens == 32768
+        assert journal.read_text().splitlines() == ["started"]
+        for content, starts in (("x", 1), ("x" * 15_000, 2), ("x" * 15_000, 2)):
+            body = orjson.dumps({"max_tokens": 1, "messages": [{"role": "user", "content": content}]})
+            async with backend.ask(CHAT, body) as answer:
+                assert b"[DONE]" in b"".join([chunk async for chunk in answer.chunks()])
+            assert journal.read_text().splitlines().count("started") == starts
+        await backend.stop()
 
 
 async def test_a_missing_model_is_found_with_the_space_it_needs(choice: ModelChoice) -> None:

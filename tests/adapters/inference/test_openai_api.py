@@ -80,7 +80,7 @@ async def connect(provider: Provider, clock: FakeClock) -> AsyncIterator[Connect
     started: list[RemoteBackend] = []
 
     async def start(*, url: str = "", model: str = "", key: str = "sk-secret") -> RemoteBackend:
-        backend = RemoteBackend(url or provider.url, model=model, key=key, context_tokens=4096, clock=clock)
+        backend = RemoteBackend(url or provider.url, model=model, key=key, clock=clock)
         started.append(backend)
         await backend.start()
         return backend
@@ -268,7 +268,7 @@ async def test_no_server_has_more_context_than_can_be_counted_or_a_longer_id_tha
     assert model.context_tokens == 10_000_000
     with pytest.raises(Misconfigured, match="name"):
         await connect(model="\udcff")
-    named = RemoteBackend(f"http://{'h.' * 100}invalid/v1", model="m" * 128, key="", context_tokens=4096, clock=FakeClock())
+    named = RemoteBackend(f"http://{'h.' * 100}invalid/v1", model="m" * 128, key="", clock=FakeClock())
     await named.start()
     (model,) = await named.models()
     await named.stop()
@@ -306,5 +306,5 @@ async def test_a_body_that_cannot_carry_a_model_is_refused(connect: Connect) -> 
 )
 def test_a_url_that_cannot_be_a_base_is_refused(url: str) -> None:
     with pytest.raises(Misconfigured, match="COUNTERSIGN_MODEL_URL") as caught:
-        RemoteBackend(url, model="", key="", context_tokens=4096, clock=FakeClock())
+        RemoteBackend(url, model="", key="", clock=FakeClock())
     assert "pw" not in caught.value.message

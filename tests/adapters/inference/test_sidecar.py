@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from gateway.adapters.inference.engine import Threads, WheelEngine
-from gateway.adapters.inference.sidecar import Sidecar, SidecarPlan, SupervisionTimeouts
+from gateway.adapters.inference.sidecar import Sidecar
+from gateway.adapters.inference.sidecar_plan import SidecarPlan, SupervisionTimeouts
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import ModelPhase
 
 from .conftest import read_journal, read_seen
-from .sidecar_stage import CHAT, FAKE_SERVER, Stage, drain, is_up, settled, stream
+from .sidecar_stage import CHAT, FAKE_SERVER, PATIENT, Stage, drain, is_up, settled, stream
 
 
 @pytest.fixture
@@ -296,3 +297,46 @@ async def test_after_a_crash_the_beginning_is_put_back(stage: Stage) -> None:
     await sidecar.warm(BEGINNING)
     read_seen(stage.folder).kill()
     await stage.until(lambda: read_journal(stage.folder)[3:] == ["started", "restore"])
+
+
+# ── a longer context ──
+
+
+async def test_a_longer_context_is_another_start_that_what_was_evaluated_survives(stage: Stage) -> None:
+    sidecar = stage.build()
+    await sidecar.start()
+    await settled(sidecar)
+    async with asyncio.timeout(PATIENT):
+        await sidecar.warm([{"role": "system", "content": "be brief"}])
+        assert await sidecar.grow(8192)
+    assert (sidecar.state().phase, sidecar.context_tokens) == (ModelPhase.READY, 8192)
+    # The beginning is not put back: in the one slot it would take the place of the conversation.
+    assert read_journal(stage.folder)[-4:] == ["save", "save", "started", "restore"]
+    assert not (stage.folder / "slots" / "carried.state").exists()
+    assert b"DONE" in await stream(sidecar, max_tokens=1)
+
+
+async def test_a_server_that_does_not_start_with_more_context_runs_on_with_what_it_had(stage: Stage) -> None:
+    stage.behave("small")
+    sidecar = stage.build()
+    await sidecar.start()
+    await settled(sidecar)
+    async with asyncio.timeout(PATIENT):
+        assert not await sidecar.grow(8192)
+    assert (sidecar.state().phase, sidecar.context_tokens) == (ModelPhase.READY, 4096)
+    assert b"DONE" in await stream(sidecar, max_tokens=1)
+
+
+async def test_stopping_while_the_context_grows_leaves_nothing_behind(stage: Stage) -> None:
+    sidecar = stage.build()
+    await sidecar.start()
+    await settled(sidecar)
+    first = read_seen(stage.folder)
+    stage.behave("hang")
+    growing = asyncio.create_task(sidecar.grow(8192))
+    await stage.until(lambda: read_journal(stage.folder).count("started") == 2)
+    growing.cancel()
+    await asyncio.wait({growing})
+    await sidecar.stop()
+    assert not first.is_alive
+    assert not read_seen(stage.folder).is_alive

@@ -86,7 +86,8 @@ def test_a_missing_wheel_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 SUPERVISOR = """
 import asyncio, pathlib, sys
 from gateway.adapters.inference.engine import Threads, find_engine
-from gateway.adapters.inference.sidecar import Sidecar, SidecarPlan
+from gateway.adapters.inference.sidecar import Sidecar
+from gateway.adapters.inference.sidecar_plan import SidecarPlan
 from gateway.adapters.system.clock import SystemClock
 
 async def main():
