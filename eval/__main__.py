@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +20,12 @@ from typing import Final
 
 from eval import few_shot, loop, plain
 from eval.cases import Case, Split, load_cases, pick_quick, pick_sample
-from eval.contenders import FEW_SHOT, WHOLE, Contender, choose
+from eval.contenders import FEW_SHOT, SAMPLED, WHOLE, Contender, choose
 from eval.machine import describe, memory_of_servers
 from eval.records import ROOT, Record, Records
 from eval.replies import Remembering, Replies
 from eval.scoring import Attempt, judge
-from eval.tables import Measured, rank_of, replace_between_marks, write_tables
+from eval.tables import Measured, idle_rows, rank_of, replace_between_marks, write_tables
 from eval.workspaces import CaseWorkspace
 from gateway.adapters.inference.catalog import CATALOG_FILE, ModelEntry, load_catalog, models_folder
 from gateway.adapters.inference.fetch import is_present
@@ -63,13 +63,22 @@ def main() -> None:
     measured: list[Measured] = []
     for entry in entries:
         contenders = choose(asked.guards)
-        asyncio.run(_run_model(entry, folder, contenders, cases, records))
-        measured.append(_gather(entry, contenders, cases, records))
+        sample = pick_sample(cases, asked.rows_sample)
+        asyncio.run(_run_model(entry, folder, _pairs_of(contenders, cases, sample), records))
+        measured.append(_gather(entry, contenders, cases, sample, records))
     sys.stdout.write(write_tables(measured, describe()) + "\n")
     if asked.write:
         replace_between_marks(DOCUMENT, write_tables(measured, describe()))
         for entry, model in zip(entries, measured, strict=True):
             _record_rank(entry, rank_of(model.outcomes[WHOLE.name]))
+    idle = [f"{model.title}: {name}" for model in measured for name in idle_rows(model)]
+    if idle and not (asked.quick or asked.dev or asked.kinds):
+        sys.exit(f"rows that tell nothing, since the guard that they leave away changed no case: {'; '.join(idle)}")
+
+
+def _pairs_of(contenders: Sequence[Contender], cases: Sequence[Case], sample: Sequence[Case]) -> list[tuple[Contender, Case]]:
+    """What to run: a row that is sampled only over the sample."""
+    return [(each, case) for each in contenders for case in (sample if each in SAMPLED else cases)]
 
 
 def _parse() -> argparse.Namespace:
@@ -81,6 +90,13 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a few cases of every kind, to see that it works")
     parser.add_argument(
         "--sample", type=int, default=0, metavar="N", help="N cases of every kind, half of either half, always the same"
+    )
+    parser.add_argument(
+        "--rows-sample",
+        type=int,
+        default=4,
+        metavar="N",
+        help="the rows that leave a guard away, and those of the tiers, are run over N cases of every kind (default 4)",
     )
     parser.add_argument("--write", action="store_true", help="write the tables to docs/MODELS.md and the ranks to the catalogue")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where outcomes are kept")
@@ -96,12 +112,10 @@ def _parse() -> argparse.Namespace:
     return asked
 
 
-async def _run_model(
-    entry: ModelEntry, folder: Path, contenders: Sequence[Contender], cases: Sequence[Case], records: Records
-) -> None:
-    missing = [(each, case) for each in contenders for case in cases if records.find(entry.sha256, each, case) is None]
+async def _run_model(entry: ModelEntry, folder: Path, pairs: Sequence[tuple[Contender, Case]], records: Records) -> None:
+    missing = [(each, case) for each, case in pairs if records.find(entry.sha256, each, case) is None]
     if not missing:
-        _say(f"{entry.name}: all {len(contenders) * len(cases)} outcomes are there")
+        _say(f"{entry.name}: all {len(pairs)} outcomes are there")
         return
     replies = Replies(records.path.with_name("replies.jsonl"))
     async with _serve(entry, folder) as server:
@@ -158,14 +172,23 @@ async def _play(contender: Contender, case: Case, backend: Remembering, entry: M
         return replace(attempt, seconds=backend.seconds - before)
 
 
-def _gather(entry: ModelEntry, contenders: Sequence[Contender], cases: Sequence[Case], records: Records) -> Measured:
-    found = {each.name: records.all(entry.sha256, each, cases) for each in contenders}
-    every = [record for pairs in found.values() for _, record in pairs]
+def _gather(
+    entry: ModelEntry, contenders: Sequence[Contender], cases: Sequence[Case], sample: Sequence[Case], records: Records
+) -> Measured:
+    def outcomes_of(rows: Iterable[Contender], among: Sequence[Case]) -> dict[str, list[tuple[Case, Record]]]:
+        return {each.name: records.all(entry.sha256, each, among) for each in rows}
+
+    sampled = [each for each in contenders if each in SAMPLED]
+    found = outcomes_of((each for each in contenders if each not in SAMPLED), cases)
+    beside = [each for each in contenders if each == WHOLE]
+    over_sample = outcomes_of((*beside, *sampled), sample) if sampled else {}
+    every = [record for pairs in (*found.values(), *over_sample.values()) for _, record in pairs]
     return Measured(
         title=entry.title,
         outcomes={name: [(case, record.attempt) for case, record in pairs] for name, pairs in found.items()},
         memory=max(record.memory for record in every),
         on=max(record.on for record in every),
+        sampled={name: [(case, record.attempt) for case, record in pairs] for name, pairs in over_sample.items()},
     )
 
 

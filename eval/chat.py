@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,17 +30,23 @@ class Meter:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     replies: list[str] = field(default_factory=list[str])
+    asked: str = ""
+    """A digest of all requests so far."""
 
-    def watch(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        """See what a request shows to the model."""
-        shown = bool(self.looks_for) and any(self.looks_for in str(message.get("content")) for message in messages)
-        self.reached = self.reached or shown
+    def watch(self, request: bytes) -> None:
+        """Count a request, as the bytes that the model server gets."""
+        self.steps += 1
+        self.asked = hashlib.sha256(self.asked.encode() + request).hexdigest()[:16]
+        # As it stands inside a text of JSON, without the quotes.
+        wanted = orjson.dumps(self.looks_for)[1:-1]
+        self.reached = self.reached or (bool(wanted) and wanted in request)
 
 
 @contextlib.asynccontextmanager
 async def ask(
     backend: InferenceBackend,
     messages: Sequence[Mapping[str, Any]],
+    meter: Meter,
     max_tokens: int,
     schema: Mapping[str, Any] | None = None,
     tools: Sequence[Any] = (),
@@ -56,7 +63,9 @@ async def ask(
         body["tools"] = tools
     if schema is not None:
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "step", "strict": True, "schema": schema}}
-    async with backend.ask(COMPLETIONS, orjson.dumps(body)) as answer:
+    request = orjson.dumps(body)
+    meter.watch(request)
+    async with backend.ask(COMPLETIONS, request) as answer:
         if 400 <= answer.status < 500:
             raise RequestRefused(f"the model server refuses the request with status {answer.status}", ModelPhase.READY)
         if answer.status != 200:
@@ -74,9 +83,7 @@ async def complete(
 ) -> str:
     """The whole reply. Raises ModelUnavailable."""
     pieces: list[str] = []
-    meter.steps += 1
-    meter.watch(messages)
-    async with ask(backend, messages, max_tokens, schema) as chunks:
+    async with ask(backend, messages, meter, max_tokens, schema) as chunks:
         async for event in events_of(chunks):
             pieces += [choice["delta"].get("content") or "" for choice in event.get("choices", ())]
             usage: dict[str, int] = event.get("usage") or {}

@@ -1,31 +1,27 @@
 """The product's own loop, driven without a gateway process: what it asks of one is answered here, and everything is allowed.
 
-A guard is left away where the loop takes it from: the schema in the request, the rest by name.
+A guard is left away where the loop takes it from: the schema in the request, the rest in `leaving.py`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Final
-from unittest.mock import patch
 
 from eval.cases import Case
 from eval.chat import Meter, RequestRefused, ask
 from eval.claims import find_false_claims
 from eval.contenders import Guard
+from eval.leaving import leaving_away
 from eval.scoring import Attempt, Proposal, values_not_done
 from eval.workspaces import TODAY, CaseWorkspace
-from gateway.agent import choosing, json_lane, native_lane
 from gateway.agent.completion_stream import CompletionStream
 from gateway.agent.copy import Copy
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import AgentEvent, AssistantSaidEvent
-from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
+from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFailureKind, ChatRequest, StopSignal, TextDelta
-from gateway.agent.repair import RepairDialogue
 from gateway.agent.runner import TurnRunner
 from gateway.core.local_tools import with_local_tools
 from gateway.core.model import PublishedTool
@@ -78,7 +74,7 @@ async def play(
         "supportsTools": tier is Tier.NATIVE,
         "tier": tier.value,
     }
-    with _leaving_away(guards):
+    with leaving_away(guards):
         await TurnRunner(dependencies, "conversation", messages=await _recall(case, world)).run(case.say, model)
     return Attempt(
         proposals=gateway.proposals,
@@ -90,6 +86,7 @@ async def play(
         replies=chat.meter.replies,
         claims=find_false_claims("\n".join(said), world.acts, world.read, values_not_done(case.expect, gateway.proposals)),
         reached=chat.meter.reached,
+        asked=chat.meter.asked,
     )
 
 
@@ -149,10 +146,8 @@ class _Chat:
     async def __call__(self, request: ChatRequest) -> AsyncGenerator[ChatDelta]:
         schema = request.schema if self._holds_to_schema else None
         pieces: list[str] = []
-        self.meter.steps += 1
-        self.meter.watch(request.messages)
         try:
-            async with ask(self._backend, request.messages, request.max_tokens, schema, request.tools) as chunks:
+            async with ask(self._backend, request.messages, self.meter, request.max_tokens, schema, request.tools) as chunks:
                 reply = CompletionStream()
                 async for chunk in chunks:
                     for delta in reply.feed(chunk):
@@ -175,39 +170,6 @@ def _text_of(delta: ChatDelta) -> str:
             return name + arguments
         case _:
             return ""
-
-
-@contextlib.contextmanager
-def _leaving_away(guards: frozenset[Guard]) -> Generator[None]:
-    with contextlib.ExitStack() as stack:
-        if Guard.REPAIR not in guards:
-            stack.enter_context(patch.object(json_lane, "MAX_REPAIRS", 0))
-            for lane in (choosing, native_lane):
-                stack.enter_context(patch.object(lane, "RepairDialogue", partial(RepairDialogue, 0)))
-        if Guard.PROBE not in guards:
-            stack.enter_context(patch.object(json_lane, "has_cue", _see_none))
-            stack.enter_context(patch.object(json_lane, "listed_wishes", _list_none))
-        if Guard.REASON not in guards:
-            stack.enter_context(patch.object(json_lane, "is_asked_for", _ask_for_all))
-        if Guard.CANDIDATES not in guards:
-            stack.enter_context(patch.object(json_lane, "select", _take_all))
-        yield
-
-
-def _see_none(_message: str) -> bool:
-    return False
-
-
-def _list_none(_message: str) -> list[str]:
-    return []
-
-
-def _ask_for_all(*_call: Any, **_more: Any) -> bool:
-    return True
-
-
-def _take_all(_message: str, tools: Sequence[Tool], *_more: Any) -> Sequence[Tool]:
-    return tools
 
 
 async def _recall(case: Case, world: CaseWorkspace) -> list[Message]:

@@ -75,6 +75,7 @@ def attempt_of(case: Case, world: CaseWorkspace, proposals: list[Proposal], malf
         replies=meter.replies,
         claims=find_false_claims(said, world.acts, world.read, values_not_done(case.expect, proposals)),
         reached=meter.reached,
+        asked=meter.asked,
     )
 
 

@@ -29,12 +29,12 @@ _WORDS: Final = sorted(
 
 _SHARED: Final = (
     *sorted((_HERE / "sets").glob("*.json")),
-    *(_HERE / name for name in ("claims.py", "long_files.py", "workspaces.py")),
+    *(_HERE / name for name in ("chat.py", "claims.py", "long_files.py", "workspaces.py")),
     _GATEWAY / "adapters" / "tools" / "builtin" / "workspace.py",
 )
 _BASELINES: Final = (_HERE / "plain.py", _HERE / "few_shot.py", *(each for each in _WORDS if each.name == "prompts.json"))
 _LOOP: Final = (
-    _HERE / "loop.py",
+    *(_HERE / name for name in ("leaving.py", "loop.py")),
     *(path for path in sorted((_GATEWAY / "agent").glob("*.py")) if path.stem not in {"rollout", "traces", "trajectory"}),
     *_WORDS,
 )

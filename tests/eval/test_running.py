@@ -13,7 +13,7 @@ import pytest
 from eval import few_shot, loop, plain
 from eval.cases import Case, load_cases
 from eval.chat import COMPLETIONS
-from eval.contenders import ALL_GUARDS, CONTENDERS, FEW_SHOT, PLAIN, WHOLE, Contender, Guard, choose
+from eval.contenders import ALL_GUARDS, CONTENDERS, FEW_SHOT, PLAIN, WHOLE, Guard, choose
 from eval.plain import read_reply
 from eval.records import OutcomeDigests, Record, Records
 from eval.replies import Remembering, Replies
@@ -276,15 +276,21 @@ def test_guards_are_left_away_one_at_a_time() -> None:
     assert {each.tier for each in choose("tiers")} == set(Tier)
     assert choose("none") == (WHOLE, FEW_SHOT, PLAIN)
     assert [each.name for each in choose("schema,probe")] == [
-        *("the loop", "without schema", "without probe", "examples and schema alone", "plain prompting")
+        *("the loop", "examples and schema alone", "plain prompting", "without schema", "without probe")
     ]
     with pytest.raises(ValueError, match="hope"):
         choose("hope")
 
 
 def test_repair_is_left_away_together_with_the_schema_under_which_it_never_runs() -> None:
-    (_, contender, *_) = choose("repair")
-    assert contender == Contender("without schema and repair", ALL_GUARDS - {Guard.REPAIR, Guard.SCHEMA})
+    *_, beside, contender = choose("repair")
+    assert (contender.name, contender.guards) == ("without schema and repair", ALL_GUARDS - {Guard.REPAIR, Guard.SCHEMA})
+    assert (contender.beside, beside.guards) == (beside.name, ALL_GUARDS - {Guard.SCHEMA})
+
+
+def test_what_only_the_chained_loop_has_is_left_away_there() -> None:
+    *_, beside, contender = choose("following")
+    assert (contender.tier, beside.tier, contender.beside) == (Tier.CHAINED, Tier.CHAINED, beside.name)
 
 
 def make_record(case: Case, digests: OutcomeDigests, contender: str = WHOLE.name) -> Record:
