@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,8 +28,11 @@ from eval.scoring import Attempt, judge
 from eval.tables import Measured, idle_rows, rank_of, replace_between_marks, write_tables
 from eval.workspaces import CaseWorkspace
 from gateway.adapters.inference.catalog import CATALOG_FILE, ModelEntry, load_catalog, models_folder
+from gateway.adapters.inference.embedder import LocalEmbedder, build_embedder, close_embedder
+from gateway.adapters.inference.factory import ModelChoice
 from gateway.adapters.inference.fetch import is_present
 from gateway.adapters.inference.local import LocalBackend
+from gateway.adapters.inference.sentence_file import find_sentence_model
 from gateway.adapters.system.clock import SystemClock
 from gateway.core.errors import GatewayError, ModelUnavailable
 from gateway.core.times import rfc3339
@@ -55,7 +58,8 @@ def main() -> None:
         sys.exit(f"not here: {', '.join(missing)}; run `countersign models fetch {missing[0]}`")
     if not entries:
         sys.exit("no model is here; run `countersign models fetch`")
-    cases = pick_quick(load_cases()) if asked.quick else load_cases()
+    cases = load_cases(by_meaning=find_sentence_model(folder) is not None)
+    cases = pick_quick(cases) if asked.quick else cases
     cases = pick_sample(cases, asked.sample) if asked.sample else cases
     cases = [case for case in cases if not asked.kinds or case.kind in asked.kinds]
     cases = [case for case in cases if not asked.dev or case.split is Split.DEV]
@@ -118,11 +122,11 @@ async def _run_model(entry: ModelEntry, folder: Path, pairs: Sequence[tuple[Cont
         _say(f"{entry.name}: all {len(pairs)} outcomes are there")
         return
     replies = Replies(records.path.with_name("replies.jsonl"))
-    async with _serve(entry, folder) as server:
+    async with _serve(entry, folder) as server, _embed(folder) as embedder:
         backend = Remembering(server, entry.sha256, replies)
         began = time.monotonic()
         for done, (contender, case) in enumerate(missing):
-            attempt = await _play(contender, case, backend, entry)
+            attempt = await _play(contender, case, backend, entry, embedder)
             on, memory = rfc3339(SystemClock().now())[:10], memory_of_servers()
             stamp = records.digests.of(contender, case)
             records.add(Record(entry.sha256, contender.name, case.id, stamp, on, memory, attempt))
@@ -155,9 +159,22 @@ async def _serve(entry: ModelEntry, folder: Path):
             await backend.stop()
 
 
-async def _play(contender: Contender, case: Case, backend: Remembering, entry: ModelEntry) -> Attempt:
+@asynccontextmanager
+async def _embed(folder: Path) -> AsyncGenerator[LocalEmbedder | None]:
+    """The sentence model, where it was fetched."""
+    with tempfile.TemporaryDirectory(prefix="countersign-eval-") as state:
+        embedder = build_embedder(ModelChoice("none", models=folder, state=Path(state)), SystemClock())
+        try:
+            yield embedder
+        finally:
+            await close_embedder(embedder)
+
+
+async def _play(
+    contender: Contender, case: Case, backend: Remembering, entry: ModelEntry, embedder: LocalEmbedder | None
+) -> Attempt:
     with tempfile.TemporaryDirectory(prefix="countersign-case-") as folder:
-        world = CaseWorkspace(case.tools, Path(folder))
+        world = CaseWorkspace(case.tools, Path(folder), embedder)
         before = backend.seconds
         try:
             async with asyncio.timeout(CASE_SECONDS):

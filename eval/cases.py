@@ -33,6 +33,7 @@ class Kind(StrEnum):
     QUESTION = "question"
     OPTIONAL = "optional"
     NOTHING = "nothing"
+    MEANING = "meaning"
     PLAIN_TWO = "plain-two"
     PLAIN_THREE = "plain-three"
 
@@ -54,6 +55,8 @@ class Tools(StrEnum):
     """The built-in ones over another folder, with files that are longer than a model's context."""
     OPERATIONS = "operations"
     """Ten that take optional arguments."""
+    MEANING = "meaning"
+    """The built-in ones with the search by meaning, over notes that share no word with what is asked of them."""
 
 
 class Lookups(StrEnum):
@@ -116,9 +119,11 @@ class Case(_Document):
 _CASES: Final = TypeAdapter(tuple[Case, ...])
 
 
-def load_cases() -> list[Case]:
-    """All cases, those with the same tools together: a model server then reads their prompt's beginning only once."""
-    cases = [case for kind in Kind for case in _CASES.validate_json((FOLDER / f"{kind}.json").read_bytes())]
+def load_cases(*, by_meaning: bool = False) -> list[Case]:
+    """All cases, those with the same tools together: a model server then reads their prompt's beginning only once. Those that
+    search `by_meaning` need the sentence model."""
+    kinds = [kind for kind in Kind if by_meaning or kind is not Kind.MEANING]
+    cases = [case for kind in kinds for case in _CASES.validate_json((FOLDER / f"{kind}.json").read_bytes())]
     return sorted(cases, key=lambda case: list(Tools).index(case.tools))
 
 

@@ -30,7 +30,7 @@ _WORDS: Final = sorted(
 _SHARED: Final = (
     *sorted((_HERE / "sets").glob("*.json")),
     *(_HERE / name for name in ("chat.py", "claims.py", "long_files.py", "workspaces.py")),
-    _GATEWAY / "adapters" / "tools" / "builtin" / "workspace.py",
+    *(_GATEWAY / "adapters" / "tools" / "builtin" / name for name in ("semantic.py", "workspace.py")),
 )
 _BASELINES: Final = (_HERE / "plain.py", _HERE / "few_shot.py", *(each for each in _WORDS if each.name == "prompts.json"))
 _LOOP: Final = (

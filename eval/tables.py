@@ -53,6 +53,7 @@ _KINDS: Final = {
     Kind.DEPENDENT: "a step that stands on another's result",
     Kind.OPTIONAL: "arguments that may be left out",
     Kind.NOTHING: "nothing that a tool could do",
+    Kind.MEANING: "an answer in other words than the question",
     Kind.PLAIN_TWO: "two things in plain words",
     Kind.PLAIN_THREE: "three things in plain words",
 }

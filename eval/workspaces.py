@@ -6,6 +6,7 @@ model proposes.
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
@@ -19,8 +20,11 @@ from eval.claims import Act
 from eval.long_files import long_files
 from eval.scoring import Proposal
 from gateway.adapters.tools.builtin.files import Workspace
+from gateway.adapters.tools.builtin.passages import PassageStore, TextEmbedder
+from gateway.adapters.tools.builtin.semantic import semantic_tools
 from gateway.adapters.tools.builtin.workspace import file_tools, system_tools
 from gateway.adapters.tools.catalog import ToolCatalog
+from gateway.adapters.tools.declaration import AnyTool
 from gateway.adapters.tools.functions import read_function, tool_threads
 from gateway.adapters.tools.local import LocalSource, ToolEntry
 from gateway.adapters.tools.schemas import read_signature
@@ -45,15 +49,16 @@ _CATEGORIES: Final = {
     "send_mail": Category.NETWORK,
 }
 _FETCHES: Final = frozenset({"http_get"})
-_WITH_FILES: Final = {Tools.WORKSPACE: "files", Tools.EVERYTHING: "files", Tools.HOUSE: "house"}
+_WITH_FILES: Final = {Tools.WORKSPACE: "files", Tools.EVERYTHING: "files", Tools.HOUSE: "house", Tools.MEANING: "meaning"}
 _WITH_EXPENSES: Final = frozenset({Tools.EXPENSES, Tools.EVERYTHING})
 
 
 class CaseWorkspace:
     """The tools of one case. `folder` is empty and belongs to it."""
 
-    def __init__(self, tools: Tools, folder: Path) -> None:
+    def __init__(self, tools: Tools, folder: Path, embedder: TextEmbedder | None = None) -> None:
         self._entries: list[ToolEntry] = []
+        self._embedder = embedder if tools is Tools.MEANING else None
         if (files := _WITH_FILES.get(tools)) is not None:
             self._add_workspace(folder, _read(files) | (long_files() if tools is Tools.HOUSE else {}))
         if tools in _WITH_EXPENSES:
@@ -109,7 +114,8 @@ class CaseWorkspace:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         workspace, threads = Workspace(folder), tool_threads()
-        for tool in file_tools(workspace):
+        found = [] if self._embedder is None else self._search_tools(workspace, folder, self._embedder)
+        for tool in (*file_tools(workspace), *found):
             self._entries.append(read_function(tool, "builtin", threads))
         canned: dict[str, Executor] = {
             "system_status": lambda _: "load: 0.4 on 4 processors\nmemory: 5.1 GB free of 8.0 GB\ndisk: 40.0 GB free of 100.0 GB",
@@ -118,6 +124,11 @@ class CaseWorkspace:
         for tool in system_tools(workspace, _no_rows):
             self._register(tool.describe(read_signature(tool.function), "builtin"), canned[tool.name])
         self._register(_web_spec(), _fetch)
+
+    def _search_tools(self, workspace: Workspace, folder: Path, embedder: TextEmbedder) -> list[AnyTool]:
+        """The search by meaning, with an index beside the folder that ends with it."""
+        self._index = tempfile.TemporaryDirectory(prefix="countersign-passages-")
+        return semantic_tools(workspace, PassageStore(Path(self._index.name), folder.resolve(), embedder.id), embedder)
 
     def _add_declared(self, name: str, executors: Mapping[str, Executor]) -> None:
         """Tools as a tool file declares them, in both its shapes."""

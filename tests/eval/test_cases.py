@@ -21,8 +21,10 @@ from gateway.adapters.tools.builtin.egress import Egress
 from gateway.adapters.tools.builtin.fetching import Fetcher
 from gateway.adapters.tools.builtin.web import web_tools
 from gateway.adapters.tools.schemas import read_signature
+from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import words_of
 
-CASES = load_cases()
+CASES = load_cases(by_meaning=True)
 
 _WORDS = {
     Reply.ANY: "",
@@ -112,6 +114,21 @@ def test_a_sample_is_always_the_same_and_half_of_either_half() -> None:
 
 
 FILES = long_files() | orjson.loads((SETS / "house.json").read_bytes())
+NOTES: Mapping[str, str] = orjson.loads((SETS / "meaning.json").read_bytes())
+LITTLE = {*VOCABULARY.light_words, *VOCABULARY.common_terms, *VOCABULARY.asking_words, "do", "have"}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind is Kind.MEANING], ids=lambda case: case.id)
+def test_what_is_found_by_meaning_shares_no_word_with_the_question(case: Case) -> None:
+    said = {word.bare.removesuffix("'s") for word in words_of(case.say)} - LITTLE
+    (answer,) = [text for text in NOTES.values() if holds_text(" ".join(text.casefold().split()), case.answer[0][0])]
+    assert said.isdisjoint(word.bare for word in words_of(answer))
+
+
+def test_without_the_sentence_model_nothing_is_searched_by_meaning() -> None:
+    assert {case.kind for case in load_cases()} == set(Kind) - {Kind.MEANING}
+
+
 BOOKINGS = list(csv.DictReader(FILES["money/2025.csv"].splitlines()))
 
 
