@@ -15,6 +15,7 @@ from gateway.agent.acts import READING, asked_acts, is_thing
 from gateway.agent.affairs import spends
 from gateway.agent.asked import WEAK_STEMS, known_by
 from gateway.agent.copy import Copy
+from gateway.agent.excerpts import excerpt_of
 from gateway.agent.figures import asks_for_figure
 from gateway.agent.finding import SoughtText, finding_in, folder_in, sought
 from gateway.agent.lane import ProposedCall
@@ -39,7 +40,7 @@ _SAYS: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.content_verbs)})\b", re.IGN
 _IT: Final = frozenset(VOCABULARY.file_references)
 _ASKING: Final = frozenset((*VOCABULARY.asking_words, *VOCABULARY.content_verbs))
 _MOST_ALIKE: Final = 2
-"""Files of a search by meaning that are read: it always finds some."""
+"""Passages that are shown of a search by meaning."""
 
 _MOST_WORDS: Final = 10
 """Words of a wish that is about "it" and nothing else."""
@@ -90,6 +91,8 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
     found = [each for each in calls if _searches(each)]
     if not (files := _ranked_files(finding, found[-1])):
         return _another_search(finding, found, tools)
+    if _is_by_meaning(found[-1].call["name"]):
+        return None
     read = [each for each in calls if each.call["name"] == reader[0]]
     if not _can_answer(finding, files) or any(_holds_all(finding, each) for each in read):
         return None
@@ -130,6 +133,11 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
     files = _ranked_files(finding, last)
     if not files:
         return copy.say("notFound", query=finding.query)
+    if _is_by_meaning(last.call["name"]):
+        # It finds something for every question: what is near is shown, and no model makes an answer of it.
+        nearest = [line for line in lines_of(last.result["content"]) if match_of(line)]
+        shown = excerpt_of("\n".join(nearest[:_MOST_ALIKE])).text
+        return f"{copy.say('nearest', query=finding.query)}\n\n{shown}"
     return copy.say("severalFound", query=finding.query, names=", ".join(f"`{file}`" for file in files))
 
 
@@ -241,13 +249,15 @@ def _can_answer(finding: SoughtText, files: Sequence[str]) -> bool:
 
 
 def _another_search(finding: SoughtText, found: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
-    """What to look for where nothing was found: by meaning once, where a tool does that, then for other words."""
+    """What to look for where nothing was found: other words, then, where a tool does that, the meaning."""
     tried = {str(value).lower() for each in found for value in each.call["arguments"].values()}
-    by_meaning = _only([tool for tool in tools if _is_reading(tool) and _is_by_meaning(tool["name"])], Slot.QUERY)
-    if by_meaning is not None and not any(each.call["name"] == by_meaning[0] for each in found):
-        return ProposedCall(by_meaning[0], {by_meaning[1]: finding.asked if finding.own else finding.query})
     query = next((each for each in (finding.query, *finding.others) if each.lower() not in tried), None)
-    return None if query is None else _search(query, finding, tools)
+    if query is not None:
+        return _search(query, finding, tools)
+    by_meaning = _only([tool for tool in tools if _is_reading(tool) and _is_by_meaning(tool["name"])], Slot.QUERY)
+    if by_meaning is None or any(each.call["name"] == by_meaning[0] for each in found):
+        return None
+    return ProposedCall(by_meaning[0], {by_meaning[1]: finding.asked if finding.own else finding.query})
 
 
 def _searches(message: ToolMessage) -> bool:
@@ -281,8 +291,7 @@ def _is_reading(tool: Tool) -> bool:
 
 
 def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
-    """The files that a search found, those first whose lines hold most of the question, then those with most lines; those of a
-    search by meaning as it ranks them."""
+    """The files that a search found, those first whose lines hold most of the question, then those with most lines."""
     held: dict[str, set[str]] = {}
     counts: dict[str, int] = {}
     for line in lines_of(search.result["content"]):
@@ -291,8 +300,6 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
         if match or (is_thing(line) and " " not in line):
             held.setdefault(path, set()).update(_wanted(finding).intersection(terms_in(match[1] if match else line)))
             counts[path] = counts.get(path, 0) + 1
-    if _is_by_meaning(search.call["name"]):
-        return list(held)[:_MOST_ALIKE]
     return sorted(held, key=lambda path: (-len(held[path]), -counts[path]))
 
 

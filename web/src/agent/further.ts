@@ -4,6 +4,7 @@ import { askedActs, isThing } from "./acts.ts";
 import { spends } from "./affairs.ts";
 import { knownBy, WEAK_STEMS } from "./asked.ts";
 import { copy } from "./copy.ts";
+import { excerptOf } from "./excerpts.ts";
 import { asksForFigure } from "./figures.ts";
 import { findingIn, folderIn, type SoughtText, sought } from "./finding.ts";
 import type { ProposedCall } from "./lane.ts";
@@ -39,7 +40,7 @@ const PICK = new RegExp(`\\b(${anyOf([...PICK_OF.keys()])}) (?:\\w+ )?(?:${anyOf
 const SAYS = new RegExp(`\\b(?:${anyOf(vocabulary.contentVerbs)})\\b`, "i");
 const IT: ReadonlySet<string> = new Set(vocabulary.fileReferences);
 const ASKING: ReadonlySet<string> = new Set([...vocabulary.askingWords, ...vocabulary.contentVerbs]);
-/** Files of a search by meaning that are read: it always finds some. */
+/** Passages that are shown of a search by meaning. */
 const MOST_ALIKE = 2;
 /** Words of a wish that is about "it" and nothing else. */
 const MOST_WORDS = 10;
@@ -88,6 +89,7 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
   const found = calls.filter(searches);
   const files = rankedFiles(finding, found.at(-1) as ToolMessage);
   if (files.length === 0) return anotherSearch(finding, found, tools);
+  if (isByMeaning((found.at(-1) as ToolMessage).call.name)) return null;
   const opened = calls.filter(({ call }) => call.name === reader.name);
   if (!canAnswer(finding, files) || opened.some((each) => holdsAll(finding, each))) return null;
   const paths = opened.map(({ call }) => call.arguments[reader.path]);
@@ -123,6 +125,11 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
   const finding = findingOf(wish, calls[0] as ToolMessage);
   if (finding === null || !searches(last)) return null;
   const names = quoted(rankedFiles(finding, last));
+  if (names !== "" && isByMeaning(last.call.name)) {
+    // It finds something for every question: what is near is shown, and no model makes an answer of it.
+    const nearest = linesOf(last.result.content).filter((line) => matchOf(line) !== null);
+    return `${fill(copy.nearest, () => finding.query)}\n\n${excerptOf(nearest.slice(0, MOST_ALIKE).join("\n")).text}`;
+  }
   const sentence = names === "" ? copy.notFound : copy.severalFound;
   return fill(sentence, (blank) => (blank === "query" ? finding.query : names));
 }
@@ -246,22 +253,19 @@ function canAnswer({ own, asked }: SoughtText, { length }: readonly string[]): b
   return length <= MOST_FOUND && !isShared;
 }
 
-/** What to look for where nothing was found: by meaning once, where a tool does that, then for other words. */
+/** What to look for where nothing was found: other words, then, where a tool does that, the meaning. */
 function anotherSearch(finding: SoughtText, found: readonly ToolMessage[], tools: Tools): ProposedCall | null {
-  const byMeaning = only(
-    tools.filter((tool) => looks(tool) && isByMeaning(tool.name)),
-    "query",
-  );
-  if (byMeaning !== null && found.every(({ call }) => call.name !== byMeaning.name))
-    return {
-      name: byMeaning.name,
-      arguments: { [byMeaning.argument]: finding.own ? finding.asked : finding.query },
-    };
   const tried = new Set(
     found.flatMap(({ call }) => Object.values(call.arguments)).map((value) => String(value).toLowerCase()),
   );
   const query = [finding.query, ...finding.others].find((each) => !tried.has(each.toLowerCase()));
-  return query === undefined ? null : search(query, finding, tools);
+  if (query !== undefined) return search(query, finding, tools);
+  const byMeaning = only(
+    tools.filter((tool) => looks(tool) && isByMeaning(tool.name)),
+    "query",
+  );
+  if (byMeaning === null || found.some(({ call }) => call.name === byMeaning.name)) return null;
+  return { name: byMeaning.name, arguments: { [byMeaning.argument]: finding.own ? finding.asked : finding.query } };
 }
 
 /** A search for words, or by meaning where no tool looks for words. */
@@ -307,11 +311,8 @@ function pathOf(line: string): string | null {
   return matchOf(line)?.path ?? (isThing(line) && !line.includes(" ") ? line : null);
 }
 
-/**
- * The files that a search found, those first whose lines hold most of the question, then those with most lines; those of a search
- * by meaning as it ranks them.
- */
-function rankedFiles(finding: SoughtText, { call, result }: ToolMessage): string[] {
+/** The files that a search found, those first whose lines hold most of the question, then those with most lines. */
+function rankedFiles(finding: SoughtText, { result }: ToolMessage): string[] {
   const wanted = wantedBy(finding);
   const held = new Map<string, { readonly terms: Set<string>; count: number }>();
   for (const line of linesOf(result.content)) {
@@ -322,7 +323,6 @@ function rankedFiles(finding: SoughtText, { call, result }: ToolMessage): string
     entry.count++;
     held.set(path, entry);
   }
-  if (isByMeaning(call.name)) return [...held.keys()].slice(0, MOST_ALIKE);
   const ranked = [...held].toSorted(([, a], [, b]) => b.terms.size - a.terms.size || b.count - a.count);
   return ranked.map(([path]) => path);
 }
