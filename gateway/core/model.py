@@ -34,7 +34,8 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An agent session: authority that one console session issued to one browser. Times are epoch milliseconds."""
+    """An agent session: authority that one console session issued to one browser. Times are epoch milliseconds. `denials` counts
+    the questions that its person turned down since they last allowed one, as they were on record when this was read."""
 
     id: str
     principal: Principal
@@ -43,6 +44,7 @@ class Session:
     label: Label
     created_at: int
     expires_at: int
+    denials: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,8 +131,8 @@ class LiveSession:
     calls: int | None = None
     stored: int = 0
     tokens: int = 0
-    denials: int = 0
-    """Questions that its person turned down since they last allowed one."""
+    denials: int = field(init=False)
+    """Questions that its person turned down since they last allowed one, through restarts of the gateway too."""
     ended: bool = False
     label: int = 0
     recorded_label: int = 0
@@ -140,6 +140,7 @@ class LiveSession:
 
     def __post_init__(self) -> None:
         self.label = self.recorded_label = int(self.session.label)
+        self.denials = self.session.denials
 
 
 class ConnectionRegistry:

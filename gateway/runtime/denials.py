@@ -2,8 +2,8 @@
 
 A turn's count protects a person from a loop that will not hear. A hostile tab begins turns, conversations and connections at
 will, and sends its own messages as if a person had typed them, so that nothing it sends may set a count back. Noes are therefore
-counted for the session too: a tab gets another session only from a person at the console. Counted in memory, which is lost with
-the process and out of the tab's reach.
+counted for the session too: a tab gets another session only from a person at the console. A session's count is kept with the
+answers on record, so that a restart sets nothing back either; a turn does not outlive the process.
 """
 
 from __future__ import annotations

@@ -301,6 +301,27 @@ async def test_case_91_a_yes_begins_the_count_of_a_session_anew_and_the_turns_co
         assert "in this session" in (await (await scene.begin()).invoke("note", {"what": "butter"}))["error"]
 
 
+async def test_case_91_a_restart_of_the_gateway_forgets_no_no(tmp_path: Path) -> None:
+    async with stage(tmp_path) as scene:
+        for number in range(5):
+            await deny(scene, await scene.begin(), f"n{number}")
+        await scene.gateway.kill()
+        await scene.gateway.start()
+        scene.console, scene.shell = await scene.ada.console(), await scene.ada.agent()
+        turn = await scene.begin()
+        await deny(scene, turn, "n5")
+        assert "6 times in a row in this session" in (await turn.invoke("note", {"what": "butter"}))["error"]
+        session = {"sessionId": turn.snapshot["sessionId"]}
+        assert (await scene.console.call("approvals/list"))["stopped"] == [{**session, "denials": 6}]
+        await scene.console.call("sessions/allow-questions", session)
+        await scene.gateway.kill()
+        await scene.gateway.start()
+        scene.console, scene.shell = await scene.ada.console(), await scene.ada.agent()
+        call = await (await scene.begin()).start("note", {"what": "butter"}, "allowed")
+        await scene.ada.answer(scene.console, await scene.asked("allowed"))
+        assert (await finish(call))["outcome"] == "ok"
+
+
 async def test_a_command_on_this_machine_lets_a_session_and_its_open_turns_ask_again(tmp_path: Path) -> None:
     async with stage(tmp_path) as scene:
         before, turn = await scene.begin(), await scene.begin()

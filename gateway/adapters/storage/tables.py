@@ -16,6 +16,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    text,
 )
 
 from gateway.adapters.storage.sqlite import Place, partial_index
@@ -121,6 +122,8 @@ agent_sessions = Table(
     Column("created_at", _Time, nullable=False),
     Column("expires_at", _Time, nullable=False),
     Column("ended_at", _Time),
+    # Questions that its person turned down since they last allowed one.
+    Column("denials", Integer, nullable=False, server_default=text("0")),
 )
 
 # ── conversations ──
@@ -238,7 +241,9 @@ approvals = Table(
     Column("requested_at", _Time, nullable=False),
     Column("expires_at", _Time, nullable=False),
     Column("used_at", _Time),
-    Index(None, "principal_id", "requested_at"),
+    # Where the question stands in the log: the order of asking, which a clock that was set back does not give.
+    Column("leaf", Place, nullable=False, server_default=text("0")),
+    Index(None, "principal_id", "leaf"),
     Index("ix_approvals_pending", "id", **partial_index("status = 'pending'")),
 )
 

@@ -19,7 +19,7 @@ from gateway.adapters.storage.store import open_store
 from gateway.adapters.storage.tables import metadata
 from gateway.installation import installed_folder
 from tests.adapters.storage.conftest import ORIGIN
-from tests.fakes.history import OPERATOR, History
+from tests.fakes.history import OPERATOR, WRITE, History
 
 
 @pytest.fixture
@@ -91,6 +91,24 @@ def test_going_back_takes_everything_away_and_forward_again_works(database: Engi
     assert tables_of(database) == set()
     alembic(database, "head")
     assert tables_of(database) == set(metadata.tables)
+
+
+async def test_questions_of_an_older_database_get_their_places_in_the_log(tmp_path: Path) -> None:
+    history = History()
+    async with open_store(tmp_path, origin=ORIGIN) as store:
+        await store.ledger.append(*history.beginning())
+        for number in range(3):
+            await store.ledger.append(history.ask(history.request(f"call-{number}", WRITE), f"apr_{number}"))
+            history.now -= 100
+    database = open_for_writing(tmp_path / DATABASE)
+    alembic(database, "0002", down=True)
+    database.dispose()
+    async with open_store(tmp_path, origin=ORIGIN) as store:
+        listed = await store.records.approvals(OPERATOR.id, limit=5)
+        assert [approval.id for approval in listed] == ["apr_2", "apr_1", "apr_0"]
+        session = await store.records.session("ses_1")
+        assert session is not None
+        assert session.denials == 0
 
 
 async def test_a_used_database_keeps_what_it_has(tmp_path: Path) -> None:

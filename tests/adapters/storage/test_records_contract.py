@@ -9,7 +9,7 @@ import pytest
 from gateway.core import ledger as steps
 from gateway.core.canonical import canonical_bytes
 from gateway.core.merkle import leaf_hash
-from gateway.core.vocabulary import Decision
+from gateway.core.vocabulary import ApprovalStatus, Decision
 from gateway.runtime.ports import AuditQuery, CallState, ConsoleSession
 from tests.adapters.storage.conftest import Kept
 from tests.fakes.history import DELETE, FAR, OPERATOR, PASSKEY, READ, WRITE, History
@@ -204,6 +204,45 @@ async def test_approvals_are_listed_newest_first(kept: Kept, history: History) -
         await kept.ledger.append(history.ask(history.request(f"call-{number}", WRITE), f"apr_{number}"))
     listed = await kept.records.approvals(OPERATOR.id, limit=2)
     assert [approval.id for approval in listed] == ["apr_2", "apr_1"]
+
+
+async def test_approvals_are_listed_in_the_order_of_asking_when_the_clock_was_set_back_between(
+    kept: Kept, history: History
+) -> None:
+    for number in range(3):
+        await kept.ledger.append(history.ask(history.request(f"call-{number}", WRITE), f"apr_{number}"))
+        history.now -= 100
+    listed = await kept.records.approvals(OPERATOR.id, limit=2)
+    assert [approval.id for approval in listed] == ["apr_2", "apr_1"]
+    assert [each.approval.id for each in await kept.records.open_approvals()] == ["apr_0", "apr_1", "apr_2"]
+
+
+async def test_a_session_keeps_the_noes_said_since_the_last_yes(kept: Kept, history: History) -> None:
+    async def denials() -> int:
+        session = await kept.records.session("ses_1")
+        assert session is not None
+        return session.denials
+
+    async def answer(call_id: str, status: ApprovalStatus) -> None:
+        asked = history.ask(history.request(call_id, WRITE), f"apr_{call_id}")
+        await kept.ledger.append(asked)
+        await kept.ledger.append(history.answer(asked, status))
+
+    assert await denials() == 0
+    await answer("a", ApprovalStatus.DENIED)
+    await answer("b", ApprovalStatus.DENIED)
+    # Nobody said anything.
+    await answer("c", ApprovalStatus.CANCELLED)
+    await answer("d", ApprovalStatus.EXPIRED)
+    assert await denials() == 2
+    await answer("e", ApprovalStatus.APPROVED)
+    assert await denials() == 0
+    await answer("f", ApprovalStatus.DENIED)
+    await kept.ledger.append(steps.QuestionsAllowed(history.tick(), OPERATOR.id, "cnv_1", "trn_1"))
+    assert await denials() == 0
+    await answer("g", ApprovalStatus.DENIED)
+    await kept.ledger.append(steps.SessionQuestionsAllowed(history.tick(), "ses_1", OPERATOR.id))
+    assert await denials() == 0
 
 
 async def test_grants_until_they_are_revoked(kept: Kept, history: History) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import and_, bindparam, literal_column, select, update
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.calls import open_call
+from gateway.adapters.storage.projections.sessions import NOTE_APPROVAL, NOTE_DENIAL
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import Change, Statement, given, insertion
 from gateway.adapters.storage.stored import StoredJson, also_as_list, members_also_as_lists, texts
@@ -31,7 +32,7 @@ from gateway.runtime.ports import CallState, OpenApproval
 
 # ── writing ──
 
-REQUEST_APPROVAL = insertion(t.approvals)
+REQUEST_APPROVAL = insertion(t.approvals, leaf="leaf")
 APPROVE = Statement(
     update(t.approvals)
     .where(
@@ -74,7 +75,15 @@ def change_approvals(entry: ApprovalEntry) -> Sequence[Change]:
                 Change(REQUEST_APPROVAL, _approval_row(approval, request)),
             )
         case ApprovalResolved(status=ApprovalStatus.APPROVED):
-            return (Change(APPROVE, {"of_id": entry.approval_id, "of_at": entry.at}),)
+            return (
+                Change(APPROVE, {"of_id": entry.approval_id, "of_at": entry.at}),
+                Change(NOTE_APPROVAL, {"of_approval_id": entry.approval_id}),
+            )
+        case ApprovalResolved(status=ApprovalStatus.DENIED):
+            return (
+                Change(DECIDE_OTHERWISE, {"of_id": entry.approval_id, "status": entry.status.value}),
+                Change(NOTE_DENIAL, {"of_approval_id": entry.approval_id}),
+            )
         case ApprovalResolved():
             return (Change(DECIDE_OTHERWISE, {"of_id": entry.approval_id, "status": entry.status.value}),)
         case GrantIssued():
@@ -216,12 +225,11 @@ class ApprovalReader(Reader):
     async def open_approvals(self) -> Sequence[OpenApproval]:
         # Written out, not bound: only then does SQLite see that the partial index applies.
         pending = _approvals.where(t.approvals.c.status == literal_column(f"'{ApprovalStatus.PENDING}'"))
-        return await self._list(pending.order_by(t.approvals.c.requested_at, t.approvals.c.id), _read_open_approval)
+        return await self._list(pending.order_by(t.approvals.c.leaf), _read_open_approval)
 
     async def approvals(self, principal_id: str, *, limit: int) -> Sequence[Approval]:
         own = _approvals.where(t.approvals.c.principal_id == principal_id)
-        newest = own.order_by(t.approvals.c.requested_at.desc(), t.approvals.c.id.desc())
-        return await self._list(newest.limit(limit), _read_approval)
+        return await self._list(own.order_by(t.approvals.c.leaf.desc()).limit(limit), _read_approval)
 
     async def grants(self, session_id: str) -> Sequence[Grant]:
         live = select(t.grants).where(t.grants.c.session_id == session_id, t.grants.c.revoked_at.is_(None))

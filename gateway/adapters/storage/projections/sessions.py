@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Integer, bindparam, literal_column, select, update
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.people import PRINCIPAL_COLUMNS, read_principal
@@ -49,6 +49,17 @@ START_AGENT_SESSION = insertion(t.agent_sessions)
 RAISE_SESSION_LABEL = Statement(
     update(t.agent_sessions).where(t.agent_sessions.c.id == given("id")).values(label=highest(t.agent_sessions.c.label, "label"))
 )
+_session_of_approval = (
+    t.agent_sessions.c.id == select(t.approvals.c.session_id).where(t.approvals.c.id == given("approval_id")).scalar_subquery()
+)
+_session_of_turn = t.agent_sessions.c.id == select(t.turns.c.session_id).where(t.turns.c.id == given("turn_id")).scalar_subquery()
+_NO_DENIALS: Final = literal_column("0", Integer)
+NOTE_DENIAL = Statement(
+    update(t.agent_sessions).where(_session_of_approval).values(denials=t.agent_sessions.c.denials + literal_column("1"))
+)
+NOTE_APPROVAL = Statement(update(t.agent_sessions).where(_session_of_approval).values(denials=_NO_DENIALS))
+ALLOW_QUESTIONS_OF_TURN = Statement(update(t.agent_sessions).where(_session_of_turn).values(denials=_NO_DENIALS))
+ALLOW_QUESTIONS = Statement(update(t.agent_sessions).where(t.agent_sessions.c.id == given("id")).values(denials=_NO_DENIALS))
 END_AGENT_SESSION = Statement(
     update(t.agent_sessions)
     .where(t.agent_sessions.c.id == given("id"), t.agent_sessions.c.ended_at.is_(None))
@@ -84,7 +95,7 @@ def change_sessions(entry: SessionEntry) -> Sequence[Change]:
         case AgentSessionLabelRaised():
             return (Change(RAISE_SESSION_LABEL, {"of_id": entry.id, "of_label": entry.label}),)
         case SessionQuestionsAllowed():
-            return ()
+            return (Change(ALLOW_QUESTIONS, {"of_id": entry.id}),)
         case AgentSessionEnded():
             return (Change(END_AGENT_SESSION, {"of_id": entry.id, "ended_at": entry.at}),)
         case _:
@@ -103,6 +114,7 @@ def _agent_session_row(entry: AgentSessionStarted) -> dict[str, Any]:
         "created_at": session.created_at,
         "expires_at": session.expires_at,
         "ended_at": None,
+        "denials": session.denials,
     }
 
 
@@ -139,6 +151,7 @@ def _read_session(row: ARow) -> Session:
         label=Label(row.label),
         created_at=row.created_at,
         expires_at=row.expires_at,
+        denials=row.denials,
     )
 
 

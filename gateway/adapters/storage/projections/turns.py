@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, null, select, update
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.conversations import LIVE, NO_CONVERSATION
+from gateway.adapters.storage.projections.sessions import ALLOW_QUESTIONS_OF_TURN
 from gateway.adapters.storage.reader import Reader
 from gateway.adapters.storage.statements import Change, Statement, given, highest, insertion, insertion_once
 from gateway.core.canonical import canonical_bytes
@@ -48,7 +49,7 @@ def change_turns(entry: TurnEntry) -> Sequence[Change]:
         case TurnEnded():
             return (Change(CLOSE_TURN, {"of_id": entry.conversation_id, "of_turn_id": entry.turn_id}),)
         case QuestionsAllowed():
-            return ()
+            return (Change(ALLOW_QUESTIONS_OF_TURN, {"of_turn_id": entry.turn_id}),)
         case _:
             assert_never(entry)
 
