@@ -20,6 +20,7 @@ from gateway.adapters.inference.fetch import is_present
 from tests.e2e.conftest import make_gateway
 from tests.e2e.person import Person, answers, approval_dock, call_card, decide, expect_idle, send, steps
 from tests.harness.process import GatewayProcess
+from tests.harness.processes import running_below
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -161,11 +162,9 @@ async def test_stop_while_the_model_speaks_keeps_what_was_said_and_the_next_ques
 async def test_a_model_that_dies_is_started_again_and_the_question_that_waited_for_it_is_answered(
     person: Person, shell: Page
 ) -> None:
-    for child in psutil.Process(person.gateway.pid).children(recursive=True):
-        # One of them is inside the sandbox that another one keeps, and gone with it.
+    for server in running_below(person.gateway.pid, "xllama_launcher"):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "xllama_launcher" in " ".join(child.cmdline()):
-                child.kill()
+            server.kill()
     await send(shell, "what is in notes/?")
     await expect(shell.get_by_text("Your message waits for it.")).to_be_visible()
     await expect(call_card(shell, "list_directory", "Done")).to_contain_text("todo.txt", timeout=MODEL_MS)

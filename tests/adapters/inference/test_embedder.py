@@ -10,7 +10,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-import psutil
 import pytest
 
 from gateway.adapters.inference import sentence_source
@@ -25,6 +24,7 @@ from gateway.core.errors import ModelUnavailable
 from tests.adapters.inference.conftest import gguf, read_journal
 from tests.adapters.inference.sidecar_stage import FAKE_SERVER
 from tests.fakes.clock import FakeClock
+from tests.harness.processes import running_below
 
 WAIT = 30.0
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "water", "##ing"]
@@ -109,7 +109,7 @@ def choice(tmp_path: Path) -> ModelChoice:
 
 
 def servers(folder: Path) -> int:
-    return sum(str(folder) in " ".join(each.cmdline()) for each in psutil.Process().children(recursive=True))
+    return len(running_below(None, str(folder)))
 
 
 @pytest.mark.requirement("002-46", "texts become vectors, by a server that runs only while it is asked")

@@ -28,6 +28,7 @@ from gateway.adapters.system.clock import SystemClock
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import ModelPhase
 from gateway.sandbox.job import SandboxPreference
+from tests.harness.processes import running_below
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="module")]
 
@@ -85,10 +86,8 @@ async def backend(real_models: Path, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture
 def server(backend: LocalBackend) -> psutil.Process:
     """The process of the model server."""
-    children = psutil.Process().children(recursive=True)
-    found = [child for child in children if any("xllama_launcher" in part for part in child.cmdline())]
     # What builds the sandbox has the same words on its command line, and a child.
-    (server,) = [each for each in found if not each.children()]
+    (server,) = [each for each in running_below(None, "xllama_launcher") if not each.children()]
     return server
 
 

@@ -25,6 +25,7 @@ from gateway.runtime.ports import ModelPhase
 from tests.adapters.inference.sidecar_stage import FAKE_SERVER
 from tests.adapters.inference.test_gguf import gguf
 from tests.fakes.clock import FakeClock
+from tests.harness.processes import running_below
 
 CHAT = "/v1/chat/completions"
 WAIT = 30.0
@@ -55,7 +56,7 @@ class Stage:
 
     def servers(self) -> list[psutil.Process]:
         """The model servers that run."""
-        return [child for child in psutil.Process().children(recursive=True) if str(self.folder) in " ".join(child.cmdline())]
+        return running_below(None, str(self.folder))
 
     def loaded(self) -> list[str]:
         """Names of the files that are in memory."""
