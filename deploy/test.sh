@@ -34,4 +34,4 @@ tail -n "$([ "$web_ended" = 0 ] && echo 12 || echo 200)" "$web_log"
 
 say "units, contracts, scenarios, hostile clients, crashes, the wheel, the real model and the real browser"
 # Those of the loop ran above.
-$bin/python -m pytest -q -n 2 --dist loadgroup --ignore tests/agent
+$bin/python -m pytest -q -n 2 --ignore tests/agent
