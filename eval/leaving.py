@@ -56,6 +56,7 @@ _SEAMS: Final[Mapping[Guard, Sequence[_Seam]]] = {
     Guard.FIGURES: ((answers, "asks_for_figure", _always(False)),),
     Guard.DOUBT: (
         (json_lane, "is_echo", _always(False)),
+        (json_lane, "repeats_question", _always(False)),
         (json_lane, "has_wrong_number", _always(False)),
         (json_lane, "missed_quote", _always(None)),
     ),

@@ -45,7 +45,7 @@ from gateway.agent.lane import (
 )
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import ToolMessage
-from gateway.agent.passages import fitting_passages
+from gateway.agent.passages import fitting_passages, repeats_question
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import abilities_of, action_prefix, describe_mistake, report_prompt
 from gateway.agent.provenance import neutralise
@@ -226,7 +226,7 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
     if not trim(heard.text):
         return lane.copy.say("worded")
     said = trim(heard.text)
-    if is_echo(said, last, lane.words):
+    if is_echo(said, last, lane.words) or repeats_question(said, question):
         instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))
     elif has_wrong_number(said, question, last):
         instead = show_closest(lane.copy.say("notSure"), question, source_of(last))

@@ -16,6 +16,7 @@ from gateway.agent.budget import cut, length_of
 from gateway.agent.limits import LIMITS
 from gateway.agent.ranking import score, stem, terms_in
 from gateway.agent.vocabulary import VOCABULARY
+from gateway.agent.words import words_of
 
 _WINDOW: Final = LIMITS.passage_lines
 """Lines of a passage. Passages overlap by half, so that none cuts what belongs together."""
@@ -26,6 +27,8 @@ _MOST_PLACE: Final = LIMITS.place_lines
 _LIGHT: Final = frozenset(map(stem, VOCABULARY.light_words))
 """Words of an answer that say nothing of where it comes from."""
 
+_ASKING: Final = frozenset(VOCABULARY.question_openers)
+_CHOOSING: Final = frozenset(VOCABULARY.choosing_words)
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _LETTERS: Final = re.compile(r"[a-z]+")
@@ -98,6 +101,15 @@ def missed_line(answer: str, question: str, text: str, name: str = "") -> int | 
         return None
     own = lines[held.index(most)] - asked - _LIGHT
     return held.index(most) + 1 if own and own.isdisjoint(terms_in(answer)) else None
+
+
+def repeats_question(answer: str, question: str) -> bool:
+    """Whether an answer has no word but those of its question, such as "The hotel is in Lisbon" to "what is our hotel in Lisbon
+    called?". A question for a yes or a choice can be answered in its own words."""
+    words = [word.bare.removesuffix("'s") for word in words_of(question)]
+    is_open = not _ASKING.isdisjoint(words) and _CHOOSING.isdisjoint(words) and words[0] not in VOCABULARY.yes_no_words
+    said = {term for term in terms_in(answer) if term not in _LIGHT}
+    return is_open and bool(said) and said.issubset(terms_in(question))
 
 
 def closest_lines(text: str, question: str, most: int) -> list[int]:

@@ -70,6 +70,7 @@ class LoopVocabulary:
     yes_no_words: _Words
     classifying_words: _Words
     known_words: _Words
+    choosing_words: _Words
     vague_words: _Words
     advice_modals: _Words
     general_links: _Words

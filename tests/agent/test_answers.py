@@ -10,7 +10,7 @@ from gateway.agent.answers import has_wrong_number, own_answer, with_place
 from gateway.agent.excerpts import cited, excerpt_of
 from gateway.agent.figures import ResultSource, answer_figure
 from gateway.agent.messages import ToolMessage
-from gateway.agent.passages import fitting_passages, invents_number, missed_line, place_of
+from gateway.agent.passages import fitting_passages, invents_number, missed_line, place_of, repeats_question
 from tests.agent.scripted import COPY, WORDS
 from tests.agent.vectors import name_of, read_vectors
 
@@ -55,6 +55,11 @@ def test_a_number_that_no_source_holds_is_made_up(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", VECTORS["numbers"], ids=name_of)
 def test_a_number_is_held_against_what_the_question_speaks_of(case: dict[str, Any]) -> None:
     assert has_wrong_number(case["answer"], case["wish"], closed(case["call"], case["content"])) is case["wrong"]
+
+
+@pytest.mark.parametrize("case", VECTORS["repeats"], ids=name_of)
+def test_an_answer_says_more_than_its_question(case: dict[str, Any]) -> None:
+    assert repeats_question(case["answer"], case["question"]) is case["repeats"]
 
 
 @pytest.mark.parametrize("case", VECTORS["missed"], ids=name_of)

@@ -24,7 +24,7 @@ import {
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
-import { fittingPassages } from "./passages.ts";
+import { fittingPassages, repeatsQuestion } from "./passages.ts";
 import { abilitiesOf, actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { readingFor } from "./reading.ts";
@@ -208,11 +208,12 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
   );
   if (text.trim() === "") return copy.worded;
   const said = text.trim();
-  const instead = isEcho(said, last)
-    ? showClosest(copy.noAnswer, question, sourceOf(last))
-    : hasWrongNumber(said, question, last)
-      ? showClosest(copy.notSure, question, sourceOf(last))
-      : missedQuote(said, question, last);
+  const instead =
+    isEcho(said, last) || repeatsQuestion(said, question)
+      ? showClosest(copy.noAnswer, question, sourceOf(last))
+      : hasWrongNumber(said, question, last)
+        ? showClosest(copy.notSure, question, sourceOf(last))
+        : missedQuote(said, question, last);
   if (instead === null) return withPlace(said, question, last);
   listener.discarded();
   return instead;

@@ -2,6 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import { cut } from "./budget.ts";
 import { documentOf, score, stem, termsIn } from "./ranking.ts";
 import { vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
 
 /*
  * The parts of a long text that a question is answered from, and where in a text an answer stands. A place is found by code and
@@ -93,6 +94,21 @@ export function missedLine(answer: string, question: string, text: string, name 
   const own = (lines[at] as string[]).filter((term) => !asked.has(term) && !LIGHT.has(term));
   const said = new Set(termsIn(answer));
   return own.length > 0 && !own.some((term) => said.has(term)) ? at + 1 : null;
+}
+
+/**
+ * Whether an answer has no word but those of its question, such as "The hotel is in Lisbon" to "what is our hotel in Lisbon called?".
+ * A question for a yes or a choice can be answered in its own words.
+ */
+export function repeatsQuestion(answer: string, question: string): boolean {
+  const words = wordsOf(question).map(({ bare }) => bare.replace(/'s$/, ""));
+  const isOpen =
+    words.some((word) => vocabulary.questionOpeners.includes(word)) &&
+    !words.some((word) => vocabulary.choosingWords.includes(word)) &&
+    !vocabulary.yesNoWords.includes(words[0] as string);
+  const said = termsIn(answer).filter((term) => !LIGHT.has(term));
+  const asked = new Set(termsIn(question));
+  return isOpen && said.length > 0 && said.every((term) => asked.has(term));
 }
 
 /** Numbers of the lines that hold most of a question's terms, in their order; the first ones where none does. */

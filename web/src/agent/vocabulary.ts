@@ -69,6 +69,7 @@ interface Vocabulary {
   readonly yesNoWords: Words;
   readonly classifyingWords: Words;
   readonly knownWords: Words;
+  readonly choosingWords: Words;
   readonly vagueWords: Words;
   readonly adviceModals: Words;
   readonly generalLinks: Words;

@@ -3,13 +3,14 @@ import { hasWrongNumber, ownAnswer, withPlace } from "../../../src/agent/answers
 import { cited, excerptOf } from "../../../src/agent/excerpts.ts";
 import { answerFigure } from "../../../src/agent/figures.ts";
 import type { ToolMessage } from "../../../src/agent/messages.ts";
-import { fittingPassages, inventsNumber, missedLine, placeOf } from "../../../src/agent/passages.ts";
+import { fittingPassages, inventsNumber, missedLine, placeOf, repeatsQuestion } from "../../../src/agent/passages.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
 
 type Call = [name: string, given: ToolMessage["call"]["arguments"]];
 
 interface Vectors {
+  readonly repeats: { name: string; answer: string; question: string; repeats: boolean }[];
   readonly missed: { name: string; answer: string; question: string; text: string; line: number | null }[];
   readonly numbers: { name: string; answer: string; wish: string; call: Call; content: string; wrong: boolean }[];
   readonly figures: {
@@ -62,6 +63,10 @@ test.each(vectors.inventions)("a number that no source holds is made up: $name",
 
 test.each(vectors.numbers)("a number is held against what the question speaks of: $name", (each) => {
   expect(hasWrongNumber(each.answer, each.wish, closed(each.call, each.content))).toBe(each.wrong);
+});
+
+test.each(vectors.repeats)("an answer says more than its question: $name", (each) => {
+  expect(repeatsQuestion(each.answer, each.question)).toBe(each.repeats);
 });
 
 test.each(vectors.missed)("a line that the question points at is not passed over: $name", (each) => {
