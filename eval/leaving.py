@@ -40,7 +40,7 @@ _SEAMS: Final[Mapping[Guard, Sequence[_Seam]]] = {
     # It is left out of the requests, where they are made.
     Guard.SCHEMA: (),
     Guard.CANDIDATES: ((json_lane, "select", _take_all), (chained_lane, "select", _take_all)),
-    Guard.PROBE: ((json_lane, "has_cue", _always(False)), (json_lane, "listed_wishes", _always([]))),
+    Guard.PROBE: ((json_lane, "has_cue", _always(False)), (json_lane, "wishes_in", _always([]))),
     Guard.REASON: ((json_lane, "is_asked_for", _always(True)),),
     Guard.REPAIR: (
         (json_lane, "MAX_REPAIRS", 0),

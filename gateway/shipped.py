@@ -28,7 +28,7 @@ def shipped_folder(name: str) -> Traversable:
 
 
 def read_loop_file(name: str) -> Mapping[str, Any]:
-    """A file of `loop/`: `prompts`, `copy`, `mistakes`, `limits` or `vocabulary`. Raises Misconfigured."""
+    """A file of `loop/`: `prompts`, `copy`, `mistakes`, `limits`, `vocabulary` or `wishes`. Raises Misconfigured."""
     try:
         return orjson.loads((shipped_folder("loop") / f"{name}.json").read_bytes())
     except (OSError, orjson.JSONDecodeError):

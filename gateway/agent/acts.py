@@ -28,9 +28,6 @@ READING: Final = "read"
 _ACT_OF: Final[Mapping[str, str]] = {verb: act for act, words in ACTS.items() for verb in words["verbs"]}
 _CUES: Final = frozenset(VOCABULARY.cues)
 _LEADING: Final = _CUES.union(VOCABULARY.fillers)
-_LISTED: Final = frozenset(VOCABULARY.listed_acts)
-"""Acts that are done to each thing of a list by itself."""
-
 _CONDITIONS: Final = frozenset(VOCABULARY.conditions)
 _QUESTIONS: Final = frozenset(VOCABULARY.question_words)
 _FREE: Final = frozenset({"execute", "admin"})
@@ -40,7 +37,6 @@ _MAX_MESSAGE: Final = LIMITS.actions * LIMITS.action_characters
 """Characters of a message that is read for what it asks. A longer one holds a text to work on."""
 
 _PAUSED: Final = re.compile(r"[,;.:!?][\"'`)]*\Z")
-_ENDED: Final = re.compile(r"[,;.:!?]+\Z")
 _STOPPED: Final = re.compile(r"[;.!?][\"'`)]*\Z|\n")
 _THING: Final = re.compile(r"[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]/.*", re.DOTALL)
 """A file with its ending, an address, or a path. A number or an ellipsis is none."""
@@ -72,45 +68,6 @@ def asked_acts(message: str) -> list[AskedAct]:
         if act is not None and not is_quoted and not _adds_up(words, at) and _begins_wish(message, words, at):
             asked.append(AskedAct(word.start, act, word.bare, _things_after(message, words, at)))
     return asked
-
-
-def plain_wishes(message: str) -> list[str]:
-    """The wishes of a message that plainly asks for several things, in its own words; none where that leaves a doubt.
-
-    Plain is a verb with its thing for each wish, and nothing before the first. A small model that is asked to take such a
-    message apart often keeps it whole.
-    """
-    asked = asked_acts(message)
-    words = words_of(message)
-    is_plain = len(asked) > 1 and all(each.things for each in asked) and not any(word.bare in _CONDITIONS for word in words)
-    if not is_plain or not all(word.bare in _LEADING for word in words if word.start < asked[0].at):
-        return []
-    wishes: list[str] = []
-    for begins, ends in pairwise((*(each.at for each in asked), length_of(message))):
-        own = [word for word in words if begins <= word.start < ends]
-        while own[-1].bare in _LEADING:
-            own.pop()
-        wish = _ENDED.sub("", message[begins : own[-1].end])
-        wishes += listed_wishes(wish) or [wish]
-    return wishes if len(wishes) <= LIMITS.actions else []
-
-
-def listed_wishes(message: str) -> list[str]:
-    """The wishes of a message that is one verb and a list of names, each with the verb; none for any other message.
-
-    "Remove a.docx and b.docx" is two wishes, and a small model that is asked to take it apart mostly keeps it whole.
-    """
-    asked = asked_acts(message)
-    things = list(dict.fromkeys(asked[0].things)) if len(asked) == 1 and asked[0].act in _LISTED else []
-    if not 2 <= len(things) <= LIMITS.actions:
-        return []
-    words = words_of(message)
-    first = next(word.start for word in words if word.start > asked[0].at and _name_of(message, word) == things[0])
-    around = (word for word in words if word.start < asked[0].at or word.start >= first)
-    if not all(word.bare in _LEADING or _name_of(message, word) in things for word in around):
-        return []
-    lead = message[asked[0].at : first]
-    return [f"{lead}{thing}" for thing in things]
 
 
 def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> list[str]:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
-from gateway.agent.acts import listed_wishes, plain_wishes
 from gateway.agent.answers import has_wrong_number, is_echo, missed_quote, own_answer, show_closest, source_of, with_place
 from gateway.agent.asked import is_asked_for
 from gateway.agent.browser import trim
@@ -54,6 +53,7 @@ from gateway.agent.repair import MAX_REPAIRS, correction
 from gateway.agent.reply import ReplyEnd
 from gateway.agent.routing import as_chat, past_of, present_of
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_mistake, is_repeat, progress_of
+from gateway.agent.wishes import wishes_in
 
 PROMPT_MARGIN: Final = LIMITS.json_lane_margin
 CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
@@ -71,8 +71,8 @@ async def json_lane(lane: LaneInput) -> LaneStep:
         tools = offered(lane.tools)
         if finding_in(state.message) is not None or pointed_reading(state.message, lane.messages, tools) is not None:
             return SplitStep([state.message])
-        if listed := listed_wishes(state.message):
-            return SplitStep(listed)
+        if wishes := wishes_in(state.message, tools):
+            return SplitStep(wishes)
         if has_cue(state.message):
             return await _split(lane, state.message)
     if result is not None and not (is_mistake(result) and state.mistakes <= MAX_REPAIRS):
@@ -96,8 +96,7 @@ async def _split(lane: LaneInput, message: str) -> LaneStep:
     """Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt."""
     request = ChatRequest(probe_prompt(lane.words, message), tokens_for(lane), lane.stop, schema=probe_schema())
     heard = await collect(lane, request, ReplyEnd.AFTER_OBJECT)
-    actions = read_actions(heard.text, message)
-    return SplitStep(actions if len(actions) > 1 else plain_wishes(message) or actions)
+    return SplitStep(read_actions(heard.text, message))
 
 
 def _may_split(lane: LaneInput) -> bool:

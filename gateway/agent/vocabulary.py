@@ -26,7 +26,6 @@ class LoopVocabulary:
     file_references: _Words
     common_terms: _Words
     acts: Mapping[str, Mapping[str, Sequence[str]]]
-    listed_acts: _Words
     claim_helpers: _Words
     claim_adverbs: _Words
     claim_subjects: _Words

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.agent.acts import asked_acts, left_undone, listed_wishes, plain_wishes
+from gateway.agent.acts import asked_acts, left_undone
 from gateway.agent.claims import TurnRecord, without_false_claims
 from gateway.agent.messages import ToolMessage
 from tests.agent.vectors import name_of, read_vectors
@@ -29,16 +29,6 @@ def closed(calls: Sequence[dict[str, Any]]) -> list[ToolMessage]:
 @pytest.mark.parametrize("case", VECTORS["asked"], ids=name_of)
 def test_a_message_asks_for(case: dict[str, Any]) -> None:
     assert [[each.act, each.verb, list(each.things)] for each in asked_acts(case["message"])] == case["acts"]
-
-
-@pytest.mark.parametrize("case", VECTORS["lists"], ids=name_of)
-def test_a_list_of_names_is_as_many_wishes(case: dict[str, Any]) -> None:
-    assert listed_wishes(case["message"]) == case["wishes"]
-
-
-@pytest.mark.parametrize("case", VECTORS["plain"], ids=name_of)
-def test_verbs_with_their_things_are_wishes(case: dict[str, Any]) -> None:
-    assert plain_wishes(case["message"]) == case["wishes"]
 
 
 @pytest.mark.parametrize("case", VECTORS["undone"], ids=name_of)

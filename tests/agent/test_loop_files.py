@@ -12,10 +12,11 @@ from gateway import shipped
 from gateway.agent.limits import LoopLimits
 from gateway.agent.mistakes import LoopMistakes
 from gateway.agent.vocabulary import LoopVocabulary, any_of
+from gateway.agent.wish_words import LoopWishWords
 from gateway.core.errors import Misconfigured
 from gateway.shipped import loop_fields, read_loop_file, shipped_folder
 
-WHOLE = {name: read_loop_file(name) for name in ("limits", "mistakes", "vocabulary")}
+WHOLE = {name: read_loop_file(name) for name in ("limits", "mistakes", "vocabulary", "wishes")}
 
 
 @pytest.fixture
@@ -59,8 +60,13 @@ def test_a_file_that_cannot_be_read_is_named(package: Path, written: str | None)
 
 @pytest.mark.parametrize(
     ("name", "reader", "member"),
-    [("limits", LoopLimits, "repairs"), ("mistakes", LoopMistakes, "correction"), ("vocabulary", LoopVocabulary, "cues")],
-    ids=["limits", "mistakes", "vocabulary"],
+    [
+        ("limits", LoopLimits, "repairs"),
+        ("mistakes", LoopMistakes, "correction"),
+        ("vocabulary", LoopVocabulary, "cues"),
+        ("wishes", LoopWishWords, "imperatives"),
+    ],
+    ids=["limits", "mistakes", "vocabulary", "wishes"],
 )
 def test_a_missing_and_an_unknown_member_are_refused(
     package: Path, name: str, reader: Callable[..., object], member: str

@@ -34,8 +34,6 @@ export const ACTS = Object.entries(vocabulary.acts) as [Act, (typeof vocabulary.
 const ACT_OF: ReadonlyMap<string, Act> = new Map(ACTS.flatMap(([act, { verbs }]) => verbs.map((verb) => [verb, act])));
 const CUES: ReadonlySet<string> = new Set(vocabulary.cues);
 const LEADING: ReadonlySet<string> = new Set([...vocabulary.cues, ...vocabulary.fillers]);
-/** Acts that are done to each thing of a list by itself. */
-const LISTED: ReadonlySet<string> = new Set(vocabulary.listedActs);
 const CONDITIONS: ReadonlySet<string> = new Set(vocabulary.conditions);
 const QUESTIONS: ReadonlySet<string> = new Set(vocabulary.questionWords);
 /** Categories of tools that can do whatever they are told. */
@@ -44,7 +42,6 @@ const FREE: ReadonlySet<string> = new Set(["execute", "admin"]);
 const MAX_MESSAGE = limits.actions * limits.actionCharacters;
 
 const PAUSED = /[,;.:!?]["'`)]*$/;
-const ENDED = /[,;.:!?]+$/;
 const STOPPED = /[;.!?]["'`)]*$|\n/;
 /** A file with its ending, an address, or a path. A number or an ellipsis is none. */
 const THING = /^(?:[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]\/.*)$/s;
@@ -60,44 +57,6 @@ export function askedActs(message: string): AskedAct[] {
     if (act === undefined || isQuoted || addsUp(words, at) || !beginsWish(message, words, at)) return [];
     return [{ at: word.start, act, verb: word.bare, things: thingsAfter(message, words, at) }];
   });
-}
-
-/**
- * The wishes of a message that plainly asks for several things, in its own words; none where that leaves a doubt. Plain is a
- * verb with its thing for each wish, and nothing before the first. A small model that is asked to take such a message apart
- * often keeps it whole.
- */
-export function plainWishes(message: string): string[] {
-  const asked = askedActs(message);
-  const words = wordsOf(message);
-  const before = words.filter(({ start }) => asked.every(({ at }) => start < at));
-  if (asked.length < 2 || asked.some(({ things }) => things.length === 0)) return [];
-  if (words.some(({ bare }) => CONDITIONS.has(bare)) || !before.every(({ bare }) => LEADING.has(bare))) return [];
-  const wishes = asked.flatMap(({ at }, number) => {
-    const ends = asked[number + 1]?.at ?? message.length;
-    const last = words.findLast(({ start, bare }) => start < ends && !LEADING.has(bare));
-    const wish = message.slice(at, last?.end).replace(ENDED, "");
-    const listed = listedWishes(wish);
-    return listed.length > 0 ? listed : [wish];
-  });
-  return wishes.length <= limits.actions ? wishes : [];
-}
-
-/**
- * The wishes of a message that is one verb and a list of names, each with the verb; none for any other message. "Remove a.docx
- * and b.docx" is two wishes, and a small model that is asked to take it apart mostly keeps it whole.
- */
-export function listedWishes(message: string): string[] {
-  const [asked, ...more] = askedActs(message);
-  if (asked === undefined || more.length > 0 || !LISTED.has(asked.act)) return [];
-  const things = [...new Set(asked.things)];
-  if (things.length < 2 || things.length > limits.actions) return [];
-  const words = wordsOf(message);
-  const first = words.findIndex((word) => word.start > asked.at && nameOf(message, word) === things[0]);
-  const around = words.filter(({ start }, place) => start < asked.at || place >= first);
-  if (!around.every((word) => LEADING.has(word.bare) || things.includes(nameOf(message, word) ?? ""))) return [];
-  const lead = message.slice(asked.at, words[first]?.start);
-  return things.map((thing) => `${lead}${thing}`);
 }
 
 /**

@@ -1,6 +1,5 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { actionSchema } from "./action-schema.ts";
-import { listedWishes, plainWishes } from "./acts.ts";
 import { hasWrongNumber, isEcho, missedQuote, ownAnswer, showClosest, sourceOf, withPlace } from "./answers.ts";
 import { isAskedFor } from "./asked.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
@@ -32,6 +31,7 @@ import { correction, MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { asChat, pastOf, presentOf } from "./routing.ts";
 import { isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
+import { wishesIn } from "./wishes.ts";
 
 const PROMPT_MARGIN = limits.jsonLaneMargin;
 /** Fewer than the usual four: results are paths, figures and code, which take more tokens than prose. */
@@ -51,8 +51,8 @@ export const jsonLane: Lane = async (input) => {
     const isOne =
       findingIn(state.message) !== null || pointedReading(state.message, input.messages, offered(input.tools)) !== null;
     if (isOne) return { kind: "split", actions: [state.message] };
-    const listed = listedWishes(state.message);
-    if (listed.length > 0) return { kind: "split", actions: listed };
+    const wishes = wishesIn(state.message, offered(input.tools));
+    if (wishes.length > 0) return { kind: "split", actions: wishes };
     if (hasCue(state.message)) return split(input, state.message);
   }
   if (isOver(input, state)) return { kind: "answer", text: "" };
@@ -81,9 +81,7 @@ async function split({ chat, listener, signal }: LaneInput, message: string): Pr
     listener,
     "after-object",
   );
-  const actions = readActions(text, message);
-  const plain = actions.length > 1 ? [] : plainWishes(message);
-  return { kind: "split", actions: plain.length > 0 ? plain : actions };
+  return { kind: "split", actions: readActions(text, message) };
 }
 
 /** Whether everything has been said: a page was left between the last words and the end of the turn. */

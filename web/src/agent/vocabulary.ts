@@ -25,7 +25,6 @@ interface Vocabulary {
   readonly fileReferences: Words;
   readonly commonTerms: Words;
   readonly acts: Readonly<Record<ActName, ActWords>>;
-  readonly listedActs: Words;
   readonly claimHelpers: Words;
   readonly claimAdverbs: Words;
   readonly claimSubjects: Words;

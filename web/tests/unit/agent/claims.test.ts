@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { askedActs, type ClosedCall, leftUndone, listedWishes, plainWishes } from "../../../src/agent/acts.ts";
+import { askedActs, type ClosedCall, leftUndone } from "../../../src/agent/acts.ts";
 import { withoutFalseClaims } from "../../../src/agent/claims.ts";
 import type { Category, Outcome } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
@@ -14,8 +14,6 @@ interface WrittenCall {
 interface Vectors {
   readonly tools: readonly { name: string; category: Category }[];
   readonly asked: readonly { name: string; message: string; acts: [string, string, string[]][] }[];
-  readonly lists: readonly { name: string; message: string; wishes: string[] }[];
-  readonly plain: readonly { name: string; message: string; wishes: string[] }[];
   readonly undone: readonly { name: string; message: string; calls: WrittenCall[]; rest: string[] }[];
   readonly kept: readonly {
     name: string;
@@ -39,14 +37,6 @@ describe("a message asks for", () => {
   test.each(vectors.asked)("$name", ({ message, acts }) => {
     expect(askedActs(message).map(({ act, verb, things }) => [act, verb, things])).toEqual(acts);
   });
-});
-
-describe("a list of names is as many wishes", () => {
-  test.each(vectors.lists)("$name", ({ message, wishes }) => expect(listedWishes(message)).toEqual(wishes));
-});
-
-describe("verbs with their things are wishes", () => {
-  test.each(vectors.plain)("$name", ({ message, wishes }) => expect(plainWishes(message)).toEqual(wishes));
 });
 
 describe("a turn leaves undone", () => {

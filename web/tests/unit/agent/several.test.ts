@@ -20,10 +20,10 @@ import {
 
 const chainedModel: ModelInfo = { ...smallModel, id: "sha256:chained", tier: "chained" };
 
-const SAID = 'save "4.50" to costs.md and show me what is in reports/';
-const PARTS = ['save "4.50" to costs.md', "show me what is in reports/"];
+const SAID = 'save "4.50" to costs.md and show me what is not old in reports/';
+const PARTS = ['save "4.50" to costs.md', "show me what is not old in reports/"];
 const SPLIT = JSON.stringify({ requestedActions: PARTS });
-const WHOLE = JSON.stringify({ requestedActions: ["show me bread and butter"] });
+const WHOLE = JSON.stringify({ requestedActions: ["find bread and butter"] });
 const SAVE = action("write_file", { path: "costs.md", content: "4.50" });
 const LIST = action("list_directory", { path: "reports/" });
 
@@ -154,7 +154,9 @@ describe("a message that asks for two things", () => {
   test("stops at what failed, and names what is not done", async () => {
     requirement("004-06", "a failure is said in the words of its outcome");
     const { said, calls } = await play(SAID, [SPLIT, SAVE], [broken]);
-    expect(said()).toEqual(["`write_file` failed: the disk is full.\n\nNot done: `show me what is in reports/`."]);
+    expect(said()).toEqual([
+      "`write_file` failed: the disk is full.\n\nNot done: `show me what is not old in reports/`.",
+    ]);
     expect(calls()).toHaveLength(1);
   });
 
@@ -233,19 +235,19 @@ describe("a message that asks for one thing", () => {
 
   test("is taken whole where the model sees only one thing in it", async () => {
     const { requests, events } = await play(
-      "show me bread and butter",
+      "find bread and butter",
       [WHOLE, action("list_directory", { path: "bread" }), "It holds rolls."],
       [ok("rolls")],
     );
-    expect(requests[1]?.messages.at(-1)).toEqual({ role: "user", content: "show me bread and butter" });
+    expect(requests[1]?.messages.at(-1)).toEqual({ role: "user", content: "find bread and butter" });
     expect(events.map(({ type }) => type)).not.toContain("actions:split");
   });
 
-  test.each(["nonsense", '{"requestedActions": ["format the disk", "show me bread"]}', '{"requestedActions": 7}'])(
+  test.each(["nonsense", '{"requestedActions": ["format the disk", "find bread"]}', '{"requestedActions": 7}'])(
     "is taken whole where the reply cannot be believed: %s",
     async (reply) => {
-      const { requests } = await play("show me bread and butter", [reply, '{"answer":"No."}'], []);
-      expect(requests[1]?.messages.at(-1)?.content).toBe("show me bread and butter");
+      const { requests } = await play("find bread and butter", [reply, '{"answer":"No."}'], []);
+      expect(requests[1]?.messages.at(-1)?.content).toBe("find bread and butter");
     },
   );
 });

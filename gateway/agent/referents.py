@@ -1,0 +1,129 @@
+"""What "it" and "them" are in a wish that is to stand by itself: what the wish beside it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from gateway.agent.acts import ACTS
+from gateway.agent.clauses import Clause
+from gateway.agent.objects import head_of
+from gateway.agent.tokens import Token, Tokens, added, moved
+from gateway.agent.wish_verbs import WishVerbs
+from gateway.agent.wish_words import WISH_WORDS
+
+_BEINGS: Final = frozenset(WISH_WORDS.beings)
+_COLLECTIVE: Final = frozenset(WISH_WORDS.collective)
+_BACKWARDS: Final = frozenset((*WISH_WORDS.backwards, *WISH_WORDS.pronouns))
+_DETERMINERS: Final = frozenset(WISH_WORDS.determiners)
+_PREPOSITIONS: Final = frozenset(WISH_WORDS.prepositions)
+_PRONOUNS: Final = frozenset(WISH_WORDS.pronouns)
+_READING: Final = frozenset(WISH_WORDS.reading_verbs)
+_RESULTS: Final = frozenset(WISH_WORDS.results)
+_TEXT_VERBS: Final = frozenset(WISH_WORDS.text_verbs)
+_CARRYING: Final = frozenset((*ACTS["write"]["verbs"], *ACTS["send"]["verbs"]))
+_MOVING: Final = frozenset(ACTS["move"]["verbs"])
+_INSIDE: Final = frozenset({"in", "with", "of"})
+_POSSESSIVES: Final = frozenset(WISH_WORDS.possessives)
+_TARGET: Final = frozenset({"to", "into", "in"})
+_OFF: Final = frozenset({*WISH_WORDS.prepositions, "off"})
+_MOST_WORDS: Final = 3
+
+
+def with_referents(clauses: Sequence[Clause], verbs: WishVerbs) -> list[Clause] | None:
+    """The clauses with names in the place of pronouns; None where it is not clear what one means, or where it means what another
+    wish comes to."""
+    made: list[Clause] = []
+    for number, clause in enumerate(clauses):
+        beside = made[-1] if number else clauses[min(1, len(clauses) - 1)]
+        tokens = _named(clause.tokens, beside.tokens, verbs) if leans(clause.tokens) else clause.tokens
+        if tokens is None:
+            return None
+        made.append(replace(clause, tokens=tokens))
+    return made
+
+
+def leans(tokens: Tokens) -> bool:
+    """Whether a clause goes back to another one: by a pronoun, or by what that one comes to."""
+    return any(_points(tokens, at) for at in range(len(tokens)))
+
+
+def _points(tokens: Tokens, at: int) -> bool:
+    token, before = tokens[at], tokens[at - 1].bare if at else ""
+    after = tokens[at + 1].bare if at + 1 < len(tokens) else ""
+    follows = after if token.mark == "" else ""
+    is_empty = token.bare == "it" and before in _BEINGS
+    is_own = before in _INSIDE and any(each.is_name for each in tokens[:at])
+    is_pair = token.bare == "both" and follows != ""
+    if token.is_quoted or token.is_name or is_empty or is_own or is_pair:
+        return False
+    if token.bare in _BACKWARDS:
+        is_determiner = follows != "" and token.bare in _DETERMINERS and token.bare not in _POSSESSIVES
+        return not is_determiner or follows in _RESULTS
+    is_told = after in _PREPOSITIONS and after not in _TARGET
+    return before == "the" and token.bare in _RESULTS and not is_told
+
+
+def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
+    """A clause with what "it" or "them" means in its place."""
+    places = [at for at in range(len(tokens)) if _points(tokens, at)]
+    is_place = bool(places) and tokens[places[0] - 1].bare in _OFF and beside[0].bare in _TEXT_VERBS
+    place_of = _place_of(beside) if is_place else None
+    meant = _meant(beside, verbs) if place_of is None else [place_of]
+    is_carried = tokens[0].bare in _CARRYING and beside[0].bare in _READING
+    is_joint = any(token.bare in _COLLECTIVE for token in tokens)
+    if is_joint or len(places) != 1 or not meant or is_carried or tokens[places[0]].bare not in _PRONOUNS:
+        return None
+    place = places[0]
+    is_many = tokens[place].bare != "it"
+    if is_many != (len(meant) > 1):
+        return None
+    joined: list[Token] = []
+    for number, each in enumerate(meant):
+        joined += [added("and")] if number else []
+        joined += map(moved, each)
+    joined[-1] = replace(joined[-1], mark=tokens[place].mark, gap=tokens[place].gap)
+    return [*tokens[:place], *joined, *tokens[place + 1 :]]
+
+
+def _meant(beside: Tokens, verbs: WishVerbs) -> Sequence[Tokens]:
+    """What a clause is about: the names in it, or its plain object. Of a move it is where the thing is then."""
+    names = [[token] for token in beside if token.is_name]
+    if names:
+        listed = _listed(beside)
+        if len(listed) > 1:
+            return [[token] for token in listed]
+        return names[-1:] if beside[0].bare in _MOVING else names[:1]
+    head = head_of(beside, verbs)
+    if head == 0 or beside[0].bare in _TEXT_VERBS:
+        return []
+    place = next((at for at in range(head, len(beside)) if beside[at].bare in _PREPOSITIONS), len(beside))
+    thing = beside[head:place]
+    if thing and thing[-1].bare == "off":
+        thing = thing[:-1]
+    is_plain = 0 < len(thing) <= _MOST_WORDS and not any(token.bare == "and" or token.is_quoted for token in thing)
+    return [thing] if is_plain else []
+
+
+def _place_of(beside: Tokens) -> Tokens | None:
+    """Where a clause puts something: "take it off the list" goes back to "add it to the list"."""
+    places = [at for at, token in enumerate(beside) if token.bare in _PREPOSITIONS]
+    place = beside[places[0] + 1 :] if places else None
+    return place if place and len(place) <= _MOST_WORDS and place[0].bare in _DETERMINERS else None
+
+
+def _listed(tokens: Tokens) -> list[Token]:
+    """The names of a list at the first name of a clause."""
+    start = next(at for at, token in enumerate(tokens) if token.is_name)
+    listed: list[Token] = []
+    for at in range(start, len(tokens)):
+        if tokens[at].is_name:
+            listed.append(tokens[at])
+        if tokens[at].bare != "and" and not (tokens[at].is_name and (tokens[at].mark == "," or _joins(tokens, at + 1))):
+            break
+    return listed
+
+
+def _joins(tokens: Tokens, at: int) -> bool:
+    return at < len(tokens) and tokens[at].bare == "and"
