@@ -57,6 +57,7 @@ _SEAMS: Final[Mapping[Guard, Sequence[_Seam]]] = {
     Guard.DOUBT: (
         (json_lane, "is_echo", _always(False)),
         (json_lane, "repeats_question", _always(False)),
+        (json_lane, "is_unfounded", _always(False)),
         (json_lane, "has_wrong_number", _always(False)),
         (json_lane, "missed_quote", _always(None)),
     ),

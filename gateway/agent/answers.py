@@ -12,6 +12,7 @@ from gateway.agent.acts import READING
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import cited, excerpt_of, numbered
 from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_figure, figure_in
+from gateway.agent.finding import finding_in
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
@@ -77,6 +78,14 @@ def has_wrong_number(answer: str, wish: str, message: ToolMessage) -> bool:
 def is_echo(answer: str, message: ToolMessage, words: Mapping[str, Any]) -> bool:
     """Whether an answer is that of one of the prompt's own examples, which a small model gives when it has none."""
     return answer in {shot["reply"] for shot in words["report"]["shots"]} and answer not in message.result["content"]
+
+
+def is_unfounded(answer: str, wish: str, message: ToolMessage) -> bool:
+    """Whether an answer to a question about the person's own affairs has words that no few lines of the file bear out. Which file
+    it was read from is the loop's own guess."""
+    finding, source = finding_in(wish), source_of(message)
+    is_guess = finding is not None and finding.own and source.has_lines
+    return is_guess and place_of(answer, wish, source.text, source.name) is None
 
 
 def missed_quote(answer: str, wish: str, message: ToolMessage, copy: Copy) -> str | None:

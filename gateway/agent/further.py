@@ -294,13 +294,21 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
     """The files that a search found, those first whose lines hold most of the question, then those with most lines."""
     held: dict[str, set[str]] = {}
     counts: dict[str, int] = {}
-    for line in lines_of(search.result["content"]):
+    begins = _beginning_of(finding, search)
+    for line in filter(begins.search, lines_of(search.result["content"])):
         match = match_of(line)
         path = match[0] if match else line
         if match or (is_thing(line) and " " not in line):
             held.setdefault(path, set()).update(_wanted(finding).intersection(terms_in(match[1] if match else line)))
             counts[path] = counts.get(path, 0) + 1
     return sorted(held, key=lambda path: (-len(held[path]), -counts[path]))
+
+
+def _beginning_of(finding: SoughtText, search: ToolMessage) -> re.Pattern[str]:
+    """What a line has to hold: where the loop itself chose what to look for, a word that begins with it. "Take" is no mistake."""
+    looked = next((str(value) for name, value in search.call["arguments"].items() if slot_of(name) is Slot.QUERY), "")
+    is_by_words = finding.own and not _is_by_meaning(search.call["name"])
+    return re.compile(rf"(?<![^\W_]){re.escape(looked)}" if is_by_words else "", re.IGNORECASE)
 
 
 def _wanted(finding: SoughtText) -> set[str]:

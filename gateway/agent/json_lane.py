@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
-from gateway.agent.answers import has_wrong_number, is_echo, missed_quote, own_answer, show_closest, source_of, with_place
+from gateway.agent.answers import (
+    has_wrong_number,
+    is_echo,
+    is_unfounded,
+    missed_quote,
+    own_answer,
+    show_closest,
+    source_of,
+    with_place,
+)
 from gateway.agent.asked import is_asked_for
 from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, tokens_of, tokens_of_prompt
@@ -225,7 +234,7 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
     if not trim(heard.text):
         return lane.copy.say("worded")
     said = trim(heard.text)
-    if is_echo(said, last, lane.words) or repeats_question(said, question):
+    if is_echo(said, last, lane.words) or repeats_question(said, question) or is_unfounded(said, question, last):
         instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))
     elif has_wrong_number(said, question, last):
         instead = show_closest(lane.copy.say("notSure"), question, source_of(last))

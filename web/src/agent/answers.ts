@@ -4,6 +4,7 @@ import type { ToolDescriptor } from "../protocol/generated.ts";
 import { copy } from "./copy.ts";
 import { cited, excerptOf, numbered } from "./excerpts.ts";
 import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
+import { findingIn } from "./finding.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./passages.ts";
@@ -83,6 +84,15 @@ export function hasWrongNumber(answer: string, wish: string, message: ToolMessag
 /** Whether an answer is that of one of the prompt's own examples, which a small model gives when it has none. */
 export function isEcho(answer: string, { result }: ToolMessage): boolean {
   return words.report.shots.some(({ reply }) => reply === answer) && !result.content.includes(answer);
+}
+
+/**
+ * Whether an answer to a question about the person's own affairs has words that no few lines of the file bear out. Which file it was
+ * read from is the loop's own guess.
+ */
+export function isUnfounded(answer: string, wish: string, message: ToolMessage): boolean {
+  const { name, text, hasLines } = sourceOf(message);
+  return findingIn(wish)?.own === true && hasLines && placeOf(answer, wish, text, name) === null;
 }
 
 /** The line of a file that a question points at, quoted with its place, where an answer passes it over; else null. */

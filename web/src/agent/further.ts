@@ -312,11 +312,12 @@ function pathOf(line: string): string | null {
 }
 
 /** The files that a search found, those first whose lines hold most of the question, then those with most lines. */
-function rankedFiles(finding: SoughtText, { result }: ToolMessage): string[] {
+function rankedFiles(finding: SoughtText, search: ToolMessage): string[] {
   const wanted = wantedBy(finding);
+  const begins = beginningOf(finding, search);
   const held = new Map<string, { readonly terms: Set<string>; count: number }>();
-  for (const line of linesOf(result.content)) {
-    const path = pathOf(line);
+  for (const line of linesOf(search.result.content)) {
+    const path = begins.test(line) ? pathOf(line) : null;
     if (path === null) continue;
     const entry = held.get(path) ?? { terms: new Set(), count: 0 };
     for (const term of termsIn(matchOf(line)?.text ?? line)) if (wanted.has(term)) entry.terms.add(term);
@@ -325,6 +326,14 @@ function rankedFiles(finding: SoughtText, { result }: ToolMessage): string[] {
   }
   const ranked = [...held].toSorted(([, a], [, b]) => b.terms.size - a.terms.size || b.count - a.count);
   return ranked.map(([path]) => path);
+}
+
+/** What a line has to hold: where the loop itself chose what to look for, a word that begins with it. "Take" is no mistake. */
+function beginningOf({ own }: SoughtText, { call }: ToolMessage): RegExp {
+  const looked = Object.entries(call.arguments).find(([name]) => slotOf(name) === "query")?.[1] ?? "";
+  const isByWords = own && !isByMeaning(call.name);
+  const plain = String(looked).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(isByWords ? `(?<![\\p{L}\\p{N}])${plain}` : "", "iu");
 }
 
 /** What the question asks for beside what was looked for. */

@@ -1,6 +1,15 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { actionSchema } from "./action-schema.ts";
-import { hasWrongNumber, isEcho, missedQuote, ownAnswer, showClosest, sourceOf, withPlace } from "./answers.ts";
+import {
+  hasWrongNumber,
+  isEcho,
+  isUnfounded,
+  missedQuote,
+  ownAnswer,
+  showClosest,
+  sourceOf,
+  withPlace,
+} from "./answers.ts";
 import { isAskedFor } from "./asked.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
@@ -206,12 +215,12 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
   );
   if (text.trim() === "") return copy.worded;
   const said = text.trim();
-  const instead =
-    isEcho(said, last) || repeatsQuestion(said, question)
-      ? showClosest(copy.noAnswer, question, sourceOf(last))
-      : hasWrongNumber(said, question, last)
-        ? showClosest(copy.notSure, question, sourceOf(last))
-        : missedQuote(said, question, last);
+  const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isUnfounded(said, question, last);
+  const instead = isNone
+    ? showClosest(copy.noAnswer, question, sourceOf(last))
+    : hasWrongNumber(said, question, last)
+      ? showClosest(copy.notSure, question, sourceOf(last))
+      : missedQuote(said, question, last);
   if (instead === null) return withPlace(said, question, last);
   listener.discarded();
   return instead;
