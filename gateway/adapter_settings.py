@@ -44,6 +44,7 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
         state=settings.state,
         context_tokens=settings.model_context,
         preallocate=settings.model_preallocate,
+        template=settings.model_template,
         tier=None if settings.model_tier == "auto" else Tier(settings.model_tier),
         llama_server=settings.llama_server,
         llama_server_arguments=settings.llama_server_arguments,

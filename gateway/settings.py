@@ -93,6 +93,9 @@ class Settings(BaseSettings):
         False,
         description="whether a local model's server takes the memory of its whole context at the start, not as it is needed",
     )
+    model_template: File | None = Field(
+        None, description="file with a chat template (Jinja) for the local model, in place of the one in its weights"
+    )
     prompt_cache: NewFolder | None = Field(
         None, description="folder where a local model keeps evaluated prompts for later launches"
     )

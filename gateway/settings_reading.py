@@ -28,7 +28,12 @@ READ_ELSEWHERE: Final = ("models",)
 SHOWN_CHARACTERS: Final = 80
 """Of a wrong value, in the sentence about it: one line of a terminal."""
 
-OPTIONS: Final = {"tools_modules": "--tools-module", "tool_files": "--tools", "prompt_cache": "--prompt-cache-dir"}
+OPTIONS: Final = {
+    "tools_modules": "--tools-module",
+    "tool_files": "--tools",
+    "prompt_cache": "--prompt-cache-dir",
+    "model_template": "--chat-template",
+}
 """The options that are not called like their setting."""
 
 _RIGHT: Final = {

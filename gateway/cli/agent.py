@@ -49,6 +49,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--transcript", type=FILE, metavar="FILE", help="Append every event, call and result to a file of JSON lines.")
 @click.option("--trajectory-dir", type=FOLDER, metavar="DIR", help="Keep the conversation, with token ids, for training.")
 @click.option("--trajectory-task", metavar="NAME", help="What several rollouts have in common.")
+@click.option("--chat-template", "model_template", type=FILE, metavar="FILE", help="Chat template for a local model, as Jinja.")
 @click.option("--prompt-cache-dir", "prompt_cache", type=FOLDER, metavar="DIR", help="Keep the evaluated system prompt here.")
 @click.option("--max-steps", type=click.IntRange(1, 64), default=8, show_default=True, help="Tool rounds of one turn.")
 @click.option(

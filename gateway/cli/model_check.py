@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gateway.adapters.inference.tiered import StartedBackend
     from gateway.runtime.ports import Clock, ModelInfo
 
+TEMPLATE: Final = click.Path(path_type=Path, dir_okay=False)
 QUICK: Final = 2
 """Cases of every kind, one of either half."""
 
@@ -42,6 +43,7 @@ _MIB: Final = 1 << 20
 @click.option("--again", is_flag=True, help="Measure anew what an earlier run has found out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the profile as JSON, and nothing else.")
 @click.option("--model-name", metavar="NAME", help="Model to ask for, where MODEL is a URL.")
+@click.option("--chat-template", "model_template", type=TEMPLATE, metavar="FILE", help="Chat template for a local model.")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway that will use it.")
 def check(model: str, *, quick: bool, sample: int | None, again: bool, as_json: bool, **options: object) -> None:
     """Measure how well MODEL works here: which loop it carries, how many of the cases it completes, speed and memory.

@@ -134,6 +134,8 @@ FIELDS = [
     env("model_context", "many", "a whole number"),
     env("model_context", "1", "greater than or equal to 512"),
     env("model_context", "99999999999", "less than or equal to 16777216"),
+    env("model_template", "nowhere.jinja", "an existing file"),
+    toml("model_template", "5", "a path"),
     env("model_preallocate", "perhaps", "`true` or `false`"),
     toml("model_preallocate", "2", "`true` or `false`"),
     env("prompt_cache", "a-file", "a folder"),

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gateway.adapters.inference.chat_template import mentions_tools, read_template_file
 from gateway.adapters.inference.confinement import choose_confinement
 from gateway.adapters.inference.engine import WheelEngine, find_engine
 from gateway.adapters.inference.factory import NO_MODEL, STUB_MODEL, ModelChoice, remote_backend
@@ -86,7 +87,19 @@ def _look_around(choice: ModelChoice) -> list[Finding]:
     except GatewayError as error:
         return [*findings, Finding("model", ok=False, sentence=error.message), *_find_disk(choice)]
     findings.append(Finding("model", ok=True, sentence=f"{weights.info.display_name}, digest {weights.info.id[:16]}…"))
-    return [*findings, _describe_context(weights), *_find_memory(weights)]
+    return [*findings, *_find_template(choice), _describe_context(weights), *_find_memory(weights)]
+
+
+def _find_template(choice: ModelChoice) -> list[Finding]:
+    """A chat template of the operator's own; no finding for the weights' own."""
+    if choice.template is None:
+        return []
+    try:
+        takes = mentions_tools(read_template_file(choice.template))
+    except GatewayError as error:
+        return [Finding("chat template", ok=False, sentence=error.message)]
+    place = "has a place for declared tools" if takes else "has no place for declared tools, so that the native loop is not tried"
+    return [Finding("chat template", ok=True, sentence=f"{choice.template.name}, in place of the weights' own; {place}")]
 
 
 def _describe_context(weights: Weights) -> Finding:

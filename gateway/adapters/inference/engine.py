@@ -71,6 +71,8 @@ class Launch:
     confined: bool = False
     embeds: bool = False
     """Whether it makes vectors of texts instead of answering."""
+    template: str = field(default="", repr=False)
+    """A chat template in place of the weights' own."""
 
     @property
     def slots(self) -> Path:
@@ -86,6 +88,11 @@ class Launch:
     def key_file(self) -> Path:
         """Where a binary reads its key."""
         return self.folder / "api-key"
+
+    @property
+    def template_file(self) -> Path:
+        """Where a binary reads the chat template."""
+        return self.folder / "chat-template.jinja"
 
     @property
     def batch(self) -> int:
@@ -112,6 +119,11 @@ class WheelEngine:
         return "xllamacpp"
 
     @property
+    def takes_template(self) -> bool:
+        """Whether it can be given a chat template in place of the weights' own."""
+        return True
+
+    @property
     def build(self) -> str:
         """Which release; what one has saved is for no other."""
         try:
@@ -121,10 +133,12 @@ class WheelEngine:
 
     def order(self, launch: Launch) -> dict[str, Json]:
         """The launcher's order, without `parent`."""
-        vectors: dict[str, Json] = {"embedding": True} if launch.embeds else {}
+        more: dict[str, Json] = {"embedding": True} if launch.embeds else {}
+        if launch.template:
+            more |= {"chat_template": launch.template, "use_jinja": True}
         return {
             "settings": {
-                **vectors,
+                **more,
                 "model.path": str(launch.weights),
                 "model_alias": [launch.alias],
                 "hostnames": [launch.address],
@@ -166,6 +180,11 @@ class BinaryEngine:
         return self.path.name
 
     @property
+    def takes_template(self) -> bool:
+        """Whether it can be given a chat template in place of the weights' own."""
+        return {"--jinja", "--chat-template-file"} <= self.flags
+
+    @property
     def build(self) -> str:
         """Which binary; what one has saved is for no other."""
         try:
@@ -176,11 +195,9 @@ class BinaryEngine:
 
     def order(self, launch: Launch) -> dict[str, Json]:
         """The launcher's order, without `parent`. Writes the key where the server reads it."""
-        # An earlier run may have put a link there.
-        launch.key_file.unlink(missing_ok=True)
-        descriptor = os.open(launch.key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "w", encoding="ascii") as file:
-            file.write(launch.key)
+        _write_anew(launch.key_file, launch.key)
+        if launch.template:
+            _write_anew(launch.template_file, launch.template)
         command = [str(self.path), "--model", str(launch.weights), "--host", launch.address]
         if launch.port is not None:
             command += ["--port", str(launch.port)]
@@ -194,6 +211,7 @@ class BinaryEngine:
             ("--batch-size", str(launch.batch)),
             ("--ubatch-size", str(launch.batch)),
             *((("--embeddings",),) if launch.embeds else ()),
+            *((("--jinja",), ("--chat-template-file", launch.named(launch.template_file))) if launch.template else ()),
             ("--threads", str(launch.threads.decode)),
             ("--threads-batch", str(launch.threads.batch)),
             *(() if launch.repack else (("--no-repack",),)),
@@ -207,6 +225,14 @@ class BinaryEngine:
             if flag in self.flags:
                 command += [flag, *value]
         return {"command": list[Json]([*command, *self.arguments])}
+
+
+def _write_anew(path: Path, text: str) -> None:
+    # An earlier run may have put a link there.
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 Engine = WheelEngine | BinaryEngine

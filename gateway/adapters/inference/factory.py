@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from gateway.adapters.inference.absent import AbsentModel
+from gateway.adapters.inference.chat_template import read_template_file
 from gateway.adapters.inference.engine import Threads
 from gateway.adapters.inference.presets import preset_of
 from gateway.agent.trajectory import TokenIds
@@ -38,7 +39,8 @@ class ModelChoice:
     `prompt_cache` a local model keeps evaluated prompts for other state folders too. `sandbox` confines a local model's server;
     None does not. `tier` is the loop that the model gets, None for the one that it can carry. `keys` are those of the presets'
     own variables, by preset: a server gets no key but its own.
-    `other_models`, named like `model`, can be chosen beside the first one.
+    `other_models`, named like `model`, can be chosen beside the first one. `template` is a file with a chat template for a local
+    first model, in place of the weights' own.
     """
 
     model: str
@@ -58,11 +60,12 @@ class ModelChoice:
     sandbox: SandboxPreference | None = SandboxPreference.AUTO
     tier: Tier | None = None
     other_models: tuple[str, ...] = ()
+    template: Path | None = None
 
     def others(self) -> list[ModelChoice]:
         """A choice for each further model, `none` left out."""
         return [
-            replace(self, model=model, url="", url_model="", url_key="", tier=None, other_models=())
+            replace(self, model=model, url="", url_model="", url_key="", tier=None, other_models=(), template=None)
             for model in dict.fromkeys(self.other_models)
             if model not in (NO_MODEL, "" if self.url else self.model)
         ]
@@ -146,6 +149,7 @@ def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:
         sandbox=choice.sandbox,
         prompt_cache=choice.prompt_cache,
         preallocate=choice.preallocate,
+        template=_template_of(choice),
     )
 
 
@@ -170,7 +174,13 @@ def profiles_of(choice: ModelChoice) -> ProfileStore:
     """Where what was found out about the models of a choice is kept."""
     from gateway.adapters.inference.profiles import ProfileStore
 
-    return ProfileStore(choice.state)
+    return ProfileStore(choice.state, _template_of(choice))
+
+
+def _template_of(choice: ModelChoice) -> str:
+    """The chat template that is set for a local model, empty for the weights' own. Raises Misconfigured."""
+    is_remote = choice.url or preset_of(choice.model) or choice.model in WEIGHTLESS
+    return "" if choice.template is None or is_remote else read_template_file(choice.template)
 
 
 def build_models(choice: ModelChoice, clock: Clock) -> ManagedBackend:

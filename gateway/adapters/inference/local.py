@@ -178,9 +178,11 @@ class LocalBackend:
         prompt_cache: Path | None = None,
         llama_server_arguments: tuple[str, ...] = (),
         preallocate: bool = False,
+        template: str = "",
     ) -> None:
         """`context_tokens` None takes as many as model and memory allow; with `preallocate` all of them at the start. `sandbox`
-        None runs the server unconfined. `prompt_cache` is a folder for evaluated prompts that outlive `state`.
+        None runs the server unconfined. `prompt_cache` is a folder for evaluated prompts that outlive `state`,
+        `template` the text of a chat template in place of the weights' own.
 
         Raises Misconfigured for an unfit `prompt_cache`.
         """
@@ -195,6 +197,7 @@ class LocalBackend:
         self._origins = origins
         self._clock = clock
         self._sandbox = sandbox
+        self._template = template
         self._state = ModelState(ModelPhase.STOPPED, "the model server has not been started")
         self._preparing: asyncio.Task[None] | None = None
         self._info: ModelInfo | None = None
@@ -252,7 +255,7 @@ class LocalBackend:
         """Whether the chat template has a place for declared tools. Raises Misconfigured."""
         if self._weights is None:
             return False
-        return mentions_tools(await asyncio.to_thread(read_chat_template, self._weights.path))
+        return mentions_tools(self._template or await asyncio.to_thread(read_chat_template, self._weights.path))
 
     def state(self) -> ModelState:
         """The state now."""
@@ -316,6 +319,8 @@ class LocalBackend:
         try:
             weights = await asyncio.to_thread(self._identify)
             engine = await asyncio.to_thread(find_engine, self._llama_server, arguments=self._llama_server_arguments)
+            if self._template and not engine.takes_template:
+                raise Misconfigured(f"the model server `{engine.name}` takes no chat template; use a newer build of llama.cpp")
             sandbox = await asyncio.to_thread(self._choose_sandbox)
         except GatewayError as error:
             self._state = ModelState(ModelPhase.ABSENT, error.message)
@@ -330,6 +335,7 @@ class LocalBackend:
             threads=self._threads,
             repack=weights.repack,
             origins=self._origins,
+            template=self._template,
         )
         self._sidecar = Sidecar(plan, engine, clock=self._clock, sandbox=sandbox)
         self._growing = GrowingServer(self._sidecar, weights.context)

@@ -118,7 +118,7 @@ class Sidecar:
         Raises ModelUnavailable when the server is not there; the beginning is then warmed as soon as it is.
         """
         plan = self._plan
-        belongs_to = (plan.weights_id, self._engine.build, str(plan.context_tokens))
+        belongs_to = (plan.weights_id, self._engine.build, str(plan.context_tokens), *filter(None, [plan.template]))
         self._prefix = WarmPrefix(messages, slots=self._slots, belongs_to=belongs_to, store=store)
         return await self._prefix.warm(self._ready())
 
@@ -294,6 +294,7 @@ class Sidecar:
             origins=plan.origins,
             confined=is_confined,
             embeds=plan.embeds,
+            template=plan.template,
         )
         for inner in () if is_confined else (launch.slots, launch.home):
             inner.mkdir(exist_ok=True)

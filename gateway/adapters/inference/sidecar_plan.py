@@ -29,7 +29,8 @@ class SupervisionTimeouts:
 
 @dataclass(frozen=True, slots=True)
 class SidecarPlan:
-    """What to run. `folder` becomes private to the sidecar: socket, key, saved prefixes, log."""
+    """What to run. `folder` becomes private to the sidecar: socket, key, saved prefixes, log.
+    `template` is the text of a chat template in place of the weights' own."""
 
     weights: Path
     weights_id: str
@@ -39,6 +40,7 @@ class SidecarPlan:
     repack: bool
     origins: tuple[str, ...]
     embeds: bool = False
+    template: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from pathlib import Path
 FLAGS = (
     "--model --host --port --alias --api-key-file --cors-origins --no-cors-credentials --ctx-size --parallel --batch-size "
     "--ubatch-size --threads --threads-batch --no-repack --cache-ram --sleep-idle-seconds --slot-save-path --metrics --offline "
-    "--embeddings"
+    "--embeddings --jinja --chat-template-file"
 )
 
 
@@ -41,15 +41,18 @@ class Order:
         self.address = ""
         self.port = 0
         self.context = 0
+        self.template = ""
         if "--host" in sys.argv:
             given = dict(zip(sys.argv[1:], sys.argv[2:], strict=False))
             self.key = Path(given["--api-key-file"]).read_text(encoding="ascii")
             self.address, self.port = given["--host"], int(given.get("--port", "0"))
             self.context = int(given["--ctx-size"])
+            self.template = Path(given["--chat-template-file"]).read_text() if "--chat-template-file" in given else ""
         else:
             settings = json.loads(sys.stdin.buffer.readline())["settings"]
             (self.key,), (self.address,) = settings["api_keys"], settings["hostnames"]
             self.port, self.context = settings["port"], settings["n_ctx"]
+            self.template = settings.get("chat_template", "")
             threading.Thread(target=end_with_input, daemon=True).start()
 
 
@@ -75,6 +78,8 @@ def main() -> None:
     behaviour = Path("behaviour").read_text(encoding="utf-8") if Path("behaviour").exists() else ""
     order = Order()
     Path("seen.json").write_text(json.dumps({"environment": dict(os.environ), "arguments": sys.argv, "pid": os.getpid()}))
+    if order.template:
+        note(f"own template {order.template}")
     note("started")
     sys.stdout.write("fake server started\n")
     sys.stdout.flush()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.adapters.inference.chat_template import mentions_tools, read_chat_template
+from gateway.adapters.inference.chat_template import LARGEST_BYTES, mentions_tools, read_chat_template, read_template_file
 from gateway.core.errors import Misconfigured
 
 TEXT, ARRAY, FLOAT = 8, 9, 6
@@ -58,3 +58,28 @@ def test_what_is_out_of_bounds_is_refused(tmp_path: Path, broken: bytes) -> None
 )
 def test_a_template_with_no_place_for_tools_drops_them(template: str, takes: bool) -> None:
     assert mentions_tools(template) is takes
+
+
+def test_a_template_of_ones_own_is_read_as_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "own.jinja"
+    path.write_bytes("{% for tool in tools %}é{% endfor %}\n".encode())
+    assert read_template_file(path) == "{% for tool in tools %}é{% endfor %}\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "cannot be read"),
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"\xff", "is not UTF-8"),
+        (b"x" * (LARGEST_BYTES + 1), "longer"),
+    ],
+)
+def test_a_template_that_cannot_be_used_is_refused_in_words(tmp_path: Path, content: bytes | None, why: str) -> None:
+    path = tmp_path / "own.jinja"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(Misconfigured, match=why) as caught:
+        read_template_file(path)
+    assert str(tmp_path) not in caught.value.message

@@ -15,7 +15,7 @@ import pytest
 from gateway.adapters.inference.absent import AbsentModel
 from gateway.adapters.inference.diagnosis import Finding, diagnose_model
 from gateway.adapters.inference.engine import find_engine
-from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend
+from gateway.adapters.inference.factory import ManagedBackend, ModelChoice, build_backend, profiles_of
 from gateway.adapters.inference.local import ContextWish, LocalBackend, identify
 from gateway.adapters.inference.machine_memory import available_memory
 from gateway.adapters.inference.remote import RemoteBackend
@@ -134,6 +134,66 @@ async def test_a_template_gets_the_switches_that_its_own_family_has(
         await backend.stop()
     journal = (choice.state / "inference" / "journal").read_text().splitlines()
     assert [line for line in journal if line.startswith("template")] == told
+
+
+@pytest.fixture
+def with_template(choice: ModelChoice, tmp_path: Path) -> ModelChoice:
+    """The same with a chat template of one's own."""
+    (tmp_path / "own.jinja").write_text("{% if tools %}mine{% endif %}")
+    return replace(choice, template=tmp_path / "own.jinja")
+
+
+async def test_a_chat_template_of_ones_own_takes_the_place_of_the_one_in_the_weights(with_template: ModelChoice) -> None:
+    backend = build_backend(with_template, FakeClock())
+    assert isinstance(backend, LocalBackend)
+    async with asyncio.timeout(30):
+        await backend.start()
+        assert (await backend.settle()).phase is ModelPhase.READY
+        # The file itself has none.
+        assert await backend.takes_tools()
+        await backend.stop()
+    journal = (with_template.state / "inference" / "journal").read_text().splitlines()
+    assert journal[:2] == ["own template {% if tools %}mine{% endif %}", "started"]
+
+
+async def test_with_another_chat_template_it_is_another_model_to_what_was_measured(with_template: ModelChoice) -> None:
+    with_one, without = profiles_of(with_template), profiles_of(replace(with_template, template=None))
+    assert with_one.path("m") != without.path("m")
+    # No server behind a URL, and no further model, is given the template.
+    assert profiles_of(replace(with_template, url="http://127.0.0.1:1/v1")).path("m") == without.path("m")
+    (other,) = replace(with_template, other_models=("default",)).others()
+    assert other.template is None
+
+
+def make_older(server: Path) -> None:
+    server.write_text(server.read_text().replace(" --jinja --chat-template-file", ""))
+
+
+async def test_a_server_that_takes_no_chat_template_is_not_started_without_it(with_template: ModelChoice) -> None:
+    make_older(Path(with_template.llama_server))
+    backend = build_backend(with_template, FakeClock())
+    assert isinstance(backend, LocalBackend)
+    async with asyncio.timeout(30):
+        await backend.start()
+        state = await backend.settle()
+        await backend.stop()
+    assert state.phase is ModelPhase.ABSENT
+    assert "takes no chat template" in state.detail
+
+
+async def test_a_chat_template_that_is_gone_is_said_before_anything_starts(with_template: ModelChoice, tmp_path: Path) -> None:
+    (tmp_path / "own.jinja").unlink()
+    with pytest.raises(Misconfigured, match=r"`own\.jinja` cannot be read"):
+        build_backend(with_template, FakeClock())
+    assert not (await findings(with_template))["chat template"].ok
+
+
+async def test_doctor_says_which_chat_template_is_used_and_whether_it_takes_tools(with_template: ModelChoice) -> None:
+    found = await findings(with_template)
+    assert found["chat template"].sentence == "own.jinja, in place of the weights' own; has a place for declared tools"
+    assert with_template.template is not None
+    with_template.template.write_text("plain")
+    assert "has no place for declared tools" in (await findings(with_template))["chat template"].sentence
 
 
 async def test_before_the_start_and_without_weights_there_is_a_state_with_words(choice: ModelChoice) -> None:
