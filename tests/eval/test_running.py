@@ -221,7 +221,7 @@ async def test_without_candidates_every_tool_is_shown(tmp_path: Path) -> None:
         await loop.play(case, CaseWorkspace(case.tools, tmp_path / str(place)), backend, guards)
         system = backend.asked[0]["messages"][0]["content"]
         shown.append(sum(f"\n{tool.name}(" in system for tool in CaseWorkspace(case.tools, tmp_path / "c").catalog.specs()))
-    assert shown == [16, 23]
+    assert shown == [16, 24]
 
 
 async def test_a_call_of_an_unknown_tool_is_counted_and_not_accepted(tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def test_each_tool_declares_what_it_does(catalog: ToolCatalog) -> None:
         "read_file": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
         "search_files": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
         "write_file": (Category.WRITE, Recovery.IDEMPOTENT, Trust.UNTRUSTED),
+        "append_file": (Category.WRITE, Recovery.UNSAFE, Trust.UNTRUSTED),
         "delete_file": (Category.DESTRUCTIVE, Recovery.UNSAFE, Trust.UNTRUSTED),
         "system_status": (Category.READ, Recovery.PURE, Trust.TRUSTED),
         "read_audit": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
@@ -104,6 +105,7 @@ def test_parameters_are_few_plain_and_described(catalog: ToolCatalog) -> None:
         "read_file": ["path"],
         "search_files": ["query", "path"],
         "write_file": ["path", "content"],
+        "append_file": ["path", "content"],
         "delete_file": ["path"],
         "system_status": [],
         "read_audit": ["limit"],
@@ -190,6 +192,16 @@ async def test_a_file_is_written_and_then_replaced(catalog: ToolCatalog, call: C
     assert (root / "new" / "costs.md").read_bytes() == b""
 
 
+async def test_what_is_added_to_a_file_stands_on_lines_of_its_own_and_nothing_is_lost(
+    catalog: ToolCatalog, call: Call, root: Path
+) -> None:
+    assert (await call(catalog, "append_file", path="new/list.txt", content="milk")).text == "created new/list.txt, 5 bytes"
+    assert (await call(catalog, "append_file", path="new/list.txt", content="eggs\nü\n")).text == "added to new/list.txt, 8 bytes"
+    (root / "new" / "list.txt").write_bytes(b"no end of the line")
+    await call(catalog, "append_file", path="new/list.txt", content="bread")
+    assert (root / "new" / "list.txt").read_bytes() == b"no end of the line\nbread\n"
+
+
 async def test_a_file_is_deleted_once(catalog: ToolCatalog, call: Call, root: Path) -> None:
     output = await call(catalog, "delete_file", path="notes/old.txt")
     assert output.text.startswith("deleted notes/old.txt, ")
@@ -197,7 +209,7 @@ async def test_a_file_is_deleted_once(catalog: ToolCatalog, call: Call, root: Pa
     assert "there is no notes/old.txt" in (await failure_of(call(catalog, "delete_file", path="notes/old.txt"))).message
 
 
-@pytest.mark.parametrize("name", ["list_directory", "read_file", "write_file", "delete_file", "search_files"])
+@pytest.mark.parametrize("name", ["list_directory", "read_file", "write_file", "append_file", "delete_file", "search_files"])
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a//b", "", "a\0b"])
 def test_the_policy_is_never_asked_about_a_path_that_is_none(catalog: ToolCatalog, name: str, path: str) -> None:
     """docs/SECURITY.md case 47: refused before anybody is asked."""

@@ -34,6 +34,9 @@ CHUNK = 64 * 1024
 _READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 """Opening a FIFO without O_NONBLOCK waits for its other end, opening a terminal may make it ours."""
 
+_APPEND: Final = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY
+"""Read too: whether the last line has ended is seen through the same descriptor."""
+
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY
 
 _PERMISSIONS: Final = 0o777
@@ -100,8 +103,23 @@ class Workspace:
 
     def write(self, parts: tuple[str, ...], data: bytes) -> bool:
         """Make the file hold exactly `data`, durably, or leave everything as it was. Says whether it replaced one."""
-        *folders, name = _require_name(parts)
-        with _errors_named(parts), self._writing, self.opened((), _FOLDER) as root, self._made(root, folders) as folder:
+        with _errors_named(parts), self._writing:
+            return self._replace(_require_name(parts), data)
+
+    def append(self, parts: tuple[str, ...], data: bytes) -> bool:
+        """Put `data` at the end of the file, on a line of its own, durably, or leave the file as it was. Says whether there was
+        one; a new one holds exactly `data`."""
+        with _errors_named(parts), self._writing:
+            try:
+                with self.opened(_require_name(parts), _APPEND) as descriptor:
+                    _append(descriptor, parts, data)
+            except FileNotFoundError:
+                return self._replace(parts, data)
+        return True
+
+    def _replace(self, parts: tuple[str, ...], data: bytes) -> bool:
+        *folders, name = parts
+        with self.opened((), _FOLDER) as root, self._made(root, folders) as folder:
             before = _status_of(name, folder)
             if before is not None:
                 _require_plain(before, parts)
@@ -211,6 +229,19 @@ def _require_plain(status: os.stat_result, parts: tuple[str, ...]) -> None:
     # Its other name may be anywhere on the disk, so this would reach out of the workspace.
     if status.st_nlink > 1:
         raise ToolFailed(f"{shown} has a second name (a hard link), so it may not be only the workspace's; copy it first")
+
+
+def _append(descriptor: int, parts: tuple[str, ...], data: bytes) -> None:
+    status = os.fstat(descriptor)
+    _require_plain(status, parts)
+    size = status.st_size
+    begun = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+    try:
+        _write_all(descriptor, b"\n" + data if begun else data)
+        os.fsync(descriptor)
+    except BaseException:
+        os.ftruncate(descriptor, size)
+        raise
 
 
 def _status_of(name: str, folder: int) -> os.stat_result | None:

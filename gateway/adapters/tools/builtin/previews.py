@@ -35,11 +35,37 @@ _LINE: Final = 500
 
 def preview_write(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
     """What the file loses and gains. Raises ToolFailed where it cannot be written."""
-    parts = read_path(arguments["path"])
+    parts = _require_file(arguments["path"])
+    return _preview_change(parts, _read(workspace, parts), str(arguments["content"]))
+
+
+def preview_append(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
+    """What the file gains at its end. Raises ToolFailed where it cannot be written."""
+    parts = _require_file(arguments["path"])
+    added = line_of(str(arguments["content"]))
+    before = _read(workspace, parts)
+    if before is None:
+        return _preview_change(parts, None, added)
+    after = before.size + len(added.encode())
+    old = _text(before)
+    if old is None:
+        return Preview(PreviewChange.REPLACE, write_path(parts), before.size, after, _digest(before), (), complete=False)
+    return _preview_change(parts, before, old + added if not old or old.endswith("\n") else f"{old}\n{added}")
+
+
+def line_of(text: str) -> str:
+    """A text that ends its last line, as what is added to a file does."""
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def _require_file(path: Json) -> tuple[str, ...]:
+    parts = read_path(path)
     if not parts:
         raise ToolFailed("`.` is the workspace itself; name a file in it, such as `notes/todo.txt`")
-    new = str(arguments["content"])
-    before = _read(workspace, parts)
+    return parts
+
+
+def _preview_change(parts: tuple[str, ...], before: FileContent | None, new: str) -> Preview:
     if before is None:
         return Preview(PreviewChange.CREATE, write_path(parts), bytes_after=len(new.encode()))
     if before.data == new.encode():

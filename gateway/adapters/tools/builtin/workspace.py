@@ -19,7 +19,7 @@ from pydantic import Field
 
 from gateway.adapters.tools.builtin.files import FileEntry, Workspace, require_folder
 from gateway.adapters.tools.builtin.paths import is_nameable, read_path, write_path
-from gateway.adapters.tools.builtin.previews import preview_delete, preview_write
+from gateway.adapters.tools.builtin.previews import line_of, preview_append, preview_delete, preview_write
 from gateway.adapters.tools.builtin.searching import SearchMatch, search
 from gateway.adapters.tools.builtin.status import MachineStatus, read_status
 from gateway.adapters.tools.declaration import AnyTool, tool
@@ -135,6 +135,26 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         return ToolOutput(f"{done} {escape(where)}, {len(data)} bytes", {"path": where, "bytes": len(data), "replaced": replaced})
 
     @tool(
+        category=Category.WRITE,
+        summary="Add to {path}",
+        effects=("At the end of {path}, below what it holds, there will be: {content}",),
+        recovery=Recovery.UNSAFE,
+        facts=_find_path_and_size,
+        preview=partial(preview_append, workspace),
+        interface="workspace",
+    )
+    def append_file(path: _FilePath, content: Annotated[str, "The text to add, on lines of its own"]) -> ToolOutput:
+        """Add text at the end of a text file of the workspace. Keeps what is in it."""
+        parts = read_path(path)
+        data = line_of(content).encode()
+        existed = workspace.append(parts, data)
+        where = write_path(parts)
+        done = "added to" if existed else "created"
+        return ToolOutput(
+            f"{done} {escape(where)}, {len(data)} bytes", {"path": where, "bytes": len(data), "created": not existed}
+        )
+
+    @tool(
         category=Category.DESTRUCTIVE,
         summary="Delete {path}",
         effects=("The file {path} is removed for good; there is no way back",),
@@ -150,7 +170,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         where = write_path(parts)
         return ToolOutput(f"deleted {escape(where)}, {size} bytes", {"path": where, "bytes": size})
 
-    return [list_directory, read_file, search_files, write_file, delete_file]
+    return [list_directory, read_file, search_files, write_file, append_file, delete_file]
 
 
 def system_tools(workspace: Workspace, read_audit_log: AuditReader) -> list[AnyTool]:

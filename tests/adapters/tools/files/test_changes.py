@@ -36,6 +36,40 @@ def test_a_file_is_written_with_the_folders_on_its_way(workspace: Workspace, roo
     assert [path.name for path in (root / "a" / "b").iterdir()] == ["c.txt"]
 
 
+def test_an_append_that_fails_leaves_the_file_as_it_was(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "list").write_bytes(b"milk")
+    real = os.fsync
+
+    def fail(_descriptor: int) -> None:
+        monkeypatch.setattr(os, "fsync", real)
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(ToolFailed, match="no space left; nothing was changed"):
+        workspace.append(("list",), b"eggs\n")
+    assert (root / "list").read_bytes() == b"milk"
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "fifo", "second name"])
+def test_nothing_is_appended_to_what_is_no_plain_file(workspace: Workspace, root: Path, kind: str) -> None:
+    (root / "kept").write_bytes(b"kept")
+    target = root / "target"
+    match kind:
+        case "folder":
+            target.mkdir()
+        case "link":
+            target.symlink_to("kept")
+        case "fifo":
+            os.mkfifo(target)
+        case _:
+            target.hardlink_to(root / "kept")
+    with pytest.raises(ToolFailed, match="target"):
+        workspace.append(("target",), b"more\n")
+    assert (root / "kept").read_bytes() == b"kept"
+
+
 def test_a_replaced_file_keeps_its_permissions_but_no_set_user_id(workspace: Workspace, root: Path) -> None:
     (root / "run").write_text("x")
     (root / "run").chmod(0o4751)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.adapters.tools.builtin.files import Workspace
-from gateway.adapters.tools.builtin.previews import preview_delete, preview_write
+from gateway.adapters.tools.builtin.previews import preview_append, preview_delete, preview_write
 from gateway.core.errors import ToolFailed
 from gateway.core.preview import LineMark, Preview, PreviewChange
 
@@ -62,6 +62,22 @@ def test_a_replaced_file_shows_what_it_loses_and_gains_and_no_more_than_three_li
         ("…", "13"),
         *[(" ", f"line {number}") for number in (37, 38, 39)],
     ]
+
+
+@pytest.mark.parametrize(("before", "joined"), [("milk\neggs", "milk\neggs\nbread\n"), ("", "bread\n"), (None, "bread\n")])
+def test_what_is_added_is_shown_below_what_stays(folder: Path, before: str | None, joined: str) -> None:
+    if before is not None:
+        (folder / "list.txt").write_text(before)
+    workspace = Workspace(folder)
+    preview = preview_append(workspace, {"path": "list.txt", "content": "bread"})
+    assert preview.bytes_after == len(joined)
+    assert preview.change is (PreviewChange.CREATE if before is None else PreviewChange.REPLACE)
+    shown = [(line.mark, line.text) for line in preview.lines]
+    assert shown == [] if before is None else shown[-1] == (LineMark.ADDED, "bread")
+    assert [text for mark, text in shown if mark is LineMark.REMOVED] == []
+    workspace.append(("list.txt",), b"bread\n")
+    assert (folder / "list.txt").read_text() == joined
+    workspace.close()
 
 
 def test_a_comparison_is_made_again_each_time_and_its_digest_follows_the_file(folder: Path) -> None:
