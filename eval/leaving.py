@@ -64,7 +64,10 @@ _SEAMS: Final[Mapping[Guard, Sequence[_Seam]]] = {
     Guard.VALUES: ((json_lane, "complete", _first), (chained_lane, "complete", _first)),
     Guard.COPIED: ((action_schema, "choices_for", _always(None)),),
     Guard.OPTIONAL: ((action_schema, "required_of", _every_argument), (action_schema, "spoken_arguments", _always({}))),
-    Guard.CLAIMS: ((runner, "without_false_claims", _first), (runner, "left_undone", _always([]))),
+    Guard.CLAIMS: (
+        *((runner, name, _first) for name in ("hold_to_record", "without_false_claims")),
+        (runner, "left_undone", _always([])),
+    ),
     Guard.REPEATS: ((json_lane, "is_repeat", _always(False)), (chained_lane, "is_repeat", _always(False))),
     Guard.PLANS: ((choosing, "looks_like_planning", _always(False)),),
     Guard.MARKERS: tuple((module, "neutralise", _first) for module in (provenance, prompts, json_lane)),

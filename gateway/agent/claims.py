@@ -7,26 +7,24 @@ record is not shown. What a text merely tells, as a letter does that somebody se
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Final
 
-from gateway.agent.acts import ACTS, AskedAct, asked_acts, bare_thing, does, is_thing, missing_things
-from gateway.agent.browser import SPACE, as_json, trim
-from gateway.agent.messages import Tool, ToolMessage
+from gateway.agent.acts import ACTS, READING, AskedAct, asked_acts, does, is_about, is_thing, missing_things
+from gateway.agent.assertions import is_asserted, is_general, is_own
+from gateway.agent.browser import as_json, trim
+from gateway.agent.claim_clauses import ClaimClause, claim_clauses_of
+from gateway.agent.claim_words import CLAIMS, FORMS, Form, any_phrase
+from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.names import parts_of
-from gateway.agent.ranking import stem
+from gateway.agent.ranking import stem, terms_in
+from gateway.agent.sentences import only_openers, sentences_of
+from gateway.agent.turn_progress import progress_of
 from gateway.agent.vocabulary import VOCABULARY
-from gateway.agent.words import words_of
+from gateway.agent.wished import OTHER, MessageActs, acts_of, undoubled
+from gateway.agent.words import QUOTED, words_of
 
-_ACT_OF: Final[Mapping[str, str]] = {claim: act for act, words in ACTS.items() for claim in words["claims"]}
-_HELPERS: Final = frozenset(VOCABULARY.claim_helpers)
-_ADVERBS: Final = frozenset(VOCABULARY.claim_adverbs)
-_SUBJECTS: Final = frozenset(VOCABULARY.claim_subjects)
-_OPENINGS: Final = frozenset(VOCABULARY.claim_openings)
-_PRONOUNS: Final = frozenset(VOCABULARY.claim_pronouns)
-_COMPLETIONS: Final = frozenset(VOCABULARY.completions)
 _UNCLAIMED: Final = frozenset((*VOCABULARY.negations, *VOCABULARY.modals))
 _COMMON: Final = frozenset(
     (*VOCABULARY.common_terms, *VOCABULARY.fillers, *VOCABULARY.cues, *(verb for act in ACTS.values() for verb in act["verbs"]))
@@ -39,21 +37,37 @@ _BEYOND: Final = 2
 """Words of the message that no call was about. One may be a word for what the call was about."""
 
 _BEFORE_NOW: Final = "already"
-_SENTENCE: Final = re.compile(rf"[^\n]+?(?:[.!?]+(?=[{SPACE}]|\Z)|(?=\n)|\Z)[{SPACE}]*|[{SPACE}]+")
-
-
 _BLOCK: Final = re.compile(r"^(`{3,})\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
+_EMPTY_BLOCK: Final = re.compile(r"^`{3,}[^`\n]*\n(?:[^\S\n]*\n)*`{3,}$", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"^[0-9]+: ")
 
+_STATES: Final = {act: any_phrase(words["states"]) for act, words in CLAIMS.acts.items()}
+_NOUNS: Final = {act: any_phrase(words["nouns"]) for act, words in CLAIMS.acts.items()}
+_COMPLETIONS: Final = any_phrase(CLAIMS.completions)
+_EVENTS: Final = any_phrase([*CLAIMS.events, *CLAIMS.completions])
+_NOW: Final = any_phrase(CLAIMS.now_states)
+_PLACES: Final = any_phrase(CLAIMS.places)
+_TEXTS: Final = frozenset(CLAIMS.text_nouns)
+_COMPOSING: Final = frozenset(CLAIMS.composing)
+_PLAIN: Final = frozenset((*CLAIMS.plain, *CLAIMS.be, *CLAIMS.have, *CLAIMS.adverbs))
+_WHOLE: Final = frozenset(CLAIMS.whole)
+_OWN: Final = frozenset(CLAIMS.own)
+_HAVE: Final = frozenset((*CLAIMS.have, "'d"))
+_PASSIVE: Final = frozenset(CLAIMS.passives)
+_ADVERBS: Final = frozenset(CLAIMS.adverbs)
+_ANY: Final = frozenset({OTHER})
+_NEAR: Final = 6
+"""Words within which what belongs to a verb follows it: "turned the lamp on"."""
 
-class _Form(Enum):
-    """How a sentence claims an act."""
+_SHORT: Final = 40
+"""Words of an answer that is no draft of a text."""
 
-    PASSIVE = auto()
-    """"dinner.txt is deleted" """
+_EXCUSES: Final = frozenset(
+    (*CLAIMS.excuses, *CLAIMS.negations, *CLAIMS.modals, *CLAIMS.chained, *CLAIMS.conditions, *CLAIMS.times)
+)
+"""Words of a sentence that denies, asks, plans or explains."""
 
-    OWN = auto()
-    """"I deleted dinner.txt", "Deleted dinner.txt" """
+_SHORTEST_PAST: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,62 +81,221 @@ class TurnRecord:
     tools: Sequence[Tool]
 
 
+def record_of(messages: Sequence[Message], turn_id: str, tools: Sequence[Tool]) -> TurnRecord:
+    """What the words of a turn are held against, as it stands."""
+    state = progress_of(messages, turn_id)
+    earlier = [each for each in messages if isinstance(each, ToolMessage) and each.turn_id != turn_id]
+    return TurnRecord(state.message, state.closed, earlier, tools)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A word of a clause that says that one of these acts was done."""
+
+    acts: frozenset[str]
+    number: int
+    at: int
+    form: Form
+
+
 def without_false_claims(text: str, record: TurnRecord) -> str:
     """The text without the sentences that claim what no call on record did. The same text where there is none."""
-    asked = asked_acts(record.message)
+    judge, is_short = ClaimJudge(record), is_short_answer(text)
     kept: list[str] = []
     end = 0
     for block in _BLOCK.finditer(text):
-        if _is_quoted(block[2], record):
-            kept += [*_kept(text[end : block.start()], asked, record), block[0]]
+        if judge.is_quoted(block[2]):
+            kept += [*judge.kept(text[end : block.start()], is_short=is_short), block[0]]
             end = block.end()
-    kept += _kept(text[end:], asked, record)
-    return text if "".join(kept) == text else trim("".join(kept))
+    kept += judge.kept(text[end:], is_short=is_short)
+    if "".join(kept) == text:
+        return text
+    return trim(_EMPTY_BLOCK.sub("", "".join(each for each in kept if not only_openers(each))))
 
 
-def _kept(text: str, asked: Sequence[AskedAct], record: TurnRecord) -> list[str]:
-    return [match[0] for match in _SENTENCE.finditer(text) if not _is_false(match[0], asked, record)]
+def is_short_answer(text: str) -> bool:
+    """Whether a text is too short to be a draft of something."""
+    return len(words_of(text)) <= _SHORT
 
 
-def _is_quoted(block: str, record: TurnRecord) -> bool:
-    """Whether each line of a block stands in a result, as the loop itself shows it: they are no claims of the agent's."""
-    contents = "\n".join(each.result["content"] for each in record.closed)
-    return all(_NUMBERED.sub("", line) in contents or line in contents for line in block.split("\n"))
+class ClaimJudge:
+    """Holds sentences against one record. `is_undone`: a change was asked for, and no call has made one."""
 
+    def __init__(self, record: TurnRecord) -> None:
+        self._record = record
+        self._acts: MessageActs = acts_of(record.message)
+        self._asked: Sequence[AskedAct] = asked_acts(record.message)
+        self._done = [each for each in record.closed if _is_done(each)]
+        self._before = [*(each for each in record.earlier if _is_done(each)), *self._done]
+        self._has_changed = any(_changes(each, record.tools) for each in self._done)
+        self._called = {undoubled(stem(part)) for each in self._done for part in parts_of(each.call["name"])}
+        self.is_undone = self._acts.is_change and not self._has_changed
+        self._missing = {
+            thing
+            for asked in self._asked
+            if asked.act != READING
+            for thing in missing_things(asked, [each.call for each in self._done if does(asked.act, each.call, record.tools)])
+        }
 
-def _is_false(sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> bool:
-    words = [word.bare for word in words_of(sentence)]
-    if trim(sentence).endswith("?"):
-        return False
-    if _goes_beyond(words, sentence, record):
-        return True
-    if " ".join(words) in _COMPLETIONS:
-        return any(each.things for each in asked) and not any(map(_is_done, record.closed))
-    return any(
-        _is_claim(words, at, sentence, asked, record) and not _is_recorded(_ACT_OF[word], words, sentence, asked, record)
-        for at, word in enumerate(words)
-        if word in _ACT_OF
-    )
+    def kept(self, text: str, *, is_short: bool) -> list[str]:
+        """The sentences of a text that claim nothing or are borne out."""
+        return [each for each in sentences_of(text) if not self.is_false(each, is_short=is_short)]
 
+    def is_quoted(self, block: str) -> bool:
+        """Whether each line of a block stands in a result, as the loop itself shows it: they are no claims of the agent's."""
+        contents = "\n".join(each.result["content"] for each in self._record.closed)
+        return all(_NUMBERED.sub("", line) in contents or line in contents for line in block.split("\n"))
 
-def _goes_beyond(words: Sequence[str], sentence: str, record: TurnRecord) -> bool:
-    """Whether a sentence takes over of several wishes what no call was about: "timer and lamp are set", where only the timer
-    was. Asked to tell of one call, a small model tells of the whole message."""
-    is_list = "," in record.message or ";" in record.message or not _CUES.isdisjoint(_bare(record.message))
-    changed = any(_is_done(each) and _changes(each, record.tools) for each in record.closed)
-    is_told = any(trim(sentence) in each.result["content"] for each in record.closed)
-    if not (is_list and changed) or is_told or any(word in _UNCLAIMED or word.endswith(("n't", "n’t")) for word in words):
-        return False
-    covered = {stem(word) for each in record.closed if _is_done(each) for word in _words_about(each)}
-    taken = {word for word in words if word in _bare(record.message) and word not in _COMMON}
-    return len({word for word in taken if stem(word) not in covered}) >= _BEYOND
+    def is_false(self, sentence: str, *, is_short: bool) -> bool:
+        """Whether a sentence claims what no call did. `is_short`: it stands in an answer that is no draft of a text."""
+        if trim(sentence).endswith("?"):
+            return False
+        if self._goes_beyond(sentence):
+            return True
+        clauses = claim_clauses_of(QUOTED.sub(self._without_told, sentence))
+        claims = self._claims_in(clauses)
+        if claims:
+            return any(self._is_unrecorded(claim, clauses, sentence) for claim in claims)
+        return is_short and self._is_baseless(sentence, clauses)
+
+    def _is_baseless(self, sentence: str, clauses: Sequence[ClaimClause]) -> bool:
+        """Whether a sentence says anything of what was to be changed, where no call ran: in whatever words, the model can know
+        nothing of it. A draft of a text is longer."""
+        if not self.is_undone or self._done or self._acts.objects.isdisjoint(terms_in(sentence)):
+            return False
+        return all(_EXCUSES.isdisjoint(each.words) and each.words[0] != "to" and not is_general(each) for each in clauses)
+
+    def _without_told(self, quoted: re.Match[str]) -> str:
+        """Nothing for a quotation out of a result or the message, else the quotation."""
+        inner = quoted[0][1:-1]
+        is_name = " " not in inner
+        told = inner in self._record.message or any(inner in each.result["content"] for each in self._before)
+        return " " if told and not is_name else quoted[0]
+
+    def _claims_in(self, clauses: Sequence[ClaimClause]) -> list[_Claim]:
+        found: list[_Claim] = []
+        for number, clause in enumerate(clauses):
+            for at, word in enumerate(clause.words):
+                rest = set(clause.words[at + 1 : at + _NEAR])
+                forms = [each for each in FORMS.get(word, ()) if not each.particles or not rest.isdisjoint(each.particles)]
+                if forms:
+                    found.append(_Claim(frozenset(each.act for each in forms), number, at, forms[0].form))
+                elif self.is_undone and self._is_open(clause.words, at):
+                    found.append(_Claim(_ANY, number, at, Form.PAST))
+            found += self._states_in(clauses, number)
+        return [each for each in found if is_asserted(clauses, each.number, each.at, each.form)]
+
+    def _states_in(self, clauses: Sequence[ClaimClause], number: int) -> list[_Claim]:
+        """What the acts of the message bring about, and words for the end of any work."""
+        text = " ".join(clauses[number].words)
+        has_event = any(_EVENTS.search(" ".join(each.words)) for each in clauses)
+        found: dict[int, set[str]] = {}
+        for act in self._acts.wished | self._acts.asked_about:
+            for phrases in (_STATES, _NOUNS) if has_event else (_STATES,):
+                for match in phrases[act].finditer(text) if act in phrases else ():
+                    found.setdefault(match.start(), set()).add(act)
+        if self.is_undone or (self._missing and not _WHOLE.isdisjoint(clauses[number].words)):
+            found |= {match.start(): {OTHER} for match in _COMPLETIONS.finditer(text)}
+        if self.is_undone and _OWN.isdisjoint(clauses[number].words):
+            found |= {match.start(): {OTHER} for match in _NOW.finditer(text)}
+        return [_Claim(frozenset(acts), number, text[:start].count(" "), Form.STATE) for start, acts in found.items()]
+
+    def _is_open(self, words: Sequence[str], at: int) -> bool:
+        """Whether it is the past of a verb that no list has: "I have zapped", "has been zapped", and the message's own verb."""
+        word = words[at]
+        is_past = word.endswith(("ed", "en")) and word not in _PLAIN and len(word) >= _SHORTEST_PAST
+        if not is_past or undoubled(stem(word)) in self._called:
+            return False
+        if word.endswith("ed") and undoubled(stem(word)) in self._acts.stems:
+            return True
+        before = at
+        while before > 0 and words[before - 1] in _ADVERBS:
+            before -= 1
+        last = words[before - 1] if before else ""
+        return last in _HAVE or last in _PASSIVE or (last in _OWN and word.endswith("ed"))
+
+    def _is_unrecorded(self, claim: _Claim, clauses: Sequence[ClaimClause], sentence: str) -> bool:
+        clause = clauses[claim.number]
+        if OTHER in claim.acts:
+            return True
+        named = {thing for each in clauses for thing in each.things}
+        is_told = self._is_told(claim, sentence)
+        if not claim.acts.isdisjoint(self._acts.wished):
+            if is_told and named.isdisjoint(self._missing) and not is_own(clause.words, claim.at):
+                return False
+            messages = self._before if _BEFORE_NOW in clause.words else self._done
+        else:
+            messages = self._before
+            is_asked = (self.is_undone and READING not in claim.acts) or not claim.acts.isdisjoint(self._acts.asked_about)
+            if is_told or not (is_asked or self._claims_unasked(claim, clause)):
+                return False
+        return not any(self._is_recorded(act, clause, messages, named) for act in claim.acts)
+
+    def _claims_unasked(self, claim: _Claim, clause: ClaimClause) -> bool:
+        """Whether a word for an act that the message does not ask for claims it: of the agent itself, or of a thing that nothing
+        on record is about."""
+        words, word = clause.words, clause.words[claim.at]
+        if READING in claim.acts:
+            is_past = claim.form in (Form.PAST, Form.SAME)
+            return is_past and bool(clause.things) and not _OWN.isdisjoint(words) and is_own(words, claim.at)
+        if is_own(words, claim.at):
+            has_subject = not _OWN.isdisjoint(words) or "me" in words
+            if clause.things or not has_subject or self._acts.is_text or not _TEXTS.isdisjoint(words):
+                return bool(clause.things)
+            return word not in _COMPOSING or _PLACES.search(" ".join(words)) is not None
+        return claim.form is Form.PAST and bool(clause.things) and not any(map(self._is_known, clause.things))
+
+    def _is_known(self, thing: str) -> bool:
+        """Whether the message, a call or a result names it."""
+        return thing in self._record.message or any(
+            is_about(each.call, thing) or thing in each.result["content"] for each in self._before
+        )
+
+    def _is_told(self, claim: _Claim, sentence: str) -> bool:
+        """Whether a result says so: in these words, or in a line about the same."""
+        if any(trim(sentence) in each.result["content"] for each in self._before):
+            return True
+        terms = set(terms_in(sentence))
+        return any(
+            not claim.acts.isdisjoint(each.act for word in words_of(line) for each in FORMS.get(word.bare, ()))
+            and len(terms.intersection(terms_in(line))) > 1
+            for message in self._before
+            for line in message.result["content"].split("\n")
+        )
+
+    def _is_recorded(self, act: str, clause: ClaimClause, messages: Sequence[ToolMessage], named: set[str]) -> bool:
+        tools = self._record.tools
+        if act == READING:
+            return any(is_about(each.call, thing) for each in messages for thing in clause.things)
+        calls = [each.call for each in messages if _can_do(act, each, tools)]
+        missing = {thing for asked in self._asked if asked.act == act for thing in missing_things(asked, calls)}
+        if not calls or not missing.isdisjoint(named) or (missing and not _WHOLE.isdisjoint(clause.words)):
+            return False
+        return not clause.things or any(map(self._is_known, clause.things))
+
+    def _is_named(self, word: str) -> bool:
+        return is_thing(word) and any(is_about(each.call, word) for each in self._done)
+
+    def _goes_beyond(self, sentence: str) -> bool:
+        """Whether a sentence takes over of several wishes what no call was about: "timer and lamp are set", where only the timer
+        was. Asked to tell of one call, a small model tells of the whole message."""
+        message, words = self._record.message, [word.bare for word in words_of(sentence)]
+        is_list = "," in message or ";" in message or not _CUES.isdisjoint(_bare(message))
+        is_told = any(trim(sentence) in each.result["content"] for each in self._record.closed)
+        if not (is_list and self._has_changed) or is_told:
+            return False
+        if any(word in _UNCLAIMED or word.endswith(("n't", "n’t")) for word in words):
+            return False
+        covered = {stem(word) for each in self._done for word in _words_about(each)}
+        taken = {word for word in words if word in _bare(message) and word not in _COMMON and not self._is_named(word)}
+        return len({word for word in taken if stem(word) not in covered}) >= _BEYOND
 
 
 def _words_about(message: ToolMessage) -> list[str]:
     """The words that a call and its result hold, and those for what it does."""
     parts = parts_of(message.call["name"])
     acts = [each for each in ACTS.values() if not set(parts).isdisjoint(each["calls"])]
-    told = f"{as_json(message.call['arguments'])} {message.result['content']}"
+    told = f"{as_json(message.call['arguments'])} {message.result['content']}".replace("\\n", " ")
     return [*parts, *_TERM.findall(told.lower()), *(word for each in acts for word in (*each["verbs"], *each["claims"]))]
 
 
@@ -134,42 +307,10 @@ def _changes(message: ToolMessage, tools: Sequence[Tool]) -> bool:
     return any(tool["name"] == message.call["name"] and tool["category"] != "read" for tool in tools)
 
 
-def _is_claim(words: Sequence[str], at: int, sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> bool:
-    """Whether the word at this place claims its act: one that the message asks for, or an own one about a thing by its name."""
-    form = _form_of(words, at)
-    if form is None:
-        return False
-    if any(each.act == _ACT_OF[words[at]] for each in asked):
-        about = {word.bare for word in words_of(record.message)} - _COMMON
-        if not about.isdisjoint(words) or not _PRONOUNS.isdisjoint(words):
-            return True
-    elif form is not _Form.OWN:
-        return False
-    is_told = any(trim(sentence) in each.result["content"] for each in record.closed)
-    return not is_told and any(is_thing(word) for word in re.split(f"[{SPACE}]+", sentence))
-
-
-def _form_of(words: Sequence[str], at: int) -> _Form | None:
-    """How a word claims its act, if it does: denied, wished for and possible is not done."""
-    if any(word in _UNCLAIMED or word.endswith(("n't", "n’t")) for word in words[:at]):
-        return None
-    before = at
-    while before > 0 and words[before - 1] in _ADVERBS:
-        before -= 1
-    if before == 0 or words[before - 1] in _SUBJECTS or all(word in _OPENINGS for word in words[:before]):
-        return _Form.OWN
-    return _Form.PASSIVE if words[before - 1] in _HELPERS else None
-
-
-def _is_recorded(act: str, words: Sequence[str], sentence: str, asked: Sequence[AskedAct], record: TurnRecord) -> bool:
-    is_asked = any(each.act == act for each in asked)
-    messages = record.closed if is_asked and _BEFORE_NOW not in words else [*record.earlier, *record.closed]
-    calls = [each.call for each in messages if _is_done(each) and does(act, each.call, record.tools)]
-    if not calls:
-        return False
-    things = {bare_thing(word) for word in re.split(f"[{SPACE}]+", sentence)}
-    missing = {thing for each in asked if each.act == act for thing in missing_things(each, calls)}
-    return missing.isdisjoint(things)
+def _can_do(act: str, message: ToolMessage, tools: Sequence[Tool]) -> bool:
+    """Whether a call can have done an act: by the verbs in its tool's name, or by its category."""
+    verbs = {each.act for part in parts_of(message.call["name"]) for each in FORMS.get(part, ())}
+    return act in verbs or (does(act, message.call, tools) if act in ACTS else _changes(message, tools))
 
 
 def _is_done(message: ToolMessage) -> bool:

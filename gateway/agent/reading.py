@@ -30,7 +30,7 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     files = list(
         dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words if is_thing(wish[word.start : word.end]))
     ) or [each for each in dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words) if each in _BARE]
-    if len(files) != 1 or not _is_file(files[0]) or not asks_about_content(wish):
+    if len(files) != 1 or not is_file(files[0]) or not asks_about_content(wish):
         return None
     return _read(files[0], tools)
 
@@ -74,5 +74,6 @@ def _path_of(tool: Tool) -> str | None:
     return required[0] if is_reading and len(required) == 1 and slot_of(required[0]) is Slot.PATH else None
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str) -> bool:
+    """Whether the name of a thing can be that of a file."""
     return not name.endswith("/") and "@" not in name and "://" not in name

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
+from gateway.agent.claims import record_of
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import (
     ContextFilledEvent,
@@ -18,6 +19,7 @@ from gateway.agent.events import (
     TextStreamedEvent,
     TokensCountedEvent,
 )
+from gateway.agent.holding import ShownBeginning
 from gateway.agent.lane import LaneInput, LaneStep
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import count_rounds
@@ -98,12 +100,19 @@ class _Listener:
         self._world = world
         self._turn = turn
         self._limit = limit
+        self._heard = ""
+        self._beginning = _beginning_of(turn)
 
     def streamed(self, delta: str) -> None:
-        self._turn.streamed += delta
-        self._world.emit(TextStreamedEvent(delta))
+        self._heard += delta
+        shown = self._heard[len(self._turn.streamed) : self._beginning.length(self._heard)]
+        if shown:
+            self._turn.streamed += shown
+            self._world.emit(TextStreamedEvent(shown))
 
     def discarded(self) -> None:
+        self._heard = ""
+        self._beginning = _beginning_of(self._turn)
         _discard(self._world, self._turn)
 
     def counted(self, prompt_tokens: int, completion_tokens: int, *, exact: bool) -> None:
@@ -119,6 +128,10 @@ class _Listener:
 
     def cut(self, why: CutReason) -> None:
         self._world.emit(NoticeRaisedEvent(NoticeTone.INFO, self._world.copy.explain_cut(why)))
+
+
+def _beginning_of(turn: LoopTurn) -> ShownBeginning:
+    return ShownBeginning(record_of(turn.messages, turn.id, turn.snapshot["tools"]))
 
 
 async def _mend(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], failure: ChatFailure, attempt: int) -> bool:

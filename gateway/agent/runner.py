@@ -9,7 +9,7 @@ from typing import Any, Final, assert_never
 
 from gateway.agent.acts import left_undone
 from gateway.agent.browser import trim
-from gateway.agent.claims import TurnRecord, without_false_claims
+from gateway.agent.claims import record_of, without_false_claims
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import (
     ActionBegunEvent,
@@ -26,6 +26,7 @@ from gateway.agent.events import (
     TurnEndedEvent,
     TurnOutcome,
 )
+from gateway.agent.holding import hold_to_record
 from gateway.agent.lane import AnswerStep, CallsStep, CondensedStep, ProposedCall, ReportStep, SplitStep, StuckStep
 from gateway.agent.messages import CANCELLED, AssistantMessage, Call, Message, Result, ToolMessage, UserMessage, unanswered
 from gateway.agent.ports import StopReason, StopSignal, TurnStopped
@@ -172,14 +173,7 @@ class TurnRunner:
 
     def _hold_to_record(self, turn: LoopTurn, text: str) -> str:
         """A model's words without what they claim and no call did."""
-        state = progress_of(turn.messages, turn.id)
-        earlier = [each for each in turn.messages if isinstance(each, ToolMessage) and each.turn_id != turn.id]
-        kept = without_false_claims(text, TurnRecord(state.message, state.closed, earlier, turn.snapshot["tools"]))
-        if trim(kept) or kept == text:
-            return kept
-        copy = self._dependencies.copy
-        ran = next((each for each in reversed(state.closed) if each.result["outcome"] == "ok"), None)
-        return copy.say("unrecorded") if ran is None else copy.explain_outcome(ran.call["name"], ran.result)
+        return hold_to_record(text, record_of(turn.messages, turn.id, turn.snapshot["tools"]), self._dependencies.copy)
 
     async def _give_up(self, turn: LoopTurn, why: StuckReason) -> TurnOutcome:
         """End a turn in our own words. What is done stands, and what is not is named."""
@@ -239,6 +233,8 @@ class TurnRunner:
             for proposal in proposals
         ]
         turn.streamed = ""
+        # Nothing of it has run yet, whatever the model says beside it.
+        text = without_false_claims(text, record_of(turn.messages, turn.id, turn.snapshot["tools"]))
         self._dependencies.emit(AssistantSaidEvent(text, stopped=False) if trim(text) else TextDiscardedEvent())
         for call in calls:
             tool = next((each for each in turn.snapshot["tools"] if each["name"] == call["name"]), None)

@@ -10,7 +10,7 @@ import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
 /** As much of a tool as tells whether it reads a file. */
-type ReadingTool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
+export type ReadingTool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
 
 /** Files without an ending, known by their spelling. */
 const BARE: ReadonlySet<string> = new Set(vocabulary.bareFiles);
@@ -74,6 +74,7 @@ function pathOf({ name, category, paramSchema }: ReadingTool): string | null {
   return isReading && typeof path === "string" && slotOf(path) === "path" ? path : null;
 }
 
-function isFile(name: string): boolean {
+/** Whether the name of a thing can be that of a file. */
+export function isFile(name: string): boolean {
   return !(name.endsWith("/") || name.includes("@") || name.includes("://"));
 }

@@ -2,8 +2,10 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import type { InferenceToken, ModelInfo } from "../protocol/generated.ts";
 import { ConnectionLost } from "../protocol/rpc.ts";
 import { ChatFailure } from "./chat.ts";
+import { recordOf } from "./claims.ts";
 import { explainCut } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
+import { ShownBeginning } from "./holding.ts";
 import type { LaneListener, LaneStep } from "./lane.ts";
 import { countRounds } from "./messages.ts";
 import { laneFor } from "./tiers.ts";
@@ -60,12 +62,21 @@ export async function refresh({ gateway }: LoopDependencies, turn: LoopTurn): Pr
 
 function listenerOf(dependencies: LoopDependencies, turn: LoopTurn, model: ModelInfo): LaneListener {
   const { emit } = dependencies;
+  let heard = "";
+  let beginning = beginningOf(turn);
   return {
     streamed: (delta) => {
-      turn.streamed += delta;
-      emit({ type: "text:streamed", delta });
+      heard += delta;
+      const shown = heard.slice(turn.streamed.length, beginning.lengthOf(heard));
+      if (shown === "") return;
+      turn.streamed += shown;
+      emit({ type: "text:streamed", delta: shown });
     },
-    discarded: () => discard(dependencies, turn),
+    discarded: () => {
+      heard = "";
+      beginning = beginningOf(turn);
+      discard(dependencies, turn);
+    },
     counted: (promptTokens, completionTokens, exact) => {
       turn.promptTokens += promptTokens;
       turn.completionTokens += completionTokens;
@@ -76,6 +87,10 @@ function listenerOf(dependencies: LoopDependencies, turn: LoopTurn, model: Model
     trimmed: (droppedTurns) => emit({ type: "context:trimmed", droppedTurns }),
     cut: (why) => emit({ type: "notice:raised", tone: "info", text: explainCut(why) }),
   };
+}
+
+function beginningOf({ messages, id, snapshot }: LoopTurn): ShownBeginning {
+  return new ShownBeginning(recordOf(messages, id, snapshot.tools));
 }
 
 /** Whether it is worth asking again after this failure; waits as long as that takes. */

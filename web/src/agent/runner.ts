@@ -2,11 +2,12 @@ import { RpcCode } from "../protocol/codes.ts";
 import type { ClaimedMessage, ModelInfo, ToolCall, TurnSnapshot } from "../protocol/generated.ts";
 import { ConnectionLost, RpcError } from "../protocol/rpc.ts";
 import { leftUndone } from "./acts.ts";
-import { withoutFalseClaims } from "./claims.ts";
-import { copy, explainOutcome, explainStuck, nameTheRest } from "./copy.ts";
+import { recordOf, withoutFalseClaims } from "./claims.ts";
+import { copy, explainStuck, nameTheRest } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
 import type { TurnOutcome } from "./events.ts";
 import { explainFailure, observeRefusal } from "./gateway.ts";
+import { holdToRecord } from "./holding.ts";
 import type { ProposedCall, StuckReason } from "./lane.ts";
 import { CANCELLED, type Message, type Observation, UNHEARD, unanswered } from "./messages.ts";
 import { askForStep, refresh } from "./retries.ts";
@@ -190,12 +191,7 @@ export class TurnRunner {
 
   /** A model's words without what they claim and no call did. */
   #holdToRecord(turn: LoopTurn, text: string): string {
-    const { message, closed } = progressOf(turn.messages, turn.id);
-    const earlier = turn.messages.flatMap((each) => (each.role === "tool" && each.turnId !== turn.id ? [each] : []));
-    const kept = withoutFalseClaims(text, { message, closed, earlier, tools: turn.snapshot.tools });
-    if (kept.trim() !== "" || kept === text) return kept;
-    const ran = closed.findLast(({ result }) => result.outcome === "ok");
-    return ran === undefined ? copy.unrecorded : explainOutcome(ran.call.name, ran.result);
+    return holdToRecord(text, recordOf(turn.messages, turn.id, turn.snapshot.tools));
   }
 
   /** End a turn in our own words. What is done stands, and what is not is named. */
@@ -250,7 +246,9 @@ export class TurnRunner {
   }
 
   /** Put the model's proposals on record before any of them is sent. */
-  async #propose(turn: LoopTurn, text: string, proposals: readonly ProposedCall[]) {
+  async #propose(turn: LoopTurn, written: string, proposals: readonly ProposedCall[]) {
+    // Nothing of it has run yet, whatever the model says beside it.
+    const text = withoutFalseClaims(written, recordOf(turn.messages, turn.id, turn.snapshot.tools));
     const toolCalls = proposals.map((each): ToolCall => ({ id: this.#dependencies.newCallId(), ...each }));
     turn.streamed = "";
     if (text.trim() === "") this.#dependencies.emit({ type: "text:discarded" });

@@ -1,0 +1,53 @@
+"""A model's words, held against the record before a person sees them: when they are whole, and while they are written."""
+
+from __future__ import annotations
+
+from gateway.agent.browser import trim
+from gateway.agent.claims import ClaimJudge, TurnRecord, is_short_answer, without_false_claims
+from gateway.agent.copy import Copy
+from gateway.agent.sentences import sentences_of
+from gateway.agent.unread import unread_file, without_content
+
+
+def hold_to_record(text: str, record: TurnRecord, copy: Copy) -> str:
+    """A text without what it claims and no call did, and without what it tells of a file that was not read.
+
+    Where nothing is left, the loop says so in its own words.
+    """
+    file = unread_file(record.message, [*record.earlier, *record.closed], record.tools)
+    if file is not None and trim(text):
+        told = without_content(text, record.closed)
+        if told != text:
+            rest = without_false_claims(told, record)
+            return "\n\n".join(each for each in (rest, copy.say("unread", file=file)) if trim(each))
+    kept = without_false_claims(text, record)
+    if trim(kept) or kept == text:
+        return kept
+    ran = next((each for each in reversed(record.closed) if each.result["outcome"] == "ok"), None)
+    last = ran or next(reversed(record.closed), None)
+    return copy.say("unrecorded") if last is None else copy.explain_outcome(last.call["name"], last.result)
+
+
+class ShownBeginning:
+    """How much of a text that is still being written may be shown already: what stands before the first sentence in doubt.
+
+    Where a change was asked for and none is on record, a sentence is in doubt until it is whole.
+    """
+
+    def __init__(self, record: TurnRecord) -> None:
+        self._judge = ClaimJudge(record)
+        self._is_unread = unread_file(record.message, [*record.earlier, *record.closed], record.tools) is not None
+        self._sure = 0
+
+    def length(self, text: str) -> int:
+        """Its length. Each text goes on where the one before ended."""
+        if self._is_unread:
+            return 0
+        is_short = is_short_answer(text)
+        for sentence in sentences_of(text[self._sure :]):
+            is_whole = trim(sentence[-1]) == ""
+            if (self._judge.is_undone and not is_whole) or self._judge.is_false(sentence, is_short=is_short):
+                return self._sure
+            if is_whole:
+                self._sure += len(sentence)
+        return len(text)

@@ -1,0 +1,53 @@
+import { ClaimJudge, isShortAnswer, type TurnRecord, withoutFalseClaims } from "./claims.ts";
+import { copy, explainOutcome } from "./copy.ts";
+import type { ReadingTool } from "./reading.ts";
+import { fill } from "./render.ts";
+import { sentencesOf } from "./sentences.ts";
+import { unreadFile, withoutContent } from "./unread.ts";
+
+type ReadableRecord = TurnRecord & { readonly tools: readonly ReadingTool[] };
+
+/**
+ * A text without what it claims and no call did, and without what it tells of a file that was not read. Where nothing is left, the
+ * loop says so in its own words.
+ */
+export function holdToRecord(text: string, record: ReadableRecord): string {
+  const { message, earlier, closed, tools } = record;
+  const file = unreadFile(message, [...earlier, ...closed], tools);
+  const told = file === null || text.trim() === "" ? text : withoutContent(text, closed);
+  const kept = withoutFalseClaims(told, record);
+  if (file !== null && told !== text) {
+    const unread = fill(copy.unread, () => file);
+    return kept === "" ? unread : `${kept}\n\n${unread}`;
+  }
+  if (kept.trim() !== "" || kept === text) return kept;
+  const last = closed.findLast(({ result }) => result.outcome === "ok") ?? closed.at(-1);
+  return last === undefined ? copy.unrecorded : explainOutcome(last.call.name, last.result);
+}
+
+/**
+ * How much of a text that is still being written may be shown already: what stands before the first sentence in doubt. Where a
+ * change was asked for and none is on record, a sentence is in doubt until it is whole.
+ */
+export class ShownBeginning {
+  readonly #judge: ClaimJudge;
+  readonly #isUnread: boolean;
+  #sure = 0;
+
+  constructor(record: ReadableRecord) {
+    this.#judge = new ClaimJudge(record);
+    this.#isUnread = unreadFile(record.message, [...record.earlier, ...record.closed], record.tools) !== null;
+  }
+
+  /** Its length. Each text goes on where the one before ended. */
+  lengthOf(text: string): number {
+    if (this.#isUnread) return 0;
+    const isShort = isShortAnswer(text);
+    for (const sentence of sentencesOf(text.slice(this.#sure))) {
+      const isWhole = /\s$/.test(sentence);
+      if ((this.#judge.isUndone && !isWhole) || this.#judge.isFalse(sentence, isShort)) return this.#sure;
+      if (isWhole) this.#sure += sentence.length;
+    }
+    return text.length;
+  }
+}
