@@ -170,7 +170,8 @@ def _may_cut(said: Tokens, sentence: Tokens, lead: Lead, verbs: WishVerbs, *, is
         return True
     if rest[0].bare in _SOURCES and not lead.is_joined and not _has_name(said):
         return False
-    if rest[0].bare in _ASKING and said[0].bare not in _ASKING and not _has_name(rest):
+    is_placed = any(token.bare in _PREPOSITIONS for token in rest[:-1])
+    if rest[0].bare in _ASKING and not _has_name(rest) and not (said[0].bare in _ASKING and is_placed):
         return False
     return not _holds_on(said, rest, verbs)
 

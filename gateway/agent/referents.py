@@ -8,8 +8,10 @@ from typing import Final
 
 from gateway.agent.acts import ACTS
 from gateway.agent.clauses import Clause
+from gateway.agent.leads import Order
 from gateway.agent.objects import head_of
 from gateway.agent.tokens import Token, Tokens, added, moved
+from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.wish_verbs import WishVerbs
 from gateway.agent.wish_words import WISH_WORDS
 
@@ -20,9 +22,13 @@ _DETERMINERS: Final = frozenset(WISH_WORDS.determiners)
 _PREPOSITIONS: Final = frozenset(WISH_WORDS.prepositions)
 _PRONOUNS: Final = frozenset(WISH_WORDS.pronouns)
 _READING: Final = frozenset(WISH_WORDS.reading_verbs)
+_NOUNS: Final = frozenset(VOCABULARY.document_nouns)
+_PICKS: Final = frozenset(word for words in VOCABULARY.picks.values() for word in words)
+_TARGETS: Final = frozenset(WISH_WORDS.targets)
 _RESULTS: Final = frozenset(WISH_WORDS.results)
 _TEXT_VERBS: Final = frozenset(WISH_WORDS.text_verbs)
-_CARRYING: Final = frozenset((*ACTS["write"]["verbs"], *ACTS["send"]["verbs"]))
+_WRITING: Final = frozenset(ACTS["write"]["verbs"])
+_CARRYING: Final = _WRITING.union(WISH_WORDS.composing_verbs, ACTS["send"]["verbs"])
 _MOVING: Final = frozenset(ACTS["move"]["verbs"])
 _INSIDE: Final = frozenset({"in", "with", "of"})
 _POSSESSIVES: Final = frozenset(WISH_WORDS.possessives)
@@ -35,9 +41,13 @@ def with_referents(clauses: Sequence[Clause], verbs: WishVerbs) -> list[Clause] 
     """The clauses with names in the place of pronouns; None where it is not clear what one means, or where it means what another
     wish comes to."""
     made: list[Clause] = []
-    for number, clause in enumerate(clauses):
-        beside = made[-1] if number else clauses[min(1, len(clauses) - 1)]
-        tokens = _named(clause.tokens, beside.tokens, verbs) if leans(clause.tokens) else clause.tokens
+    for clause in clauses:
+        # "Before deleting it, show me a.txt": only there a pronoun stands before what it means.
+        ahead = clauses[1 : 1 if clause.order is Order.AS_SAID else 2]
+        beside = next(iter(made[-1:] or ahead), None)
+        tokens = clause.tokens
+        if leans(tokens):
+            tokens = None if beside is None else _named(tokens, beside.tokens, verbs)
         if tokens is None:
             return None
         made.append(replace(clause, tokens=tokens))
@@ -53,16 +63,30 @@ def _points(tokens: Tokens, at: int) -> bool:
     token, before = tokens[at], tokens[at - 1].bare if at else ""
     after = tokens[at + 1].bare if at + 1 < len(tokens) else ""
     follows = after if token.mark == "" else ""
-    is_empty = token.bare == "it" and before in _BEINGS
-    is_own = before in _INSIDE and any(each.is_name for each in tokens[:at])
+    is_empty = token.bare == "it" and before in _BEINGS and follows != ""
+    is_own = (before in _INSIDE or _is_joined(tokens[:at])) and any(each.is_name for each in tokens[:at])
     is_pair = token.bare == "both" and follows != ""
     if token.is_quoted or token.is_name or is_empty or is_own or is_pair:
         return False
     if token.bare in _BACKWARDS:
         is_determiner = follows != "" and token.bare in _DETERMINERS and token.bare not in _POSSESSIVES
         return not is_determiner or follows in _RESULTS
+    if token.bare == "you" or _picks(tokens, at):
+        return True
     is_told = after in _PREPOSITIONS and after not in _TARGET
-    return before == "the" and token.bare in _RESULTS and not is_told
+    is_given = before == "the" or tokens[0].bare in _CARRYING
+    return is_given and token.bare in _RESULTS and not is_told
+
+
+def _is_joined(tokens: Tokens) -> bool:
+    """Whether two clauses were put together in these words."""
+    return any(token.bare == "and" and token.at < 0 for token in tokens)
+
+
+def _picks(tokens: Tokens, at: int) -> bool:
+    """Whether a word means one of several files by how it stands among them: "the oldest letter"."""
+    is_named = any(token.is_name for token in tokens)
+    return tokens[at].bare in _PICKS and not is_named and any(token.bare in _NOUNS for token in tokens[at + 1 : at + 3])
 
 
 def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
@@ -90,6 +114,8 @@ def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
 def _meant(beside: Tokens, verbs: WishVerbs) -> Sequence[Tokens]:
     """What a clause is about: the names in it, or its plain object. Of a move it is where the thing is then."""
     names = [[token] for token in beside if token.is_name]
+    if names and not _is_object(beside):
+        return []
     if names:
         listed = _listed(beside)
         if len(listed) > 1:
@@ -104,6 +130,13 @@ def _meant(beside: Tokens, verbs: WishVerbs) -> Sequence[Tokens]:
         thing = thing[:-1]
     is_plain = 0 < len(thing) <= _MOST_WORDS and not any(token.bare == "and" or token.is_quoted for token in thing)
     return [thing] if is_plain else []
+
+
+def _is_object(beside: Tokens) -> bool:
+    """Whether the first name of a clause is what something is done to, and not the place where something is."""
+    at = next(at for at, token in enumerate(beside) if token.is_name)
+    before = beside[at - 1].bare
+    return before not in _PREPOSITIONS or before in _TARGETS or beside[0].bare in _WRITING
 
 
 def _place_of(beside: Tokens) -> Tokens | None:

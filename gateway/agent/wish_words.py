@@ -42,6 +42,7 @@ class LoopWishWords:
     pronouns: _Words
     backwards: _Words
     possessives: _Words
+    targets: _Words
     results: _Words
     collective: _Words
     negations: _Words

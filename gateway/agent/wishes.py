@@ -28,6 +28,8 @@ _CONDITIONS: Final = frozenset((*VOCABULARY.conditions, *WISH_WORDS.negations))
 _ASKING: Final = frozenset(WISH_WORDS.asking)
 _PRONOUNS: Final = frozenset(WISH_WORDS.pronouns)
 _READING: Final = frozenset(WISH_WORDS.reading_verbs)
+_SOURCES: Final = frozenset(WISH_WORDS.sources)
+_TIMED: Final = frozenset((*WISH_WORDS.subjects, *WISH_WORDS.pronouns, "that", "this"))
 _TELLING: Final = frozenset(WISH_WORDS.telling)
 _ACT_OF: Final = {verb: act for act, words in ACTS.items() for verb in words["verbs"]}
 
@@ -51,6 +53,8 @@ def _is_doubtful(tokens: Tokens, verbs: WishVerbs) -> bool:
     words = [token.bare for token in tokens if not token.is_quoted and not token.is_name]
     if not _CONDITIONS.isdisjoint(words) or any(token.mark in STOPS for token in tokens[:-1]):
         return True
+    if tokens[0].bare == "when" and tokens[1:2] and tokens[1].bare in _TIMED:
+        return True
     is_wish = begins_wish(tokens, 0, verbs, is_parted=True) or is_bare_wish(tokens, verbs)
     return not is_wish and not (len(tokens) == 1 and tokens[0].bare in verbs.all)
 
@@ -67,6 +71,8 @@ def _whole(clauses: Sequence[Clause]) -> list[Clause] | None:
             made.append(replace(last, tokens=[clause.tokens[0], *last.tokens]))
         elif len(last.tokens) == 1:
             made += _shared(last, clause)
+        elif clause.tokens[0].bare in _SOURCES and last.tokens[0].bare in _ASKING:
+            return None
         elif not _asks_of(last.tokens, clause.tokens):
             made += [last, clause]
         elif leans(clause.tokens):

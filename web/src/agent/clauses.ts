@@ -168,7 +168,8 @@ function mayCut(
     return isBareWish(said, verbs) && isBareWish(rest, verbs) && !isCounted(rest);
   if (isParted || isOpened) return true;
   if (wishWords.sources.includes(follows) && !isJoined && !hasName(said)) return false;
-  if (ASKING.has(follows) && !ASKING.has(first) && !hasName(rest)) return false;
+  const isPlaced = rest.slice(0, -1).some(({ bare }) => PREPOSITIONS.has(bare));
+  if (ASKING.has(follows) && !hasName(rest) && !(ASKING.has(first) && isPlaced)) return false;
   return !holdsOn(said, rest, verbs);
 }
 

@@ -16,7 +16,11 @@ const PREPOSITIONS: ReadonlySet<string> = new Set(wishWords.prepositions);
 const READING: ReadonlySet<string> = new Set(wishWords.readingVerbs);
 const RESULTS: ReadonlySet<string> = new Set(wishWords.results);
 const TEXT_VERBS: ReadonlySet<string> = new Set(wishWords.textVerbs);
-const CARRYING: ReadonlySet<string> = new Set([...acts.write.verbs, ...acts.send.verbs]);
+const WRITING: ReadonlySet<string> = new Set(acts.write.verbs);
+const CARRYING: ReadonlySet<string> = new Set([...WRITING, ...wishWords.composingVerbs, ...acts.send.verbs]);
+const NOUNS: ReadonlySet<string> = new Set(vocabulary.documentNouns);
+const PICKS: ReadonlySet<string> = new Set(Object.values(vocabulary.picks).flat());
+const TARGETS: ReadonlySet<string> = new Set(wishWords.targets);
 const INSIDE: ReadonlySet<string> = new Set(["in", "with", "of"]);
 const TARGET: ReadonlySet<string> = new Set(["to", "into", "in"]);
 const POSSESSIVES: ReadonlySet<string> = new Set(wishWords.possessives);
@@ -31,8 +35,11 @@ type Tokens = readonly Token[];
 export function withReferents(clauses: readonly Clause[], verbs: WishVerbs): Clause[] | null {
   const made: Clause[] = [];
   for (const clause of clauses) {
-    const beside = made.at(-1) ?? clauses[1] ?? clause;
-    const tokens = leans(clause.tokens) ? named(clause.tokens, beside.tokens, verbs) : clause.tokens;
+    // "Before deleting it, show me a.txt": only there a pronoun stands before what it means.
+    const beside = made.at(-1) ?? (clause.order === "as-said" ? undefined : clauses[1]);
+    const isLeaning = leans(clause.tokens);
+    if (isLeaning && beside === undefined) return null;
+    const tokens = isLeaning && beside ? named(clause.tokens, beside.tokens, verbs) : clause.tokens;
     if (tokens === null) return null;
     made.push({ ...clause, tokens });
   }
@@ -49,16 +56,30 @@ function points(tokens: Tokens, at: number): boolean {
   if (token === undefined || token.isQuoted || token.isName) return false;
   const [before, after] = [bareAt(tokens.slice(0, at), -1), bareAt(tokens, at + 1)];
   const follows = token.mark === "" ? after : "";
-  const isEmpty = token.bare === "it" && BEINGS.has(before);
-  const isOwn = INSIDE.has(before) && tokens.slice(0, at).some(({ isName }) => isName);
+  const isEmpty = token.bare === "it" && BEINGS.has(before) && follows !== "";
+  const said = tokens.slice(0, at);
+  const isOwn = (INSIDE.has(before) || isJoined(said)) && said.some(({ isName }) => isName);
   const isPair = token.bare === "both" && follows !== "";
   if (isEmpty || isOwn || isPair) return false;
   if (BACKWARDS.has(token.bare)) {
     const isDeterminer = follows !== "" && DETERMINERS.has(token.bare) && !POSSESSIVES.has(token.bare);
     return !isDeterminer || RESULTS.has(follows);
   }
+  if (token.bare === "you" || picks(tokens, at)) return true;
   const isTold = PREPOSITIONS.has(after) && !TARGET.has(after);
-  return before === "the" && RESULTS.has(token.bare) && !isTold;
+  return (before === "the" || CARRYING.has(bareAt(tokens, 0))) && RESULTS.has(token.bare) && !isTold;
+}
+
+/** Whether two clauses were put together in these words. */
+function isJoined(tokens: Tokens): boolean {
+  return tokens.some(({ bare, at }) => bare === "and" && at < 0);
+}
+
+/** Whether a word means one of several files by how it stands among them: "the oldest letter". */
+function picks(tokens: Tokens, at: number): boolean {
+  const isNamed = tokens.some(({ isName }) => isName);
+  const isKind = tokens.slice(at + 1, at + 3).some(({ bare }) => NOUNS.has(bare));
+  return PICKS.has(bareAt(tokens, at)) && !isNamed && isKind;
 }
 
 /** A clause with what "it" or "them" means in its place. */
@@ -84,6 +105,7 @@ function named(tokens: Tokens, beside: Tokens, verbs: WishVerbs): Tokens | null 
 function meantBy(beside: Tokens, verbs: WishVerbs): Tokens[] {
   const verb = bareAt(beside, 0);
   const names = beside.filter(({ isName }) => isName);
+  if (names.length > 0 && !isObject(beside)) return [];
   if (names.length > 0) {
     const listed = listedIn(beside);
     if (listed.length > 1) return listed.map((each) => [each]);
@@ -96,6 +118,13 @@ function meantBy(beside: Tokens, verbs: WishVerbs): Tokens[] {
   const thing = bareAt(whole, -1) === "off" ? whole.slice(0, -1) : whole;
   const isLong = thing.length === 0 || thing.length > MOST_WORDS;
   return isLong || thing.some(({ bare, isQuoted }) => bare === "and" || isQuoted) ? [] : [thing];
+}
+
+/** Whether the first name of a clause is what something is done to, and not the place where something is. */
+function isObject(beside: Tokens): boolean {
+  const at = beside.findIndex(({ isName }) => isName);
+  const before = bareAt(beside, at - 1);
+  return !PREPOSITIONS.has(before) || TARGETS.has(before) || WRITING.has(bareAt(beside, 0));
 }
 
 /** Where a clause puts something: "take it off the list" goes back to "add it to the list". */

@@ -19,6 +19,7 @@ const MAX_MESSAGE = limits.actions * limits.actionCharacters;
 const CONDITIONS: ReadonlySet<string> = new Set([...vocabulary.conditions, ...wishWords.negations]);
 const ASKING: ReadonlySet<string> = new Set(wishWords.asking);
 const READING: ReadonlySet<string> = new Set(wishWords.readingVerbs);
+const TIMED: ReadonlySet<string> = new Set([...wishWords.subjects, ...wishWords.pronouns, "that", "this"]);
 const TELLING: ReadonlySet<string> = new Set(wishWords.telling);
 const ACT_OF: ReadonlyMap<string, string> = new Map(
   ACTS.flatMap(([act, { verbs }]) => verbs.map((verb) => [verb, act])),
@@ -42,6 +43,7 @@ export function wishesIn(message: string, tools: readonly DescribedTool[]): stri
 function isDoubtful(tokens: Tokens, verbs: WishVerbs): boolean {
   if (tokens.some(({ bare, isQuoted, isName }) => !isQuoted && !isName && CONDITIONS.has(bare))) return true;
   if (tokens.slice(0, -1).some(({ mark }) => endsSentence(mark))) return true;
+  if (bareAt(tokens, 0) === "when" && TIMED.has(bareAt(tokens, 1))) return true;
   const isVerb = tokens.length === 1 && verbs.all.has(bareAt(tokens, 0));
   return !isVerb && !beginsWish(tokens, 0, verbs, true) && !isBareWish(tokens, verbs);
 }
@@ -58,6 +60,7 @@ function whole(clauses: readonly Clause[]): Clause[] | null {
     else if (isOverList(last.tokens, clause.tokens))
       made.push({ ...last, tokens: [...clause.tokens.slice(0, 1), ...last.tokens] });
     else if (last.tokens.length === 1) made.push(...shared(last, clause));
+    else if (wishWords.sources.includes(bareAt(clause.tokens, 0)) && ASKING.has(bareAt(last.tokens, 0))) return null;
     else if (!asksOf(last.tokens, clause.tokens)) made.push(last, clause);
     else if (leans(clause.tokens)) made.push(joined(last, clause));
     else return null;
