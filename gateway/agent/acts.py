@@ -41,6 +41,8 @@ _STOPPED: Final = re.compile(r"[;.!?][\"'`)]*\Z|\n")
 _THING: Final = re.compile(r"[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]/.*", re.DOTALL)
 """A file with its ending, an address, or a path. A number or an ellipsis is none."""
 
+_WISH_NAMED: Final = re.compile("`([^`]*)`")
+
 _BEFORE: Final = "\"'`([<"
 _AFTER: Final = "\"'`)]>,;:.!?"
 
@@ -82,6 +84,14 @@ def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Too
         calls = [each.call for each in closed if asked.act == READING or does(asked.act, each.call, tools)]
         undone += [f"{asked.verb} {thing}" for thing in missing_things(asked, calls)]
     return list(dict.fromkeys(undone))
+
+
+def is_named_in(said: str, undone: str) -> bool:
+    """Whether words already name what was left undone, as it stands or as the wish that it is a part of: "`add wine to list.txt`"
+    names "add list.txt"."""
+    verb, _, thing = undone.partition(" ")
+    wishes: list[str] = _WISH_NAMED.findall(said)
+    return undone in said or any(thing in wish and verb in (word.bare for word in words_of(wish)) for wish in wishes)
 
 
 def missing_things(asked: AskedAct, calls: Sequence[Call]) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final, assert_never
 
-from gateway.agent.acts import left_undone
+from gateway.agent.acts import is_named_in, left_undone
 from gateway.agent.browser import trim
 from gateway.agent.claims import record_of, without_false_claims
 from gateway.agent.dependencies import LoopDependencies
@@ -167,7 +167,7 @@ class TurnRunner:
         """The last words of a turn. A model that has none leaves what was done to speak for itself."""
         copy, state = self._dependencies.copy, progress_of(turn.messages, turn.id)
         said = self._hold_to_record(turn, text)
-        rest = [each for each in left_undone(state.message, state.closed, turn.snapshot["tools"]) if each not in said]
+        rest = [each for each in left_undone(state.message, state.closed, turn.snapshot["tools"]) if not is_named_in(said, each)]
         words = [each for each in (said, copy.name_the_rest(rest) if rest else "") if trim(each)]
         await self._say(turn, "\n\n".join(words) if words or state.closed else copy.say("silent"))
 

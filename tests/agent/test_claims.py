@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.agent.acts import asked_acts, left_undone
+from gateway.agent.acts import asked_acts, is_named_in, left_undone
 from gateway.agent.claims import TurnRecord, without_false_claims
 from gateway.agent.messages import ToolMessage
 from tests.agent.vectors import name_of, read_vectors
@@ -34,6 +34,11 @@ def test_a_message_asks_for(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", VECTORS["undone"], ids=name_of)
 def test_a_turn_leaves_undone(case: dict[str, Any]) -> None:
     assert left_undone(case["message"], closed(case["calls"]), VECTORS["tools"]) == case["rest"]
+
+
+@pytest.mark.parametrize("case", VECTORS["named"], ids=name_of)
+def test_what_words_already_name_is_not_named_again(case: dict[str, Any]) -> None:
+    assert is_named_in(case["said"], case["undone"]) is case["named"]
 
 
 @pytest.mark.parametrize("case", VECTORS["kept"], ids=name_of)

@@ -42,6 +42,7 @@ const FREE: ReadonlySet<string> = new Set(["execute", "admin"]);
 const MAX_MESSAGE = limits.actions * limits.actionCharacters;
 
 const PAUSED = /[,;.:!?]["'`)]*$/;
+const WISH_NAMED = /`([^`]*)`/g;
 const STOPPED = /[;.!?]["'`)]*$|\n/;
 /** A file with its ending, an address, or a path. A number or an ellipsis is none. */
 const THING = /^(?:[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]\/.*)$/s;
@@ -70,6 +71,20 @@ export function leftUndone(message: string, closed: readonly ClosedCall[], tools
     return missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`);
   });
   return [...new Set(undone)];
+}
+
+/**
+ * Whether words already name what was left undone, as it stands or as the wish that it is a part of: "`add wine to list.txt`"
+ * names "add list.txt".
+ */
+export function isNamedIn(said: string, undone: string): boolean {
+  const at = undone.indexOf(" ");
+  const [verb, thing] = [undone.slice(0, at), undone.slice(at + 1)];
+  const wishes = [...said.matchAll(WISH_NAMED)].map(([, wish = ""]) => wish);
+  return (
+    said.includes(undone) ||
+    wishes.some((wish) => wish.includes(thing) && wordsOf(wish).some(({ bare }) => bare === verb))
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { RpcCode } from "../protocol/codes.ts";
 import type { ClaimedMessage, ModelInfo, ToolCall, TurnSnapshot } from "../protocol/generated.ts";
 import { ConnectionLost, RpcError } from "../protocol/rpc.ts";
-import { leftUndone } from "./acts.ts";
+import { isNamedIn, leftUndone } from "./acts.ts";
 import { recordOf, withoutFalseClaims } from "./claims.ts";
 import { copy, explainStuck, nameTheRest } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
@@ -182,7 +182,7 @@ export class TurnRunner {
   async #answer(turn: LoopTurn, text: string): Promise<TurnOutcome> {
     const { message, finished, closed } = progressOf(turn.messages, turn.id);
     const said = this.#holdToRecord(turn, text);
-    const rest = leftUndone(message, closed, turn.snapshot.tools).filter((each) => !said.includes(each));
+    const rest = leftUndone(message, closed, turn.snapshot.tools).filter((each) => !isNamedIn(said, each));
     const words = [said, rest.length > 0 ? nameTheRest(rest) : ""].filter((each) => each.trim() !== "");
     const isSilent = words.length === 0 && finished === 0 && closed.length === 0;
     await this.#say(turn, isSilent ? copy.silent : words.join("\n\n"));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { askedActs, type ClosedCall, leftUndone } from "../../../src/agent/acts.ts";
+import { askedActs, type ClosedCall, isNamedIn, leftUndone } from "../../../src/agent/acts.ts";
 import { withoutFalseClaims } from "../../../src/agent/claims.ts";
 import type { Category, Outcome } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
@@ -15,6 +15,7 @@ interface Vectors {
   readonly tools: readonly { name: string; category: Category }[];
   readonly asked: readonly { name: string; message: string; acts: [string, string, string[]][] }[];
   readonly undone: readonly { name: string; message: string; calls: WrittenCall[]; rest: string[] }[];
+  readonly named: readonly { name: string; said: string; undone: string; named: boolean }[];
   readonly kept: readonly {
     name: string;
     message: string;
@@ -42,6 +43,12 @@ describe("a message asks for", () => {
 describe("a turn leaves undone", () => {
   test.each(vectors.undone)("$name", ({ message, calls, rest }) => {
     expect(leftUndone(message, closed(calls), vectors.tools)).toEqual(rest);
+  });
+});
+
+describe("what words already name is not named again", () => {
+  test.each(vectors.named)("$name", ({ said, undone, named }) => {
+    expect(isNamedIn(said, undone)).toBe(named);
   });
 });
 
