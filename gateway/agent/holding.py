@@ -12,8 +12,13 @@ from gateway.agent.unread import unread_file, without_content
 def hold_to_record(text: str, record: TurnRecord, copy: Copy) -> str:
     """A text without what it claims and no call did, and without what it tells of a file that was not read.
 
-    Where nothing is left, the loop says so in its own words.
+    Where nothing is left, the loop says so in its own words. What it says itself of a call that did not run stays.
     """
+    own = _own_words(text, record, copy)
+    if own:
+        before, _, after = text.partition(own)
+        rest = [trim(without_false_claims(each, record)) for each in (before, after)]
+        return "\n\n".join(each for each in (rest[0], own, rest[1]) if each)
     file = unread_file(record.message, [*record.earlier, *record.closed], record.tools)
     if file is not None and trim(text):
         told = without_content(text, record.closed)
@@ -26,6 +31,12 @@ def hold_to_record(text: str, record: TurnRecord, copy: Copy) -> str:
     ran = next((each for each in reversed(record.closed) if each.result["outcome"] == "ok"), None)
     last = ran or next(reversed(record.closed), None)
     return copy.say("unrecorded") if last is None else copy.explain_outcome(last.call["name"], last.result)
+
+
+def _own_words(text: str, record: TurnRecord, copy: Copy) -> str:
+    """The sentence of the loop's own about a call without a result that stands in a text; empty where there is none."""
+    stopped = (each for each in record.closed if each.result["outcome"] != "ok")
+    return next((own for each in stopped if (own := copy.explain_outcome(each.call["name"], each.result)) in text), "")
 
 
 class ShownBeginning:

@@ -9,10 +9,17 @@ type ReadableRecord = TurnRecord & { readonly tools: readonly ReadingTool[] };
 
 /**
  * A text without what it claims and no call did, and without what it tells of a file that was not read. Where nothing is left, the
- * loop says so in its own words.
+ * loop says so in its own words. What it says itself of a call that did not run stays.
  */
 export function holdToRecord(text: string, record: ReadableRecord): string {
   const { message, earlier, closed, tools } = record;
+  const own = ownWords(text, record);
+  if (own !== "") {
+    const at = text.indexOf(own);
+    const [before, after] = [text.slice(0, at), text.slice(at + own.length)];
+    const parts = [withoutFalseClaims(before, record).trim(), own, withoutFalseClaims(after, record).trim()];
+    return parts.filter((each) => each !== "").join("\n\n");
+  }
   const file = unreadFile(message, [...earlier, ...closed], tools);
   const told = file === null || text.trim() === "" ? text : withoutContent(text, closed);
   const kept = withoutFalseClaims(told, record);
@@ -23,6 +30,12 @@ export function holdToRecord(text: string, record: ReadableRecord): string {
   if (kept.trim() !== "" || kept === text) return kept;
   const last = closed.findLast(({ result }) => result.outcome === "ok") ?? closed.at(-1);
   return last === undefined ? copy.unrecorded : explainOutcome(last.call.name, last.result);
+}
+
+/** The sentence of the loop's own about a call without a result that stands in a text; empty where there is none. */
+function ownWords(text: string, { closed }: ReadableRecord): string {
+  const stopped = closed.filter(({ result }) => result.outcome !== "ok");
+  return stopped.map(({ call, result }) => explainOutcome(call.name, result)).find((own) => text.includes(own)) ?? "";
 }
 
 /**
