@@ -13,7 +13,7 @@ test: NEEDED_FOR := test
 run: $(VENV)/ready web/dist/ready
 	@$(BIN)/countersign serve
 
-test: $(VENV)/ready-dev web/node_modules/ready
+test: $(VENV)/ready-dev web/node_modules/ready tests/mcp_servers/node_modules/ready
 	@deploy/test.sh
 
 check: $(VENV)/ready-dev
@@ -68,6 +68,10 @@ web/node_modules/ready: web/package-lock.json | prerequisites
 	@cd web && npm ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
+tests/mcp_servers/node_modules/ready: tests/mcp_servers/package-lock.json $(VENV)/ready-dev
+	@echo "Installing tool servers for the tests…"
+	@deploy/tool-servers.sh
+
 # Everything the browser gets; rebuilt when any source changed.
 WEB_SOURCES := $(shell find web/src loop web/*.html web/*.ts web/package.json -type f 2>/dev/null)
 web/dist/ready: web/node_modules/ready $(WEB_SOURCES)
@@ -79,4 +83,4 @@ lock: $(VENV)/ready-dev
 	@deploy/lock.sh
 
 clean:
-	rm -rf $(VENV) web/node_modules web/dist dist
+	rm -rf $(VENV) web/node_modules tests/mcp_servers/node_modules web/dist dist
