@@ -1,4 +1,5 @@
-"""What a call would change as things are at the moment, for the person who is asked about it. Never signed, never authority."""
+"""What a call would change as things are at the moment, or send, for the person who is asked about it. Never signed, never
+authority."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ from gateway.core.canonical import Json
 
 
 class PreviewChange(StrEnum):
-    """What becomes of the thing; KEEP when it would be the same afterwards."""
+    """What becomes of the thing; KEEP when it would be the same afterwards. SEND when what is shown is a message that leaves."""
 
     CREATE = "create"
     REPLACE = "replace"
     KEEP = "keep"
     DELETE = "delete"
+    SEND = "send"
 
 
 class LineMark(StrEnum):
@@ -37,7 +39,10 @@ class PreviewLine:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`digest` changes when the thing does. `complete` is whether `lines` are all there is to see of the change."""
+    """`digest` changes when the thing does. `complete` is whether `lines` are all there is to see of the change.
+
+    Of what is sent, `target` is where it goes, `lines` are the message as it leaves and `bytes_after` is the size of its body.
+    """
 
     change: PreviewChange
     target: str

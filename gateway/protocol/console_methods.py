@@ -82,12 +82,12 @@ class WirePreviewLine(Wire):
 
 
 class WirePreview(Wire):
-    """What the call would change as things are now. It is not signed; `digest` changes when the thing does.
+    """What the call would change as things are now, or send. It is not signed; `digest` changes when the thing does.
 
     `impossible`: the call could not work any more, for the reason in `obstacle`.
     """
 
-    change: Literal["create", "replace", "keep", "delete", "impossible"]
+    change: Literal["create", "replace", "keep", "delete", "send", "impossible"]
     target: str
     bytes_before: Count | None = None
     bytes_after: Count | None = None

@@ -179,6 +179,20 @@ CHANGES = [
             "More of it is not shown here.",
         ],
     ),
+    (
+        Preview(
+            PreviewChange.SEND,
+            "https://api.example.com/orders",
+            bytes_after=9,
+            lines=(
+                PreviewLine(LineMark.SAME, "POST https://api.example.com/orders"),
+                PreviewLine(LineMark.SAME, ""),
+                PreviewLine(LineMark.SAME, '{"a": 1}\x1b'),
+            ),
+        ),
+        ["This is sent, with a body of 9 bytes:", "  POST https://api.example.com/orders", "  ", '  {"a": 1}\\u001b'],
+    ),
+    (Preview(PreviewChange.SEND, "https://api.example.com/", bytes_after=0), ["This is sent, without a body:"]),
     (CallObstacle("`a` is a folder"), ["This could not work any more: `a` is a folder"]),
 ]
 

@@ -139,6 +139,8 @@ def _describe_change(preview: Preview) -> str:
             return f"The file that is there now holds exactly this already, {before}."
         case PreviewChange.DELETE:
             return f"The file that is there now has {before} and is removed."
+        case PreviewChange.SEND:
+            return f"This is sent, with a body of {after}:" if preview.bytes_after else "This is sent, without a body:"
         case _:
             assert_never(preview.change)
 

@@ -774,14 +774,14 @@ export interface ApprovalQuestion {
   };
 }
 /**
- * What the call would change as things are now. It is not signed; `digest` changes when the thing does.
+ * What the call would change as things are now, or send. It is not signed; `digest` changes when the thing does.
  *
  * `impossible`: the call could not work any more, for the reason in `obstacle`.
  */
 export interface Preview {
   bytesAfter?: number;
   bytesBefore?: number;
-  change: "create" | "replace" | "keep" | "delete" | "impossible";
+  change: "create" | "replace" | "keep" | "delete" | "send" | "impossible";
   complete: boolean;
   digest: string;
   lines: PreviewLine[];

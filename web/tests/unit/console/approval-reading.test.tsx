@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, screen } from "@testing-library/react";
+import { cleanup, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ApprovalQuestion } from "../../../src/protocol/generated.ts";
@@ -91,6 +91,8 @@ describe("what the call changes now", () => {
     [change({ bytesBefore: 1_200, bytesAfter: 5 }), "has 1,200 bytes and is replaced by one of 5 bytes."],
     [change({ change: "keep", bytesBefore: 5 }), "holds exactly this already, 5 bytes."],
     [change({ change: "delete", bytesBefore: 7 }), "has 7 bytes and is removed."],
+    [change({ change: "send", bytesAfter: 1_200 }), "What it sendsThis is sent, with a body of 1,200 bytes:"],
+    [change({ change: "send", bytesAfter: 0 }), "This is sent, without a body:"],
     [change({ complete: false }), "It is no text, or too long to be shown here."],
   ])("is said in words: $change", async (preview, words) => {
     await open({ ...ask(), preview });
@@ -111,6 +113,22 @@ describe("what the call changes now", () => {
     );
     expect(document.querySelector("article b")).toBeNull();
     expect(screen.getByText("More of it is not shown here.")).toBeDefined();
+  });
+
+  test("is a request as it leaves, line by line and with nothing folded", async () => {
+    const long = `POST https://api.example.com/v1/${"a".repeat(2_000)}`;
+    const lines: Preview["lines"] = [
+      { mark: "same", text: long, count: 1 },
+      { mark: "same", text: "Content-Type: application/json", count: 1 },
+      { mark: "same", text: '{ "note": "<i>x</i>\u202e" }', count: 1 },
+    ];
+    await open({ ...ask(), preview: change({ change: "send", target: long, bytesAfter: 20, lines }) });
+    const shown = within(screen.getByRole("list", { name: "What is sent" })).getAllByRole("listitem");
+    expect(shown.map((item) => item.textContent)).toEqual([
+      ` ${long}`,
+      " Content-Type: application/json",
+      ' { "note": "<i>x</i>U+202E" }',
+    ]);
   });
 
   test("that is not what it was when the person looked is shown anew and not approved", async () => {

@@ -72,7 +72,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
 
       {preview !== undefined && (
         <section className={styles.part} aria-labelledby="preview">
-          <h2 id="preview">What it changes now</h2>
+          <h2 id="preview">{preview.change === "send" ? "What it sends" : "What it changes now"}</h2>
           <PreviewView preview={preview} />
         </section>
       )}

@@ -6,7 +6,7 @@ import styles from "./PreviewView.module.css";
 
 type Preview = NonNullable<ApprovalQuestion["preview"]>;
 
-/** What the call would change as things are now: made by the gateway when the page was opened, and no part of what is signed. */
+/** What the call would change as things are now, or send: made by the gateway when the page was opened, and no part of what is signed. */
 export function PreviewView({ preview }: { readonly preview: Preview }) {
   if (preview.change === "impossible") {
     return (
@@ -17,12 +17,13 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
       </Banner>
     );
   }
+  const sent = preview.change === "send";
   return (
     <div className={styles.preview}>
       <p>{describe(preview)}</p>
       {preview.lines.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-        <ol className={styles.lines} tabIndex={0} aria-label="Lines that change">
+        <ol className={styles.lines} tabIndex={0} aria-label={sent ? "What is sent" : "Lines that change"}>
           {preview.lines.map((line, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
             <Line key={index} line={line} />
@@ -65,6 +66,8 @@ function describe({ change, bytesBefore = 0, bytesAfter = 0 }: Preview): string 
       return `The file that is there now has ${bytes(bytesBefore)} and is replaced by one of ${bytes(bytesAfter)}.`;
     case "keep":
       return `The file that is there now holds exactly this already, ${bytes(bytesBefore)}.`;
+    case "send":
+      return bytesAfter > 0 ? `This is sent, with a body of ${bytes(bytesAfter)}:` : "This is sent, without a body:";
     default:
       return `The file that is there now has ${bytes(bytesBefore)} and is removed.`;
   }
