@@ -19,8 +19,9 @@ from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.ledger import AUDITED, Entry
 from gateway.core.merkle import leaf_hash
 from gateway.core.model import ModelRef
+from gateway.core.sources import AddedSource, SeenTool, SourceKind
 from gateway.core.verification import LeafRecord
-from gateway.core.vocabulary import InferenceRefusal, Outcome, Profile, Runner
+from gateway.core.vocabulary import Category, InferenceRefusal, Outcome, Profile, Runner
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
 from tests.fakes.written import Written
 
@@ -53,6 +54,9 @@ def entries_of_0_1_0() -> list[Entry]:
     ]
 
 
+SEEN = SeenTool("read note", "notes__read_note", "e" * 64, {"name": "read note", "ä": 1.5})
+
+
 def later_entries() -> list[Entry]:
     """Every kind that came after it."""
     at = History().tick()
@@ -65,6 +69,13 @@ def later_entries() -> list[Entry]:
         steps.PrincipalRemoved(at, OPERATOR.id),
         steps.InferenceRefused(at, OPERATOR.id, "ses_1", "cnv_1", "trn_1", None, InferenceRefusal.MODEL),
         steps.RecordsLost(at, steps.LossReason.SHORTER, 40, "c" * 64, at - 2, at - 1, 0),
+        steps.SourceAdded(at, OPERATOR.id, AddedSource("notes", SourceKind.MCP, {"command": ["serve"]})),
+        steps.SourceSwitched(at, None, "notes", False),
+        steps.SourceRemoved(at, OPERATOR.id, "notes"),
+        steps.SourceToolsSeen(at, "notes", (SEEN,), (SEEN,)),
+        steps.SourceToolDecided(at, OPERATOR.id, "notes", SEEN, Category.READ),
+        steps.SecretStored(at, None, "notes.TOKEN", b"sealed-secret"),
+        steps.SecretRemoved(at, None, "notes.TOKEN"),
     ]
 
 
@@ -155,7 +166,7 @@ def test_a_call_says_where_the_loop_ran_that_proposed_it() -> None:
 
 def test_hashes_of_secrets_are_in_no_leaf_and_no_payload() -> None:
     written = b"".join(audit.seal(leaf, SALT) + (leaf.payload or b"") for entry in every_entry() if (leaf := entry.leaf()))
-    for secret in (b"token-hash", b"console-hash", b"agent-hash", b"renewed-hash"):
+    for secret in (b"token-hash", b"console-hash", b"agent-hash", b"renewed-hash", b"sealed-secret"):
         assert secret not in written
 
 

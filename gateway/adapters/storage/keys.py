@@ -23,14 +23,14 @@ def load_or_make_key(directory: Path, origin: str, *, fresh: bool) -> SigningKey
     if not path.exists():
         if not fresh:
             raise Misconfigured(f"the audit log has entries but its key `{SECRET}` is gone; restore it from a backup")
-        _write_once(path, SigningKey(origin, os.urandom(KEY_SIZE)).line(), 0o600)
+        write_once(path, SigningKey(origin, os.urandom(KEY_SIZE)).line(), 0o600)
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise Misconfigured(f"`{SECRET}` can be read by others; run `chmod 600` on it")
     key = read_signing_key(_read(path))
     public = directory / PUBLIC
     if not public.exists() or _read(public) != key.verification_key.line():
         public.unlink(missing_ok=True)
-        _write_once(public, key.verification_key.line(), 0o644)
+        write_once(public, key.verification_key.line(), 0o644)
     return key
 
 
@@ -49,7 +49,7 @@ def _read(path: Path) -> str:
         raise Misconfigured(f"`{path.name}` cannot be read") from None
 
 
-def _write_once(path: Path, line: str, mode: int) -> None:
+def write_once(path: Path, line: str, mode: int) -> None:
     """Write a file that is either whole or absent, even after a power failure."""
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)

@@ -267,3 +267,36 @@ grants = Table(
     Column("uses", Integer, nullable=False),
     Column("revoked_at", _Time),
 )
+
+# ── sources of tools ──
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("added_at", _Time, nullable=False),
+)
+
+source_tools = Table(
+    "source_tools",
+    metadata,
+    # Not a foreign key: a source may be declared in the settings file.
+    Column("source", Text, primary_key=True),
+    Column("tool", Text, primary_key=True),
+    # What was first seen or last decided about, and what it has become since.
+    Column("seen", Text, nullable=False),
+    Column("category", Text),
+    Column("decided_at", _Time),
+    Column("pending", Text),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("sealed", LargeBinary, nullable=False),
+    Column("stored_at", _Time, nullable=False),
+)

@@ -24,10 +24,22 @@ from gateway.core.ledger.people import *  # noqa: F403 - a new entry is exported
 from gateway.core.ledger.people import PeopleEntry
 from gateway.core.ledger.sessions import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.sessions import SessionEntry
+from gateway.core.ledger.sources import *  # noqa: F403 - a new entry is exported by its own module
+from gateway.core.ledger.sources import SourceEntry
 from gateway.core.ledger.turns import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.turns import TurnEntry
 
-Entry = CallEntry | ApprovalEntry | TurnEntry | ConversationEntry | InferenceEntry | SessionEntry | PeopleEntry | OperationEntry
+Entry = (
+    CallEntry
+    | ApprovalEntry
+    | TurnEntry
+    | ConversationEntry
+    | InferenceEntry
+    | SessionEntry
+    | PeopleEntry
+    | SourceEntry
+    | OperationEntry
+)
 
 AUDITED: Final[frozenset[str]] = frozenset(kind.EVENT for kind in get_args(Entry) if hasattr(kind, "EVENT"))
 """Every event that a leaf can name. The few entries without one change nothing but a person's own wording."""

@@ -39,7 +39,9 @@ from gateway.runtime.ports.records import (
     Records,
     RecoveryRecords,
     SessionRecords,
+    SourceRecords,
 )
+from gateway.runtime.ports.sources import OnOffer, SecretSealer, SecretShelf, SourceHost, SourcePhase, SourceState
 from gateway.runtime.ports.system import Clock, Entropy
 from gateway.runtime.ports.tools import ArgumentFault, Toolbox, ToolContext
 
@@ -71,6 +73,7 @@ __all__ = [
     "ModelState",
     "NewPasskey",
     "Observer",
+    "OnOffer",
     "OpenApproval",
     "OpenApprovalRecords",
     "PasskeyRecords",
@@ -84,7 +87,13 @@ __all__ = [
     "ReadinessRecords",
     "Records",
     "RecoveryRecords",
+    "SecretSealer",
+    "SecretShelf",
     "SessionRecords",
+    "SourceHost",
+    "SourcePhase",
+    "SourceRecords",
+    "SourceState",
     "Step",
     "ToolContext",
     "Toolbox",

@@ -11,6 +11,7 @@ from typing import Protocol
 from gateway.core.approval import Approval, Grant
 from gateway.core.ledger import Message, Passkey
 from gateway.core.model import Principal, Session
+from gateway.core.sources import AddedSource, SourceTool
 from gateway.runtime.ports.recorded import (
     AuditQuery,
     AuditRow,
@@ -166,6 +167,20 @@ class AuditRecords(Protocol):
         ...
 
 
+class SourceRecords(Protocol):
+    """For sources of tools."""
+
+    async def sources(self) -> Sequence[AddedSource]:
+        """Every source that was added and not removed, by name."""
+        ...
+
+    async def source_tools(self, source: str) -> Sequence[SourceTool]:
+        """Every tool that a source ever offered, by its own name there."""
+        ...
+
+    async def sealed_secrets(self) -> Mapping[str, bytes]: ...
+
+
 class ReadinessRecords(Protocol):
     """For `/readyz`."""
 
@@ -185,6 +200,7 @@ class Records(
     GrantReviewRecords,
     RecoveryRecords,
     AuditRecords,
+    SourceRecords,
     ReadinessRecords,
     Protocol,
 ):

@@ -11,6 +11,7 @@ from gateway.adapters.storage.projections.conversations import ConversationReade
 from gateway.adapters.storage.projections.operation import change_operation
 from gateway.adapters.storage.projections.people import PeopleReader, change_people
 from gateway.adapters.storage.projections.sessions import SessionReader, change_sessions
+from gateway.adapters.storage.projections.sources import SourceReader, change_sources
 from gateway.adapters.storage.projections.turns import TurnReader, change_turns
 from gateway.adapters.storage.statements import Change
 from gateway.core.ledger import Entry
@@ -21,6 +22,7 @@ from gateway.core.ledger.inference import InferenceEntry
 from gateway.core.ledger.operation import OperationEntry
 from gateway.core.ledger.people import PeopleEntry
 from gateway.core.ledger.sessions import SessionEntry
+from gateway.core.ledger.sources import SourceEntry
 from gateway.core.ledger.turns import TurnEntry
 
 
@@ -38,6 +40,8 @@ def changes(entry: Entry) -> Sequence[Change]:
         return change_sessions(entry)
     if isinstance(entry, PeopleEntry):
         return change_people(entry)
+    if isinstance(entry, SourceEntry):
+        return change_sources(entry)
     if isinstance(entry, OperationEntry):
         return change_operation(entry)
     return _change_nothing(entry)
@@ -48,5 +52,7 @@ def _change_nothing(_entry: InferenceEntry) -> Sequence[Change]:
     return ()
 
 
-class EveryReader(PeopleReader, SessionReader, ConversationReader, TurnReader, CallReader, ApprovalReader, LogReader):
+class EveryReader(
+    PeopleReader, SessionReader, ConversationReader, TurnReader, CallReader, ApprovalReader, SourceReader, LogReader
+):
     """The reads of every subject."""
