@@ -163,7 +163,9 @@ def check_approved(
 
 def _forbid(published: PublishedTool, because: tuple[RuleReason, ...]) -> Refuse:
     if (missing := published.spec.unavailable) is not None:
-        return Refuse(Outcome.EXECUTION_ERROR, published.spec.unavailable_because, missing, because)
+        reason = published.spec.unavailable_because
+        outcome = Outcome.REFUSED_BY_POLICY if reason is Reason.FORBIDDEN else Outcome.EXECUTION_ERROR
+        return Refuse(outcome, reason, missing, because)
     return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, "this tool is not permitted in this session", because)
 
 

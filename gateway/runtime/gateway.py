@@ -119,6 +119,12 @@ class Gateway:
                 await self.ports.ledger.append(PolicyLoaded(self.ports.clock.now(), version), *ended)
             return version
 
+    def withdraw_tools(self) -> None:
+        """Tools that could be called were changed or taken away: open snapshots are void, and what waits is judged again."""
+        self.turns.revoke_snapshots("toolsChanged")
+        self.approvals.judge_again()
+        self.inference.judge_again()
+
     async def withdraw_waiting_calls(self) -> None:
         """Cancel every call that has not begun to run, its question to a person too, and wait until that is on record."""
         waiting = [call for call in self._calls_in_flight() if call.phase is not Phase.RUNNING]

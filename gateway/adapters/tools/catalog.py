@@ -25,12 +25,20 @@ PREVIEW_SECONDS = 2.0
 
 
 class ToolCatalog:
-    """A Toolbox. Sources are added while the gateway starts; afterwards it only reads."""
+    """A Toolbox. Its own sources are added while the gateway starts and stay; others are attached and detached at any time.
+
+    What an own source has wrong keeps the gateway from starting; of an attached one only the tools that are wrong are left out.
+    """
 
     def __init__(self) -> None:
-        self._definitions = Definitions()
+        self._own = Definitions()
+        self._definitions = self._own
         self._sources: list[ToolSource] = []
-        self._source_of: dict[str, ToolSource] = {}
+        self._attached: dict[str, ToolSource] = {}
+        self._left_out: dict[str, Mapping[str, str]] = {}
+        self._own_source_of: dict[str, ToolSource] = {}
+        self._source_of: Mapping[str, ToolSource] = self._own_source_of
+        self._specs: Sequence[ToolSpec] = ()
 
     async def add(self, source: ToolSource) -> None:
         """Start a source and publish its tools, all or none. Raises Misconfigured; the source is closed then."""
@@ -43,30 +51,65 @@ class ToolCatalog:
 
     def publish(self, source: ToolSource) -> None:
         """Publish the tools of a source that was started. Raises Misconfigured, naming source and tool."""
-        checked = self._definitions.copy()
+        checked = self._own.copy()
         try:
             for spec in source.specs():
                 checked.add(spec)
         except Misconfigured as error:
             raise Misconfigured(f"`{escape(source.name)}`: {error.message}") from None
-        self._definitions = checked
+        self._own = checked
         self._sources.append(source)
-        self._source_of |= {spec.name: source for spec in source.specs()}
+        self._own_source_of |= {spec.name: source for spec in source.specs()}
+        self.refresh()
+
+    def attach(self, source: ToolSource) -> None:
+        """Publish the tools of one more source, as far as they can be beside the others."""
+        self._attached[source.name] = source
+        self.refresh()
+
+    async def detach(self, name: str) -> None:
+        """Take an attached source's tools away, then close it; nothing where there is none of that name."""
+        source = self._attached.pop(name, None)
+        self._left_out.pop(name, None)
+        self.refresh()
+        if source is not None:
+            await source.close()
+
+    def refresh(self) -> None:
+        """Publish what the attached sources have now."""
+        definitions, source_of = self._own.copy(), dict(self._own_source_of)
+        for source in self._attached.values():
+            left_out: dict[str, str] = {}
+            for spec in source.specs():
+                try:
+                    definitions.add(spec, self._definitions)
+                except Misconfigured as error:
+                    left_out[spec.name] = error.message
+                else:
+                    source_of[spec.name] = source
+            self._left_out[source.name] = left_out
+        self._definitions, self._source_of, self._specs = definitions, source_of, definitions.all()
+
+    def left_out(self, name: str) -> Mapping[str, str]:
+        """The tools of an attached source that cannot be published beside the others, with the reason."""
+        return self._left_out.get(name, {})
 
     async def health(self) -> Mapping[str, SourceHealth]:
         """How each source is, by its name."""
-        return {source.name: await source.health() for source in self._sources}
+        return {source.name: await source.health() for source in (*self._sources, *self._attached.values())}
 
     async def close(self) -> None:
         """Close all sources, the last first; once more does nothing."""
+        for name in tuple(self._attached):
+            await self.detach(name)
         while self._sources:
             await self._sources.pop().close()
 
     # ── the port ──
 
     def specs(self) -> Sequence[ToolSpec]:
-        """All tools, in the order in which they were added."""
-        return self._definitions.all()
+        """All tools, in the order in which they were added; the same object until something changed."""
+        return self._specs
 
     def find(self, name: str) -> ToolSpec | None:
         """The tool of that name."""

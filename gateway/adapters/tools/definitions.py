@@ -34,8 +34,11 @@ class Definitions:
         copied._by_skeleton = dict(self._by_skeleton)
         return copied
 
-    def add(self, spec: ToolSpec) -> None:
-        """Take one more. Raises Misconfigured, naming the tool, for one that cannot be published."""
+    def add(self, spec: ToolSpec, before: Definitions | None = None) -> None:
+        """Take one more; what `before` has compiled is not compiled again.
+
+        Raises Misconfigured, naming the tool, for one that cannot be published.
+        """
         name = effects.escape(spec.name)
         if _NAME.fullmatch(spec.name) is None:
             raise Misconfigured(f"tool `{name}`: a name is a letter or `_`, then at most 63 letters, digits or `_`")
@@ -52,7 +55,8 @@ class Definitions:
             raise Misconfigured(f"tool `{name}` has no description, so no model can know when to call it")
         known: Mapping[str, Json] = spec.param_schema.get("properties", {})
         try:
-            validator = Validator(spec.param_schema)
+            known_validator = None if before is None else before._validators.get(spec.digest)  # noqa: SLF001 # its own class
+            validator = known_validator or Validator(spec.param_schema)
             strange = [used for text in (spec.summary, *spec.effects) for used in effects.names_in(text) if used not in known]
         except Misconfigured as error:
             raise Misconfigured(f"tool `{name}`: {error.message}") from None

@@ -59,6 +59,23 @@ class ToolOffer:
         }
 
 
+def read_described(definition: Mapping[str, Json]) -> ToolOffer:
+    """The offer that was described so, as far as it is on record: what the driver adds to run it is not."""
+    return ToolOffer(
+        name=definition["name"],
+        description=definition["description"],
+        param_schema=definition["paramSchema"],
+        title=definition["title"],
+        output_schema=definition["outputSchema"],
+        proposed=Category(definition["proposed"]),
+        because=definition["because"],
+        summary=definition["summary"],
+        effects=tuple(definition["effects"]),
+        network=definition["network"],
+        recovery=Recovery(definition["recovery"]),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class SourceOffer:
     """Everything that one side offers. `identity` is who it says it is and where it was reached; a tool is the same tool only

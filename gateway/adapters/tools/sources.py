@@ -66,6 +66,12 @@ class ToolsConfig:
         """The sandbox that programs run in, tried out once."""
         return choose_sandbox(SandboxPreference(self.sandbox), private=(self.state.resolve(),))
 
+    @cached_property
+    def sandbox_for_sources(self) -> Sandbox | SandboxUnavailable:
+        """The same for programs of sources that were added: each has a folder of its own inside the state folder, and its
+        driver sees to it that it is shown nothing else of that."""
+        return choose_sandbox(SandboxPreference(self.sandbox))
+
 
 async def open_tools(config: ToolsConfig) -> ToolCatalog:
     """A catalog of every tool that is asked for; to be closed by the caller.

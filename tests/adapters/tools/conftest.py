@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ssl
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,25 +15,11 @@ from gateway.adapters.tools.functions import read_function, tool_threads
 from gateway.adapters.tools.local import LocalSource
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
-from gateway.core.model import Principal, ToolOutput, ToolSpec
-from gateway.core.vocabulary import Profile
+from gateway.core.model import ToolOutput, ToolSpec
 from gateway.runtime.ports import ToolContext
+from tests.adapters.tools.added_scene import AddedScene
 from tests.adapters.tools.sites import Handler, Site, Start
-
-PRINCIPAL = Principal("usr_ada", "Ada", Profile.OPERATOR)
-
-
-def make_context() -> ToolContext:
-    return ToolContext(
-        principal=PRINCIPAL,
-        session_id="ses_1",
-        conversation_id="cnv_1",
-        turn_id="trn_1",
-        call_id="call-1",
-        idempotency_key="key-1",
-        cancelled=threading.Event(),
-        progress=lambda message, fraction: None,
-    )
+from tests.fakes.tool_context import PRINCIPAL, make_context
 
 
 def catalog_of(*tools: AnyTool, source: str = "test") -> ToolCatalog:
@@ -54,6 +40,8 @@ def catalog_over(*sources: LocalSource) -> ToolCatalog:
 def spec_of(catalog: ToolCatalog, name: str) -> ToolSpec:
     return next(spec for spec in catalog.specs() if spec.name == name)
 
+
+__all__ = ["PRINCIPAL", "make_context"]
 
 Call = Callable[..., Awaitable[ToolOutput]]
 
@@ -94,3 +82,12 @@ async def start() -> AsyncIterator[Start]:
     yield begin
     for site in sites:
         await site.stop()
+
+
+@pytest.fixture
+async def added(tmp_path: Path) -> AsyncIterator[AddedScene]:
+    """A gateway's sources, to which a scripted one may be added as `notes`."""
+    scene = AddedScene(tmp_path)
+    await scene.sources.start(connect=True)
+    yield scene
+    await scene.host.close()

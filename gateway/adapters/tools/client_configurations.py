@@ -1,0 +1,292 @@
+"""The MCP servers in the configuration files of other clients: Claude Desktop and Code, Cursor, Windsurf, VS Code, Zed, Gemini,
+opencode, Codex. Only read; nothing that such a file allows or trusts is taken over.
+
+What may be a secret is taken out of the settings, to be stored under a name of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+from gateway.adapters.tools.kinds import check_settings
+from gateway.core.canonical import Json
+from gateway.core.effects import escape
+from gateway.core.errors import Misconfigured
+from gateway.core.sources import SourceKind
+
+MAX_FILE: Final = 4 * 1024 * 1024
+"""Bytes: some clients keep the servers among all their other settings."""
+
+_TABLES: Final = ("mcpServers", "servers", "context_servers", "mcp_servers", "mcp")
+"""Where the servers stand, the most frequent first. VS Code's settings have `mcp` with `servers` in it."""
+
+_ADDRESSES: Final = ("url", "serverUrl", "httpUrl")
+_VARIABLES: Final = ("env", "environment")
+_IGNORED: Final = frozenset(
+    {
+        *("type", "transport", "disabled", "enabled", "autoApprove", "alwaysAllow", "trust", "includeTools", "excludeTools"),
+        *("description", "name", "gallery", "version", "source", "settings", "cwd", "envFile", "dev", "sandboxEnabled", "oauth"),
+        *("tools", "startup_timeout_sec", "tool_timeout_sec", "startup_timeout_ms", "bearer_token_env_var", "enabled_tools"),
+        *(
+            "disabled_tools",
+            "required",
+            "headersHelper",
+            "authProviderType",
+            "disabledTools",
+            "trust_level",
+            "iconPath",
+            "sandbox",
+        ),
+    }
+)
+"""Members that say nothing about how to reach the server, or that give rights which only an operator here gives."""
+
+_HARMLESS: Final = re.compile(
+    r"(?i)true|false|debug|info|warn(ing)?|error|production|development|[a-z]{2}([_-][a-z]{2})?|\d{1,6}"
+)
+_SECRET_NAME: Final = re.compile(
+    r"(?i)key|token|secret|passw|pwd|credential|auth|cookie|bearer|private|signature|dsn|connection|pat$|_url$"
+)
+_REFERENCE: Final = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)(?::-[^}]*)?\}")
+_SECRET_OPTION: Final = re.compile(r"(?i)--?[a-z-]*(key|token|secret|password|credential)[a-z-]*(=.+)?")
+_PACKAGE_RUNNERS: Final = frozenset({"npx", "uvx", "bunx", "pnpm", "yarn", "docker", "podman", "deno", "pipx", "uv"})
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedServer:
+    """A server of another client as a source. `secrets` are values that were taken out of the settings, `missing` names ones
+    that the file only refers to, `notes` are sentences for the operator."""
+
+    name: str
+    settings: Mapping[str, Json]
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfiguration:
+    """What a file holds: the servers that can be sources, and what is wrong with the others, by the name that the file has."""
+
+    servers: tuple[ImportedServer, ...]
+    refused: Mapping[str, str]
+
+
+def read_client_configuration(text: str, environment: Mapping[str, str], *, network: bool = False) -> ClientConfiguration:
+    """The servers of a client's file. `environment` is where `${VAR}` is looked up, `network` what every program is granted.
+
+    Raises Misconfigured for a file that holds no servers at all.
+    """
+    table = _find_table(_parse(text))
+    taken: set[str] = set()
+    servers: list[ImportedServer] = []
+    refused: dict[str, str] = {}
+    for given_name, given in table.items():
+        try:
+            servers.append(_read_server(_name(given_name, taken), given, environment, network=network))
+        except Misconfigured as error:
+            refused[escape(given_name)[:80]] = error.message
+    return ClientConfiguration(tuple(servers), refused)
+
+
+def _parse(text: str) -> object:
+    if len(text.encode("utf-8", "replace")) > MAX_FILE:
+        raise Misconfigured(f"the file is larger than {MAX_FILE // 1024 // 1024} MB")
+    if not text.strip():
+        raise Misconfigured("the file is empty")
+    try:
+        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
+    except RecursionError:
+        raise Misconfigured("the file is nested too deep") from None
+    except ValueError as error:
+        fault = error
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    at = f" in line {fault.lineno}" if isinstance(fault, json.JSONDecodeError) else ""
+    comments = "; comments have to go first" if re.search(r"^\s*//|/\*", text, re.MULTILINE) else ""
+    raise Misconfigured(f"the file is neither JSON nor TOML: {escape(str(getattr(fault, 'msg', fault)))[:200]}{at}{comments}")
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _find_table(document: object) -> Mapping[str, object]:
+    if not isinstance(document, dict):
+        raise Misconfigured("the file should hold an object with `mcpServers`")
+    members = cast("dict[str, object]", document)
+    for name in _TABLES:
+        if name not in members:
+            continue
+        found = members[name]
+        if isinstance(found, dict) and isinstance(cast("dict[str, object]", found).get("servers"), dict):
+            found = cast("dict[str, object]", found)["servers"]
+        if isinstance(found, list):
+            raise Misconfigured(f"`{name}` should be an object, a name for each server, and is a list")
+        if not isinstance(found, dict):
+            raise Misconfigured(f"`{name}` should be an object, a name for each server")
+        if not found:
+            raise Misconfigured(f"`{name}` holds no server")
+        return cast("dict[str, object]", found)
+    if members and all(_is_server(value) for value in members.values()):
+        return members
+    raise Misconfigured("the file holds no servers: neither `mcpServers` (Claude, Cursor) nor `servers` (VS Code) is in it")
+
+
+def _is_server(value: object) -> bool:
+    return isinstance(value, dict) and any(name in value for name in ("command", *_ADDRESSES))
+
+
+def _name(given: str, taken: set[str]) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "-", given.lower()).strip("-")[:28].strip("-")
+    name = plain if plain[:1].isalpha() else f"mcp-{plain}".strip("-")
+    number, unique = 1, name
+    while unique in taken:
+        number += 1
+        unique = f"{name}-{number}"
+    taken.add(unique)
+    return unique
+
+
+def _read_server(name: str, given: object, environment: Mapping[str, str], *, network: bool) -> ImportedServer:
+    if not isinstance(given, dict):
+        raise Misconfigured("it should be an object with `command` or `url`")
+    members = cast("dict[str, Json]", given)
+    if isinstance(members.get("command"), dict):
+        # Zed's older form has `path`, `args` and `env` in there.
+        inner = cast("dict[str, Json]", members["command"])
+        members = {**{key: value for key, value in members.items() if key != "command"}, **inner}
+        members["command"] = members.pop("path", "")
+    keeper = _SecretKeeper(name, environment)
+    address = next((members[each] for each in _ADDRESSES if members.get(each)), None)
+    known = {"command", "args", "headers", "http_headers", "timeout", *_ADDRESSES, *_VARIABLES, *_IGNORED}
+    if strange := sorted(members.keys() - known):
+        raise Misconfigured(f"`{escape(strange[0])[:80]}` is not known here; take it out if the server works without it")
+    settings: dict[str, Json] = {}
+    notes: list[str] = []
+    if address is not None:
+        if members.get("type") == "sse" or members.get("transport") == "sse":
+            raise Misconfigured("it uses the older transport SSE, which MCP has replaced; ask the server for its `/mcp` address")
+        settings["url"] = address
+        headers = _texts(members.get("headers") or members.get("http_headers") or {}, "headers")
+        if headers:
+            settings["headers"] = {key: keeper.keep(key, value, always=True) for key, value in headers.items()}
+    else:
+        words = _words(members)
+        settings["command"], settings["args"] = words[:1], words[1:]
+        given_variables: Json = next((members[each] for each in _VARIABLES if members.get(each)), None)
+        if variables := _texts(given_variables or {}, "env"):
+            settings["env"] = {key: keeper.keep(key, value) for key, value in variables.items()}
+        folders = sorted({place for word in words[1:] if (place := _folder_of(word)) is not None})
+        if folders:
+            settings["folders"] = folders
+            notes.append(f"may read {', '.join(folders)}; `writable` in its settings lets it change files there")
+        if network:
+            settings["network"] = True
+        elif Path(words[0]).name in _PACKAGE_RUNNERS:
+            notes.append(f"`{Path(words[0]).name}` fetches its package from the network; import again with --network to let it")
+    if members.get("cwd") or members.get("envFile"):
+        notes.append("`cwd` and `envFile` are not taken over: it runs in a folder of its own")
+    return ImportedServer(
+        name, check_settings(SourceKind.MCP, settings), keeper.secrets, tuple(sorted(keeper.missing)), tuple(notes)
+    )
+
+
+def _words(members: Mapping[str, Json]) -> list[str]:
+    words = [*_listed(members.get("command", "")), *_listed(members.get("args") or [])]
+    if not all(isinstance(word, str) for word in words):
+        raise Misconfigured("`command` and `args` should be texts")
+    texts = cast("list[str]", words)
+    if not texts or not texts[0].strip():
+        raise Misconfigured("it has neither a `command` nor a `url`")
+    for word, after in zip(texts, [*texts[1:], ""], strict=True):
+        option = _SECRET_OPTION.fullmatch(word)
+        if option is not None and (option.group(2) or (after and not after.startswith("-"))):
+            raise Misconfigured(
+                f"`{escape(word.partition('=')[0])}` gives it a secret on its command line, which everybody on this machine can"
+                " read; give it as a variable in `env`"
+            )
+    return [_expand_home(word) for word in texts]
+
+
+def _listed(value: Json) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else [value]
+
+
+def _expand_home(word: str) -> str:
+    return str(Path(word).expanduser()) if word.startswith("~/") else word
+
+
+def _texts(value: Json, name: str) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        raise Misconfigured(f"`{name}` should be an object of texts")
+    members = cast("dict[str, Json]", value)
+    for key, inner in members.items():
+        if not isinstance(inner, (str, int, float, bool)):
+            raise Misconfigured(f"`{name}.{escape(key)[:80]}` should be a text")
+    return {key: inner if isinstance(inner, str) else json.dumps(inner) for key, inner in members.items()}
+
+
+def _folder_of(word: str) -> str | None:
+    """The folder that an argument names, or that the file which it names lies in."""
+    if not word.startswith("/"):
+        return None
+    path = Path(word)
+    try:
+        return str(path) if path.is_dir() else str(path.parent) if path.is_file() else None
+    except OSError:
+        return None
+
+
+class _SecretKeeper:
+    """Takes secrets out of values, under names that begin with the source's."""
+
+    def __init__(self, source: str, environment: Mapping[str, str]) -> None:
+        self.secrets: dict[str, str] = {}
+        self.missing: set[str] = set()
+        self._source = source
+        self._environment = environment
+
+    def keep(self, name: str, value: str, *, always: bool = False) -> str:
+        """The value as it stands in the settings: itself where it is plainly none, else a reference to a secret."""
+        if value.startswith("${secret:") or value == "":
+            return value
+        references = list(_REFERENCE.finditer(value))
+        if references:
+            return self._resolve(value, references)
+        if not always and _SECRET_NAME.search(name) is None and (_HARMLESS.fullmatch(value) or _is_plain(value)):
+            return value
+        return self._store(name, value)
+
+    def _resolve(self, value: str, references: Iterable[re.Match[str]]) -> str:
+        for reference in references:
+            name = reference.group("name")
+            stored = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{self._source}.{name}")[:64]
+            if reference.group("kind") != "input" and name in self._environment:
+                self.secrets[stored] = self._environment[name]
+            else:
+                self.missing.add(stored)
+            value = value.replace(reference.group(0), f"${{secret:{stored}}}")
+        return value
+
+    def _store(self, name: str, value: str) -> str:
+        stored = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{self._source}.{name}")[:64]
+        scheme = re.match(r"(?i)(bearer|basic|token) +", value)
+        begin = scheme.group(0) if scheme else ""
+        self.secrets[stored] = value.removeprefix(begin)
+        return f"{begin}${{secret:{stored}}}"
+
+
+def _is_plain(value: str) -> bool:
+    """A path, an address without a query or name, or a few words: nothing that somebody made up at random."""
+    if value.startswith("/") or re.fullmatch(r"https?://[A-Za-z0-9.:-]+(/[A-Za-z0-9._-]{0,30}){0,4}/?", value):
+        return True
+    return len(value) <= 16 and not re.search(r"\d.*\d.*\d", value)

@@ -1,0 +1,263 @@
+"""Sources of tools while the gateway runs: added, tried, switched, removed, and what people decide about their tools.
+
+Nothing that a source offers can be called before somebody gave it a category. Authority goes at once: what was withdrawn,
+changed or switched off voids every open snapshot, and questions that wait for it are judged again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.core.canonical import Json
+from gateway.core.effects import escape
+from gateway.core.errors import GatewayError, Misconfigured, NotFound, Refused
+from gateway.core.ledger import (
+    SecretRemoved,
+    SecretStored,
+    SourceAdded,
+    SourceRemoved,
+    SourceSwitched,
+    SourceToolDecided,
+    SourceToolsSeen,
+)
+from gateway.core.sources import (
+    AddedSource,
+    SeenTool,
+    SourceKind,
+    SourceTool,
+    compare,
+    require_secret_name,
+    require_source_name,
+    secrets_named,
+)
+from gateway.core.vocabulary import Category
+from gateway.runtime.ports import Clock, Ledger, SecretSealer, SecretShelf, SourceHost, SourceRecords, SourceState
+
+MAX_SOURCES = 64
+"""Each may be a process of its own."""
+
+MAX_SECRET = 16 * 1024
+"""Characters of one secret: keys of services in PEM are a few thousand."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A source as it is described, as it is now, and its tools."""
+
+    source: AddedSource
+    state: SourceState
+    tools: Sequence[SourceTool]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDecision:
+    """What somebody decides about a tool: the category, None for nobody calls it. `pin` is the definition that they saw."""
+
+    tool: str
+    pin: str
+    category: Category | None
+
+
+class Sources:
+    """Every source that was added on this gateway or is declared in its settings."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        records: SourceRecords,
+        host: SourceHost,
+        sealer: SecretSealer,
+        shelf: SecretShelf,
+        declared: Sequence[AddedSource],
+        clock: Clock,
+        on_withdrawn: Callable[[], None],
+    ) -> None:
+        self._ledger = ledger
+        self._records = records
+        self._host = host
+        self._sealer = sealer
+        self._shelf = shelf
+        self._declared = {source.name: source for source in declared}
+        self._clock = clock
+        self._on_withdrawn = on_withdrawn
+        self._changing = asyncio.Lock()
+
+    async def start(self, *, connect: bool) -> Sequence[str]:
+        """Publish what is known and, with `connect`, begin to connect every source that is on. Gives what is wrong, in words."""
+        complaints = await self._load_secrets()
+        self._host.begin(self._take_offer, self._on_withdrawn, connect=connect)
+        for source in (await self._all()).values():
+            await self._host.attach(source, await self._records.source_tools(source.name))
+            if source.enabled and (why := self._host.state(source.name).why) is not None:
+                complaints.append(f"source `{source.name}`: {why}")
+        return complaints
+
+    # ── looking ──
+
+    async def list(self) -> Sequence[SourceView]:
+        """Every source, by name."""
+        sources = await self._all()
+        return [await self._view(sources[name]) for name in sorted(sources)]
+
+    async def find(self, name: str) -> SourceView:
+        """One source. Raises NotFound."""
+        return await self._view(await self._find(name))
+
+    # ── changing ──
+
+    async def add(
+        self, name: str, kind: SourceKind, settings: Mapping[str, Json], by: str | None, *, missing: bool = False
+    ) -> SourceView:
+        """Add a source and begin to connect it; `missing`: a secret that it names may be stored later.
+
+        Raises Misconfigured, and Refused for a name that is taken.
+        """
+        async with self._changing:
+            sources = await self._all()
+            if require_source_name(name) in sources:
+                raise Refused("nameTaken", f"there is a source `{name}` already; remove it first, or take another name", 409)
+            if len(sources) >= MAX_SOURCES:
+                raise Refused("tooMany", f"a gateway has at most {MAX_SOURCES} sources", 409)
+            checked = self._host.check(kind, settings)
+            if not missing:
+                await self._require_secrets(checked)
+            source = AddedSource(name, kind, checked, added_at=self._clock.now())
+            await self._ledger.append(SourceAdded(source.added_at, by, source))
+            await self._host.attach(source, ())
+        return await self._view(source)
+
+    async def switch(self, name: str, *, enabled: bool, by: str | None) -> SourceView:
+        """Switch a source off, or on again. Raises NotFound, and Refused for one that is declared in the settings file."""
+        async with self._changing:
+            source = self._require_own(await self._find(name))
+            if source.enabled != enabled:
+                await self._ledger.append(SourceSwitched(self._clock.now(), by, name, enabled))
+                source = await self._find(name)
+                await self._host.attach(source, await self._records.source_tools(name))
+        return await self._view(source)
+
+    async def remove(self, name: str, by: str | None) -> None:
+        """Remove a source with every decision about its tools. Raises NotFound and Refused."""
+        async with self._changing:
+            self._require_own(await self._find(name))
+            await self._host.detach(name)
+            await self._ledger.append(SourceRemoved(self._clock.now(), by, name))
+
+    async def probe(self, name: str) -> SourceView:
+        """Connect now and ask what is offered. Raises NotFound."""
+        source = await self._find(name)
+        await self._host.probe(name)
+        return await self._view(source)
+
+    async def decide(self, name: str, decisions: Sequence[ToolDecision], by: str | None) -> SourceView:
+        """Record what somebody decided about tools as they saw them, all of it or nothing.
+
+        Raises NotFound, and Refused when a tool is not what they saw any more.
+        """
+        async with self._changing:
+            source = await self._find(name)
+            known = {each.seen.tool: each for each in await self._records.source_tools(name)}
+            now = self._clock.now()
+            entries: list[SourceToolDecided] = []
+            for decision in decisions:
+                tool = known.get(decision.tool)
+                if tool is None:
+                    raise NotFound(f"`{name}` has no tool `{escape(decision.tool)[:100]}`")
+                seen = tool.pending or tool.seen
+                if seen.pin != decision.pin:
+                    raise Refused("changed", f"`{seen.name}` is not what you looked at any more; look at it again", 409)
+                entries.append(SourceToolDecided(now, by, name, seen, decision.category))
+            await self._ledger.append(*entries)
+            self._host.update(name, await self._records.source_tools(name))
+        return await self._view(source)
+
+    # ── secrets ──
+
+    async def secrets(self) -> Mapping[str, Sequence[str]]:
+        """The names of all stored secrets, and which sources use each. Their values are never shown."""
+        sources = await self._all()
+        used = {name: secrets_named(source.settings) for name, source in sources.items()}
+        return {
+            secret: [name for name in sorted(used) if secret in used[name]]
+            for secret in sorted(await self._records.sealed_secrets())
+        }
+
+    async def store_secret(self, name: str, value: str, by: str | None) -> None:
+        """Store or replace a secret; the sources that use it connect anew. Raises Misconfigured."""
+        require_secret_name(name)
+        if not value or len(value) > MAX_SECRET or not all(each.isprintable() or each in "\n\t" for each in value):
+            raise Misconfigured(f"a secret is 1 to {MAX_SECRET} printable characters")
+        async with self._changing:
+            await self._ledger.append(SecretStored(self._clock.now(), by, name, self._sealer.seal(name, value)))
+            await self._load_secrets()
+            await self._connect_anew(name)
+
+    async def remove_secret(self, name: str, by: str | None) -> None:
+        """Remove a secret; sources that use it cannot connect any more. Raises NotFound."""
+        async with self._changing:
+            if name not in await self._records.sealed_secrets():
+                raise NotFound(f"there is no secret `{escape(name)[:80]}`")
+            await self._ledger.append(SecretRemoved(self._clock.now(), by, name))
+            await self._load_secrets()
+            await self._connect_anew(name)
+
+    # ── inside ──
+
+    async def _take_offer(self, name: str, seen: Sequence[SeenTool]) -> Sequence[SourceTool]:
+        """What is on record about an offer, once what is new about it is on record as well."""
+        known = await self._records.source_tools(name)
+        findings = compare(known, seen)
+        if not findings.new and not findings.changed:
+            return known
+        now = self._clock.now()
+        declared: Mapping[str, Category | None] = self._declared[name].categories if name in self._declared else {}
+        decided = [
+            SourceToolDecided(now, None, name, each, declared[each.tool]) for each in findings.new if each.tool in declared
+        ]
+        await self._ledger.append(SourceToolsSeen(now, name, findings.new, findings.changed), *decided)
+        return await self._records.source_tools(name)
+
+    async def _all(self) -> dict[str, AddedSource]:
+        """By name. What is declared in the settings file stands before what was added under the same name."""
+        return {**{source.name: source for source in await self._records.sources()}, **self._declared}
+
+    async def _find(self, name: str) -> AddedSource:
+        source = (await self._all()).get(name)
+        if source is None:
+            raise NotFound(f"there is no source `{escape(name)[:80]}`; `countersign sources list` shows them")
+        return source
+
+    def _require_own(self, source: AddedSource) -> AddedSource:
+        if source.declared:
+            raise Refused("declared", f"`{source.name}` is declared in countersign.toml; change it there and restart", 409)
+        return source
+
+    async def _view(self, source: AddedSource) -> SourceView:
+        return SourceView(source, self._host.state(source.name), await self._records.source_tools(source.name))
+
+    async def _require_secrets(self, settings: Mapping[str, Json]) -> None:
+        stored = await self._records.sealed_secrets()
+        missing = sorted(secrets_named(settings) - stored.keys())
+        if missing:
+            named = ", ".join(f"`{escape(name)[:80]}`" for name in missing)
+            raise Misconfigured(f"no secret is stored under {named}; `countersign secrets set NAME` stores one")
+
+    async def _load_secrets(self) -> list[str]:
+        """Put every stored secret where drivers find it. Gives those that cannot be read, in words."""
+        values: dict[str, str] = {}
+        complaints: list[str] = []
+        for name, sealed in (await self._records.sealed_secrets()).items():
+            try:
+                values[name] = self._sealer.unseal(name, sealed)
+            except GatewayError as error:
+                complaints.append(error.message)
+        self._shelf.replace(values)
+        return complaints
+
+    async def _connect_anew(self, secret: str) -> None:
+        for source in (await self._all()).values():
+            if secret in secrets_named(source.settings):
+                await self._host.attach(source, await self._records.source_tools(source.name))
