@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import gateway
@@ -11,7 +12,9 @@ from gateway.adapters.inference.factory import ModelChoice
 from gateway.adapters.inference.presets import keys_of
 from gateway.adapters.tools.builtin.passages import TextEmbedder
 from gateway.adapters.tools.builtin.workspace import AuditReader
+from gateway.adapters.tools.declared import read_declared
 from gateway.adapters.tools.sources import ToolsConfig, no_audit
+from gateway.core.sources import AddedSource
 from gateway.core.vocabulary import Tier
 from gateway.sandbox.job import SandboxPreference
 from gateway.server.access import Origins
@@ -34,6 +37,11 @@ def tools_config(settings: Settings, read_audit: AuditReader = no_audit, embedde
         read_audit=read_audit,
         embedder=embedder,
     )
+
+
+def declared_sources(settings: Settings) -> Sequence[AddedSource]:
+    """The sources that the settings declare. Raises Misconfigured."""
+    return read_declared(settings.sources)
 
 
 def model_choice(settings: Settings, origins: Origins) -> ModelChoice:

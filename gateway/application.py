@@ -12,6 +12,7 @@ from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
 from gateway.runtime.sessions import Sessions
+from gateway.runtime.sources import Sources
 from gateway.server.access import Origins
 from gateway.settings import Settings
 
@@ -24,6 +25,7 @@ class Application:
     sessions: Sessions
     passkeys: PasskeyCeremonies
     people: People
+    sources: Sources
     store: Store
     models: ManagedBackend
     metrics: Metrics

@@ -10,6 +10,7 @@ from gateway.core.errors import InvalidParams
 from gateway.core.vocabulary import Label, Profile
 from gateway.server.control import Answerer
 from gateway.settings import Settings
+from gateway.source_commands import source_commands
 
 
 def control_commands(application: Application, settings: Settings, port: int) -> Mapping[str, Answerer]:
@@ -65,6 +66,7 @@ def control_commands(application: Application, settings: Settings, port: int) ->
         "sessions": list_sessions,
         "downgrade": downgrade,
         "allow-questions": allow_questions,
+        **source_commands(application),
     }
 
 

@@ -17,7 +17,7 @@ from gateway import __version__
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.application import Application
 from gateway.background import OnWarmed, expire_sessions, reload_policy, warm_model
-from gateway.bootstrap import PolicyWrapper, build, keep_policy, server_parts
+from gateway.bootstrap import PolicyWrapper, build, keep_policy
 from gateway.commands import control_commands
 from gateway.draining import drain
 from gateway.greeting import greeting_for
@@ -27,6 +27,9 @@ from gateway.server.control import SOCKET_NAME, ControlSocket
 from gateway.server.listener import listener
 from gateway.server.running import AsgiApp, Server, serving_beside
 from gateway.settings import Settings
+from gateway.web_server import server_parts
+
+_log = logging.getLogger(__name__)
 
 
 def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
@@ -87,6 +90,8 @@ async def lifespan(
     unknown = await application.gateway.start(__version__)
     if unknown:
         click.echo(f"{unknown} calls were running when the gateway last stopped; their outcome is unknown.", err=True)
+    for complaint in await application.sources.start(connect=True):
+        _log.warning("%s", complaint)
     await application.models.start()
     application.gateway.tasks.spawn(warm_model(application, on_warmed))
     application.gateway.tasks.spawn(expire_sessions(application))

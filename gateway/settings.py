@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
@@ -57,6 +57,9 @@ class Settings(BaseSettings):
     builtin_tools: bool = Field(True, description="whether the built-in tools are offered")
     tools_modules: tuple[ModuleName, ...] = Field((), description="Python modules with further tools")
     tool_files: tuple[File, ...] = Field((), description="JSON files that describe programs as tools")
+    sources: dict[str, dict[str, Any]] = Field(
+        {}, description="MCP servers, HTTP APIs and databases whose tools are offered: `[sources.NAME]` tables, see docs/TOOLS.md"
+    )
     tool_timeout: float = Field(
         DEFAULT_TOOL_TIMEOUT, gt=0, le=3600, description="how long a program may run unless its file says"
     )

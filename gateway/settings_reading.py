@@ -39,6 +39,7 @@ OPTIONS: Final = {
 _RIGHT: Final = {
     "bool_parsing": "`true` or `false`",
     "bool_type": "`true` or `false`",
+    "dict_type": "a table, like `[sources.name]`",
     "float_parsing": "a number",
     "float_type": "a number",
     "int_from_float": "a whole number",
@@ -54,7 +55,11 @@ _RIGHT: Final = {
 }
 """What would be right, where pydantic's own words are about its types."""
 
-_UNSHOWN: Final = {"model_url", *(name for name, field in Settings.model_fields.items() if isinstance(field.default, SecretStr))}
+_UNSHOWN: Final = {
+    "model_url",
+    "sources",
+    *(name for name, field in Settings.model_fields.items() if isinstance(field.default, SecretStr)),
+}
 """Settings that are, or may hold, a secret."""
 
 

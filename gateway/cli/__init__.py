@@ -17,6 +17,8 @@ COMMANDS: Final = {
     "agent": ("gateway.cli.agent", "Talk to an agent in the terminal."),
     "enrol": ("gateway.cli.enrol", "Print a one-time link with which a person registers their first passkey."),
     "people": ("gateway.cli.people", "List people, change their profile, remove them."),
+    "sources": ("gateway.cli.sources", "Add MCP servers, HTTP APIs and databases, and decide about their tools."),
+    "secrets": ("gateway.cli.secrets", "Store tokens and passwords for sources."),
     "session": ("gateway.cli.session", "List the agent sessions of the running gateway, and lower what one may do."),
     "smoke": ("gateway.cli.smoke", "Try every decision once, on a throw-away gateway."),
     "doctor": ("gateway.cli.doctor", "Say what is missing or wrong on this machine, and what to do about it."),

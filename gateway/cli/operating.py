@@ -20,4 +20,5 @@ async def operate(settings: Settings, command: str, **asked: Json) -> Json:
     if answer is not None:
         return answer
     async with build(settings, Metrics(), port=settings.port) as application:
+        await application.sources.start(connect=False)
         return await control_commands(application, settings, settings.port)[command](question)

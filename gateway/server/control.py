@@ -22,8 +22,14 @@ from gateway.core.errors import GatewayError
 SOCKET_NAME = "control.sock"
 """In the state folder."""
 
-LINE_LIMIT = 64 * 1024
+LINE_LIMIT = 16 * 1024 * 1024
+"""Bytes: a list of thousands of tools, or an API's whole description."""
+
 SECONDS = 10.0
+"""For a command to arrive."""
+
+ANSWER_SECONDS = 90.0
+"""For its answer: a source may need a minute until it says what it offers."""
 
 Answerer = Callable[[Mapping[str, Json]], Awaitable[Json]]
 
@@ -58,7 +64,9 @@ class ControlSocket:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(SECONDS):
-                writer.write(orjson.dumps(await self._answer(await reader.readline())) + b"\n")
+                line = await reader.readline()
+            async with asyncio.timeout(ANSWER_SECONDS):
+                writer.write(orjson.dumps(await self._answer(line)) + b"\n")
                 await writer.drain()
         except (TimeoutError, OSError, ValueError):
             _log.debug("a control connection went away")
@@ -91,7 +99,7 @@ async def ask_gateway(path: Path, command: Mapping[str, Json]) -> Json | None:
             return None
         raise GatewayError(f"the running gateway cannot be reached: {error.strerror}") from None
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(ANSWER_SECONDS):
             writer.write(orjson.dumps(command) + b"\n")
             await writer.drain()
             answer = parse(await reader.readline())

@@ -111,6 +111,10 @@ FIELDS = [
     env("tool_files", "tools.json", 'a list, like `["name"]`'),
     env("tool_files", '["nowhere.json"]', "an existing file"),
     toml("tool_files", '["a-folder"]', "an existing file"),
+    env("sources", "notes", "a table, like `[sources.name]`"),
+    env("sources", "[1]", "a table, like `[sources.name]`"),
+    toml("sources", '"notes"', "a table, like `[sources.name]`"),
+    toml("sources", "{notes = 5}", "a table, like `[sources.name]`"),
     *seconds("tool_timeout", "3600"),
     env("sandbox", "docker", "'auto', 'bubblewrap' or 'landlock'"),
     toml("sandbox", "[]", "'auto', 'bubblewrap' or 'landlock'"),
@@ -216,6 +220,12 @@ LATER = [
     Wrong("`unread`", "unread.py:2: SyntaxError", {"COUNTERSIGN_TOOLS_MODULES": '["unread"]'}),
     Wrong("`absent`", "No module named 'absent'", {"COUNTERSIGN_TOOLS_MODULES": '["absent"]'}),
     Wrong("`a_file`", "declares no tools", {"COUNTERSIGN_TOOLS_MODULES": '["a_file"]'}),
+    Wrong("`[sources.Notes]`", "lower-case letters", {"COUNTERSIGN_SOURCES": '{"Notes": {"kind": "mcp"}}'}),
+    Wrong("`[sources.notes]`", "`mcp`, `http`, `sql`", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "ftp"}}'}),
+    Wrong("`[sources.notes]`", "true or false", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "enabled": 1}}'}),
+    Wrong("`[sources.notes]`", "`tools` gives tools", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "tools": 1}}'}),
+    Wrong("`[sources.notes]`", "no category", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "tools": {"a": "all"}}}'}),
+    Wrong("`[sources.notes]`", "no label", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "labels": ["secret"]}}'}),
 ]
 
 

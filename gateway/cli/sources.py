@@ -1,0 +1,316 @@
+"""`countersign sources`: MCP servers, HTTP APIs and databases as sources of tools."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+import click
+
+from gateway.cli.operating import operate
+from gateway.core.canonical import Json
+from gateway.core.errors import GatewayError, Misconfigured
+from gateway.core.vocabulary import Category
+from gateway.settings_reading import load_settings
+
+if TYPE_CHECKING:
+    from gateway.adapters.tools.client_configurations import ImportedServer
+
+Described = Mapping[str, Json]
+
+_MARKS: Final = {"proposed": "?", "inUse": "✓", "keptOut": "✗", "quarantined": "!"}
+
+_state = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway.")
+_place = click.Path(path_type=Path, exists=True)
+_file = click.Path(path_type=Path, exists=True, dir_okay=False)
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_categories = click.Choice([*(category.value for category in Category), "forbidden"])
+
+
+@click.group()
+def sources() -> None:
+    """Add MCP servers, HTTP APIs and databases, and decide about their tools.
+
+    A new tool cannot be called before somebody gave it a category with `pin`, or on the console. Works beside a running gateway
+    and without one.
+    """
+
+
+@sources.command("list")
+@_state
+@_as_json
+def list_sources(state: Path | None, as_json: bool) -> None:
+    """Print every source, how it is, and its tools: `?` undecided, `✓` in use, `✗` kept out, `!` changed since."""
+    listed = cast("Sequence[Described]", _ask(state, "sources"))
+    if as_json:
+        click.echo(json.dumps(listed, ensure_ascii=False, indent=2))
+        return
+    if not listed:
+        click.echo("No source was added yet: `countersign sources add --help` and `countersign sources import --help` say how.")
+    for source in listed:
+        _print_source(source)
+
+
+@sources.command("add")
+@click.argument("name")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--url", help="Address of an MCP server, such as https://tools.example.com/mcp.")
+@click.option(
+    "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Sent to --url or --openapi; may hold ${secret:NAME}."
+)
+@click.option("--env", multiple=True, metavar="NAME=VALUE", help="For the program; may hold ${secret:NAME}.")
+@click.option("--folder", "folders", multiple=True, type=_place, help="What the program may read.")
+@click.option("--writable", multiple=True, type=_place, help="What the program may change.")
+@click.option("--network", is_flag=True, help="Let the program reach the network.")
+@click.option("--openapi", type=_file, help="OpenAPI 3 document of an HTTP API.")
+@click.option("--base-url", help="Address of the HTTP API.")
+@click.option("--sql", metavar="URL", help="Database, such as sqlite:////data/shop.db; a password goes in as ${secret:NAME}.")
+@click.option("--role", type=click.Choice(["query", "change"]), help="What may be done in the database; `query` if not said.")
+@click.option("--label", "labels", multiple=True, metavar="LABEL", help="Of every result, such as label:confidential.")
+@click.option("--settings", "further", metavar="JSON", help="Further settings of that kind; docs/TOOLS.md lists them.")
+@_state
+@_as_json
+def add(name: str, command: tuple[str, ...], state: Path | None, as_json: bool, **options: object) -> None:
+    """Add a source under NAME and ask what it offers.
+
+    \b
+    An MCP server that is a program:  countersign sources add time -- uvx mcp-server-time
+    One with an address:              countersign sources add tickets --url https://tickets.example.com/mcp
+    An HTTP API:                      countersign sources add shop --openapi shop.yaml --base-url https://shop.example.com
+    A database:                       countersign sources add orders --sql sqlite:////data/orders.db
+    """
+    kind, settings = _read_options(command, options)
+    _ask(state, "source-add", name=name, kind=kind, settings=settings)
+    _test(state, name, as_json=as_json)
+
+
+@sources.command("import")
+@click.argument("file", type=_file)
+@click.option("--network", is_flag=True, help="Let every imported program reach the network; `npx` and `uvx` need that.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be added.")
+@_state
+def import_file(file: Path, network: bool, dry_run: bool, state: Path | None) -> None:
+    """Add the MCP servers of another client's configuration: Claude, Cursor, Windsurf, VS Code, Zed, Gemini, Codex.
+
+    FILE stays as it is. Tokens in it are moved into the secret store of this gateway; delete them in FILE yourself if the other
+    client is not used any more. What FILE allows without asking is not taken over.
+    """
+    from gateway.adapters.tools.client_configurations import read_client_configuration
+
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise Misconfigured(f"`{file.name}` cannot be read as UTF-8 text") from None
+    try:
+        found = read_client_configuration(text, os.environ, network=network)
+    except Misconfigured as error:
+        raise Misconfigured(f"`{file.name}`: {error.message}") from None
+    failed = dict(found.refused)
+    for server in found.servers:
+        if not dry_run:
+            try:
+                _import_server(server, state)
+            except GatewayError as error:
+                failed[server.name] = error.message
+                continue
+        _print_import(server, dry_run=dry_run)
+    for name, why in failed.items():
+        click.echo(f"✗ {name}: {why}", err=True)
+    if failed:
+        raise click.exceptions.Exit(1)
+    if not dry_run:
+        click.echo("Nothing of them can be called yet. `countersign sources test NAME` shows what each offers.")
+
+
+@sources.command("test")
+@click.argument("name")
+@_state
+@_as_json
+def test(name: str, state: Path | None, as_json: bool) -> None:
+    """Connect to NAME now and print what it offers. Exits with 1 when it cannot be reached."""
+    _test(state, name, as_json=as_json)
+
+
+@sources.command("pin")
+@click.argument("name")
+@click.argument("tool", required=False)
+@click.argument("category", required=False, type=_categories)
+@click.option("--proposed", is_flag=True, help="Give every undecided tool the category that is proposed for it.")
+@click.option("--yes", is_flag=True, help="With --proposed: do not ask.")
+@_state
+@_as_json
+def pin(name: str, tool: str | None, category: str | None, proposed: bool, yes: bool, state: Path | None, as_json: bool) -> None:
+    """Let TOOL of NAME be called as CATEGORY, exactly as it is defined now; `forbidden` keeps it out.
+
+    The policy decides by the category whether a call runs, asks, or needs a passkey. A tool whose definition changes later is
+    in quarantine until it is pinned again.
+    """
+    if proposed == (tool is not None) or (tool is None) != (category is None):
+        raise click.UsageError("say TOOL and CATEGORY, or --proposed")
+    if proposed and not yes:
+        described = next((each for each in cast("Sequence[Described]", _ask(state, "sources")) if each["name"] == name), None)
+        if described is not None:
+            _print_source(described)
+        click.confirm("Let every undecided tool be called as what is proposed?", abort=True)
+    categories = {} if tool is None else {tool: category}
+    described = cast("Described", _ask(state, "source-pin", name=name, categories=categories, proposed=proposed))
+    _show(described, as_json=as_json)
+
+
+@sources.command("disable")
+@click.argument("name")
+@_state
+def disable(name: str, state: Path | None) -> None:
+    """Switch NAME off: its tools go at once, and what was decided about them is kept."""
+    _ask(state, "source-switch", name=name, enabled=False)
+    click.echo(f"{name} is switched off.")
+
+
+@sources.command("enable")
+@click.argument("name")
+@_state
+def enable(name: str, state: Path | None) -> None:
+    """Switch NAME on again."""
+    _ask(state, "source-switch", name=name, enabled=True)
+    click.echo(f"{name} is switched on.")
+
+
+@sources.command("remove")
+@click.argument("name")
+@_state
+def remove(name: str, state: Path | None) -> None:
+    """Remove NAME and everything that was decided about its tools. Its secrets stay; `countersign secrets remove` removes one."""
+    _ask(state, "source-remove", name=name)
+    click.echo(f"{name} was removed.")
+
+
+@sources.command("export")
+@click.argument("name", required=False)
+@_state
+def export(name: str | None, state: Path | None) -> None:
+    """Print NAME, or every source, as tables for countersign.toml, with what was decided. Secrets are only named."""
+    asked: dict[str, Json] = {} if name is None else {"name": name}
+    click.echo(cast("Mapping[str, str]", _ask(state, "source-export", **asked))["toml"], nl=False)
+
+
+# ── inside ──
+
+
+def _ask(state: Path | None, command: str, **asked: Json) -> Json:
+    return asyncio.run(operate(load_settings(state=state), command, **asked))
+
+
+def _test(state: Path | None, name: str, *, as_json: bool) -> None:
+    described = cast("Described", _ask(state, "source-test", name=name))
+    _show(described, as_json=as_json)
+    if described["state"] != "ready":
+        raise click.exceptions.Exit(1)
+
+
+def _show(described: Described, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(described, ensure_ascii=False, indent=2))
+    else:
+        _print_source(described)
+
+
+def _print_source(source: Described) -> None:
+    version = f" {source['version']}" if source["version"] else ""
+    where = ", declared in countersign.toml" if source["declared"] else ""
+    condition = "off" if not source["enabled"] else str(source["state"])
+    click.echo(f"{source['name']}  {source['kind']}{version}, {condition}{where}")
+    if source["why"]:
+        click.echo(f"  {source['why']}")
+    width = max((len(str(tool["name"])) for tool in source["tools"]), default=0)
+    for tool in source["tools"]:
+        category = tool["category"] or f"{tool['proposed']} proposed" + (f" ({tool['because']})" if tool["because"] else "")
+        if tool["standing"] == "keptOut":
+            category = "forbidden"
+        if tool["standing"] == "quarantined":
+            category = f"{tool['category']}, changed since; look at it and pin it again"
+        gone = "" if tool["offered"] else ", not offered any more"
+        click.echo(f"  {_MARKS[tool['standing']]} {tool['name']:<{width}}  {category}{gone}")
+    for name, why in source["refused"].items():
+        click.echo(f"  ✗ {name}: {why}")
+
+
+def _import_server(server: ImportedServer, state: Path | None) -> None:
+    for secret, value in server.secrets.items():
+        _ask(state, "secret-set", name=secret, value=value)
+    _ask(state, "source-add", name=server.name, kind="mcp", settings=dict(server.settings), missing=True)
+
+
+def _print_import(server: ImportedServer, *, dry_run: bool) -> None:
+    click.echo(f"{'would add' if dry_run else 'added'} {server.name}")
+    for secret in server.secrets:
+        click.echo(f"  {secret} {'would be' if dry_run else 'is'} kept as a secret")
+    for secret in server.missing:
+        click.echo(f"  needs the secret {secret}: `countersign secrets set {secret}`")
+    for note in server.notes:
+        click.echo(f"  {note}")
+
+
+def _read_options(command: tuple[str, ...], options: Mapping[str, object]) -> tuple[str, dict[str, Json]]:
+    """The kind and the settings that the options describe."""
+    kinds = [
+        kind
+        for kind, said in (
+            ("mcp", bool(command) or bool(options["url"])),
+            ("http", bool(options["openapi"]) or bool(options["base_url"])),
+            ("sql", bool(options["sql"])),
+        )
+        if said
+    ]
+    if len(kinds) != 1:
+        raise click.UsageError("say one of: a program after `--`, --url, --openapi with --base-url, --sql")
+    settings: dict[str, Json] = {}
+    match kinds[0]:
+        case "mcp" if command:
+            settings |= {"command": [command[0]], "args": list(command[1:])}
+            settings |= {"env": _pairs(options["env"], "=")} if options["env"] else {}
+            settings |= {"folders": _paths(options["folders"])} if options["folders"] else {}
+            settings |= {"writable": _paths(options["writable"])} if options["writable"] else {}
+            settings |= {"network": True} if options["network"] else {}
+        case "mcp":
+            settings |= {"url": options["url"]}
+        case "http":
+            settings |= {"document": str(cast("Path", options["openapi"]).absolute())} if options["openapi"] else {}
+            settings |= {"base_url": options["base_url"]} if options["base_url"] else {}
+        case _:
+            settings |= {"url": options["sql"]}
+            settings |= {"role": options["role"]} if options["role"] else {}
+    if options["headers"]:
+        settings["headers"] = _pairs(options["headers"], ":")
+    if options["labels"]:
+        settings["labels"] = list(cast("tuple[str, ...]", options["labels"]))
+    if options["further"]:
+        settings |= _read_json(str(options["further"]))
+    return kinds[0], settings
+
+
+def _pairs(given: object, mark: str) -> dict[str, Json]:
+    pairs: dict[str, Json] = {}
+    for pair in cast("tuple[str, ...]", given):
+        name, found, value = pair.partition(mark)
+        if not found:
+            raise click.UsageError(f"`{name}` should be NAME{mark}VALUE")
+        pairs[name.strip()] = value.strip() if mark == ":" else value
+    return pairs
+
+
+def _paths(given: object) -> list[Json]:
+    return [str(path.resolve()) for path in cast("tuple[Path, ...]", given)]
+
+
+def _read_json(text: str) -> dict[str, Json]:
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        raise click.UsageError("--settings should be a JSON object") from None
+    if not isinstance(read, dict):
+        raise click.UsageError("--settings should be a JSON object")
+    return cast("dict[str, Json]", read)

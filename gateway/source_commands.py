@@ -1,0 +1,132 @@
+"""What a running gateway does about sources of tools for other commands of this machine, over its control socket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from gateway.adapters.tools.declared import read_categories, write_declared
+from gateway.application import Application
+from gateway.core.canonical import Json
+from gateway.core.errors import InvalidParams
+from gateway.core.sources import SourceKind, SourceTool, Standing
+from gateway.runtime.sources import SourceView, ToolDecision
+from gateway.server.control import Answerer
+
+
+def source_commands(application: Application) -> Mapping[str, Answerer]:
+    """Each command and the function that answers it."""
+    sources = application.sources
+
+    async def list_sources(_asked: Mapping[str, Json]) -> Json:
+        return [describe_source(view) for view in await sources.list()]
+
+    async def add(asked: Mapping[str, Json]) -> Json:
+        try:
+            kind = SourceKind(str(asked.get("kind", "")))
+        except ValueError:
+            raise InvalidParams(f"`kind` is one of {', '.join(SourceKind)}") from None
+        settings = asked.get("settings", {})
+        if not isinstance(settings, dict):
+            raise InvalidParams("`settings` is an object")
+        missing = asked.get("missing") is True
+        return describe_source(await sources.add(_name(asked), kind, cast("Mapping[str, Json]", settings), None, missing=missing))
+
+    async def test(asked: Mapping[str, Json]) -> Json:
+        return describe_source(await sources.probe(_name(asked)))
+
+    async def switch(asked: Mapping[str, Json]) -> Json:
+        return describe_source(await sources.switch(_name(asked), enabled=asked.get("enabled") is True, by=None))
+
+    async def remove(asked: Mapping[str, Json]) -> Json:
+        await sources.remove(_name(asked), None)
+        return {}
+
+    async def pin(asked: Mapping[str, Json]) -> Json:
+        """`categories` by a tool's own or published name; `proposed`: everything undecided gets what was proposed."""
+        view = await sources.find(_name(asked))
+        decisions = _decisions(view, asked)
+        if not decisions:
+            return describe_source(view)
+        return describe_source(await sources.decide(view.source.name, decisions, None))
+
+    async def export(asked: Mapping[str, Json]) -> Json:
+        views = await sources.list() if asked.get("name") is None else [await sources.find(_name(asked))]
+        return {"toml": write_declared([(view.source, view.tools) for view in views])}
+
+    async def list_secrets(_asked: Mapping[str, Json]) -> Json:
+        return [{"name": name, "sources": list(used)} for name, used in (await sources.secrets()).items()]
+
+    async def store_secret(asked: Mapping[str, Json]) -> Json:
+        await sources.store_secret(_name(asked), str(asked.get("value", "")), None)
+        return {}
+
+    async def remove_secret(asked: Mapping[str, Json]) -> Json:
+        await sources.remove_secret(_name(asked), None)
+        return {}
+
+    return {
+        "sources": list_sources,
+        "source-add": add,
+        "source-test": test,
+        "source-switch": switch,
+        "source-remove": remove,
+        "source-pin": pin,
+        "source-export": export,
+        "secrets": list_secrets,
+        "secret-set": store_secret,
+        "secret-remove": remove_secret,
+    }
+
+
+def describe_source(view: SourceView) -> dict[str, Json]:
+    """A source as JSON, for the command line."""
+    source, state = view.source, view.state
+    return {
+        "name": source.name,
+        "kind": source.kind.value,
+        "enabled": source.enabled,
+        "declared": source.declared,
+        "settings": dict(source.settings),
+        "state": state.phase.value,
+        "why": state.why,
+        "version": state.version,
+        "refused": dict(state.refused),
+        "tools": [_describe_tool(tool, state.offered) for tool in view.tools],
+    }
+
+
+def _describe_tool(tool: SourceTool, offered: frozenset[str] | None) -> dict[str, Json]:
+    now = tool.pending or tool.seen
+    return {
+        "tool": now.tool,
+        "name": now.name,
+        "standing": tool.standing.value,
+        "category": None if tool.category is None else tool.category.value,
+        "proposed": now.definition["proposed"],
+        "because": now.definition["because"],
+        "description": now.definition["description"],
+        "pin": now.pin,
+        "offered": offered is None or now.tool in offered,
+    }
+
+
+def _decisions(view: SourceView, asked: Mapping[str, Json]) -> Sequence[ToolDecision]:
+    categories = read_categories(asked.get("categories", {}))
+    decisions: list[ToolDecision] = []
+    for named, category in categories.items():
+        tool = next((each for each in view.tools if named in (each.seen.tool, each.seen.name)), None)
+        if tool is None:
+            known = ", ".join(each.seen.tool for each in view.tools[:20]) or "none yet; `countersign sources test` asks for them"
+            raise InvalidParams(f"`{view.source.name}` has no tool `{named[:100]}`; its tools are {known}")
+        now = tool.pending or tool.seen
+        decisions.append(ToolDecision(now.tool, now.pin, category))
+    if asked.get("proposed") is True:
+        proposals = [tool for tool in view.tools if tool.standing is Standing.PROPOSED and tool.seen.tool not in categories]
+        read = read_categories({tool.seen.tool: tool.seen.definition["proposed"] for tool in proposals})
+        decisions += [ToolDecision(tool.seen.tool, tool.seen.pin, read[tool.seen.tool]) for tool in proposals]
+    return decisions
+
+
+def _name(asked: Mapping[str, Json]) -> str:
+    return str(asked.get("name", ""))

@@ -1,0 +1,55 @@
+"""What the HTTP and WebSocket server of a wired gateway is made of."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
+from gateway.adapters.storage.inspection import verify_stored_log
+from gateway.application import Application
+from gateway.server.access import Access, Site
+from gateway.server.assets import WebApp
+from gateway.server.methods.agent import AgentMethods
+from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.verification import AuditVerifier
+from gateway.server.parts import ServerParts
+from gateway.server.websocket import agent_socket, console_socket
+from gateway.settings import Settings
+
+COOKIE_KEY: Final = "cookies.key"
+"""In the state folder."""
+
+
+def server_parts(application: Application, settings: Settings) -> ServerParts:
+    """What the HTTP and WebSocket server is made of. Raises Misconfigured without the built web apps."""
+    gateway, origins = application.gateway, application.origins
+    access = Access(
+        origins=origins,
+        sessions=application.sessions,
+        inference=gateway.inference,
+        signer=ItsdangerousSigner(read_key(settings.state / COOKIE_KEY)),
+        metrics_token=settings.metrics_token.get_secret_value() or None,
+    )
+    web = settings.web_folder
+    agent_methods = AgentMethods(gateway, agent_origin=origins.agent, console_origin=origins.console)
+    verifier = AuditVerifier(partial(verify_stored_log, settings.state))
+    console_methods = ConsoleMethods(gateway, application.passkeys, verifier, agent_origin=origins.agent)
+    return ServerParts(
+        access=access,
+        passkeys=application.passkeys,
+        inference=gateway.inference,
+        records=application.store.records,
+        toolbox=gateway.ports.toolbox,
+        entropy=gateway.ports.entropy,
+        metrics=application.metrics,
+        shell=WebApp.load(web / "shell"),
+        console=WebApp.load(web / "console"),
+        admission=gateway.admission,
+        agent_socket=agent_socket(
+            gateway, agent_methods, host=origins.host(Site.AGENT), origin=origins.agent, recognise=access.agent
+        ),
+        console_socket=console_socket(
+            gateway, console_methods, host=origins.host(Site.CONSOLE), origin=origins.console, recognise=access.console
+        ),
+    )
