@@ -69,7 +69,7 @@ class BubblewrapSandbox:
         return running.run(job, cancelled, self.host, build_plan=self._build_plan, read_status=read_status)
 
     def _build_plan(self, job: Job, descriptors: JobDescriptors, folder: int, user: JobUser | None) -> dict[str, Any]:
-        opened = [folder, *(descriptors.open(path) for path in job.readable)]
+        opened = [folder, *(descriptors.open(path) for path in (*job.writable, *job.readable))]
         rules = seccomp.rules_for(
             Mechanism.BUBBLEWRAP, network=job.network, listening=job.listening, shared=user is not None, landlock=0
         )
@@ -110,8 +110,10 @@ class BubblewrapSandbox:
         yield from ("--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
         for place in ("/tmp", "/dev/shm"):  # noqa: S108 # its own, and gone with it
             yield from ("--size", str(min(TMP_MOST, job.limits.memory_bytes // TMP_SHARE)), "--perms", "1777", "--tmpfs", place)
-        for number, path in enumerate((job.folder, *job.readable)):
-            kind = "--bind" if number == 0 else "--ro-bind"
+        places = enumerate((job.folder, *job.writable, *job.readable))
+        # Outer folders first: what is mounted later hides what lies beneath it.
+        for number, path in sorted(places, key=lambda place: len(place[1].parts)):
+            kind = "--bind" if number <= len(job.writable) else "--ro-bind"
             if staged:
                 # Root opened it; the user that bubblewrap runs as may not reach its path.
                 yield from (kind, f"{_STAGING}/{number}", str(path))

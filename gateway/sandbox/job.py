@@ -6,6 +6,7 @@ That depends on the operator and the machine.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -64,18 +65,35 @@ class JobLimits:
     """Between two looks at what all processes take together."""
 
 
+class JobStreams:
+    """Open descriptors that a job gets as its stdin, stdout and stderr, in place of what is read and kept of them.
+
+    They belong to the job from then on: whoever runs it closes them once it has them, and also where it is not started.
+    """
+
+    def __init__(self, stdin: int, stdout: int, stderr: int) -> None:
+        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self._open = [stdin, stdout, stderr]
+
+    def close(self) -> None:
+        """Close them in this process; once more does nothing."""
+        while self._open:
+            os.close(self._open.pop())
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One program to run. `command[0]` is looked up on the PATH of `environment`, which is the whole environment.
 
-    `folder` is where it starts and the only place it may write to; `readable` are further paths it may read. stdin is `stdin`
-    and then its end. All paths are absolute.
+    `folder` is where it starts and the only place it may write to beside those in `writable`; `readable` are further paths it
+    may read. stdin is `stdin` and then its end. All paths are absolute.
     """
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
     folder: Path
     readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
     network: bool = False
     limits: JobLimits = field(default_factory=JobLimits)
     timeout_seconds: float = 30.0
@@ -87,6 +105,8 @@ class Job:
     """Added to this process's own, up to 19."""
     output: Callable[[bytes], None] | None = None
     """Is given what the job writes to stdout and stderr, as it comes, in the thread that runs it; the result has none of it."""
+    streams: JobStreams | None = None
+    """What it has in place of `stdin` and of the streams of its result, which are empty then."""
     identities: Mapping[Path, FolderIdentity | None] = field(default_factory=dict[Path, "FolderIdentity | None"])
     """Which folder each of these paths must still lead to. The job is not started where another one is there, nor at None."""
 

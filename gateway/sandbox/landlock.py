@@ -47,6 +47,7 @@ class LandlockSandbox:
             landlock=self.version,
         )
         readable = [(descriptors.open(path), READ) for path in job.readable]
+        writable = [(descriptors.open(path), WRITE) for path in job.writable]
         machine = (
             machine_paths.PROGRAMS
             + machine_paths.CONFIGURATION
@@ -70,7 +71,7 @@ class LandlockSandbox:
                 "version": self.version,
                 "network": job.network,
                 "paths": paths,
-                "opened": [(folder, WRITE | (LandlockAccess.MAKE_SOCK if job.listening else 0)), *readable],
+                "opened": [(folder, WRITE | (LandlockAccess.MAKE_SOCK if job.listening else 0)), *writable, *readable],
             },
             "filter": seccomp.assemble(rules, platform.machine()),
             "argv": job.encoded_command,

@@ -126,18 +126,27 @@ def run(
     read_status: Callable[[bytes], ExitStatus],
 ) -> JobResult:
     """Run `job` to its end and leave nothing of it. Raises SandboxError when it could not be confined."""
-    if machine_paths.find_overlap((job.folder, *job.readable), host.private):
-        raise SandboxError("the folder of this program would show it the gateway's own state")
-    with host.uids.acquire() as user, JobDescriptors(job.identities) as descriptors:
-        folder = descriptors.open(job.folder)
-        if user is not None:
-            try:
-                share_with_group(folder, user.gid)
-            except OSError as error:
-                _log.warning("%s cannot be shared with group %d: %s", job.folder, user.gid, error)
-                raise SandboxError("the folder of this program cannot be made writable for it") from None
-        plan = build_plan(job, descriptors, folder, user)
-        return _start(plan, job, descriptors, host, ResourceMonitor(job.limits, folder), cancelled, read_status)
+    try:
+        if machine_paths.find_overlap((job.folder, *job.writable, *job.readable), host.private):
+            raise SandboxError("the folder of this program would show it the gateway's own state")
+        with host.uids.acquire() as user, JobDescriptors(job.identities) as descriptors:
+            folder = descriptors.open(job.folder)
+            if user is not None:
+                for path in (job.folder, *job.writable):
+                    _share(folder if path == job.folder else descriptors.open(path), path, user)
+            plan = build_plan(job, descriptors, folder, user)
+            return _start(plan, job, descriptors, host, ResourceMonitor(job.limits, folder), cancelled, read_status)
+    finally:
+        if job.streams is not None:
+            job.streams.close()
+
+
+def _share(folder: int, path: Path, user: JobUser) -> None:
+    try:
+        share_with_group(folder, user.gid)
+    except OSError as error:
+        _log.warning("%s cannot be shared with group %d: %s", path, user.gid, error)
+        raise SandboxError("the folder of this program cannot be made writable for it") from None
 
 
 def _start(
@@ -155,11 +164,12 @@ def _start(
         try:
             plan_file = descriptors.add_file(marshal.dumps({**plan, "status": write_end, "parent": os.getpid()}, _MARSHAL))
             stdin = descriptors.add_file(job.stdin) if job.stdin else subprocess.DEVNULL
+            given = job.streams
             process = subprocess.Popen(  # noqa: S603 # this process's own interpreter and program
                 [host.interpreter, "-I", "-S", "-c", BOOT, host.launcher, str(plan_file)],
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdin=stdin if given is None else given.stdin,
+                stdout=subprocess.PIPE if given is None else given.stdout,
+                stderr=subprocess.PIPE if given is None else given.stderr,
                 env={},
                 cwd="/",
                 pass_fds=(*descriptors.passed, write_end),
@@ -170,6 +180,9 @@ def _start(
             raise SandboxError("no program can be started now") from None
         finally:
             os.close(write_end)
+        if given is not None:
+            # Whoever reads at the other ends must see the end of what the job writes.
+            given.close()
         supervisor = ProcessSupervisor(process, status, monitor, cancelled, began + job.timeout_seconds, plan["skip"], job.output)
         try:
             end = supervisor.wait()

@@ -65,9 +65,9 @@ class ProcessSupervisor:
         self._deadline = deadline
         self._skip = skip
         self._selector = selectors.DefaultSelector()
-        assert process.stdout is not None
-        assert process.stderr is not None
         for source, stream in ((process.stdout, self.out), (process.stderr, self.err)):
+            if source is None:
+                continue  # the job has a descriptor of its starter's
             self._selector.register(source.fileno(), selectors.EVENT_READ, stream.append if output is None else output)
         self._selector.register(status, selectors.EVENT_READ, self.status_output.extend)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandbox.job import OUTPUT_CAP, Job, JobEnd, SandboxError
+from gateway.sandbox.job import OUTPUT_CAP, Job, JobEnd, JobStreams, SandboxError
 from gateway.sandbox.opening import HeldFolder
 from tests.sandbox.conftest import ENVIRONMENT, ROOT, TrialHost, find_python
 from tests.sandbox.processes import WAIT_SECONDS
@@ -72,6 +72,53 @@ def test_no_variable_of_a_job_reaches_what_builds_its_sandbox(host: TrialHost) -
 def test_stdin_is_what_the_job_names_and_then_its_end(host: TrialHost) -> None:
     assert host.run("cat", stdin=b"given").stdout == b"given"
     assert host.run("cat").stdout == b""
+
+
+def test_a_job_can_have_the_descriptors_of_its_starter_in_place_of_kept_streams(host: TrialHost) -> None:
+    ends = [os.pipe() for _ in range(3)]
+    (read_in, write_in), (read_out, write_out), (read_err, write_err) = ends
+    os.write(write_in, b"asked")
+    os.close(write_in)
+    job = host.job("bash", "-c", "cat; echo complaint >&2", streams=JobStreams(read_in, write_out, write_err))
+
+    finished = host.as_gateway(lambda: host.sandbox().run(job, threading.Event()))
+
+    # Where the gateway is another user, the job was run in a child of this process that closed only its own copies.
+    if job.streams is not None and host.gateway != os.geteuid():
+        job.streams.close()
+    assert (finished.exit_code, finished.stdout, finished.stderr) == (0, b"", b"")
+    # To its end: nobody holds what the job wrote to.
+    for read, expected in ((read_out, b"asked"), (read_err, b"complaint\n")):
+        with open(read, "rb") as file:
+            assert file.read() == expected
+
+
+def test_descriptors_of_a_job_that_is_not_started_are_closed_too(host: TrialHost) -> None:
+    (read_in, write_in), (read_out, write_out) = os.pipe(), os.pipe()
+    streams = JobStreams(read_in, write_out, os.dup(write_out))
+    job = Job(("true",), ENVIRONMENT, host.root / "nowhere", streams=streams)
+
+    with pytest.raises(SandboxError):
+        host.sandbox().run(job, threading.Event())
+
+    os.close(write_in)
+    with open(read_out, "rb") as file:
+        assert file.read() == b""
+
+
+def test_folders_that_a_job_may_change_can_lie_in_one_that_it_may_only_read(host: TrialHost) -> None:
+    inner = host.neighbour / "inner"
+    inner.mkdir()
+    if ROOT:
+        os.chown(inner, host.gateway, host.gateway)
+    host.neighbour.chmod(0o755)
+    words = f"echo 1 > {inner}/new; echo 2 > {host.neighbour}/new"
+
+    finished = host.run("bash", "-c", words, readable=[host.neighbour], writable=(inner,))
+
+    assert (inner / "new").read_text() == "1\n"
+    assert finished.exit_code == 1
+    assert not (host.neighbour / "new").exists()
 
 
 def test_a_job_cannot_grow_what_it_was_given_to_read(host: TrialHost) -> None:
