@@ -1,0 +1,117 @@
+"""Streamable HTTP with limits: one address that the operator chose, no proxy, no way to another host, counted bytes.
+
+A transport error of the HTTP library would end all that the SDK does. So it is told to the SDK as an answer: an error for the
+request that could not be sent or answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+
+from gateway.adapters.tools.mcp.worker.inert import inert_line
+from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, Watch, WatchedTransport
+
+CONNECT_SECONDS: Final = 10.0
+
+NOT_SENT: Final = -32090
+NOT_ANSWERED: Final = -32091
+REJECTED: Final = -32092
+"""Codes of the errors made here; JSON-RPC leaves the range to applications. `Watch.token` tells them from a server's own."""
+
+
+def open_http(url: str, headers: Mapping[str, str], watch: Watch) -> WatchedTransport:
+    """The transport for one address. `headers` go with every request."""
+    client = httpx2.AsyncClient(
+        # Nothing of the environment: no proxy, no credentials of a netrc file.
+        trust_env=False,
+        follow_redirects=False,
+        # A compressed answer could unfold to any size, so none is asked for; see `_OneServer`.
+        headers={**headers, "Accept-Encoding": "identity", "User-Agent": "countersign"},
+        # How long an answer may take is decided for each request.
+        timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS, write=CONNECT_SECONDS),
+        transport=_OneServer(watch),
+    )
+    return WatchedTransport(streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE), watch)
+
+
+class _OneServer(httpx2.AsyncBaseTransport):
+    """Sends requests over HTTP and never raises: what goes wrong is an answer of its own."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._inner = httpx2.AsyncHTTPTransport(trust_env=False, retries=0)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The answer, its body counted."""
+        try:
+            response = await self._inner.handle_async_request(request)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            return self._answer(request, NOT_SENT, f"the server cannot be reached ({_reason(error)})")
+        except httpx2.TransportError as error:
+            return self._answer(request, NOT_ANSWERED, f"the connection broke ({type(error).__name__})")
+        if response.status_code in (401, 403):
+            await response.aclose()
+            return self._answer(
+                request, REJECTED, f"the server answers {response.status_code}: it does not accept these `headers`"
+            )
+        if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            await response.aclose()
+            return self._answer(request, NOT_ANSWERED, "the server compressed its answer, which was not asked for")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_CountedBody(response.stream, self._watch, is_stream=_is_stream(response)),
+            extensions=response.extensions,
+            request=request,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+    def _answer(self, request: httpx2.Request, code: int, message: str) -> httpx2.Response:
+        error = {"code": code, "message": message, "data": self._watch.token}
+        body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+        return httpx2.Response(502, headers={"content-type": "application/json"}, content=body, request=request)
+
+
+class _CountedBody(httpx2.AsyncByteStream):
+    """A body that ends early where it breaks a limit or its connection; what was cut off is no JSON then."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, watch: Watch, *, is_stream: bool) -> None:
+        self._inner = inner
+        self._watch = watch
+        self._is_stream = is_stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        try:
+            async for chunk in self._inner:
+                size += len(chunk)
+                if not self._watch.takes_bytes(len(chunk)):
+                    return
+                if size > MAX_MESSAGE and not self._is_stream:
+                    self._watch.end(f"it sent an answer of more than {MAX_MESSAGE >> 20} MB")
+                    return
+                yield chunk
+        except httpx2.TransportError:
+            return
+
+    async def aclose(self) -> None:
+        """Close the answer."""
+        await self._inner.aclose()
+
+
+def _is_stream(response: httpx2.Response) -> bool:
+    return response.headers.get("content-type", "").lower().startswith("text/event-stream")
+
+
+def _reason(error: Exception) -> str:
+    """The library's words are about names and addresses that the operator gave; they are shortened and made inert."""
+    return inert_line(str(error), 120) or type(error).__name__
