@@ -55,14 +55,16 @@ class Destination:
 
 
 class Egress:
-    """The operator's rules: public addresses on ports 80 and 443, and `allow_hosts`, exact `host:port` pairs, besides."""
+    """The operator's rules: public addresses on `ports`, and `allow_hosts`, exact `host:port` pairs, besides."""
 
-    def __init__(self, allow_hosts: Iterable[str] = (), lookup: Lookup | None = None) -> None:
+    def __init__(
+        self, allow_hosts: Iterable[str] = (), lookup: Lookup | None = None, ports: frozenset[int] = PUBLIC_PORTS
+    ) -> None:
         self._listed = frozenset(_read_pair(pair) for pair in allow_hosts)
-        self._public = ssrfguard.Policy(denied_networks=PUBLIC, allowed_ports=PUBLIC_PORTS, max_url_length=MAX_URL)
+        self._public = ssrfguard.Policy(denied_networks=PUBLIC, allowed_ports=ports, max_url_length=MAX_URL)
         # For listed pairs everything but the address is judged as ever.
         self._any_address = ssrfguard.Policy(
-            allowed_ports=PUBLIC_PORTS | {port for _, port in self._listed},
+            allowed_ports=ports | {port for _, port in self._listed},
             allowed_networks=("0.0.0.0/0", "::/0"),  # pyright: ignore[reportArgumentType] # parsed by its constructor
             max_url_length=MAX_URL,
         )

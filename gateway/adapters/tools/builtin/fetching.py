@@ -38,6 +38,22 @@ class FetchedPage:
     redirects: int
 
 
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """What one request was answered with. `data` is inflated; `complete` is False where a limit cut it."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    media_type: str
+    charset: str | None
+    data: bytes
+    complete: bool
+
+    def header(self, name: str) -> str | None:
+        """The first field of that name, in any case of letters."""
+        return next((value for given, value in self.headers if given.lower() == name.lower()), None)
+
+
 class Fetcher:
     """GET and nothing else, one connection per request, no cookies, no credentials, no proxy."""
 

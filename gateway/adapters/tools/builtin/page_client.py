@@ -6,7 +6,7 @@ import asyncio
 import socket
 import ssl
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from ipaddress import ip_address
 from typing import Any, Final
@@ -18,7 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gateway import __version__
 from gateway.adapters.tools.builtin.egress import Destination, Egress
-from gateway.adapters.tools.builtin.fetching import FetchedPage, FetchLimits
+from gateway.adapters.tools.builtin.fetching import FetchedPage, FetchLimits, HttpAnswer
 from gateway.core.effects import show
 from gateway.core.errors import ToolFailed
 
@@ -27,7 +27,9 @@ _HEADERS: Final = {
     "Accept": "text/html, text/plain, application/json, */*;q=0.5",
     "Accept-Encoding": "gzip, deflate",
 }
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+"""Statuses whose `Location` is another address to ask (RFC 9110 section 15.4)."""
+
 _BLOCK: Final = 16 * 1024
 
 
@@ -107,6 +109,25 @@ class PageClient:
 
     async def _ask(self, destination: Destination, hop: int) -> FetchedPage | str:
         """The page, or where it says to go instead."""
+        answer = await self.exchange(destination, "GET", _HEADERS)
+        location = answer.header("Location")
+        if answer.status in REDIRECTS and location is not None:
+            return location
+        return FetchedPage(
+            url=str(destination.url),
+            status=answer.status,
+            media_type=answer.media_type,
+            charset=answer.charset,
+            data=answer.data,
+            complete=answer.complete,
+            redirects=hop,
+        )
+
+    async def exchange(
+        self, destination: Destination, method: str, headers: Mapping[str, str], body: bytes | None = None
+    ) -> HttpAnswer:
+        """One request and its answer, without following a redirect. Raises ToolFailed for an address that may not be asked,
+        and what aiohttp raises; an aiohttp.ClientConnectorError says that nothing was sent."""
         resolver = PinnedResolver(destination.target.host, await self.egress.locate(destination))
         connector = aiohttp.TCPConnector(
             resolver=resolver,
@@ -120,7 +141,6 @@ class PageClient:
             aiohttp.ClientSession(
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
-                headers=_HEADERS,
                 auto_decompress=False,
                 trust_env=False,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.limits.idle, sock_read=self.limits.idle),
@@ -128,21 +148,20 @@ class PageClient:
                 max_field_size=self.limits.header_size,
                 max_headers=self.limits.headers,
             ) as session,
-            session.get(destination.url, allow_redirects=False) as response,
+            session.request(method, destination.url, headers=headers, data=body, allow_redirects=False) as response,
         ):
-            location = response.headers.get("Location")
-            if response.status in _REDIRECTS and location is not None:
-                return location
-            inflate = _choose_inflater(response.headers.get("Content-Encoding", ""), self.limits.inflated)
-            complete = await self._receive(response, inflate)
-            return FetchedPage(
-                url=str(destination.url),
+            redirected = response.status in REDIRECTS and "Location" in response.headers
+            encoding = response.headers.get("Content-Encoding", "")
+            # Where it only says to go elsewhere the body is of no use, and none is read.
+            inflate = _choose_inflater("" if redirected else encoding, self.limits.inflated)
+            complete = redirected or await self._receive(response, inflate)
+            return HttpAnswer(
                 status=response.status,
+                headers=tuple(response.headers.items()),
                 media_type=response.content_type,
                 charset=response.charset,
                 data=bytes(inflate.data),
                 complete=complete,
-                redirects=hop,
             )
 
     async def _receive(self, response: aiohttp.ClientResponse, inflate: _Inflater) -> bool:
