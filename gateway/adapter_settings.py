@@ -10,10 +10,11 @@ import gateway
 from gateway.adapters.inference.catalog import models_folder
 from gateway.adapters.inference.factory import ModelChoice
 from gateway.adapters.inference.presets import keys_of
+from gateway.adapters.tools.builtin.kept import KeptTextReader
 from gateway.adapters.tools.builtin.passages import TextEmbedder
 from gateway.adapters.tools.builtin.workspace import AuditReader
 from gateway.adapters.tools.declared import read_declared
-from gateway.adapters.tools.sources import ToolsConfig, no_audit
+from gateway.adapters.tools.sources import ToolsConfig, no_audit, nothing_kept
 from gateway.core.sources import AddedSource
 from gateway.core.vocabulary import Tier
 from gateway.sandbox.job import SandboxPreference
@@ -21,7 +22,12 @@ from gateway.server.access import Origins
 from gateway.settings import CONFIG_FILE, Settings
 
 
-def tools_config(settings: Settings, read_audit: AuditReader = no_audit, embedder: TextEmbedder | None = None) -> ToolsConfig:
+def tools_config(
+    settings: Settings,
+    read_audit: AuditReader = no_audit,
+    read_kept: KeptTextReader = nothing_kept,
+    embedder: TextEmbedder | None = None,
+) -> ToolsConfig:
     """What the settings say about tools, as plain values."""
     return ToolsConfig(
         workspace=settings.workspace,
@@ -35,6 +41,7 @@ def tools_config(settings: Settings, read_audit: AuditReader = no_audit, embedde
         secret=(Path(CONFIG_FILE),),
         fixed=(settings.policy_folder, Path(gateway.__file__).parent),
         read_audit=read_audit,
+        read_kept=read_kept,
         embedder=embedder,
     )
 

@@ -58,7 +58,7 @@ async def build(
     if prepare_workspace(settings.workspace):
         click.echo(f"Made {settings.workspace}/ with a few sample files; tools work there and nowhere else.", err=True)
     async with open_store(settings.state, origin=urlsplit(console).netloc, salt=entropy.octets) as store:
-        tools = tools_config(settings, store.records.audit, embedder)
+        tools = tools_config(settings, store.records.audit, store.records.kept_result, embedder)
         toolbox = await open_tools(tools)
         added = AddedSources(
             toolbox,

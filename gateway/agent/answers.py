@@ -13,6 +13,7 @@ from gateway.agent.copy import Copy
 from gateway.agent.excerpts import cited, excerpt_of, numbered
 from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_figure, figure_in
 from gateway.agent.finding import finding_in
+from gateway.agent.kept import page_of
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
@@ -35,7 +36,7 @@ def source_of(message: ToolMessage) -> ResultSource:
     slots = {slot_of(name): value for name, value in call["arguments"].items() if isinstance(value, str)}
     name = slots.get(Slot.QUERY) or slots.get(Slot.PATH) or slots.get(Slot.URL) or call["name"]
     has_lines = READING in parts_of(call["name"]) and Slot.PATH in slots
-    return ResultSource(name, message.result["content"], not message.result.get("truncated"), has_lines)
+    return ResultSource(name, page_of(message.result["content"]).text, not message.result.get("truncated"), has_lines)
 
 
 def own_answer(message: ToolMessage, wish: str, tools: Sequence[Tool], words: Mapping[str, Any], copy: Copy) -> str | None:
@@ -51,11 +52,16 @@ def own_answer(message: ToolMessage, wish: str, tools: Sequence[Tool], words: Ma
     sentence = fixed_report(message, wish, words)
     if sentence is None or message.call["name"] not in words["report"]["shown"]:
         return sentence
-    content: str = message.result["content"]
-    excerpt = excerpt_of(content if source_of(message).has_lines else "\n".join(_asked_lines(lines_of(content), wish)))
+    source = source_of(message)
+    excerpt = excerpt_of(source.text if source.has_lines else "\n".join(_asked_lines(lines_of(source.text), wish)))
     rest = excerpt.left_out
     left_out = "" if not rest else f"\n{copy.say('leftOutOne') if rest == 1 else copy.say('leftOut', rest=str(rest))}"
-    return f"{sentence}\n\n{excerpt.text}{left_out}"
+    return f"{sentence}\n\n{excerpt.text}{left_out}{_said_of_rest(message, copy)}"
+
+
+def _said_of_rest(message: ToolMessage, copy: Copy) -> str:
+    """How to see more of a result of which this is a page; nothing where it is all."""
+    return f"\n{copy.say('readOn')}" if page_of(message.result["content"]).next else ""
 
 
 def with_place(answer: str, wish: str, message: ToolMessage) -> str:

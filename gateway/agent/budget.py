@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from gateway.agent.kept import page_of
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, ToolMessage
 from gateway.agent.render import text_of
@@ -122,7 +123,9 @@ def _shorten_results(messages: Sequence[Message], max_tokens: int) -> list[Messa
         excess = tokens_of(shortened) - max_tokens
         if excess <= 0 or not isinstance(message, ToolMessage):
             continue
-        content = message.result["content"]
-        keep = max(0, length_of(content) - excess * LIMITS.characters_per_token - _OMISSION)
-        shortened[place] = replace(message, result={**message.result, "content": cut(content, keep)})
+        page = page_of(message.result["content"])
+        keep = max(0, length_of(page.text) - excess * LIMITS.characters_per_token - _OMISSION)
+        # How to read on stays, for more of it is missing now.
+        content = "\n".join(filter(None, (cut(page.text, keep), page.note)))
+        shortened[place] = replace(message, result={**message.result, "content": content})
     return shortened

@@ -39,6 +39,7 @@ from gateway.agent.further import (
     resolved,
 )
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, read_actions
+from gateway.agent.kept import page_of, without_reader
 from gateway.agent.lane import (
     AnswerStep,
     CallsStep,
@@ -53,6 +54,7 @@ from gateway.agent.lane import (
 )
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import ToolMessage
+from gateway.agent.paging import next_page
 from gateway.agent.passages import fitting_passages, repeats_question
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import abilities_of, action_prefix, describe_mistake, report_prompt
@@ -98,6 +100,8 @@ async def json_lane(lane: LaneInput) -> LaneStep:
 def _first_call(lane: LaneInput, wish: str) -> ProposedCall | None:
     """The call with which a question begins that shows by its words what has to be read, or looked for."""
     tools = offered(lane.tools)
+    if (more := next_page(wish, lane.messages, tools)) is not None:
+        return more
     return pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools) or looking_for(wish, tools)
 
 
@@ -115,7 +119,7 @@ def _may_split(lane: LaneInput) -> bool:
 
 async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMessage]) -> LaneStep:
     wish = _asked_for(lane, state)
-    tools = select(wish, offered(lane.tools), examples_in(lane.words))
+    tools = select(wish, without_reader(offered(lane.tools)), examples_in(lane.words))
     prefix = action_prefix(tools, lane.words)
     past = past_of(lane.shown, lane.turn_id)
     present = present_of(lane.messages, lane.turn_id, [state.message] if lane.actions is None else lane.actions)
@@ -156,7 +160,7 @@ def _has_reason(lane: LaneInput, state: TurnProgress, call: ProposedCall) -> boo
 
 def _without_call(lane: LaneInput, said: str) -> str:
     """What a model says in the place of a call that nobody asked for, and what it can do instead."""
-    able = lane.copy.say("notAskedFor", abilities=abilities_of(offered(lane.tools), lane.words))
+    able = lane.copy.say("notAskedFor", abilities=abilities_of(without_reader(offered(lane.tools)), lane.words))
     return f"{said}\n\n{able}" if trim(said) else able
 
 
@@ -217,7 +221,7 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
 async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
     bare = tokens_of_prompt(report_prompt(question, last, "", lane.words))
     room = max(0, lane.model["contextTokens"] - tokens_for(lane) - PROMPT_MARGIN - bare)
-    content: str = last.result["content"]
+    content = page_of(last.result["content"]).text
     body = fitting_passages(content, question, room * CHARACTERS_PER_TOKEN)
     if body != content:
         lane.listener.trimmed(0)

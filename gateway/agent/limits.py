@@ -54,6 +54,7 @@ class LoopLimits:
     length_share: float
     passage_lines: int
     place_lines: int
+    kept_note_characters: int
     excerpt_lines: int
     excerpt_characters: int
     closest_lines: int

@@ -20,6 +20,7 @@ from gateway.agent.events import (
     TokensCountedEvent,
 )
 from gateway.agent.holding import ShownBeginning
+from gateway.agent.kept import useful_tools
 from gateway.agent.lane import LaneInput, LaneStep
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import count_rounds
@@ -77,7 +78,7 @@ def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any
         messages=turn.messages,
         shown=turn.shown,
         turn_id=turn.id,
-        tools=turn.snapshot["tools"],
+        tools=useful_tools(turn.snapshot["tools"], turn.messages),
         model=model,
         chat=chat,
         stop=turn.stop,

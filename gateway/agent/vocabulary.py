@@ -21,6 +21,7 @@ class LoopVocabulary:
 
     cues: _Words
     fillers: _Words
+    reading_on: _Words
     conditions: _Words
     figure_references: _Words
     file_references: _Words

@@ -271,8 +271,10 @@ class CallFacts:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool gave back, before redaction and caps. `structured` is JSON or None."""
+    """What a tool gave back, before redaction and caps. `structured` is JSON or None. `trust` may say that this output is
+    trusted less than its tool is; it never is more."""
 
     text: str
     structured: Any = None
     labels: tuple[str, ...] = ()
+    trust: Trust = Trust.TRUSTED

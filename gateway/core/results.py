@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest_of_bytes
 from gateway.core.model import ToolOutput, ToolSpec
+from gateway.core.pages import first_page_note, page_ends, page_size, with_note
 from gateway.core.redaction import RedactedJson, RedactedText, cap_json, cap_text, redact_json, redact_text
 from gateway.core.vocabulary import Outcome, Reason, Recovery, Trust
 
@@ -19,12 +20,42 @@ UNKNOWN_CONTENT: Final = (
     "The gateway stopped while this call was running. Whether it took effect is not known; it was not run again."
 )
 
+MAX_KEPT: Final = 8 * 1024 * 1024
+"""Bytes of a result that are kept beyond what a model is given of it."""
+
+
+@with_config(ConfigDict(alias_generator=to_camel))
+@dataclass(frozen=True, slots=True)
+class KeptReference:
+    """Where the whole of a result is that was too long: the id that reads it, its size in bytes and its digest."""
+
+    id: str
+    bytes: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptText:
+    """The whole redacted text of a result that was too long. `page_bytes` is how much of it was given; `redacted` are the classes
+    that were taken out of it."""
+
+    id: str
+    text: bytes
+    page_bytes: int
+    redacted: tuple[str, ...]
+
+    @property
+    def reference(self) -> KeptReference:
+        """What the result's record says of it."""
+        return KeptReference(self.id, len(self.text), digest_of_bytes(self.text))
+
 
 @with_config(ConfigDict(alias_generator=to_camel))
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """How a call closed, as recorded: everything of the wire result but `replayed`, `auditSeq` (the closing leaf's index)
-    and the conversation's message. `result_digest` covers `content` and `structured`."""
+    and the conversation's message. `result_digest` covers `content` and `structured`; `kept` is there where `content` is only the
+    first page of a text."""
 
     call_id: str
     outcome: Outcome
@@ -39,6 +70,7 @@ class ToolResult:
     duration_ms: int
     receipt_id: str
     result_digest: str
+    kept: KeptReference | None = None
 
 
 _RECORD: Final = TypeAdapter(ToolResult)
@@ -47,7 +79,11 @@ _RECORD: Final = TypeAdapter(ToolResult)
 def result_record(result: ToolResult) -> dict[str, Json]:
     """A result as payloads and replays keep it, in the wire's member names; `restore_result` reads it back."""
     # As Python values: `structured` is left as it is, so that what has no canonical JSON is refused where bytes are made.
-    return _RECORD.dump_python(result, by_alias=True)
+    record: dict[str, Json] = _RECORD.dump_python(result, by_alias=True)
+    if result.kept is None:
+        # As in every log written before there was such a member.
+        del record["kept"]
+    return record
 
 
 def restore_result(record: Mapping[str, Json]) -> ToolResult:
@@ -111,36 +147,83 @@ def refused_result(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class RedactedOutput:
+    """A tool's output without what must not leave, and how much that was."""
+
+    text: str
+    structured: Json
+    labels: tuple[str, ...]
+    trust: Trust
+    count: int
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedOutput:
+    """What is handed out of an output, and the whole of it where that is more and may be kept."""
+
+    result: ToolResult
+    kept: KeptText | None
+
+
+def redact_output(output: ToolOutput, redact: Collection[str]) -> RedactedOutput:
+    """The first step of letting an output out. Its time grows with the output's length."""
+    structure = redact_json(output.structured, redact)
+    text = _redact_text(output, structure, redact)
+    count = text.count + structure.count
+    return RedactedOutput(text.text, structure.value, output.labels, output.trust, count, tuple(sorted(redact)))
+
+
 def present_output(
     call_id: str,
     spec: ToolSpec,
-    output: ToolOutput,
+    output: RedactedOutput,
     *,
     receipt_id: str,
     duration_ms: int,
     cap: int,
-    redact: Collection[str],
-) -> ToolResult:
-    """A tool's output as it may leave: redacted first, then capped to `cap` bytes each of text and structure, labelled."""
-    structure = redact_json(output.structured, redact)
-    text = _redact_text(output, structure, redact)
-    content, cut = cap_text(text.text, cap)
-    structured, dropped = cap_json(structure.value, cap)
-    return ToolResult(
+    keep: Callable[[int], str | None],
+) -> PresentedOutput:
+    """A redacted output as it may leave: capped to `cap` bytes each of text and structure, labelled.
+
+    A longer text is kept where `keep`, asked with its size in bytes, gives an id for it; its first page is handed out then.
+    """
+    content, cut, kept = _first_page(output, cap, keep)
+    structured, dropped = cap_json(output.structured, cap)
+    result = ToolResult(
         call_id=call_id,
         outcome=Outcome.OK,
         reason=None,
         content=content,
         structured=structured,
         error=None,
-        truncated=bool(cut) or dropped,
-        redactions=text.count + structure.count,
+        truncated=cut or dropped,
+        redactions=output.count,
         labels=tuple(sorted({*spec.labels, *output.labels})),
-        trust=spec.trust,
+        # An output may be trusted less than its tool, never more.
+        trust=Trust.UNTRUSTED if Trust.UNTRUSTED in (spec.trust, output.trust) else Trust.TRUSTED,
         duration_ms=duration_ms,
         receipt_id=receipt_id,
         result_digest=digest_of_output(content, structured),
+        kept=None if kept is None else kept.reference,
     )
+    return PresentedOutput(result, kept)
+
+
+def _first_page(output: RedactedOutput, cap: int, keep: Callable[[int], str | None]) -> tuple[str, bool, KeptText | None]:
+    """What of the text is handed out, whether that is less than all, and all of it if it is kept."""
+    content, cut = cap_text(output.text, cap)
+    size = page_size(cap)
+    if not cut or size is None:
+        return content, bool(cut), None
+    text = cap_text(output.text, MAX_KEPT)[0].encode()
+    result_id = keep(len(text))
+    if result_id is None:
+        return content, True, None
+    ends = page_ends(text, size)
+    note = first_page_note(ends[0], len(text), result_id, len(ends))
+    return with_note(text[: ends[0]].decode(), note), True, KeptText(result_id, text, size, output.classes)
 
 
 def _redact_text(output: ToolOutput, structure: RedactedJson, redact: Collection[str]) -> RedactedText:

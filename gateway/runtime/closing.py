@@ -125,6 +125,7 @@ class Closing:
             because=ending.clearance.because,
             result=result,
             executed=ending.executed,
+            kept=ending.kept,
         )
         after: tuple[Entry, ...] = ()
         if ending.executed:

@@ -165,6 +165,11 @@ class ConnectionRegistry:
             live = self._sessions[session.id] = LiveSession(session, ended=session.id in self._ended)
         return live
 
+    def find(self, session_id: str) -> LiveSession | None:
+        """The live record of a session, if it has not ended."""
+        live = self._sessions.get(session_id)
+        return None if live is None or live.ended else live
+
     def on_session_end(self, session_id: str, key: str, ending: SessionEndHook) -> None:
         """Have `ending` called when the session ends; at once if it has ended already."""
         live = self._sessions.get(session_id)

@@ -303,8 +303,13 @@ class Dispatcher:
             ran = cancelled_before_it_ran(call)
         elapsed = int((self._clock.monotonic() - began) * 1000) if executed else 0
         self._observer.step(Step.DONE, call.request.call_id)
-        result = present(ran, checked, judged, elapsed=elapsed, receipt_id=self._entropy.identifier("rcp_"))
-        return Ran(conversation, call, checked, clearance, result, executed)
+        receipt_id = self._entropy.identifier("rcp_")
+
+        def keep(size: int) -> str | None:
+            return self._entropy.identifier("res_") if self._quotas.may_keep(call.request.session_id, size) else None
+
+        presented = await present(ran, checked, judged, elapsed=elapsed, receipt_id=receipt_id, keep=keep)
+        return Ran(conversation, call, checked, clearance, presented.result, presented.kept, executed)
 
     async def _record_intent(self, checked: CheckedCall, clearance: Clearance) -> None:
         await self._ledger.append(*clearance.intend(checked, self._clock.now()))

@@ -11,6 +11,7 @@ from gateway.core.errors import GatewayError, IllegalStep, LedgerUnavailable, Re
 from gateway.core.gate import Refuse
 from gateway.core.ledger import Entry, ToolResult
 from gateway.core.model import ToolRequest
+from gateway.core.results import KeptText
 from gateway.core.vocabulary import ApprovalStatus, Decision, Outcome, Reason
 from gateway.runtime.approvals import Approved, Denied, Pending, StepUpFailed, resolve_without_answer
 from gateway.runtime.calls import InFlightCall
@@ -53,6 +54,7 @@ class Ran:
     checked: CheckedCall
     clearance: Clearance
     result: ToolResult
+    kept: KeptText | None
     executed: bool
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from gateway.core.errors import GatewayError, ToolFailed
 from gateway.core.gate import Refuse
-from gateway.core.ledger import LateResultDiscarded, ToolResult
+from gateway.core.ledger import LateResultDiscarded
 from gateway.core.model import ToolOutput, ToolRequest
 from gateway.core.redaction import cap_text, redact_text
-from gateway.core.results import digest_of_output, present_output, refused_result
+from gateway.core.results import PresentedOutput, digest_of_output, present_output, redact_output, refused_result
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import InFlightCall, cancelled_while_it_ran
 from gateway.runtime.checks import CheckedCall
@@ -23,6 +24,9 @@ from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Ledger, PolicyVerdict, Toolbox, ToolContext
 from gateway.runtime.progress import Progress
 from gateway.runtime.tasks import Tasks
+
+REDACTED_AT_ONCE = 64 * 1024
+"""Characters that are redacted on the event loop; more take longer than a few milliseconds."""
 
 _log = logging.getLogger(__name__)
 
@@ -96,6 +100,8 @@ class Execution:
             idempotency_key=request.digest,
             cancelled=cancelled,
             progress=progress,
+            result_cap=_cap_of(checked, judged),
+            redact=frozenset(judged.redact),
         )
 
     def _discard(self, request: ToolRequest, late: asyncio.Task[ToolOutput]) -> None:
@@ -119,23 +125,34 @@ class Execution:
             _log.warning("a late result of call %s was discarded and could not be recorded", entry.call_id)
 
 
-def present(
-    ran: ToolOutput | Refuse, checked: CheckedCall, judged: PolicyVerdict, *, elapsed: int, receipt_id: str
-) -> ToolResult:
-    """What a tool gave, or why it gave nothing, as it may leave: redacted, capped, labelled. `elapsed` in milliseconds."""
-    call_id = checked.request.call_id
-    cap = min(checked.spec.result_cap, judged.result_cap or checked.spec.result_cap)
+async def present(
+    ran: ToolOutput | Refuse,
+    checked: CheckedCall,
+    judged: PolicyVerdict,
+    *,
+    elapsed: int,
+    receipt_id: str,
+    keep: Callable[[int], str | None],
+) -> PresentedOutput:
+    """What a tool gave, or why it gave nothing, as it may leave: redacted, capped, labelled. `elapsed` in milliseconds; `keep` as
+    for `present_output`."""
+    call_id, cap = checked.request.call_id, _cap_of(checked, judged)
     if not isinstance(ran, Refuse):
-        return present_output(
-            call_id, checked.spec, ran, receipt_id=receipt_id, duration_ms=elapsed, cap=cap, redact=judged.redact
-        )
+        # Nobody else may have to wait for a long text.
+        long = len(ran.text) > REDACTED_AT_ONCE
+        redacted = await asyncio.to_thread(redact_output, ran, judged.redact) if long else redact_output(ran, judged.redact)
+        return present_output(call_id, checked.spec, redacted, receipt_id=receipt_id, duration_ms=elapsed, cap=cap, keep=keep)
     # The words may be the tool's own, and a tool's words leave like its results do.
     message, _ = cap_text(redact_text(ran.message, judged.redact).text, cap)
     result = refused_result(call_id, ran.outcome, ran.reason, message, receipt_id=receipt_id, duration_ms=elapsed)
-    if ran.outcome is not Outcome.EXECUTION_ERROR:
-        return result
-    # What a tool says of its failure may come from where its results come from, and is believed no more than they.
-    return replace(result, trust=checked.spec.trust, labels=tuple(sorted(checked.spec.labels)))
+    if ran.outcome is Outcome.EXECUTION_ERROR:
+        # What a tool says of its failure may come from where its results come from, and is believed no more than they.
+        result = replace(result, trust=checked.spec.trust, labels=tuple(sorted(checked.spec.labels)))
+    return PresentedOutput(result, None)
+
+
+def _cap_of(checked: CheckedCall, judged: PolicyVerdict) -> int:
+    return min(checked.spec.result_cap, judged.result_cap or checked.spec.result_cap)
 
 
 async def _first_of(*futures: asyncio.Future[Any], seconds: float) -> None:

@@ -34,6 +34,20 @@ class Quotas:
                 f"this session has had {allowed // 1_000_000} MB recorded, all that it may; open the shell from the console again"
             )
 
+    def may_keep(self, session_id: str, size: int) -> bool:
+        """Whether there is room for `size` bytes of a result beyond what is handed out, which are counted then.
+
+        Such results get half of what a session may have recorded: no tool can fill the room that calls themselves need.
+        """
+        live = self._connections.find(session_id)
+        if live is None:
+            return False
+        allowed = self._policy.limits(live.session.principal.profile).stored_bytes_per_session // 2
+        if live.stored + size + RECORD_BYTES > allowed:
+            return False
+        live.stored += size + RECORD_BYTES
+        return True
+
     def charge_tokens(self, session: Session, count: int) -> None:
         """Count what a model read and wrote for a session."""
         self._connections.live(session).tokens += count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import orjson
 import pytest
@@ -11,16 +12,26 @@ import pytest
 from gateway.core.canonical import Json
 from gateway.core.ledger import CallFoundUnknown, ToolResult
 from gateway.core.model import ToolOutput, ToolSpec
+from gateway.core.pages import page_size, read_page
 from gateway.core.redaction import RedactionClass
-from gateway.core.results import present_output
+from gateway.core.results import MAX_KEPT, PresentedOutput, present_output, redact_output, restore_result, result_record
 from gateway.core.vocabulary import Category, Recovery, Trust
 
 AWS = "AKIA" + "IOSFODNN7EXAMPLE"
 SPEC = ToolSpec("run", "runs", "i", "m", {"type": "object"}, Category.EXECUTE, "tests")
 
 
+def let_out(output: ToolOutput, *, spec: ToolSpec = SPEC, cap: int = 4096, room: int = 0) -> PresentedOutput:
+    redacted = redact_output(output, (RedactionClass.SECRETS,))
+
+    def keep(size: int) -> str | None:
+        return "res_1" if size <= room else None
+
+    return present_output("c1", spec, redacted, receipt_id="r", duration_ms=1, cap=cap, keep=keep)
+
+
 def present(output: ToolOutput, cap: int = 4096) -> ToolResult:
-    return present_output("c1", SPEC, output, receipt_id="r", duration_ms=1, cap=cap, redact=(RedactionClass.SECRETS,))
+    return let_out(output, cap=cap).result
 
 
 @pytest.mark.parametrize("before", ["\n", "\t", "\r", "\x1b", "é", '"'])
@@ -48,7 +59,7 @@ def test_a_text_that_had_nothing_to_hide_leaves_as_it_was() -> None:
 def test_a_result_has_the_trust_of_its_tool_and_the_labels_of_both(trust: Trust) -> None:
     spec = replace(SPEC, trust=trust, labels=("tool", "both"))
     output = ToolOutput("x", None, labels=("found", "both"))
-    result = present_output("c1", spec, output, receipt_id="r", duration_ms=1, cap=4096, redact=())
+    result = let_out(output, spec=spec).result
     assert (result.trust, result.labels) == (trust, ("both", "found", "tool"))
 
 
@@ -72,3 +83,54 @@ def test_an_unknown_outcome_says_what_may_be_done_about_it(recovery: Recovery | 
     found = CallFoundUnknown(1, "usr_1", "cnv_1", "call-1", "rcp_1", recovery)
     assert found.result().content.endswith(told)
     assert found.leaf().body.get("recovery") == (None if recovery is None else recovery.value)
+
+
+def test_an_output_is_trusted_less_than_its_tool_if_it_says_so_and_never_more() -> None:
+    for own, said in product(Trust, Trust):
+        result = let_out(ToolOutput("x", trust=said), spec=replace(SPEC, trust=own)).result
+        assert result.trust is (Trust.TRUSTED if own is said is Trust.TRUSTED else Trust.UNTRUSTED)
+
+
+LONG = "".join(f"line {number}\n" for number in range(1, 400))
+
+
+def test_a_long_text_is_kept_whole_and_its_first_page_says_how_to_read_on() -> None:
+    presented = let_out(ToolOutput(LONG), cap=1024, room=MAX_KEPT)
+    result, kept = presented.result, presented.kept
+    assert kept is not None
+    assert kept.text.decode() == LONG
+    assert result.kept == kept.reference
+    assert len(result.content.encode()) <= 1024
+    page, note = result.content.rsplit("\n", 1)
+    first, pages = read_page(kept.text, kept.page_bytes, 1)
+    assert page + "\n" == first
+    assert note == (f'…[first {len(first)} of {len(LONG)} bytes. Next: read_result{{"page":2,"result_id":"res_1"}} of {pages}]')
+    assert result.truncated
+    assert restore_result(result_record(result)) == result
+
+
+def test_a_long_text_for_which_there_is_no_room_is_only_cut() -> None:
+    for room, cap in ((len(LONG) - 1, 1024), (MAX_KEPT, 255)):
+        presented = let_out(ToolOutput(LONG), cap=cap, room=room)
+        assert presented.kept is None
+        assert presented.result.kept is None
+        assert "kept" not in result_record(presented.result)
+        assert presented.result.content.endswith("bytes]")
+        assert "read_result" not in presented.result.content
+
+
+def test_what_is_kept_is_redacted_wherever_a_page_ends() -> None:
+    size = page_size(512)
+    assert size is not None
+    for before in range(size - len(AWS) - 2, size + 2):
+        kept = let_out(ToolOutput("x" * before + f" {AWS} " + "y" * 900), cap=512, room=MAX_KEPT).kept
+        assert kept is not None
+        assert AWS.encode() not in kept.text
+        assert kept.redacted == ("secrets",)
+
+
+def test_more_than_is_kept_of_any_result_says_so_at_its_end() -> None:
+    presented = let_out(ToolOutput("z" * (MAX_KEPT + 10)), cap=512, room=MAX_KEPT)
+    assert presented.kept is not None
+    assert len(presented.kept.text) <= MAX_KEPT
+    assert presented.kept.text.endswith(b" bytes]")

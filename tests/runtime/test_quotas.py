@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.core.errors import TooManyRequests
+from gateway.runtime.quotas import RECORD_BYTES, Quotas
 from tests.runtime.conftest import Stage
 
 
@@ -34,3 +35,16 @@ async def test_an_answer_that_was_broken_off_before_it_was_counted_costs_what_it
     await stage.gateway.inference.finish(lease, "aborted", None, None, estimated_tokens=101)
     with pytest.raises(TooManyRequests):
         stage.gateway.inference.require_tokens(lease)
+
+
+async def test_long_results_get_half_of_what_a_session_may_have_recorded_and_leave_the_rest_to_its_calls(stage: Stage) -> None:
+    stage.policy.allowance = replace(stage.policy.allowance, stored_bytes_per_session=100_000)
+    quotas = Quotas(connections=stage.gateway.connections, policy=stage.policy)
+    await stage.begin()
+    stored = stage.gateway.connections.live(stage.session).stored
+    size = 50_000 - stored - RECORD_BYTES
+    assert not quotas.may_keep(stage.session.id, size + 1)
+    assert quotas.may_keep(stage.session.id, size)
+    assert not quotas.may_keep(stage.session.id, 1)
+    quotas.charge_storage(stage.session, 20_000)
+    assert not quotas.may_keep("ses_ended", 1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.checks import (
@@ -176,6 +176,12 @@ def _find_changed_payloads(connection: Connection) -> tuple[int, ...]:
 
 def _erase(connection: Connection, positions: Sequence[int]) -> None:
     for position in positions:
+        call = select(t.calls).where(
+            t.calls.c.closing_leaf == position,
+            t.calls.c.conversation_id == t.kept_results.c.conversation_id,
+            t.calls.c.call_id == t.kept_results.c.call_id,
+        )
+        connection.execute(delete(t.kept_results).where(call.exists()))
         connection.execute(update(t.leaves).where(t.leaves.c.position == position).values(salt=None, payload=None))
 
 

@@ -217,6 +217,19 @@ calls = Table(
     sqlite_with_rowid=False,
 )
 
+kept_results = Table(
+    "kept_results",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("conversation_id", Text, ForeignKey("conversations.id"), nullable=False),
+    Column("call_id", Text, nullable=False),
+    Column("page_bytes", Integer, nullable=False),
+    Column("redacted", Text, nullable=False),
+    # The text in UTF-8. Its digest is in the payload of the call's closing leaf: without that, nobody reads it.
+    Column("content", LargeBinary, nullable=False),
+    Index("ix_kept_results_conversation_id", "conversation_id", "call_id"),
+)
+
 approvals = Table(
     "approvals",
     metadata,

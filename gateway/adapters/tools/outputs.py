@@ -24,7 +24,7 @@ def read_output(value: Any) -> ToolOutput:
         case str():
             return ToolOutput(make_encodable(value))
         case ToolOutput():
-            return ToolOutput(make_encodable(value.text), _jsonable(value.structured), tuple(value.labels))
+            return ToolOutput(make_encodable(value.text), _jsonable(value.structured), tuple(value.labels), value.trust)
         case _:
             structured = _jsonable(value)
             return ToolOutput(orjson.dumps(structured).decode(), structured)

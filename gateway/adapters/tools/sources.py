@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from gateway.adapters.tools.builtin.kept import KeptTextReader
 from gateway.adapters.tools.builtin.passages import TextEmbedder
 from gateway.adapters.tools.builtin.source import builtin_source
 from gateway.adapters.tools.builtin.workspace import AuditReader
@@ -24,7 +25,7 @@ from gateway.adapters.tools.tool_file.source import tool_file_source
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.model import DEFAULT_TOOL_TIMEOUT
-from gateway.runtime.ports import AuditQuery, AuditRow
+from gateway.runtime.ports import AuditQuery, AuditRow, KeptResult
 from gateway.sandbox.choice import choose_sandbox
 from gateway.sandbox.job import Sandbox, SandboxPreference, SandboxUnavailable
 from gateway.sandbox.machine_paths import overlap
@@ -38,6 +39,11 @@ _log = logging.getLogger(__name__)
 async def no_audit(_query: AuditQuery) -> Sequence[AuditRow]:
     """An audit log without rows, for looking at tools without running any."""
     return ()
+
+
+async def nothing_kept(_principal_id: str, _conversation_id: str, _result_id: str) -> KeptResult | None:
+    """No long result is kept, for looking at tools without running any."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class ToolsConfig:
     secret: Sequence[Path] = ()
     fixed: Sequence[Path] = ()
     read_audit: AuditReader = no_audit
+    read_kept: KeptTextReader = nothing_kept
     embedder: TextEmbedder | None = None
 
     @cached_property
@@ -100,6 +107,7 @@ def _sources(config: ToolsConfig, catalog: ToolCatalog) -> Iterator[ToolSource]:
         yield builtin_source(
             config.workspace,
             config.read_audit,
+            config.read_kept,
             threads,
             allow_hosts=config.allow_hosts,
             index=config.state / PASSAGES,

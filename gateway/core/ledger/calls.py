@@ -10,7 +10,7 @@ from gateway.core.audit import Leaf, header
 from gateway.core.canonical import Json, canonical_bytes, own_bytes
 from gateway.core.ledger.requests import describe_call, identify_call, payload_of_intent, payload_of_proposal
 from gateway.core.model import Snapshot, ToolRequest
-from gateway.core.results import ToolResult, result_record, unknown_result
+from gateway.core.results import KeptText, ToolResult, result_record, unknown_result
 from gateway.core.vocabulary import Decision, Recovery
 
 __all__ = [
@@ -65,6 +65,8 @@ class CallClosed:
     because: tuple[RuleReason, ...]
     result: ToolResult
     executed: bool
+    kept: KeptText | None = None
+    """All of the result's text where `result` holds only its first page. The leaf covers its digest."""
 
     def leaf(self) -> Leaf:
         if self.executed:

@@ -10,7 +10,8 @@ from gateway.core.approval import Approval
 from gateway.core.canonical import Json
 from gateway.core.ledger import ToolResult
 from gateway.core.model import Principal, ToolRequest
-from gateway.core.vocabulary import Profile
+from gateway.core.results import KeptText
+from gateway.core.vocabulary import Profile, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,15 @@ class ConversationRecord:
     open_turn_index: int | None
     open_turn_model_id: str | None = None
     open_turn_session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """The whole text of a result that was too long, with what the result raised when it was let in."""
+
+    kept: KeptText
+    trust: Trust
+    labels: tuple[str, ...]
 
 
 class CallState(StrEnum):

@@ -19,6 +19,7 @@ from gateway.runtime.ports.recorded import (
     ConsoleSession,
     ConversationRecord,
     EnrolmentOffer,
+    KeptResult,
     OpenApproval,
     UnfinishedCall,
 )
@@ -181,6 +182,14 @@ class SourceRecords(Protocol):
     async def sealed_secrets(self) -> Mapping[str, bytes]: ...
 
 
+class KeptRecords(Protocol):
+    """For the tool that reads on in a long result."""
+
+    async def kept_result(self, principal_id: str, conversation_id: str, result_id: str) -> KeptResult | None:
+        """The result of that id, if it is one of that person in that conversation and was not erased."""
+        ...
+
+
 class ReadinessRecords(Protocol):
     """For `/readyz`."""
 
@@ -201,6 +210,7 @@ class Records(
     RecoveryRecords,
     AuditRecords,
     SourceRecords,
+    KeptRecords,
     ReadinessRecords,
     Protocol,
 ):

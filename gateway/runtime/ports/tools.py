@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.core.canonical import Json
-from gateway.core.model import CallFacts, Principal, ToolOutput, ToolSpec
+from gateway.core.model import DEFAULT_RESULT_CAP, CallFacts, Principal, ToolOutput, ToolSpec
 from gateway.core.preview import Preview
 
 
@@ -22,7 +22,8 @@ class ArgumentFault:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a running tool may know and use. `cancelled` is set when nobody waits for it any more."""
+    """What a running tool may know and use. `cancelled` is set when nobody waits for it any more. Of what it gives back, `redact`
+    names what is taken out, and `result_cap` bytes are handed out."""
 
     principal: Principal
     session_id: str
@@ -33,6 +34,8 @@ class ToolContext:
     cancelled: threading.Event
     progress: Callable[[str, float | None], None]
     """Report a line and a fraction from 0 to 1; callable from any thread."""
+    result_cap: int = DEFAULT_RESULT_CAP
+    redact: frozenset[str] = frozenset()
 
 
 class Toolbox(Protocol):

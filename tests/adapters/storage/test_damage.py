@@ -6,6 +6,7 @@ import asyncio
 import random
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from gateway.core import ledger as steps
 from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import GatewayError, LedgerDamaged
 from gateway.core.merkle import EMPTY_ROOT
+from gateway.core.results import KeptText
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.history import OPERATOR, History
 
@@ -286,6 +288,36 @@ async def test_a_payload_that_is_not_the_recorded_one_is_never_read_as_a_result(
             await store.records.call("cnv_1", "call-read")
         with pytest.raises(LedgerDamaged, match="the stored call `cnv_1/call-read` is damaged"):
             await store.records.calls("cnv_1")
+
+
+async def keep_long_result(state: Path) -> tuple[str, str, str]:
+    """What it takes to read it."""
+    history = History()
+    async with open_store(state, origin=ORIGIN) as store:
+        request = history.request("call-long")
+        kept = KeptText("res_1", b"a long text", 5, ())
+        result = replace(history.result("call-long"), kept=kept.reference, truncated=True)
+        await store.ledger.append(history.intend(request), replace(history.close(request, result), kept=kept))
+    return (OPERATOR.id, history.conversation_id, kept.id)
+
+
+async def test_a_long_result_that_was_changed_is_never_read(state: Path) -> None:
+    place = await keep_long_result(state)
+    edit(state, "UPDATE kept_results SET content = CAST('another txt' AS BLOB)")
+    async with open_store(state, origin=ORIGIN) as store:
+        with pytest.raises(LedgerDamaged, match="the stored result `cnv_1/call-long` is damaged"):
+            await store.records.kept_result(*place)
+
+
+async def test_a_long_result_goes_with_the_payload_of_its_call(state: Path) -> None:
+    place = await keep_long_result(state)
+    edit(
+        state,
+        "UPDATE leaves SET salt = NULL, payload = NULL"
+        " WHERE position = (SELECT closing_leaf FROM calls WHERE call_id = 'call-long')",
+    )
+    async with open_store(state, origin=ORIGIN) as store:
+        assert await store.records.kept_result(*place) is None
 
 
 @pytest.mark.parametrize(

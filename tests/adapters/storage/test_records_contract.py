@@ -9,8 +9,9 @@ import pytest
 from gateway.core import ledger as steps
 from gateway.core.canonical import canonical_bytes
 from gateway.core.merkle import leaf_hash
-from gateway.core.vocabulary import ApprovalStatus, Decision
-from gateway.runtime.ports import AuditQuery, CallState, ConsoleSession
+from gateway.core.results import KeptText
+from gateway.core.vocabulary import ApprovalStatus, Decision, Trust
+from gateway.runtime.ports import AuditQuery, CallState, ConsoleSession, KeptResult
 from tests.adapters.storage.conftest import Kept
 from tests.fakes.history import DELETE, FAR, OPERATOR, PASSKEY, READ, WRITE, History
 
@@ -167,6 +168,26 @@ async def test_a_refused_call_keeps_what_was_asked(kept: Kept, history: History)
     record = await kept.records.call("cnv_1", "call-1")
     assert record is not None
     assert (record.state, record.result, record.arguments) == (CallState.CLOSED, refusal.result, refusal.request.parsed_arguments)
+
+
+async def test_a_text_that_was_too_long_is_kept_with_its_call_for_its_person_and_conversation(
+    kept: Kept, history: History
+) -> None:
+    records, request = kept.records, history.request("call-1")
+    text = KeptText("res_1", b"a long text", 5, ("secrets",))
+    result = replace(history.result("call-1"), kept=text.reference, truncated=True, labels=("label:high",), trust=Trust.TRUSTED)
+    closed = replace(history.close(request, result), kept=text)
+    await kept.ledger.append(history.intend(request), closed)
+    place = (OPERATOR.id, history.conversation_id)
+    assert await records.kept_result(*place, "res_1") == KeptResult(text, Trust.TRUSTED, ("label:high",))
+    assert await records.kept_result(*place, "res_2") is None
+    assert await records.kept_result("prn_other", history.conversation_id, "res_1") is None
+    assert await records.kept_result(OPERATOR.id, "cnv_other", "res_1") is None
+    recorded = await records.call(history.conversation_id, "call-1")
+    assert recorded is not None
+    assert recorded.result == result
+    await kept.ledger.append(steps.ConversationDeleted(history.tick(), history.conversation_id, OPERATOR.id))
+    assert await records.kept_result(*place, "res_1") is None
 
 
 async def test_calls_are_listed_in_the_order_of_the_record_and_counted(kept: Kept, history: History) -> None:

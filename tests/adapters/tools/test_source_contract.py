@@ -23,7 +23,7 @@ from gateway.adapters.tools.functions import read_function, tool_threads
 from gateway.adapters.tools.local import LocalSource
 from gateway.adapters.tools.python_module.source import module_source
 from gateway.adapters.tools.source import ToolSource
-from gateway.adapters.tools.sources import ToolsConfig, no_audit
+from gateway.adapters.tools.sources import ToolsConfig, no_audit, nothing_kept
 from gateway.adapters.tools.tool_file.document import ToolFileSettings
 from gateway.adapters.tools.tool_file.programs import ProgramRunner
 from gateway.adapters.tools.tool_file.source import tool_file_source
@@ -342,7 +342,7 @@ async def test_a_module_that_cannot_be_imported_is_unavailable_with_the_reason()
 
 
 async def test_the_built_in_tools_are_a_source_like_the_others(tmp_path: Path) -> None:
-    source: ToolSource = builtin_source(tmp_path, no_audit, tool_threads())
+    source: ToolSource = builtin_source(tmp_path, no_audit, nothing_kept, tool_threads())
     await source.start()
     (status,) = [spec for spec in source.specs() if spec.name == "system_status"]
     assert "load" in (await source.call(status, {}, make_context())).text

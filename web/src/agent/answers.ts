@@ -5,6 +5,7 @@ import { copy } from "./copy.ts";
 import { cited, excerptOf, numbered } from "./excerpts.ts";
 import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
 import { findingIn } from "./finding.ts";
+import { pageOf } from "./kept.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./passages.ts";
@@ -34,7 +35,7 @@ export function sourceOf({ call, result }: ToolMessage): ResultSource {
   );
   const name = slots.get("query") || slots.get("path") || slots.get("url") || call.name;
   const hasLines = partsOf(call.name).includes("read") && slots.has("path");
-  return { name, text: result.content, whole: !result.truncated, hasLines };
+  return { name, text: pageOf(result.content).text, whole: !result.truncated, hasLines };
 }
 
 /** The loop's own answer to a wish from a finished call; null where the model's words are better. */
@@ -54,10 +55,11 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools): str
   const sentence = fixedReport(message, wish);
   if (sentence === null || !isShown) return sentence;
   const { text, leftOut } = excerptOf(
-    source.hasLines ? result.content : askedLines(linesOf(result.content), wish).join("\n"),
+    source.hasLines ? source.text : askedLines(linesOf(source.text), wish).join("\n"),
   );
   const rest = leftOut === 1 ? copy.leftOutOne : fill(copy.leftOut, () => `${leftOut}`);
-  return `${sentence}\n\n${text}${leftOut === 0 ? "" : `\n${rest}`}`;
+  const more = pageOf(result.content).next === "" ? "" : `\n${copy.readOn}`;
+  return `${sentence}\n\n${text}${leftOut === 0 ? "" : `\n${rest}`}${more}`;
 }
 
 /** A model's answer with the lines of the file that hold it, where some few do. */

@@ -1,4 +1,5 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
+import { pageOf } from "./kept.ts";
 import type { Message } from "./messages.ts";
 import { textOf } from "./render.ts";
 
@@ -83,8 +84,11 @@ function shortenResults(messages: readonly Message[], maxTokens: number): Messag
   for (const [place, message] of messages.entries()) {
     const excess = tokensOf(shortened) - maxTokens;
     if (excess <= 0 || message.role !== "tool") continue;
-    const keep = Math.max(0, message.result.content.length - excess * limits.charactersPerToken - OMISSION);
-    shortened[place] = { ...message, result: { ...message.result, content: cut(message.result.content, keep) } };
+    const { text, note } = pageOf(message.result.content);
+    const keep = Math.max(0, text.length - excess * limits.charactersPerToken - OMISSION);
+    // How to read on stays, for more of it is missing now.
+    const content = [cut(text, keep), note].filter((part) => part !== "").join("\n");
+    shortened[place] = { ...message, result: { ...message.result, content } };
   }
   return shortened;
 }

@@ -30,8 +30,10 @@ import {
   resolved,
 } from "./further.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
+import { pageOf, withoutReader } from "./kept.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
+import { nextPage } from "./paging.ts";
 import { fittingPassages, repeatsQuestion } from "./passages.ts";
 import { abilitiesOf, actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
@@ -79,7 +81,8 @@ export const jsonLane: Lane = async (input) => {
 /** The call with which a question begins that shows by its words what has to be read, or looked for. */
 function firstCall({ messages, tools }: LaneInput, wish: string): ProposedCall | null {
   const able = offered(tools);
-  return pointedReading(wish, messages, able) ?? readingFor(wish, able) ?? lookingFor(wish, able);
+  const more = nextPage(wish, messages, able);
+  return more ?? pointedReading(wish, messages, able) ?? readingFor(wish, able) ?? lookingFor(wish, able);
 }
 
 /** Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt. */
@@ -107,7 +110,7 @@ function maySplit(input: LaneInput): boolean {
 async function pick(input: LaneInput, state: TurnProgress, closing: readonly ChatMessage[]): Promise<LaneStep> {
   const { messages, turnId, listener } = input;
   const wish = askedFor(input, state);
-  const tools = select(wish, offered(input.tools));
+  const tools = select(wish, withoutReader(offered(input.tools)));
   const prefix = actionPrefix(tools);
   const past = pastOf(input.shown, turnId);
   const present = presentOf(messages, turnId, input.actions ?? [state.message]);
@@ -142,7 +145,7 @@ function hasReason({ messages, tools }: LaneInput, { message }: TurnProgress, ca
 
 /** What a model says in the place of a call that nobody asked for, and what it can do instead. */
 function withoutCall({ tools }: LaneInput, said: string): string {
-  const able = nameAbilities(abilitiesOf(offered(tools)));
+  const able = nameAbilities(abilitiesOf(withoutReader(offered(tools))));
   return said.trim() === "" ? able : `${said}\n\n${able}`;
 }
 
@@ -199,8 +202,9 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
   const { chat, listener, model, signal } = input;
   const bare = tokensOfPrompt(reportPrompt(question, last, ""));
   const room = Math.max(0, model.contextTokens - MAX_STEP_TOKENS - PROMPT_MARGIN - bare);
-  const body = fittingPassages(last.result.content, question, room * CHARACTERS_PER_TOKEN);
-  if (body !== last.result.content) listener.trimmed(0);
+  const content = pageOf(last.result.content).text;
+  const body = fittingPassages(content, question, room * CHARACTERS_PER_TOKEN);
+  if (body !== content) listener.trimmed(0);
   const messages = reportPrompt(question, last, body);
   let shown = 0;
   const { text } = await collect(

@@ -6,6 +6,7 @@ import { recordOf } from "./claims.ts";
 import { explainCut } from "./copy.ts";
 import type { LoopDependencies } from "./dependencies.ts";
 import { ShownBeginning } from "./holding.ts";
+import { usefulTools } from "./kept.ts";
 import type { LaneListener, LaneStep } from "./lane.ts";
 import { countRounds } from "./messages.ts";
 import { laneFor } from "./tiers.ts";
@@ -34,7 +35,7 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
         shown: turn.shown,
         maySummarise: turn.maySummarise,
         turnId: turn.id,
-        tools: turn.snapshot.tools,
+        tools: usefulTools(turn.snapshot.tools, turn.messages),
         model,
         actions: turn.actions,
         mayCall: countRounds(turn.messages, turn.id) < MAX_ROUNDS,

@@ -20,6 +20,7 @@ interface ActWords {
 interface Vocabulary {
   readonly cues: Words;
   readonly fillers: Words;
+  readonly readingOn: Words;
   readonly conditions: Words;
   readonly figureReferences: Words;
   readonly fileReferences: Words;

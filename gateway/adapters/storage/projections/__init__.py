@@ -8,6 +8,7 @@ from gateway.adapters.storage.projections.approvals import ApprovalReader, chang
 from gateway.adapters.storage.projections.audit import LogReader
 from gateway.adapters.storage.projections.calls import CallReader, change_calls
 from gateway.adapters.storage.projections.conversations import ConversationReader, change_conversations
+from gateway.adapters.storage.projections.kept import KeptReader
 from gateway.adapters.storage.projections.operation import change_operation
 from gateway.adapters.storage.projections.people import PeopleReader, change_people
 from gateway.adapters.storage.projections.sessions import SessionReader, change_sessions
@@ -53,6 +54,14 @@ def _change_nothing(_entry: InferenceEntry) -> Sequence[Change]:
 
 
 class EveryReader(
-    PeopleReader, SessionReader, ConversationReader, TurnReader, CallReader, ApprovalReader, SourceReader, LogReader
+    PeopleReader,
+    SessionReader,
+    ConversationReader,
+    TurnReader,
+    CallReader,
+    KeptReader,
+    ApprovalReader,
+    SourceReader,
+    LogReader,
 ):
     """The reads of every subject."""

@@ -5,17 +5,16 @@ Their statements are grouped: a batch holds the steps of many calls, and all row
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
-import orjson
-from sqlalchemy import ColumnElement, FromClause, and_, bindparam, func, literal_column, or_, select, update
+from sqlalchemy import and_, bindparam, func, literal_column, or_, select, update
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.kept import keep_text
+from gateway.adapters.storage.projections.sealed import read_payload, sealed_columns
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import LEAF, Change, Statement, given, insertion, insertion_once, join_rows
-from gateway.core.audit import is_sealed
-from gateway.core.canonical import Json
 from gateway.core.ledger.calls import (
     CallClosed,
     CallEntry,
@@ -190,7 +189,8 @@ def _close(entry: CallClosed) -> Sequence[Change]:
     request = entry.request
     values = {**_of_call(request), "closed_at": entry.at}
     if entry.executed:
-        return (Change(CLOSE_RUN_CALL, values, _key(request)),)
+        closed = Change(CLOSE_RUN_CALL, values, _key(request))
+        return (closed,) if entry.kept is None else (closed, keep_text(request, entry.kept))
     # A refusal may be the first entry of a call.
     opened = open_call(request, CallState.AWAITING_APPROVAL, statement=OPEN_CALL_IF_NEW)
     return (opened, Change(CLOSE_CALL, values, _key(request)))
@@ -211,16 +211,12 @@ def _of_call(request: ToolRequest) -> dict[str, Any]:
 # ── reading ──
 
 
-def _sealed_columns(leaves: FromClause) -> Sequence[ColumnElement[Any]]:
-    return leaves.c.body, leaves.c.salt, leaves.c.payload
-
-
 _request_leaf, _closing_leaf = t.leaves.alias("request"), t.leaves.alias("closing")
 _calls = (
     select(
         t.calls,
-        *(column.label(f"request_{column.name}") for column in _sealed_columns(_request_leaf)),
-        *(column.label(f"closing_{column.name}") for column in _sealed_columns(_closing_leaf)),
+        *(column.label(f"request_{column.name}") for column in sealed_columns(_request_leaf)),
+        *(column.label(f"closing_{column.name}") for column in sealed_columns(_closing_leaf)),
     )
     .join(_request_leaf, _request_leaf.c.position == t.calls.c.request_leaf)
     .outerjoin(_closing_leaf, _closing_leaf.c.position == t.calls.c.closing_leaf)
@@ -231,15 +227,6 @@ _CALL_DIGEST = select(t.calls.c.request_digest).where(
 )
 
 
-def _read_payload(body: str, salt: bytes | None, payload: bytes | None) -> Mapping[str, Json] | None:
-    """A payload that is the one its leaf was sealed over; None for one that was erased, or is not there yet."""
-    if payload is None:
-        return None
-    if not is_sealed(body.encode(), salt, payload):
-        raise ValueError("not the payload that was recorded")
-    return orjson.loads(payload)
-
-
 @stored("call", "conversation_id", "call_id")
 def _read_unfinished_call(row: ARow) -> UnfinishedCall:
     return UnfinishedCall(row.principal_id, row.conversation_id, row.turn_id, row.call_id, row.tool)
@@ -248,8 +235,8 @@ def _read_unfinished_call(row: ARow) -> UnfinishedCall:
 @stored("call", "conversation_id", "call_id")
 def _read_call(row: ARow) -> CallRecord:
     """A call with its payloads. One that was erased reads as no arguments and no result."""
-    request = _read_payload(row.request_body, row.request_salt, row.request_payload)
-    closing = _read_payload(row.closing_body, row.closing_salt, row.closing_payload)
+    request = read_payload(row.request_body, row.request_salt, row.request_payload)
+    closing = read_payload(row.closing_body, row.closing_salt, row.closing_payload)
     return CallRecord(
         conversation_id=row.conversation_id,
         turn_id=row.turn_id,

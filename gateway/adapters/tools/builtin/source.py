@@ -10,6 +10,7 @@ from typing import Final
 from gateway.adapters.tools.builtin.egress import Egress
 from gateway.adapters.tools.builtin.fetching import Fetcher
 from gateway.adapters.tools.builtin.files import Workspace
+from gateway.adapters.tools.builtin.kept import KeptTextReader, kept_tools
 from gateway.adapters.tools.builtin.passages import PassageStore, TextEmbedder
 from gateway.adapters.tools.builtin.semantic import semantic_tools
 from gateway.adapters.tools.builtin.web import web_tools
@@ -24,6 +25,7 @@ NAME: Final = "builtin"
 def builtin_source(
     folder: Path,
     read_audit: AuditReader,
+    read_kept: KeptTextReader,
     threads: WorkerThreads,
     *,
     allow_hosts: Iterable[str] = (),
@@ -38,7 +40,8 @@ def builtin_source(
     def load() -> Sequence[ToolEntry]:
         workspace = Workspace(folder)
         held.callback(workspace.close)
-        tools = [*file_tools(workspace), *system_tools(workspace, read_audit), *web_tools(Fetcher(Egress(allow_hosts)))]
+        tools = [*file_tools(workspace), *system_tools(workspace, read_audit), *kept_tools(read_kept)]
+        tools += web_tools(Fetcher(Egress(allow_hosts)))
         if embedder is not None and index is not None:
             tools += semantic_tools(workspace, PassageStore(index, folder.resolve(), embedder.id), embedder)
         return [read_function(tool, NAME, threads) for tool in tools]

@@ -1,0 +1,73 @@
+"""Whole texts of results that were too long to be handed out.
+
+A text belongs to its call: it is read only together with the sealed record of that call's result, which has its id and digest,
+its trust and its labels. Where that record was erased, the text is gone for every reader too.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, select
+
+from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.sealed import read_payload, sealed_columns
+from gateway.adapters.storage.reader import ARow, Reader, stored
+from gateway.adapters.storage.statements import Change, Statement, given, insertion
+from gateway.adapters.storage.stored import texts
+from gateway.core.model import ToolRequest
+from gateway.core.results import KeptText, restore_result
+from gateway.runtime.ports import KeptResult
+
+KEEP_TEXT = insertion(t.kept_results)
+DELETE_KEPT_TEXTS = Statement(delete(t.kept_results).where(t.kept_results.c.conversation_id == given("id")))
+"""Those of one conversation."""
+
+
+def keep_text(request: ToolRequest, kept: KeptText) -> Change:
+    """The row of a text that is kept with its call."""
+    values = {
+        "id": kept.id,
+        "conversation_id": request.conversation_id,
+        "call_id": request.call_id,
+        "page_bytes": kept.page_bytes,
+        "redacted": texts.write(kept.redacted),
+        "content": kept.text,
+    }
+    return Change(KEEP_TEXT, values)
+
+
+_kept = (
+    select(t.kept_results, *(column.label(f"closing_{column.name}") for column in sealed_columns(t.leaves)))
+    .join(
+        t.calls,
+        (t.calls.c.conversation_id == t.kept_results.c.conversation_id) & (t.calls.c.call_id == t.kept_results.c.call_id),
+    )
+    .join(t.conversations, t.conversations.c.id == t.calls.c.conversation_id)
+    .join(t.leaves, t.leaves.c.position == t.calls.c.closing_leaf)
+    .where(
+        t.kept_results.c.id == given("id"),
+        t.calls.c.principal_id == given("principal_id"),
+        t.calls.c.conversation_id == given("conversation_id"),
+        t.conversations.c.deleted_at.is_(None),
+    )
+)
+
+
+@stored("result", "conversation_id", "call_id")
+def _read_kept(row: ARow) -> KeptResult | None:
+    closing = read_payload(row.closing_body, row.closing_salt, row.closing_payload)
+    if closing is None:
+        return None
+    result = restore_result(closing["result"])
+    redacted = texts.read(row.redacted)
+    text = KeptText(row.id, row.content, row.page_bytes, redacted)
+    if result.kept != text.reference:
+        raise ValueError("not the text that was recorded")
+    return KeptResult(text, result.trust, result.labels)
+
+
+class KeptReader(Reader):
+    """Kept texts of one person in one conversation."""
+
+    async def kept_result(self, principal_id: str, conversation_id: str, result_id: str) -> KeptResult | None:
+        owner = {"of_principal_id": principal_id, "of_conversation_id": conversation_id}
+        return self._find(_kept, _read_kept, of_id=result_id, **owner)
