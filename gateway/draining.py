@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from gateway.runtime.gateway import Gateway
-from gateway.server.parts import Socket
 
 CLOSING_SECONDS: Final = 2.0
 """How long a peer may take to read its last answers and the close frame; the same as for one that reads too slowly."""
@@ -20,7 +19,15 @@ CLOSING_SECONDS: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
-async def drain(gateway: Gateway, sockets: Sequence[Socket], seconds: float) -> None:
+class Drainable(Protocol):
+    """What has connections to close."""
+
+    async def drain(self) -> None:
+        """Close each as soon as its requests are answered, and return when all are closed."""
+        ...
+
+
+async def drain(gateway: Gateway, sockets: Sequence[Drainable], seconds: float) -> None:
     """Return when every call has ended and every socket is closed, at the latest `seconds` and a little from now."""
     gateway.admission.close()
     closing: list[asyncio.Task[None]] = []

@@ -25,6 +25,7 @@ from gateway.listening import check_limits, listen, listen_or_any, port_of
 from gateway.server.app import create_app
 from gateway.server.control import SOCKET_NAME, ControlSocket
 from gateway.server.listener import listener
+from gateway.server.mcp.door import CLIENT_COMMAND, ClientDoor
 from gateway.server.running import AsgiApp, Server, serving_beside
 from gateway.settings import Settings
 from gateway.web_server import server_parts
@@ -38,6 +39,8 @@ def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
     # At INFO these libraries log what only their authors want to know.
     for library in ("uvicorn", "uvicorn.error", "alembic"):
         logging.getLogger(library).setLevel(logging.WARNING)
+    # It warns of whatever a client sends that is not valid; the client is told, and a hostile one would fill the log.
+    logging.getLogger("mcp").setLevel(logging.ERROR)
     check_limits(settings)
     uvloop.run(_serve(settings, metrics or Metrics()))
 
@@ -45,7 +48,7 @@ def run(settings: Settings, *, metrics: Metrics | None = None) -> None:
 async def _serve(settings: Settings, metrics: Metrics) -> None:
     listening = listen(settings)
     port = port_of(listening)
-    async with build(settings, metrics, port=port) as application, lifespan(application, settings, port):
+    async with build(settings, metrics, port=port) as application, lifespan(application, settings, port) as door:
         greeting = await greeting_for(application, settings)
         tasks = application.gateway.tasks
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: tasks.spawn(reload_policy(application)))
@@ -54,7 +57,7 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
         server = Server(
             listener(create_app(parts), host=settings.host, port=port),
             on_ready=lambda: click.echo(greeting) or sys.stdout.flush(),
-            drain=lambda: drain(application.gateway, (parts.agent_socket, parts.console_socket), settings.drain_seconds),
+            drain=lambda: drain(application.gateway, (parts.agent_socket, parts.console_socket, door), settings.drain_seconds),
         )
         await server.serve(sockets=[listening])
 
@@ -85,8 +88,9 @@ async def open_application(
 @contextlib.asynccontextmanager
 async def lifespan(
     application: Application, settings: Settings, port: int, on_warmed: OnWarmed = lambda _: None
-) -> AsyncGenerator[None]:
-    """Recover from the last run, start the model and the background work, answer other commands; undo it at the end."""
+) -> AsyncGenerator[ClientDoor]:
+    """Recover from the last run, start the model and the background work, answer other commands and MCP clients; undo it at the
+    end. Gives the door of the clients."""
     unknown = await application.gateway.start(__version__)
     if unknown:
         click.echo(f"{unknown} calls were running when the gateway last stopped; their outcome is unknown.", err=True)
@@ -95,10 +99,13 @@ async def lifespan(
     await application.models.start()
     application.gateway.tasks.spawn(warm_model(application, on_warmed))
     application.gateway.tasks.spawn(expire_sessions(application))
-    control = ControlSocket(settings.state / SOCKET_NAME, control_commands(application, settings, port))
+    door = ClientDoor(application.gateway, application.sessions, application.people, console_origin=application.origins.console)
+    control = ControlSocket(
+        settings.state / SOCKET_NAME, control_commands(application, settings, port), {CLIENT_COMMAND: door.welcome}
+    )
     await control.start()
     try:
-        yield
+        yield door
     finally:
         await control.stop()
 

@@ -15,6 +15,7 @@ from gateway.core.errors import GatewayError
 COMMANDS: Final = {
     "serve": ("gateway.cli.serve", "Start the gateway, the web shell and the console."),
     "agent": ("gateway.cli.agent", "Talk to an agent in the terminal."),
+    "mcp": ("gateway.cli.mcp", "Offer your tools to an MCP client: Claude Code, VS Code, Cursor."),
     "enrol": ("gateway.cli.enrol", "Print a one-time link with which a person registers their first passkey."),
     "people": ("gateway.cli.people", "List people, change their profile, remove them."),
     "sources": ("gateway.cli.sources", "Add MCP servers, HTTP APIs and databases, and decide about their tools."),

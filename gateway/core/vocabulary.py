@@ -164,6 +164,7 @@ class Runner(StrEnum):
 
     BROWSER = "browser-agent-ui"
     GATEWAY = "gateway-side"
+    MCP_CLIENT = "mcp-client"
 
 
 class Decision(StrEnum):

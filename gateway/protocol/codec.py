@@ -75,9 +75,9 @@ def decode(raw: bytes) -> Call | RejectedMessage:
     if len(raw) > MAX_MESSAGE_BYTES:
         return RejectedMessage(None, MalformedJson("message is larger than 256 KiB"))
     try:
-        message = _parse(raw)
+        message = parse_message(raw)
     except UnsupportedValue as error:
-        return _refuse_value(raw, error)
+        return refuse_value(raw, error)
     except MalformedJson as error:
         return RejectedMessage(None, error)
     if not isinstance(message, dict):
@@ -101,7 +101,7 @@ def encode_result(call_id: CallKey, result: Wire) -> bytes:
 
 def encode_error(call_id: CallKey | None, error: Exception) -> bytes:
     """A failure. An exception outside the error tree becomes `internal error` and nothing more."""
-    number, code, message = _describe_error(error)
+    number, code, message = describe_error(error)
     body = {"code": number, "message": message, "data": {"code": code}}
     return orjson.dumps({"jsonrpc": "2.0", "id": call_id, "error": body})
 
@@ -111,7 +111,8 @@ def encode_notification(method: str, params: Wire) -> bytes:
     return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (orjson.dumps(method), params.to_json())
 
 
-def _parse(raw: bytes) -> Json:
+def parse_message(raw: bytes) -> Json:
+    """One JSON value of a client. Raises MalformedJson, and UnsupportedValue for what not every reader can hold."""
     message = parse(raw)
     # PostgreSQL cannot store U+0000 in text, and many programs end a string there. Only the escaped form reaches this line.
     if b"\\u0000" in raw and _has_null(message):
@@ -119,20 +120,20 @@ def _parse(raw: bytes) -> Json:
     return message
 
 
-def _refuse_value(raw: bytes, error: UnsupportedValue) -> RejectedMessage:
+def refuse_value(raw: bytes, error: UnsupportedValue) -> RejectedMessage:
     """Answer with the request's id: a client whose model wrote such a value must not wait for ever."""
     try:
         message = parse_with_any_number(raw)
     except MalformedJson as worse:
         return RejectedMessage(None, worse)
     call_id = cast("dict[str, Json]", message).get("id") if isinstance(message, dict) else None
-    is_readable = _is_call_id(call_id) and not _has_null(call_id)
+    is_readable = is_call_id(call_id) and not _has_null(call_id)
     return RejectedMessage(call_id if is_readable else None, InvalidParams(error.message))
 
 
 def _read_envelope(message: dict[str, Json]) -> Call | RejectedMessage:
     call_id = message.get("id")
-    if not _is_call_id(call_id):
+    if not is_call_id(call_id):
         reason = "notifications are not taken" if "id" not in message else "`id` must be a string or an integer"
         return RejectedMessage(None, InvalidRequest(reason))
     if message.get("jsonrpc") != "2.0":
@@ -148,7 +149,8 @@ def _read_envelope(message: dict[str, Json]) -> Call | RejectedMessage:
     return Call(call_id, method, cast("dict[str, Json]", params))
 
 
-def _is_call_id(value: Json) -> TypeGuard[CallKey]:
+def is_call_id(value: Json) -> TypeGuard[CallKey]:
+    """Whether it may be the id of a request."""
     match value:
         case bool():
             return False
@@ -173,7 +175,8 @@ def _has_null(value: Json) -> bool:
             return False
 
 
-def _describe_error(error: Exception) -> tuple[int, str, str]:
+def describe_error(error: Exception) -> tuple[int, str, str]:
+    """Its number, its stable word and a message that is safe to send."""
     match error:
         case ProtocolError():
             return error.rpc_code, error.code, error.message

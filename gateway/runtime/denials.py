@@ -64,7 +64,7 @@ class Denials:
         if turn is not None and turn.id == request.turn_id:
             turn.note_denial(request)
         # At this machine's terminal a turn begins with a line that its person typed, and the gateway itself read it.
-        if request.runner is Runner.BROWSER:
+        if request.runner is not Runner.GATEWAY:
             self._connections.live(session).denials += 1
 
     def note_approval(self, session: Session) -> None:

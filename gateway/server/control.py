@@ -1,7 +1,8 @@
 """The local control socket: commands of the operator's command line to a running gateway.
 
 A unix socket in the state folder, readable by its owner only: a process that can open it can also read the database and the
-signing key, so it needs no other credential. One JSON line in, one JSON line out.
+signing key, so it needs no other credential. One JSON line in, one JSON line out; a few commands keep the connection and go on
+in lines of their own.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import cast
 import orjson
 
 from gateway.core.canonical import Json, parse
-from gateway.core.errors import GatewayError
+from gateway.core.errors import GatewayError, InvalidRequest
 
 SOCKET_NAME = "control.sock"
 """In the state folder."""
@@ -32,16 +33,21 @@ ANSWER_SECONDS = 90.0
 """For its answer: a source may need a minute until it says what it offers."""
 
 Answerer = Callable[[Mapping[str, Json]], Awaitable[Json]]
+Server = Callable[[Mapping[str, Json], asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+"""Serves a connection, from the answer to its command on, until it ends."""
 
 _log = logging.getLogger(__name__)
 
 
 class ControlSocket:
-    """Listens for commands. `answers` maps each command to its function; errors of the tree are sent as code and message."""
+    """Listens for commands. `answers` maps each command to its function; errors of the tree are sent as code and message.
+    `servers` are the commands that keep their connection."""
 
-    def __init__(self, path: Path, answers: Mapping[str, Answerer]) -> None:
+    def __init__(self, path: Path, answers: Mapping[str, Answerer], servers: Mapping[str, Server] | None = None) -> None:
         self._path = path
         self._answers = answers
+        self._servers = servers or {}
+        self._serving: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -55,36 +61,65 @@ class ControlSocket:
             os.umask(before)
 
     async def stop(self) -> None:
-        """Stop listening."""
+        """Stop listening, and end the connections that are still served."""
         if self._server is not None:
             self._server.close()
+            for task in tuple(self._serving):
+                task.cancel()
+            await asyncio.gather(*self._serving, return_exceptions=True)
             await self._server.wait_closed()
             self._path.unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(SECONDS):
-                line = await reader.readline()
+                asked = _read_command(await reader.readline())
+            server = None if isinstance(asked, GatewayError) else self._servers.get(_name(asked))
+            if server is not None and not isinstance(asked, GatewayError):
+                await self._keep(server(asked, reader, writer))
+                return
             async with asyncio.timeout(ANSWER_SECONDS):
-                writer.write(orjson.dumps(await self._answer(line)) + b"\n")
+                writer.write(orjson.dumps(await self._answer(asked)) + b"\n")
                 await writer.drain()
         except (TimeoutError, OSError, ValueError):
             _log.debug("a control connection went away")
         finally:
             writer.close()
 
-    async def _answer(self, line: bytes) -> Json:
+    async def _keep(self, serving: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(serving)
+        self._serving.add(task)
         try:
-            message = parse(line)
-            if not isinstance(message, dict):
-                return {"error": {"code": "invalid_request", "message": "a command is a JSON object"}}
-            asked = cast("Mapping[str, Json]", message)
-            answer = self._answers.get(str(asked.get("command", "")))
+            await asyncio.wait((task,))
+        finally:
+            self._serving.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("a control connection failed", exc_info=error)
+
+    async def _answer(self, asked: Mapping[str, Json] | GatewayError) -> Json:
+        try:
+            if isinstance(asked, GatewayError):
+                raise asked
+            answer = self._answers.get(_name(asked))
             if answer is None:
                 return {"error": {"code": "unknown_command", "message": "this gateway knows no such command"}}
             return {"result": await answer(asked)}
         except GatewayError as error:
             return {"error": {"code": error.code, "message": error.message}}
+
+
+def _read_command(line: bytes) -> Mapping[str, Json] | GatewayError:
+    try:
+        message = parse(line)
+    except GatewayError as error:
+        return error
+    if not isinstance(message, dict):
+        return InvalidRequest("a command is a JSON object")
+    return cast("Mapping[str, Json]", message)
+
+
+def _name(asked: Mapping[str, Json]) -> str:
+    return str(asked.get("command", ""))
 
 
 async def ask_gateway(path: Path, command: Mapping[str, Json]) -> Json | None:

@@ -29,17 +29,12 @@ from gateway.runtime.gateway import Gateway
 from gateway.runtime.notices import SessionEndedNotice
 from gateway.runtime.ports import Clock, ConsoleSession
 from gateway.server import responses
+from gateway.server.message_budget import MessageBudget
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
 from gateway.server.methods.table import Caller, Concurrency, Method
 from gateway.server.notifications import encode_notice
 from gateway.server.transport import find_hang_up
-
-MESSAGES_PER_SECOND = 2_000.0
-"""Messages of one connection per second, on average. A busy loop sends about ten, a benchmark with one caller a thousand;
-above this limit a client floods the gateway, and a refusal costs less than an answer."""
-
-MESSAGES_AT_ONCE = 4_000.0
 
 STALL_SECONDS = 10.0
 """Seconds that one message may wait for the peer to read. Half a ping interval: a peer that answers pings reads faster."""
@@ -142,7 +137,7 @@ class _Pump(Generic[Who, Caller]):
         self._peer = peer
         self._outbox = peer.outbox
         self._methods = config.methods
-        self._budget = _Budget(config.clock)
+        self._budget = MessageBudget(config.clock)
         self._running = running
         self._in_flight = 0
         self._waiting: set[asyncio.Task[None]] = set()
@@ -285,25 +280,6 @@ class _Pump(Generic[Who, Caller]):
     def _end_session(self, closing: CloseCause) -> None:
         self._outbox.put(SessionEndedNotice(closing.reason))
         self._close(closing)
-
-
-class _Budget:
-    """A token bucket: `MESSAGES_AT_ONCE` deep, filled at `MESSAGES_PER_SECOND`."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._left = MESSAGES_AT_ONCE
-        self._filled_at = clock.monotonic()
-
-    def spend(self) -> bool:
-        """Take one token; False when none is left."""
-        now = self._clock.monotonic()
-        self._left = min(MESSAGES_AT_ONCE, self._left + (now - self._filled_at) * MESSAGES_PER_SECOND)
-        self._filled_at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
 
 
 async def _close(websocket: WebSocket, closing: CloseCause) -> None:

@@ -31,6 +31,8 @@ IMPORTERS = {
     "sqlalchemy": {"gateway/adapters/storage"},
     "jsonschema_rs": {"gateway/adapters/tools", "gateway/adapters/inference/output_schema.py"},
     "starlette": {"gateway/server"},
+    "mcp": {"gateway/adapters/tools", "gateway/server/mcp"},
+    "mcp_types": {"gateway/adapters/tools", "gateway/server/mcp"},
     "uvicorn": {"gateway/server"},
 }
 

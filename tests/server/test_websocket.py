@@ -12,7 +12,7 @@ from websockets.exceptions import InvalidStatus
 
 from gateway.protocol.frames import AGENT, CONSOLE, MAX_MESSAGE_BYTES
 from gateway.runtime.notices import PolicyChangedNotice, ToolProgressNotice
-from gateway.server import transport, websocket
+from gateway.server import message_budget, transport, websocket
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT
 from tests.harness.socket import RpcError, Socket
 from tests.server.sockets import PATIENCE, Stage, Turn, serve_sockets
@@ -214,7 +214,7 @@ async def test_a_cancel_is_processed_while_a_call_runs(stage: Stage) -> None:
 
 @pytest.mark.requirement("002-67", "messages of one connection are limited in rate")
 async def test_a_flood_is_refused_until_time_has_passed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket, "MESSAGES_AT_ONCE", 3.0)
+    monkeypatch.setattr(message_budget, "MESSAGES_AT_ONCE", 3.0)
     opened = await stage.connect("agent")
     for _ in range(3):
         await opened.call("session/describe")
