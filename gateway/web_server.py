@@ -12,6 +12,7 @@ from gateway.server.access import Access, Site
 from gateway.server.assets import WebApp
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.parts import ServerParts
 from gateway.server.websocket import agent_socket, console_socket
@@ -34,7 +35,8 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     web = settings.web_folder
     agent_methods = AgentMethods(gateway, agent_origin=origins.agent, console_origin=origins.console)
     verifier = AuditVerifier(partial(verify_stored_log, settings.state))
-    console_methods = ConsoleMethods(gateway, application.passkeys, verifier, agent_origin=origins.agent)
+    sources = SourceMethods(application.sources, gateway.ports.policy)
+    console_methods = ConsoleMethods(gateway, application.passkeys, verifier, sources, agent_origin=origins.agent)
     return ServerParts(
         access=access,
         passkeys=application.passkeys,

@@ -16,6 +16,7 @@ from pydantic import Field
 from gateway.protocol import agent_methods as agent
 from gateway.protocol import console_methods as console
 from gateway.protocol import notifications
+from gateway.protocol import source_methods as sources
 from gateway.protocol.shapes import WireToolResult
 from gateway.protocol.wire import JsonObject, Nothing, Wire
 
@@ -147,6 +148,16 @@ CONSOLE = Dialect(
             "audit/list": MethodShape(console.AuditPage, console.AuditList),
             "audit/verify": MethodShape(Nothing, console.AuditVerification),
             "policy/describe": MethodShape(Nothing, console.PolicyDescription),
+            "sources/list": MethodShape(Nothing, sources.SourceList),
+            "sources/list-tools": MethodShape(sources.SourceToolPage, sources.SourceToolList),
+            "sources/add": MethodShape(sources.NewSource, sources.WireSource),
+            "sources/test": MethodShape(sources.SourceRef, sources.WireSource),
+            "sources/switch": MethodShape(sources.SourceSwitch, sources.WireSource),
+            "sources/remove": MethodShape(sources.SourceRef, Nothing),
+            "sources/decide": MethodShape(sources.SourceDecisions, sources.WireSource),
+            "secrets/list": MethodShape(Nothing, sources.SecretList),
+            "secrets/store": MethodShape(sources.NewSecret, Nothing),
+            "secrets/remove": MethodShape(sources.SecretRef, Nothing),
         }
     ),
     notifications=MappingProxyType(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import uvicorn
 from starlette.requests import HTTPConnection
 from websockets.asyncio.client import connect
 
+from gateway.adapters.storage.secret_box import SecretBox
+from gateway.adapters.tools.added import AddedSources, Secrets
+from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.core.ledger import AgentSessionStarted, ConsoleSessionStarted, EnrolmentOffered, Passkey, PrincipalEnrolled
 from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import Label, Outcome, Profile, Reason
@@ -21,13 +26,17 @@ from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import ConsoleSession, Step
 from gateway.runtime.sessions import Sessions
+from gateway.runtime.sources import Sources
+from gateway.sandbox.job import SandboxUnavailable
 from gateway.server.listener import listener
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.middleware.hosts import HostGate, misdirected
 from gateway.server.websocket import agent_socket, console_socket
 from tests.fakes.clock import FakeClock
+from tests.fakes.drivers import ScriptedDriver, scripted_kinds
 from tests.fakes.entropy import FakeEntropy
 from tests.fakes.inference import SilentBackend
 from tests.fakes.ledger import MemoryLedger
@@ -62,6 +71,7 @@ class Stage:
     authenticator: PlainAuthenticator
     agents: dict[str, Session] = field(default_factory=dict[str, Session])
     consoles: dict[str, ConsoleSession] = field(default_factory=dict[str, ConsoleSession])
+    drivers: dict[str, ScriptedDriver] = field(default_factory=dict[str, ScriptedDriver])
     _sockets: list[Socket] = field(default_factory=list[Socket])
 
     def origin(self, site: str) -> str:
@@ -146,6 +156,13 @@ class Turn:
 @asynccontextmanager
 async def serve_sockets() -> AsyncGenerator[Stage]:
     """Serve while the context lasts."""
+    with tempfile.TemporaryDirectory() as state:
+        async with _serve_sockets(Path(state)) as stage:
+            yield stage
+
+
+@asynccontextmanager
+async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
     listening = socket.create_server(("127.0.0.1", 0))
     port: int = listening.getsockname()[1]
     agent_host, console_host = f"agent.localhost:{port}", f"console.localhost:{port}"
@@ -186,7 +203,33 @@ async def serve_sockets() -> AsyncGenerator[Stage]:
         return stage.consoles.get(named(connection))
 
     agent = AgentMethods(gateway, agent_origin=f"http://{agent_host}", console_origin=origin)
-    console = ConsoleMethods(gateway, passkeys, AuditVerifier(ledger.check), agent_origin=f"http://{agent_host}")
+    catalog, shelf = ToolCatalog(), Secrets()
+    host = AddedSources(
+        catalog,
+        shelf,
+        state=state,
+        private=(),
+        find_sandbox=lambda: SandboxUnavailable("none here"),
+        kinds=scripted_kinds(stage.drivers),
+    )
+    sources = Sources(
+        ledger=ledger,
+        records=ledger,
+        host=host,
+        sealer=SecretBox(state),
+        shelf=shelf,
+        declared=(),
+        clock=clock,
+        on_withdrawn=gateway.withdraw_tools,
+    )
+    await sources.start(connect=True)
+    console = ConsoleMethods(
+        gateway,
+        passkeys,
+        AuditVerifier(ledger.check),
+        SourceMethods(sources, policy),
+        agent_origin=f"http://{agent_host}",
+    )
     app = HostGate(
         {
             agent_host: agent_socket(gateway, agent, host=agent_host, origin=f"http://{agent_host}", recognise=agent_of),
@@ -205,6 +248,7 @@ async def serve_sockets() -> AsyncGenerator[Stage]:
         async with asyncio.timeout(PATIENCE):
             await task
         await gateway.stop()
+        await host.close()
 
 
 async def _introduce(stage: Stage, verifier: PlainVerifier) -> None:

@@ -17,14 +17,21 @@ from gateway.protocol.frames import AGENT, CONSOLE, Dialect
 from gateway.runtime.connections import OUTBOX_BYTES, Connection
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
+from gateway.runtime.ports import PolicyEngine
+from gateway.runtime.sources import Sources
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
+from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, tabulate
 from gateway.server.methods.verification import AuditVerifier
 
 AGENT_TABLE = AgentMethods(cast("Gateway", None), agent_origin="http://a.test", console_origin="http://c.test").table()
 CONSOLE_TABLE = ConsoleMethods(
-    cast("Gateway", None), cast("PasskeyCeremonies", None), cast("AuditVerifier", None), agent_origin="http://a.test"
+    cast("Gateway", None),
+    cast("PasskeyCeremonies", None),
+    cast("AuditVerifier", None),
+    SourceMethods(cast("Sources", None), cast("PolicyEngine", None)),
+    agent_origin="http://a.test",
 ).table()
 
 ROWS: list[tuple[str, type, Dialect, Method[Any]]] = [
@@ -81,7 +88,8 @@ def test_every_audit_tag_is_an_event_of_the_log() -> None:
 
 def test_what_concerns_everybody_is_for_operators() -> None:
     reserved = {name for name, method in CONSOLE_TABLE.items() if method.row.permission is MethodPermission.OPERATOR}
-    assert reserved == {"audit/verify", "policy/describe"}
+    assert {name for name in reserved if not name.startswith(("sources/", "secrets/"))} == {"audit/verify", "policy/describe"}
+    assert {name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/"))} <= reserved
     assert {method.row.permission for method in AGENT_TABLE.values()} == {MethodPermission.ANY_SESSION}
 
 

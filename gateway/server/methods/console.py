@@ -7,7 +7,6 @@ the whole log, the policy and the list of people are for operators.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from gateway.core.approval import Approval
@@ -22,11 +21,12 @@ from gateway.protocol.agent_methods import GrantList, GrantRef
 from gateway.protocol.frames import CONSOLE
 from gateway.protocol.wire import Nothing
 from gateway.runtime.approvals import CallObstacle, order_arguments, preview_call
-from gateway.runtime.connections import ConsoleConnection
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
-from gateway.runtime.ports import AuditQuery, ConsoleSession, PolicySubject
+from gateway.runtime.ports import AuditQuery, PolicySubject
+from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.encoding import decode_credential_id, read_index
+from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.methods.views import (
@@ -43,26 +43,22 @@ AUDIT_PAGE = 100
 """Rows of one page of the log when the request names no limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleCaller:
-    """The caller on a console socket."""
-
-    connection: ConsoleConnection
-    session: ConsoleSession
-
-    @property
-    def principal(self) -> Principal:
-        """The person."""
-        return self.session.principal
-
-
 class ConsoleMethods:
     """The handlers."""
 
-    def __init__(self, gateway: Gateway, passkeys: PasskeyCeremonies, verifier: AuditVerifier, *, agent_origin: str) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        passkeys: PasskeyCeremonies,
+        verifier: AuditVerifier,
+        sources: SourceMethods,
+        *,
+        agent_origin: str,
+    ) -> None:
         self._gateway = gateway
         self._passkeys = passkeys
         self._verifier = verifier
+        self._sources = sources
         self._agent_origin = agent_origin
 
     def table(self) -> Mapping[str, Method[ConsoleCaller]]:
@@ -95,6 +91,7 @@ class ConsoleMethods:
                 "audit/list": MethodRow(self.list_audit, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "audit/verify": MethodRow(self.verify_audit, Concurrency.IN_ORDER, MethodPermission.OPERATOR),
                 "policy/describe": MethodRow(self.describe_policy, Concurrency.AT_ONCE, MethodPermission.OPERATOR),
+                **self._sources.rows(),
             },
         )
 

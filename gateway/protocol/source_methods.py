@@ -1,0 +1,163 @@
+"""Parameters and results of the console's methods about sources of tools and their secrets. For operators."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gateway.core.sources import SourceKind, Standing
+from gateway.core.vocabulary import Category
+from gateway.protocol.console_methods import ToolModes
+from gateway.protocol.wire import Count, Digest, Flag, FreeText, JsonObject, PageSize, Timestamp, Wire
+
+SourceName = Annotated[str, Field(min_length=1, max_length=32)]
+"""Of a source; the gateway says which names may be taken."""
+
+SecretName = Annotated[str, Field(min_length=1, max_length=64)]
+"""Of a secret; the same."""
+
+OwnToolName = Annotated[str, Field(min_length=1, max_length=1024)]
+"""The name that a tool has at its source."""
+
+
+class ToolCounts(Wire):
+    """How many tools of a source are how far: nobody decided, in use, kept out, changed since they were decided about."""
+
+    proposed: Count
+    in_use: Count
+    kept_out: Count
+    quarantined: Count
+
+
+class RefusedTool(Wire):
+    """An offered tool that cannot be published, and why."""
+
+    tool: str
+    why: str
+
+
+class WireSource(Wire):
+    """A source and how it is now. `state` is `off`, `connecting`, `ready` or `away`; `why` says in words why it is away.
+
+    `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`.
+    `declared`: it stands in the settings file and is changed there.
+    """
+
+    name: str
+    kind: SourceKind
+    settings: JsonObject
+    enabled: Flag
+    declared: Flag
+    added_at: Timestamp | None = None
+    state: str
+    why: str | None = None
+    version: str
+    refused: tuple[RefusedTool, ...]
+    refused_count: Count
+    counts: ToolCounts
+
+
+class SourceList(Wire):
+    """Every source, by name."""
+
+    sources: tuple[WireSource, ...]
+
+
+class SourceRef(Wire):
+    """Which source."""
+
+    name: SourceName
+
+
+class NewSource(Wire):
+    """A source to add. docs/TOOLS.md lists the settings of each kind."""
+
+    name: SourceName
+    kind: SourceKind
+    settings: JsonObject
+
+
+class SourceSwitch(Wire):
+    """Whether a source is used."""
+
+    name: SourceName
+    enabled: Flag
+
+
+class SourceToolPage(Wire):
+    """Which tools of a source: those whose names or descriptions hold `search`, and have that `standing`; in the order of their
+    names, after the tool `after`."""
+
+    name: SourceName
+    search: Annotated[str, Field(max_length=200)] | None = None
+    standing: Standing | None = None
+    after: OwnToolName | None = None
+    limit: PageSize | None = None
+
+
+class WireSourceTool(Wire):
+    """A tool of a source. `definition` is what it is now and `pin` its digest; `decided` is the definition that was decided
+    about, where that is another one. `modes` are what the policy makes of it in its category, or in the proposed one.
+    """
+
+    tool: str
+    name: str
+    standing: Standing
+    category: Category | None = None
+    proposed: Category
+    because: str
+    pin: Digest
+    definition: JsonObject
+    decided: JsonObject | None = None
+    offered: Flag
+    modes: ToolModes
+
+
+class SourceToolList(Wire):
+    """One page; `next` is the tool after which the next page begins, absent on the last one."""
+
+    tools: tuple[WireSourceTool, ...]
+    total: Count
+    next: str | None = None
+
+
+class WireDecision(Wire):
+    """What somebody decides about a tool whose definition has that `pin`: its category, absent when nobody calls it."""
+
+    tool: OwnToolName
+    pin: Digest
+    category: Category | None = None
+
+
+class SourceDecisions(Wire):
+    """Decisions about tools of one source, all recorded or none."""
+
+    name: SourceName
+    decisions: Annotated[tuple[WireDecision, ...], Field(min_length=1, max_length=200)]
+
+
+class SecretView(Wire):
+    """A stored secret and the sources that use it. Its value is never told."""
+
+    name: str
+    sources: tuple[str, ...]
+
+
+class SecretList(Wire):
+    """Every secret."""
+
+    secrets: tuple[SecretView, ...]
+
+
+class NewSecret(Wire):
+    """A secret to store, or another value for one."""
+
+    name: SecretName
+    value: FreeText
+
+
+class SecretRef(Wire):
+    """Which secret."""
+
+    name: SecretName

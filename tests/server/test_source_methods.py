@@ -1,0 +1,131 @@
+"""The console's methods about sources over a real socket: for operators, and only over what they saw."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.fakes.drivers import ScriptedDriver, offered
+from tests.server.checked_socket import CheckedSocket, open_checked, refusal
+from tests.server.sockets import Stage, serve_sockets
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    async with serve_sockets() as served:
+        served.drivers["notes"] = ScriptedDriver([offered("read"), offered("send", "Send a note.")])
+        yield served
+
+
+async def add(console: CheckedSocket) -> dict[str, Any]:
+    await console.call("sources/add", {"name": "notes", "kind": "mcp", "settings": {"command": "serve"}})
+    return await console.call("sources/test", {"name": "notes"})
+
+
+async def tools(console: CheckedSocket, **page: Any) -> list[dict[str, Any]]:
+    return (await console.call("sources/list-tools", {"name": "notes", **page}))["tools"]
+
+
+async def test_a_source_from_adding_to_removing(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    assert (await console.call("sources/list"))["sources"] == []
+    source = await add(console)
+    assert (source["state"], source["counts"]["proposed"], source["version"]) == ("ready", 2, "1.0")
+    first, second = await tools(console)
+    assert (first["tool"], first["name"], first["standing"], first["proposed"]) == ("read", "notes__read", "proposed", "read")
+    decided = await console.call(
+        "sources/decide",
+        {
+            "name": "notes",
+            "decisions": [
+                {"tool": "read", "pin": first["pin"], "category": "read"},
+                {"tool": "send", "pin": second["pin"]},
+            ],
+        },
+    )
+    assert decided["counts"] == {"proposed": 0, "inUse": 1, "keptOut": 1, "quarantined": 0}
+    assert [tool["tool"] for tool in await tools(console, standing="inUse")] == ["read"]
+    off = await console.call("sources/switch", {"name": "notes", "enabled": False})
+    assert (off["enabled"], off["state"]) == (False, "off")
+    await console.call("sources/remove", {"name": "notes"})
+    assert (await console.call("sources/list"))["sources"] == []
+
+
+async def test_a_tool_in_quarantine_is_shown_with_what_it_was(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    await add(console)
+    first = (await tools(console))[0]
+    decision = {"tool": "read", "pin": first["pin"], "category": "read"}
+    await console.call("sources/decide", {"name": "notes", "decisions": [decision]})
+    stage.drivers["notes"].tools[0] = offered("read", "Read a note and send it.")
+    await console.call("sources/test", {"name": "notes"})
+    (changed,) = await tools(console, standing="quarantined")
+    assert changed["definition"]["description"] == "Read a note and send it."
+    assert changed["decided"]["description"] == "Read a note."
+    stale = {"name": "notes", "decisions": [decision]}
+    assert await refusal(console, "sources/decide", stale) == (-32004, "changed")
+
+
+async def test_thousands_of_tools_are_paged_and_searched(stage: Stage) -> None:
+    stage.drivers["notes"].tools = [offered(f"tool{number:04}", "x" * 1_500) for number in range(1_990)]
+    stage.drivers["notes"].tools.append(offered("special"))
+    console = await open_checked(stage, "console")
+    await add(console)
+    seen: list[str] = []
+    after: dict[str, Any] = {}
+    while True:
+        page = await console.call("sources/list-tools", {"name": "notes", "limit": 200, **after})
+        seen += [tool["tool"] for tool in page["tools"]]
+        assert page["total"] == 1_991
+        if "next" not in page:
+            break
+        after = {"after": page["next"]}
+    assert len(seen) == len(set(seen)) == 1_991
+    assert [tool["tool"] for tool in await tools(console, search="SPECIAL")] == ["special"]
+
+
+async def test_the_value_of_a_secret_never_comes_back(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    await console.call("secrets/store", {"name": "notes.TOKEN", "value": "hunter2"})
+    settings = {"command": "serve", "token": "${secret:notes.TOKEN}"}
+    source = await console.call("sources/add", {"name": "notes", "kind": "mcp", "settings": settings})
+    assert stage.drivers["notes"].filled == "hunter2"
+    assert source["settings"]["token"] == "${secret:notes.TOKEN}"
+    listed = await console.call("secrets/list")
+    assert listed == {"secrets": [{"name": "notes.TOKEN", "sources": ["notes"]}]}
+    entries = await console.call("audit/list")
+    assert "hunter2" not in repr(entries)
+    await console.call("secrets/remove", {"name": "notes.TOKEN"})
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("sources/list", {}),
+        ("sources/list-tools", {"name": "notes"}),
+        ("sources/add", {"name": "notes", "kind": "mcp", "settings": {}}),
+        ("sources/test", {"name": "notes"}),
+        ("sources/switch", {"name": "notes", "enabled": True}),
+        ("sources/remove", {"name": "notes"}),
+        ("sources/decide", {"name": "notes", "decisions": [{"tool": "read", "pin": "0" * 64, "category": "read"}]}),
+        ("secrets/list", {}),
+        ("secrets/store", {"name": "a", "value": "b"}),
+        ("secrets/remove", {"name": "a"}),
+    ],
+)
+async def test_a_guest_learns_nothing_of_sources_and_changes_none(stage: Stage, method: str, params: dict[str, Any]) -> None:
+    console = await open_checked(stage, "console", "ses_eve_console")
+    assert await refusal(console, method, params) == (-32004, "operatorOnly")
+
+
+async def test_the_agent_origin_has_no_such_methods(stage: Stage) -> None:
+    agent = await open_checked(stage, "agent")
+    assert await refusal(agent, "sources/list", {}) == (-32601, "unknown_method")
+
+
+async def test_what_is_not_there_is_not_found(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    for method in ("sources/test", "sources/remove", "sources/list-tools"):
+        assert await refusal(console, method, {"name": "gone"}) == (-32003, "not_found")
