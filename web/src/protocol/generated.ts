@@ -78,6 +78,14 @@ export type Profile = "operator" | "guest" | "anonymous";
  * What may be done with a call whose outcome is unknown after a crash. Nothing re-runs by itself.
  */
 export type Recovery = "pure" | "idempotent" | "probe" | "unsafe";
+/**
+ * What kind of other side a source is.
+ */
+export type SourceKind = "mcp" | "http" | "sql";
+/**
+ * Whether a tool may be called, as far as people decided.
+ */
+export type Standing = "proposed" | "inUse" | "keptOut" | "quarantined";
 
 /**
  * The wire protocol countersign.v1. Generated from gateway/protocol.
@@ -217,6 +225,18 @@ export interface CountersignProtocol {
         params: Nothing;
         result: PolicyDescription;
       };
+      "secrets/list": {
+        params: Nothing;
+        result: SecretList;
+      };
+      "secrets/remove": {
+        params: SecretRef;
+        result: Nothing;
+      };
+      "secrets/store": {
+        params: NewSecret;
+        result: Nothing;
+      };
       "session/describe": {
         params: Nothing;
         result: ConsoleDescription;
@@ -224,6 +244,34 @@ export interface CountersignProtocol {
       "sessions/allow-questions": {
         params: AgentSessionRef;
         result: Nothing;
+      };
+      "sources/add": {
+        params: NewSource;
+        result: Source;
+      };
+      "sources/decide": {
+        params: SourceDecisions;
+        result: Source;
+      };
+      "sources/list": {
+        params: Nothing;
+        result: SourceList;
+      };
+      "sources/list-tools": {
+        params: SourceToolPage;
+        result: SourceToolList;
+      };
+      "sources/remove": {
+        params: SourceRef;
+        result: Nothing;
+      };
+      "sources/switch": {
+        params: SourceSwitch;
+        result: Source;
+      };
+      "sources/test": {
+        params: SourceRef;
+        result: Source;
       };
       "turns/allow-questions": {
         params: OpenTurnRef;
@@ -939,6 +987,32 @@ export interface ToolModes {
   operator: PermissionMode;
 }
 /**
+ * Every secret.
+ */
+export interface SecretList {
+  secrets: SecretView[];
+}
+/**
+ * A stored secret and the sources that use it. Its value is never told.
+ */
+export interface SecretView {
+  name: string;
+  sources: string[];
+}
+/**
+ * Which secret.
+ */
+export interface SecretRef {
+  name: string;
+}
+/**
+ * A secret to store, or another value for one.
+ */
+export interface NewSecret {
+  name: string;
+  value: string;
+}
+/**
  * The data that every console page loads first.
  */
 export interface ConsoleDescription {
@@ -961,6 +1035,132 @@ export interface ConsoleSessionView {
  */
 export interface AgentSessionRef {
   sessionId: string;
+}
+/**
+ * A source to add. docs/TOOLS.md lists the settings of each kind.
+ */
+export interface NewSource {
+  kind: SourceKind;
+  name: string;
+  settings: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A source and how it is now. `state` is `off`, `connecting`, `ready` or `away`; `why` says in words why it is away.
+ *
+ * `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`.
+ * `declared`: it stands in the settings file and is changed there.
+ */
+export interface Source {
+  addedAt?: string;
+  counts: ToolCounts;
+  declared: boolean;
+  enabled: boolean;
+  kind: SourceKind;
+  name: string;
+  refused: RefusedTool[];
+  refusedCount: number;
+  settings: {
+    [k: string]: unknown;
+  };
+  state: string;
+  version: string;
+  why?: string;
+}
+/**
+ * How many tools of a source are how far: nobody decided, in use, kept out, changed since they were decided about.
+ */
+export interface ToolCounts {
+  inUse: number;
+  keptOut: number;
+  proposed: number;
+  quarantined: number;
+}
+/**
+ * An offered tool that cannot be published, and why.
+ */
+export interface RefusedTool {
+  tool: string;
+  why: string;
+}
+/**
+ * Decisions about tools of one source, all recorded or none.
+ */
+export interface SourceDecisions {
+  /**
+   * @minItems 1
+   * @maxItems 200
+   */
+  decisions: [Decision, ...Decision[]];
+  name: string;
+}
+/**
+ * What somebody decides about a tool whose definition has that `pin`: its category, absent when nobody calls it.
+ */
+export interface Decision {
+  category?: Category;
+  pin: string;
+  tool: string;
+}
+/**
+ * Every source, by name.
+ */
+export interface SourceList {
+  sources: Source[];
+}
+/**
+ * Which tools of a source: those whose names or descriptions hold `search`, and have that `standing`; in the order of their
+ * names, after the tool `after`.
+ */
+export interface SourceToolPage {
+  after?: string;
+  limit?: number;
+  name: string;
+  search?: string;
+  standing?: Standing;
+}
+/**
+ * One page; `next` is the tool after which the next page begins, absent on the last one.
+ */
+export interface SourceToolList {
+  next?: string;
+  tools: SourceTool[];
+  total: number;
+}
+/**
+ * A tool of a source. `definition` is what it is now and `pin` its digest; `decided` is the definition that was decided
+ * about, where that is another one. `modes` are what the policy makes of it in its category, or in the proposed one.
+ */
+export interface SourceTool {
+  because: string;
+  category?: Category;
+  decided?: {
+    [k: string]: unknown;
+  };
+  definition: {
+    [k: string]: unknown;
+  };
+  modes: ToolModes;
+  name: string;
+  offered: boolean;
+  pin: string;
+  proposed: Category;
+  standing: Standing;
+  tool: string;
+}
+/**
+ * Which source.
+ */
+export interface SourceRef {
+  name: string;
+}
+/**
+ * Whether a source is used.
+ */
+export interface SourceSwitch {
+  enabled: boolean;
+  name: string;
 }
 /**
  * Which open turn.
