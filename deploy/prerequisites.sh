@@ -10,6 +10,8 @@ public_python=${PUBLIC_PYTHON:-/usr/bin/python3}
 fonts=${FONTS:-/usr/share/fonts}
 os_release=${OS_RELEASE:-/etc/os-release}
 ldconfig=${LDCONFIG:-/sbin/ldconfig}
+# Debian keeps the server's programs off the PATH, one folder for each version.
+postgresql=${POSTGRESQL:-/usr/lib/postgresql}
 # Ubuntu's own Chromium is a snap, which no container can install.
 ubuntu_browser="npx --yes playwright@1.65.1 install --with-deps chromium"
 
@@ -50,6 +52,15 @@ look() {
   has bwrap || need "bubblewrap, which only Linux has" bubblewrap
   [ -x "$public_python" ] || need "a Python that every user may run, at $public_python" python3
   has_fonts || need "fonts" fonts-dejavu-core
+  has_postgresql || need "PostgreSQL's server, which the tests start in a temporary folder" postgresql
+}
+
+has_postgresql() {
+  has initdb && return 0
+  for program in "$postgresql"/*/bin/initdb; do
+    [ -x "$program" ] && return 0
+  done
+  return 1
 }
 
 has_browser() {
@@ -91,7 +102,7 @@ commands() {
     echo "apt-get update"
     echo "apt-get install --yes --no-install-recommends$packages"
   elif has dnf; then
-    echo "dnf install --assumeyes$(translate 's/ python3-venv//; s/ npm/ nodejs-npm/; s/libgomp1/libgomp/; s/fonts-dejavu-core/dejavu-sans-fonts/')"
+    echo "dnf install --assumeyes$(translate 's/ python3-venv//; s/ npm/ nodejs-npm/; s/libgomp1/libgomp/; s/fonts-dejavu-core/dejavu-sans-fonts/; s/postgresql/postgresql-server/')"
   elif has pacman; then
     echo "pacman -S --needed$(translate 's/ python3-venv//; s/python3/python/g; s/libgomp1/gcc-libs/; s/fonts-dejavu-core/ttf-dejavu/')"
   elif has brew; then

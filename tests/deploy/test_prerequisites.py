@@ -19,6 +19,7 @@ WORKING = {
     "git": "exit 0",
     "chromium": "exit 0",
     "bwrap": "exit 0",
+    "initdb": "exit 0",
     "ldconfig": "echo libgomp.so.1",
 }
 """Stand-ins for what the script looks for."""
@@ -88,6 +89,7 @@ class Machine:
             "PUBLIC_PYTHON": str(self.folder / "python3"),
             "FONTS": str(self.folder / "fonts"),
             "LDCONFIG": str(self.programs / "ldconfig"),
+            "POSTGRESQL": str(self.folder / "postgresql"),
             "OS_RELEASE": str(self.folder / "os-release"),
         }
         return subprocess.run([SHELL, str(SCRIPT), purpose], env=environment, capture_output=True, text=True, check=False)
@@ -101,8 +103,19 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-EVERYTHING = ("Python 3.11", "Node.js 20", "npm", "git", "OpenMP", "Chromium", "bubblewrap", "every user may run", "fonts")
-PACKAGES = "python3 python3-venv nodejs npm git libgomp1 chromium bubblewrap fonts-dejavu-core"
+EVERYTHING = (
+    "Python 3.11",
+    "Node.js 20",
+    "npm",
+    "git",
+    "OpenMP",
+    "Chromium",
+    "bubblewrap",
+    "every user may run",
+    "fonts",
+    "PostgreSQL",
+)
+PACKAGES = "python3 python3-venv nodejs npm git libgomp1 chromium bubblewrap fonts-dejavu-core postgresql"
 
 
 def test_a_machine_that_has_everything_is_told_nothing(machine: Machine) -> None:
@@ -137,6 +150,15 @@ def test_only_what_is_missing_is_installed(machine: Machine) -> None:
     machine.package_manager("apt-get", bringing=True)
     assert machine.check().returncode == 0
     assert machine.calls()[-1] == "apt-get install --yes --no-install-recommends bubblewrap"
+
+
+def test_a_server_of_postgresql_is_found_where_debian_keeps_it(machine: Machine) -> None:
+    machine.furnish(without="initdb")
+    assert "PostgreSQL's server" in machine.check().stderr
+    folder = machine.folder / "postgresql" / "15" / "bin"
+    folder.mkdir(parents=True)
+    machine.put("initdb", "exit 0", folder)
+    assert machine.check().returncode == 0
 
 
 def test_ubuntu_gets_its_browser_where_no_snap_is_needed(machine: Machine) -> None:
