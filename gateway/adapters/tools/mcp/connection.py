@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 import orjson
 
 from gateway.adapters.tools.mcp.launching import WorkerProcess
-from gateway.adapters.tools.mcp.wire import LINES_AT_ONCE, LINES_PER_SECOND, MAX_LINE, MAX_WHY
+from gateway.adapters.tools.mcp.wire import BYTES_AT_ONCE, BYTES_PER_SECOND, LINES_AT_ONCE, LINES_PER_SECOND, MAX_LINE, MAX_WHY
 from gateway.core.canonical import Json
 
 UNREADABLE: Final = "its worker wrote something that cannot be read"
@@ -115,12 +115,14 @@ class WorkerConnection:
         self._writer.write(orjson.dumps(order) + b"\n")
 
     async def _read(self) -> None:
-        allowance, then = float(LINES_AT_ONCE), time.monotonic()
+        lines, size, then = float(LINES_AT_ONCE), float(BYTES_AT_ONCE), time.monotonic()
         try:
             while line := await self._reader.readline():
                 now = time.monotonic()
-                allowance, then = min(float(LINES_AT_ONCE), allowance + (now - then) * LINES_PER_SECOND) - 1, now
-                if allowance < 0 or not self._take(orjson.loads(line)):
+                lines = min(float(LINES_AT_ONCE), lines + (now - then) * LINES_PER_SECOND) - 1
+                size = min(float(BYTES_AT_ONCE), size + (now - then) * BYTES_PER_SECOND) - len(line)
+                then = now
+                if lines < 0 or size < 0 or not self.take(orjson.loads(line)):
                     break
                 # A buffer full of lines must leave everybody else of the loop their turn.
                 await asyncio.sleep(0)
@@ -135,8 +137,8 @@ class WorkerConnection:
         if self._why is None:
             self.kill(UNREADABLE)
 
-    def _take(self, line: dict[str, Any]) -> bool:
-        """Whether to go on after this line."""
+    def take(self, line: dict[str, Any]) -> bool:
+        """Hear one line of the worker's; whether to go on after it."""
         match line["tell"]:
             case "changed":
                 self._listener.changed()

@@ -18,7 +18,7 @@ from gateway.adapters.tools.mcp.connection import ConnectionLost, WorkerConnecti
 from gateway.adapters.tools.mcp.launching import CagedServer, ServerPipes, server_job, start_worker
 from gateway.adapters.tools.mcp.programs import ResolvedCommand, find_missing, resolve_command
 from gateway.adapters.tools.mcp.settings import SECRET, McpServerSettings, check_header_value
-from gateway.adapters.tools.mcp.wire import MAX_OFFER, MAX_TOOLS, RequestFailure
+from gateway.adapters.tools.mcp.wire import MAX_TOOLS, RequestFailure
 from gateway.adapters.tools.offer import DriverResources, OfferListener, SourceAway, SourceOffer, ToolOffer
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
@@ -223,10 +223,8 @@ class McpDriver:
         tools: list[ToolOffer] = []
         refused: dict[str, str] = {}
         name = version = ""
-        size = 0
         while True:
             line: dict[str, Any] = await lines.next()
-            size += 1
             match line["tell"]:
                 case "server":
                     name, version = str(line["name"]), str(line["version"])
@@ -239,7 +237,7 @@ class McpDriver:
                 case "failed":
                     raise SourceAway(str(line["why"]))
                 case _:
-                    raise SourceAway(f"its worker wrote more than {MAX_TOOLS} tools of at most {MAX_OFFER} bytes")
+                    raise SourceAway(f"its worker wrote more than {MAX_TOOLS:,} tools")
 
     def _offer(self, line: Mapping[str, Any]) -> ToolOffer:
         settings = self._settings

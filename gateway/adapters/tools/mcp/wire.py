@@ -43,6 +43,10 @@ LINES_AT_ONCE: Final = 3 * MAX_TOOLS
 LINES_PER_SECOND: Final = 500
 """How many lines the gateway takes from a worker: a whole offer at once, and progress of many calls."""
 
+BYTES_AT_ONCE: Final = 16 << 20
+BYTES_PER_SECOND: Final = 16 << 20
+"""And how many bytes: twice a whole offer at once."""
+
 
 class RequestFailure(StrEnum):
     """How a request failed."""

@@ -93,10 +93,12 @@ class _CountedBody(httpx2.AsyncByteStream):
         size = 0
         try:
             async for chunk in self._inner:
-                size += len(chunk)
+                # Of a stream each line counts for itself; of anything else all that is sent.
+                end = chunk.rfind(b"\n") if self._is_stream else -1
+                size = size + len(chunk) if end < 0 else len(chunk) - end - 1
                 if not self._watch.takes_bytes(len(chunk)):
                     return
-                if size > MAX_MESSAGE and not self._is_stream:
+                if size > MAX_MESSAGE:
                     self._watch.end(f"it sent an answer of more than {MAX_MESSAGE >> 20} MB")
                     return
                 yield chunk
