@@ -122,7 +122,7 @@ class SourceToolList(Wire):
     next: str | None = None
 
 
-class WireDecision(Wire):
+class WireSourceDecision(Wire):
     """What somebody decides about a tool whose definition has that `pin`: its category, absent when nobody calls it."""
 
     tool: OwnToolName
@@ -134,7 +134,7 @@ class SourceDecisions(Wire):
     """Decisions about tools of one source, all recorded or none."""
 
     name: SourceName
-    decisions: Annotated[tuple[WireDecision, ...], Field(min_length=1, max_length=200)]
+    decisions: Annotated[tuple[WireSourceDecision, ...], Field(min_length=1, max_length=200)]
 
 
 class SecretView(Wire):

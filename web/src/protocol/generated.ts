@@ -1092,13 +1092,13 @@ export interface SourceDecisions {
    * @minItems 1
    * @maxItems 200
    */
-  decisions: [Decision, ...Decision[]];
+  decisions: [SourceDecision, ...SourceDecision[]];
   name: string;
 }
 /**
  * What somebody decides about a tool whose definition has that `pin`: its category, absent when nobody calls it.
  */
-export interface Decision {
+export interface SourceDecision {
   category?: Category;
   pin: string;
   tool: string;
