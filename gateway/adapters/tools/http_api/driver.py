@@ -46,6 +46,8 @@ class HttpApiDriver:
         self._threads = WorkerThreads("openapi", 1)
         self._catalogue: Catalogue | None = None
         self._offers: dict[str, ToolOffer] = {}
+        self._clients: dict[bool, ApiClient] = {}
+        """For calls, and for the document. A client reads the system's certificates once."""
 
     async def open(self, listener: OfferListener) -> SourceOffer:
         """Read the document, fetching it where it has an address. Nothing else is asked of the API."""
@@ -98,7 +100,7 @@ class HttpApiDriver:
         answer = await self._open_client().send(request)
         assert self._catalogue is not None, "an operation comes from a catalogue"
         checker = self._catalogue.checker(operation)
-        secrets = self._secrets().find()
+        secrets = self._credentials().find()
         return await self._threads.submit(lambda: read_answer(answer, secrets, checker, request.method))
 
     async def close(self) -> None:
@@ -131,11 +133,11 @@ class HttpApiDriver:
         if not answer.complete:
             raise SourceAway(f"{where} is cut off or has more than {_DOCUMENT_LIMITS['sent'] // 1024 // 1024} MiB")
         data = answer.data
-        for secret, word in self._secrets().find():
+        for secret, word in self._credentials().find():
             data = data.replace(secret.encode(), word.encode())
         return data
 
-    def _secrets(self) -> CredentialHeaders:
+    def _credentials(self) -> CredentialHeaders:
         from gateway.adapters.tools.http_api.sending import CredentialHeaders
 
         return CredentialHeaders(self._settings.headers, self._resources.fill)
@@ -143,8 +145,11 @@ class HttpApiDriver:
     def _open_client(self, *, document: bool = False) -> ApiClient:
         from gateway.adapters.tools.http_api.sending import ApiClient, guard
 
-        settings = self._settings
-        self._egress = self._egress or guard(settings.base, private=settings.allow_private)
-        sizes = _DOCUMENT_LIMITS if document else {}
-        limits = FetchLimits(total=settings.timeout, idle=min(settings.timeout, 60.0), **sizes)
-        return ApiClient(settings.base, self._egress, limits, self._secrets())
+        client = self._clients.get(document)
+        if client is None:
+            settings = self._settings
+            self._egress = self._egress or guard(settings.base, private=settings.allow_private)
+            sizes = _DOCUMENT_LIMITS if document else {}
+            limits = FetchLimits(total=settings.timeout, idle=min(settings.timeout, 60.0), **sizes)
+            client = self._clients[document] = ApiClient(settings.base, self._egress, limits, self._credentials())
+        return client

@@ -35,7 +35,8 @@ Method: TypeAlias = Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "D
 
 
 class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # By their own names in JSON too: what was checked is stored, and read again.
+    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
 
 
 class DeclaredParameter(_Settings):
