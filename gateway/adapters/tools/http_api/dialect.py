@@ -66,12 +66,9 @@ class SchemaReader:
         self._root = root
         self._v31 = v31
         self._known: dict[tuple[str, Direction], _Read | NotOffered] = {}
-        self._left = 0
 
     def read(self, schema: Json, direction: Direction) -> Json:
         """The schema, closed in itself. Raises NotOffered for one that has no such form or is too large."""
-        # A schema without components in it is visited part by part, and whatever is visited is part of the result.
-        self._left = MAX_SUBSCHEMAS
         return self._read(schema, direction, (), 0).schema
 
     def is_hidden(self, schema: Json, direction: Direction) -> bool:
@@ -88,9 +85,6 @@ class SchemaReader:
         return False
 
     def _read(self, schema: Json, direction: Direction, within: tuple[str, ...], level: int) -> _Read:
-        self._left -= 1
-        if self._left < 0:
-            raise NotOffered(f"a schema of it has more than {MAX_SUBSCHEMAS:,} parts", lasting=False)
         if level > MAX_SCHEMA_DEPTH:
             raise NotOffered(f"a schema of it nests deeper than {MAX_SCHEMA_DEPTH} levels", lasting=False)
         if isinstance(schema, bool):
@@ -178,6 +172,7 @@ class SchemaReader:
 
 
 def _checked(read: _Read) -> _Read:
+    """Whatever is visited is part of a result, so that this bounds the work too."""
     if read.size > MAX_SUBSCHEMAS:
         raise NotOffered(f"a schema of it has more than {MAX_SUBSCHEMAS:,} parts once its references are followed")
     if read.depth > MAX_SCHEMA_DEPTH:

@@ -58,7 +58,9 @@ _STYLES: Final[Mapping[ParameterPlace, Mapping[str, ParameterStyle]]] = {
 }
 
 _JSON: Final = re.compile(r"application/(?:json|[a-z0-9.+_-]+\+json)", re.IGNORECASE)
-_MEDIA_TYPE: Final = re.compile(r"[!-~]{1,100}(?:; ?[!-~]{1,100})*")
+_MEDIA_TYPE: Final = re.compile(
+    r"[A-Za-z0-9!#&^_.+-]{1,100}/[A-Za-z0-9!#&^_.+-]{1,100}(?:; ?[A-Za-z0-9_.-]{1,50}=[A-Za-z0-9_.-]{1,100}){0,4}"
+)
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
 _PLAIN_PATH: Final = re.compile(r"/[^?#\\\x00-\x20\x7f]*")
 
@@ -260,7 +262,7 @@ class OperationReader:
         described = _describe(schema, {"description": members.get("description")})
         if body.kind is BodyKind.FORM:
             described = {**described, "type": "object"}
-        return replace(body, media_type=body.media_type.lower()), described, required
+        return body, described, required
 
 
 def read_call(call: DeclaredCall, taken: Collection[str]) -> ApiOperation:

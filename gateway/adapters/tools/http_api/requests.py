@@ -26,7 +26,7 @@ from gateway.adapters.tools.http_api.operations import (
     ParameterPlace,
     ParameterStyle,
 )
-from gateway.adapters.tools.http_api.places import ApiBase, has_dots
+from gateway.adapters.tools.http_api.places import ApiBase
 from gateway.adapters.tools.http_api.settings import FIELD_VALUE
 from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.errors import ToolFailed
@@ -92,8 +92,6 @@ class RequestWriter:
             text + ("" if name is None else self._write_part(_of(operation.parameters, name), arguments))
             for text, name in operation.path
         )
-        if has_dots(path):
-            raise ArgumentRefused(next(name for _, name in operation.path if name), "makes a path that goes up")
         queries = [piece for each in given if each.place is ParameterPlace.QUERY for piece in _write_query(each, arguments)]
         url = f"{self.base.url}{path}" + (f"?{'&'.join(queries)}" if queries else "")
         if len(url) > MAX_URL:
@@ -117,6 +115,7 @@ class RequestWriter:
                 raise ArgumentRefused(parameter.argument, "must not be empty: the path would be another one")
             if len(parts) > 1 and (not self.slashes_in_paths or "\\" in text):
                 raise ArgumentRefused(parameter.argument, "must not hold `/` or `\\`: it is one part of a path")
+            # Only a value of dots alone can make a part of dots, whatever stands around its place.
             if "." in parts or ".." in parts or (len(parts) > 1 and "" in parts):
                 raise ArgumentRefused(parameter.argument, "must not be `.` or `..`: the path would be another one")
             if re.search(r"[\x00-\x1f\x7f]", text):

@@ -62,7 +62,7 @@ class OpenApi:
     offer: SourceOffer
 
     def tool(self, name: str) -> ToolOffer:
-        return next(tool for tool in self.offer.tools if tool.name == name)
+        return {tool.name: tool for tool in self.offer.tools}[name]
 
     async def call(self, name: str, /, **arguments: Json) -> ToolOutput:
         tool = self.tool(name)
@@ -131,8 +131,21 @@ class ApiServer:
         await self._runner.cleanup()
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
-        seen = SeenRequest(request.method, request.raw_path, dict(request.headers), await request.read())
+        headers = {name.decode(): value.decode() for name, value in request.raw_headers}
+        seen = SeenRequest(request.method, request.raw_path, headers, await request.read())
         if seen.target == "/openapi.json":
             return web.Response(body=self.document, content_type="application/json")
         self.seen.append(seen)
         return web.json_response({}) if self._answer is None else await self._answer(seen)
+
+
+OWN_HEADERS = frozenset({"host", "content-length", "connection"})
+"""What a request has besides what is shown."""
+
+
+def shown_again(server: ApiServer, seen: SeenRequest) -> list[str]:
+    """The lines of the preview, made from what arrived."""
+    headers = [f"{name}: {value}" for name, value in seen.headers.items() if name.lower() not in OWN_HEADERS]
+    lines = [f"{seen.method} {server.url}{seen.target}", *headers]
+    shown = [line.replace("s3cr3t-t0ken-value", "${secret:TOKEN}") for line in lines]
+    return [*shown, "", *seen.body.decode().split("\n")] if seen.body else shown

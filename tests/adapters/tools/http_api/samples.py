@@ -57,7 +57,6 @@ def _of_type(kind: str, members: Mapping[str, Any]) -> Json:
 
 
 def _both(one: Json, other: Json) -> Json:
-    are_objects = isinstance(one, dict) and isinstance(other, dict)
-    if are_objects:
+    if {type(one), type(other)} == {dict}:
         return {**one, **other}
     return one if other is None else other

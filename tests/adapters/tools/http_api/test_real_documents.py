@@ -21,7 +21,17 @@ from gateway.core.canonical import Json
 from gateway.core.sources import SourceKind
 from gateway.core.vocabulary import Category
 from gateway.sandbox.job import SandboxUnavailable
-from tests.adapters.tools.http_api.apis import EXAMPLES, ApiServer, Listener, OpenApi, SeenRequest, fill, open_api, settings_of
+from tests.adapters.tools.http_api.apis import (
+    EXAMPLES,
+    ApiServer,
+    Listener,
+    OpenApi,
+    SeenRequest,
+    fill,
+    open_api,
+    settings_of,
+    shown_again,
+)
 from tests.adapters.tools.http_api.conftest import Serve
 from tests.adapters.tools.http_api.samples import sample
 
@@ -33,9 +43,6 @@ REAL = [
 ]
 
 PROPOSED = {"GET": Category.READ, "HEAD": Category.READ, "DELETE": Category.DESTRUCTIVE}
-
-OWN_HEADERS = frozenset({"host", "content-length", "connection"})
-"""What a request has besides what is shown."""
 
 
 class DocumentedServer:
@@ -117,14 +124,6 @@ async def test_every_operation_of_a_real_document_arrives_as_it_was_shown(
         assert "mismatch" not in result, (tool.name, result)
         assert tool.proposed is PROPOSED.get(tool.because, Category.WRITE)
     assert len(server.seen) == offered
-
-
-def shown_again(server: ApiServer, seen: SeenRequest) -> list[str]:
-    """The lines of the preview, made from what arrived."""
-    headers = [f"{name}: {value}" for name, value in seen.headers.items() if name.lower() not in OWN_HEADERS]
-    lines = [f"{seen.method} {server.url}{seen.target}", *headers]
-    shown = [line.replace("s3cr3t-t0ken-value", "${secret:TOKEN}") for line in lines]
-    return [*shown, "", *seen.body.decode().split("\n")] if seen.body else shown
 
 
 def test_json_and_yaml_of_one_document_offer_the_same() -> None:

@@ -20,7 +20,7 @@ from gateway.adapters.tools.offer import SourceAway
 from gateway.core.errors import ToolFailed
 from gateway.core.vocabulary import Reason
 from tests.adapters.tools.conftest import make_context
-from tests.adapters.tools.http_api.apis import SECRETS, OpenApi, SeenRequest, document_of, open_api, settings_of
+from tests.adapters.tools.http_api.apis import SECRETS, OpenApi, SeenRequest, document_of, open_api, settings_of, shown_again
 from tests.adapters.tools.http_api.conftest import Serve
 from tests.adapters.tools.sites import ServerRequest, Site, Start, page, redirect
 from tests.adapters.tools.test_egress import Names
@@ -132,6 +132,39 @@ async def test_an_answer_without_a_body_says_so(start: Start) -> None:
     assert await api.result("head") == {"status": 204}
 
 
+# ── what is sent ──
+
+
+async def test_what_arrives_is_what_was_shown(serve: Serve) -> None:
+    server = await serve()
+    parameters: list[dict[str, Any]] = [
+        {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}},
+        {"name": "q", "in": "query", "schema": {"type": "array", "items": {"type": "string"}}},
+        {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
+    ]
+    operation: dict[str, Any] = {
+        "operationId": "it",
+        "parameters": parameters,
+        "requestBody": {"content": {"application/json": {}}},
+    }
+    api = await open_api(
+        settings_of(
+            base_url=server.url, document=document_of(("post", "/a:b/{id}", operation)), headers={**HEADERS, "accept": "x/y"}
+        )
+    )
+    arguments: dict[str, Any] = {
+        "id": "é ?#%2e",
+        "q": ["a&b=c", "", "+ ~'"],
+        "X_Trace": 'a "b"; c',
+        "body": {"é": ["\u202e\n", None, 1e20, {}]},
+    }
+    await api.call("it", **arguments)
+    lines = await api.lines("it", **arguments)
+    assert lines == shown_again(server, server.seen[0])
+    assert lines[0] == f"POST {server.url}/a:b/%C3%A9%20%3F%23%252e?q=a%26b%3Dc&q=&q=%2B%20~%27"
+    assert "Authorization: Bearer ${secret:TOKEN}" in lines
+
+
 # ── credentials ──
 
 
@@ -148,6 +181,23 @@ async def test_secrets_are_sent_shown_by_name_and_taken_out_of_what_comes_back(s
     assert SECRETS["TOKEN"] not in output.text
     assert output.structured["body"] == {"sent": "Bearer ${secret:TOKEN}", "Bearer ${secret:TOKEN}": ["x${secret:TOKEN}y"]}
     assert output.structured["headers"] == {"x-request-id": "${secret:TOKEN}"}
+
+
+async def test_only_the_operators_headers_are_filled(serve: Serve) -> None:
+    server = await serve()
+    operation: dict[str, Any] = {
+        "operationId": "post",
+        "parameters": [{"name": "q", "in": "query", "schema": {"type": "string"}}],
+        "requestBody": {"content": {"application/json; a=${secret:TOKEN}": {}, "text/plain; charset=UTF-8": {}}},
+    }
+    document = document_of(("post", "/it/$secret:TOKEN", operation))
+    api = await open_api(settings_of(base_url=server.url, document=document, headers={"X-Key": "${secret:TOKEN}"}))
+    await api.call("post", q="${secret:TOKEN}", body="${secret:TOKEN}")
+    (seen,) = server.seen
+    assert seen.headers["X-Key"] == SECRETS["TOKEN"]
+    others = {name: value for name, value in seen.headers.items() if name != "X-Key"}
+    assert SECRETS["TOKEN"] not in f"{seen.target} {others} {seen.body!r}"
+    assert seen.headers["Content-Type"] == "text/plain; charset=UTF-8"
 
 
 async def test_a_secret_that_is_gone_or_broken_sends_nothing(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

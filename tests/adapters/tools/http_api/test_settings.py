@@ -28,6 +28,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"document": "{}", "base_url": "https://api.example.com/{x}"}, "without login or query"),
     ({"document": "{}", "base_url": "https://api.example.com\r\nX: y"}, "without login or query"),
     ({"document_url": "https://other.example/openapi.json"}, "must have the scheme, host and port"),
+    ({"document_url": "https://user:pw@api.example.com/"}, "must have the scheme, host and port"),
     ({"document_url": "https://api.example.com@evil.example/"}, "must have the scheme, host and port"),
     ({"document": "{}", "headers": {"Host": "x"}}, "the gateway's own"),
     ({"document": "{}", "headers": {"content-length": "1"}}, "the gateway's own"),
