@@ -11,6 +11,7 @@ from typing import Final, Never, cast
 from openapi_pydantic.v3 import v3_0, v3_1
 from pydantic import ValidationError
 
+from gateway.adapters.tools.http_api.wording import show_any
 from gateway.adapters.tools.http_api.yaml_values import read_yaml
 from gateway.core.canonical import Json
 from gateway.core.effects import escape, show
@@ -65,7 +66,7 @@ def read_document(raw: bytes) -> ApiDocument:
     match = _VERSION.fullmatch(told) if isinstance(told, str) else None
     if match is None:
         raise Misconfigured(
-            f'the document is of OpenAPI {show(told)}; 3.0 and 3.1 can be read, written as a text such as "3.1.0"'
+            f'the document is of OpenAPI {show_any(told)}; 3.0 and 3.1 can be read, written as a text such as "3.1.0"'
         )
     v31 = match[1] == "1"
     info = _check_frame(members, v31=v31)
@@ -85,7 +86,7 @@ def _check_frame(members: Mapping[str, Json], *, v31: bool) -> v3_0.Info | v3_1.
         raise Misconfigured("the document has no `paths`, so there is nothing to call")
     dialect = members.get("jsonSchemaDialect")
     if dialect is not None and not (isinstance(dialect, str) and _DIALECTS.fullmatch(dialect)):
-        raise Misconfigured(f"the document's schemas are of the dialect {show(dialect)}, which cannot be read")
+        raise Misconfigured(f"the document's schemas are of the dialect {show_any(dialect)}, which cannot be read")
     if not isinstance(members.get("components", {}), dict):
         raise Misconfigured("the document's `components` is not an object")
     try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from gateway.core.effects import escape
+from gateway.core.canonical import Json
+from gateway.core.effects import escape, show
+from gateway.core.errors import MalformedJson
 
 _CUT: Final = "…"
 
@@ -18,3 +20,11 @@ def tell(words: str, most: int) -> str:
 def literal(text: str) -> str:
     """Text as part of a template: what deceives the eye spelt out, braces kept from being places."""
     return escape(text).replace("{", "{{").replace("}", "}}")
+
+
+def show_any(value: Json) -> str:
+    """A value of a document, which need not be one that JSON of this gateway can hold."""
+    try:
+        return show(value)
+    except MalformedJson:
+        return "a value that not every reader of JSON can hold"

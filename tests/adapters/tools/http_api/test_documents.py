@@ -147,6 +147,7 @@ def nested(levels: int) -> dict[str, Any]:
 
 BAD: list[tuple[str, Any, str]] = [
     ("no object", "x", "it is not an object"),
+    ("a name that is a list", {"operationId": ["bad"]}, "not as OpenAPI says"),
     ("parameters as an object", {"operationId": "bad", "parameters": {"a": 1}}, "`parameters` are not a list"),
     ("a parameter as a text", {"operationId": "bad", "parameters": ["a"]}, "a parameter of it is not an object"),
     ("a parameter without a name", {"operationId": "bad", "parameters": [{"in": "query"}]}, "not as OpenAPI says"),
