@@ -8,7 +8,7 @@ from gateway.core.canonical import Json
 from gateway.settings import Settings
 
 
-async def operate(settings: Settings, command: str, **asked: Json) -> Json:
+async def operate(settings: Settings, command: str, /, **asked: Json) -> Json:
     """The result of a control command, from the running gateway or, when none runs, straight from the ledger."""
     from gateway.adapters.telemetry.metrics import Metrics
     from gateway.bootstrap import build

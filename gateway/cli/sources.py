@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -121,7 +122,7 @@ def import_file(file: Path, network: bool, dry_run: bool, state: Path | None) ->
     for name, why in failed.items():
         click.echo(f"✗ {name}: {why}", err=True)
     if failed:
-        raise click.exceptions.Exit(1)
+        sys.exit(1)
     if not dry_run:
         click.echo("Nothing of them can be called yet. `countersign sources test NAME` shows what each offers.")
 
@@ -208,7 +209,7 @@ def _test(state: Path | None, name: str, *, as_json: bool) -> None:
     described = cast("Described", _ask(state, "source-test", name=name))
     _show(described, as_json=as_json)
     if described["state"] != "ready":
-        raise click.exceptions.Exit(1)
+        sys.exit(1)
 
 
 def _show(described: Described, *, as_json: bool) -> None:
