@@ -1,4 +1,5 @@
-import { type InputHTMLAttributes, type SelectHTMLAttributes, useId } from "react";
+import { type InputHTMLAttributes, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
+import { classes } from "./classes.ts";
 import styles from "./Field.module.css";
 
 interface Described {
@@ -44,6 +45,48 @@ export function SelectField({ label, hint, error, options, ...select }: SelectFi
           </option>
         ))}
       </select>
+      <Notes id={id} hint={hint} error={error} />
+    </div>
+  );
+}
+
+export interface TextAreaFieldProps
+  extends Described,
+    Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "className" | "style" | "id"> {}
+
+/** Several lines of text, such as a list with one entry on each line. Nothing in it is corrected or completed. */
+export function TextAreaField({ label, hint, error, ...area }: TextAreaFieldProps) {
+  const id = useId();
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        rows={3}
+        spellCheck={false}
+        autoCapitalize="off"
+        autoComplete="off"
+        {...area}
+        {...wiring(id, hint, error)}
+        className={classes(styles.control, styles.area)}
+      />
+      <Notes id={id} hint={hint} error={error} />
+    </div>
+  );
+}
+
+export interface CheckFieldProps
+  extends Described,
+    Omit<InputHTMLAttributes<HTMLInputElement>, "className" | "style" | "id" | "type"> {}
+
+/** A box to tick, with its label beside it. */
+export function CheckField({ label, hint, error, ...input }: CheckFieldProps) {
+  const id = useId();
+  return (
+    <div className={styles.field}>
+      <span className={styles.check}>
+        <input {...input} {...wiring(id, hint, error)} type="checkbox" />
+        <label htmlFor={id}>{label}</label>
+      </span>
       <Notes id={id} hint={hint} error={error} />
     </div>
   );

@@ -8,6 +8,7 @@ import { Spinner } from "../../ui/Spinner.tsx";
 import { ToastRegion } from "../../ui/Toast.tsx";
 import type { ConsoleEnvironment } from "./console-environment.ts";
 import { PublicFrame, SignedInFrame } from "./Frame.tsx";
+import { PageHeading } from "./PageHeading.tsx";
 import { type ConsolePage, consolePages } from "./pages.tsx";
 import { paths } from "./paths.ts";
 import { SessionProvider, useIsOperator } from "./session.tsx";
@@ -61,9 +62,9 @@ function SignedInPages({ pages }: { readonly pages: readonly ConsolePage[] }) {
     <SignedInFrame pages={visible}>
       <ErrorBoundary what="This page" resetKey={location}>
         <Switch>
-          {visible.map((page) => (
+          {pages.map((page) => (
             <Route key={page.path} path={page.path}>
-              <Page page={page} />
+              {visible.includes(page) ? <Page page={page} /> : <OperatorsOnly page={page} />}
             </Route>
           ))}
           <Route>
@@ -81,6 +82,14 @@ function Page({ page: { title, component: Component } }: { readonly page: Consol
     <Suspense fallback={<Spinner label="Opening the page" />}>
       <Component />
     </Suspense>
+  );
+}
+
+/** In place of a page that this person may not see; nothing of that page is loaded. */
+function OperatorsOnly({ page: { title } }: { readonly page: ConsolePage }) {
+  useTitle(title);
+  return (
+    <PageHeading lead="Ask an operator of this gateway for what you need.">This page is for operators</PageHeading>
   );
 }
 

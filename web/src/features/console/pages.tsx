@@ -12,7 +12,7 @@ export interface ConsolePage {
   readonly path: string;
   /** What the window is called while the page is open. */
   readonly title: string;
-  /** Who may see it. To others it does not exist; what the gateway answers them is for the gateway to decide. */
+  /** Who may see it. Others are told so and find no link to it; what the gateway answers them is for the gateway to decide. */
   readonly access: "anyone" | "signedIn" | "operator";
   readonly component: ComponentType;
   /** The page's place in the navigation. A page without one is reached by a link. */
@@ -32,6 +32,8 @@ const Audit = lazy(async () => ({ default: (await import("./audit/Audit.tsx")).A
 const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
 const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
 const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
+const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
+const SourcePage = lazy(async () => ({ default: (await import("./sources/SourcePage.tsx")).SourcePage }));
 const Passkeys = lazy(async () => ({ default: (await import("./account/Passkeys.tsx")).Passkeys }));
 
 /** Every page of the console, in the order of the navigation. A new page is a row here, and nothing else in this folder. */
@@ -75,6 +77,22 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
+  {
+    path: paths.sources,
+    title: "Sources",
+    access: "operator",
+    component: Sources,
+    navigation: {
+      label: "Sources",
+      icon: (
+        <>
+          <path d="M9 3.5v4M15 3.5v4M6.5 7.5h11v4a5.5 5.5 0 0 1-11 0z" />
+          <path d="M12 17v3.5" />
+        </>
+      ),
+    },
+  },
+  { path: `${paths.sources}/:name`, title: "Source", access: "operator", component: SourcePage },
   {
     path: paths.audit,
     title: "Audit",

@@ -8,6 +8,8 @@ export const paths = {
   approval: (id: string) => `/approvals/${encodeURIComponent(id)}`,
   grants: "/grants",
   passkeys: "/passkeys",
+  sources: "/sources",
+  source: (name: string) => `/sources/${encodeURIComponent(name)}`,
   audit: "/audit",
   auditOf: (conversationId: string) => `/audit?conversation=${encodeURIComponent(conversationId)}`,
 } as const;

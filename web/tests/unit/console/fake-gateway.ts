@@ -155,6 +155,8 @@ export class FakeGateway {
       "passkeys/list": () => ({ passkeys: [] }),
       "policy/describe": () => ({ version: "9f".repeat(32), rules: [], profiles: [], tools: [] }),
       "audit/list": () => ({ entries: [], size: 0 }),
+      "sources/list": () => ({ sources: [] }),
+      "secrets/list": () => ({ secrets: [] }),
     };
   }
 }

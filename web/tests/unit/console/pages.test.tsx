@@ -70,11 +70,11 @@ describe("a new page is one row with a component that has its own query", () => 
     expect(links().at(-1)).toEqual(["People", "/people"]);
   });
 
-  test("and does not exist for a guest when it is for operators", async () => {
+  test("and tells a guest that it is for operators, when it is, and asks the gateway for nothing", async () => {
     const gateway = new FakeGateway();
     gateway.profile = "guest";
     openConsole(gateway, "/people", [...pages, people]);
-    expect(await screen.findByText("Hello, Nora")).toBeDefined();
+    expect(await screen.findByText("This page is for operators")).toBeDefined();
     expect(links().map(([label]) => label)).not.toContain("People");
     expect(gateway.asked("policy/describe")).toEqual([]);
   });

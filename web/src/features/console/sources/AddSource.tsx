@@ -1,0 +1,81 @@
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Card } from "../../../ui/Card.tsx";
+import { Field, SelectField } from "../../../ui/Field.tsx";
+import { useToast } from "../../../ui/Toast.tsx";
+import { explain } from "../errors.ts";
+import { paths } from "../paths.ts";
+import { type DraftFault, EMPTY_DRAFT, FORMS, type Form, isFault, LABELS, readDraft } from "./draft.ts";
+import { useAddSource } from "./queries.ts";
+import { SettingsFields } from "./SettingsFields.tsx";
+
+/** The form that adds a source. What the settings mean is checked by the gateway, and its answer stands at the form. */
+export function AddSource({ onClose }: { readonly onClose: () => void }) {
+  const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const [fault, setFault] = useState<DraftFault | null>(null);
+  const [, navigate] = useLocation();
+  const toast = useToast();
+  const add = useAddSource();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (add.isPending) return;
+    const read = readDraft(draft);
+    setFault(isFault(read) ? read : null);
+    if (isFault(read)) return;
+    add.mutate(read, {
+      onSuccess: ({ name }) => {
+        toast(`${name} was added. Nothing of it can be called before you decide.`);
+        navigate(paths.source(name));
+      },
+    });
+  };
+  return (
+    <Card as="section" label="Add a source">
+      <h2 ref={heading} tabIndex={-1}>
+        Add a source
+      </h2>
+      <form className="stack" aria-label="Add a source" onSubmit={submit}>
+        <SelectField
+          label="Kind"
+          options={FORMS}
+          value={draft.form}
+          onChange={(event) => setDraft({ ...draft, form: event.currentTarget.value as Form })}
+        />
+        <Field
+          label="Name"
+          hint="Its tools are published as name__tool. Lower-case letters, digits and single hyphens."
+          value={draft.name}
+          maxLength={32}
+          required
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+        />
+        <SettingsFields draft={draft} fault={fault} onChange={(part) => setDraft({ ...draft, ...part })} />
+        <SelectField
+          label="Confidentiality of what it answers"
+          options={LABELS}
+          value={draft.label}
+          onChange={(event) => setDraft({ ...draft, label: event.currentTarget.value })}
+        />
+        {add.isError && (
+          <Banner tone="danger" urgent title="The gateway did not add it">
+            <p>{explain(add.error)}</p>
+          </Banner>
+        )}
+        <div className="row">
+          <Button type="submit" variant="primary" busy={add.isPending}>
+            Add it
+          </Button>
+          <Button variant="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

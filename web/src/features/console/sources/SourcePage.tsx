@@ -1,0 +1,173 @@
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import type { Source } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Card } from "../../../ui/Card.tsx";
+import { Dialog } from "../../../ui/Dialog.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { ExactTime } from "../../../ui/TimeAgo.tsx";
+import { useToast } from "../../../ui/Toast.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { explain } from "../errors.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { paths } from "../paths.ts";
+import { useRefetchWhenChanged, useRemoveSource, useSources, useSwitchSource, useTestSource } from "./queries.ts";
+import { RefusedTools } from "./RefusedTools.tsx";
+import { SourceHealth } from "./SourceHealth.tsx";
+import { SourceTouches } from "./SourceTouches.tsx";
+import { ToolList } from "./ToolList.tsx";
+import { countedTools, KIND_LABELS, totalOf } from "./words.ts";
+
+/** One source: how it is, what it may touch, and its tools. */
+export function SourcePage() {
+  const { name = "" } = useParams();
+  const sources = useSources();
+  const source = sources.data?.find((each) => each.name === name);
+  return (
+    <>
+      <PageHeading>
+        <VisibleText text={name} prose />
+      </PageHeading>
+      <p>
+        <Link href={paths.sources}>All sources</Link>
+      </p>
+      {sources.isError && <Banner tone="danger" urgent title={explain(sources.error)} />}
+      {sources.isPending && <Spinner label="Reading the source" />}
+      {sources.data !== undefined && source === undefined && (
+        <Banner tone="info" title="There is no source of this name">
+          <p>It may have been removed.</p>
+        </Banner>
+      )}
+      {source !== undefined && <Known key={source.name} source={source} />}
+    </>
+  );
+}
+
+function Known({ source }: { readonly source: Source }) {
+  useRefetchWhenChanged(source);
+  return (
+    <>
+      <Card as="section" label="State" tone={source.counts.quarantined > 0 ? "danger" : "plain"}>
+        <div className="row">
+          <h2>State</h2>
+          <Tag>{KIND_LABELS[source.kind]}</Tag>
+        </div>
+        <SourceHealth source={source} />
+        {source.counts.quarantined > 0 && (
+          <Banner tone="danger" title={`${countedTools(source.counts.quarantined)} changed after somebody decided`}>
+            <p>Until you decide again they cannot be called. The differences stand in the list of tools below.</p>
+          </Banner>
+        )}
+        <Actions source={source} />
+      </Card>
+      <Card as="section" label="What it may touch">
+        <h2>What it may touch</h2>
+        <SourceTouches source={source} />
+        <KeyValue
+          rows={[
+            ...(source.addedAt === undefined ? [] : [{ name: "Added", value: <ExactTime at={source.addedAt} /> }]),
+            { name: "Tools", value: countedTools(totalOf(source)) },
+          ]}
+        />
+      </Card>
+      <RefusedTools source={source} />
+      <ToolList source={source} />
+    </>
+  );
+}
+
+function Actions({ source }: { readonly source: Source }) {
+  const [removing, setRemoving] = useState(false);
+  const toast = useToast();
+  const test = useTestSource();
+  const flip = useSwitchSource();
+  const failure = test.error ?? flip.error;
+  const onTest = () =>
+    test.mutate(source.name, {
+      onSuccess: (tested) =>
+        toast(
+          tested.state === "ready"
+            ? `${source.name} answered; it offers ${countedTools(totalOf(tested))}.`
+            : `${source.name} did not answer as it should.`,
+        ),
+    });
+  const onSwitch = () =>
+    flip.mutate(
+      { name: source.name, enabled: !source.enabled },
+      { onSuccess: ({ enabled }) => toast(`${source.name} is switched ${enabled ? "on" : "off"}.`) },
+    );
+  return (
+    <>
+      {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
+      <div className="row">
+        {source.enabled && (
+          <Button busy={test.isPending} onClick={onTest}>
+            Test again
+          </Button>
+        )}
+        {!source.declared && (
+          <>
+            <Button busy={flip.isPending} onClick={onSwitch}>
+              {source.enabled ? "Switch off" : "Switch on"}
+            </Button>
+            <Button variant="danger" onClick={() => setRemoving(true)}>
+              Remove
+            </Button>
+          </>
+        )}
+        {(test.isPending || source.state === "connecting") && source.enabled && (
+          <span className="note" role="status">
+            It is asked what it offers. This may take a minute.
+          </span>
+        )}
+      </div>
+      {source.declared && (
+        <p className="note">
+          This source is declared in countersign.toml. It is switched off or removed there, and the gateway started
+          anew.
+        </p>
+      )}
+      <RemoveDialog source={source} open={removing} onClose={() => setRemoving(false)} />
+    </>
+  );
+}
+
+interface RemoveDialogProps {
+  readonly source: Source;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+function RemoveDialog({ source, open, onClose }: RemoveDialogProps) {
+  const [, navigate] = useLocation();
+  const toast = useToast();
+  const remove = useRemoveSource();
+  const onRemove = () =>
+    remove.mutate(source.name, {
+      onSuccess: () => {
+        toast(`${source.name} was removed.`);
+        navigate(paths.sources);
+      },
+    });
+  return (
+    <Dialog
+      open={open}
+      title={`Remove ${source.name}?`}
+      onClose={onClose}
+      actions={
+        <Button variant="danger" busy={remove.isPending} onClick={onRemove}>
+          Remove it
+        </Button>
+      }
+    >
+      <p>
+        Its tools cannot be called any more, and every decision about them is forgotten. What was called stays on
+        record.
+      </p>
+      {remove.isError && <Banner tone="danger" urgent title={explain(remove.error)} />}
+    </Dialog>
+  );
+}

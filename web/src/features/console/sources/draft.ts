@@ -1,0 +1,160 @@
+import type { NewSource } from "../../../protocol/generated.ts";
+
+/** What kinds of sources the form offers; a program and an address are both MCP servers. */
+export type Form = "program" | "address" | "api" | "database";
+
+export const FORMS: readonly (readonly [Form, string])[] = [
+  ["program", "MCP server: a program on this machine"],
+  ["address", "MCP server: an address"],
+  ["api", "HTTP API: an OpenAPI document"],
+  ["database", "Database"],
+];
+
+/** Everything that is typed into the form, whatever form is open. Lists have one entry on each line. */
+export interface Draft {
+  readonly form: Form;
+  readonly name: string;
+  readonly command: string;
+  readonly args: string;
+  readonly env: string;
+  readonly folders: string;
+  readonly writable: string;
+  readonly network: boolean;
+  readonly url: string;
+  readonly headers: string;
+  readonly baseUrl: string;
+  readonly documentFrom: "file" | "url" | "text";
+  readonly documentPlace: string;
+  readonly documentText: string;
+  readonly allowPrivate: boolean;
+  readonly database: string;
+  readonly role: "query" | "change";
+  readonly label: string;
+}
+
+export const EMPTY_DRAFT: Draft = {
+  form: "program",
+  name: "",
+  command: "",
+  args: "",
+  env: "",
+  folders: "",
+  writable: "",
+  network: false,
+  url: "",
+  headers: "",
+  baseUrl: "",
+  documentFrom: "file",
+  documentPlace: "",
+  documentText: "",
+  allowPrivate: false,
+  database: "",
+  role: "query",
+  label: "",
+};
+
+export const LABELS: readonly (readonly [string, string])[] = [
+  ["", "none"],
+  ["label:internal", "internal"],
+  ["label:confidential", "confidential"],
+  ["label:high", "high"],
+];
+
+/** What the gateway takes in one message, less what stands around the document. */
+const LONGEST_DOCUMENT = 180_000;
+
+/** A line of the form that cannot be sent as it is. `field` is the member of the draft that it stands in. */
+export interface DraftFault {
+  readonly field: keyof Draft;
+  readonly message: string;
+}
+
+/** The source that a draft describes, or what is wrong with it. What the settings mean is for the gateway to check. */
+export function readDraft(draft: Draft): NewSource | DraftFault {
+  const fault = findFault(draft);
+  if (fault !== undefined) return fault;
+  const labels = draft.label === "" ? {} : { labels: [draft.label] };
+  const made = (kind: NewSource["kind"], settings: NewSource["settings"]): NewSource => ({
+    name: draft.name.trim(),
+    kind,
+    settings: { ...settings, ...labels },
+  });
+  switch (draft.form) {
+    case "program":
+      return made("mcp", {
+        command: draft.command.trim(),
+        ...filled("args", linesOf(draft.args)),
+        ...filled("env", pairsOf(draft.env, "=")),
+        ...filled("folders", linesOf(draft.folders)),
+        ...filled("writable", linesOf(draft.writable)),
+        ...(draft.network && { network: true }),
+      });
+    case "address":
+      return made("mcp", { url: draft.url.trim(), ...filled("headers", pairsOf(draft.headers, ":")) });
+    case "api":
+      return made("http", {
+        base_url: draft.baseUrl.trim(),
+        ...documentOf(draft),
+        ...filled("headers", pairsOf(draft.headers, ":")),
+        ...(draft.allowPrivate && { allow_private: true }),
+      });
+    case "database":
+      return made("sql", { url: draft.database.trim(), role: draft.role });
+  }
+}
+
+export function isFault(read: NewSource | DraftFault): read is DraftFault {
+  return "field" in read;
+}
+
+function findFault(draft: Draft): DraftFault | undefined {
+  const wrongPair = (text: string, separator: string) =>
+    linesOf(text).find((line) => line.indexOf(separator) < 1 || line.slice(0, line.indexOf(separator)).trim() === "");
+  const tells = draft.form === "address" || draft.form === "api";
+  if (draft.form === "program" && wrongPair(draft.env, "=") !== undefined) {
+    return { field: "env", message: `Write NAME=value on each line; “${wrongPair(draft.env, "=")}” is not that.` };
+  }
+  if (tells && wrongPair(draft.headers, ":") !== undefined) {
+    return {
+      field: "headers",
+      message: `Write Name: value on each line; “${wrongPair(draft.headers, ":")}” is not that.`,
+    };
+  }
+  if (draft.form === "api" && draft.documentFrom === "text" && draft.documentText.length > LONGEST_DOCUMENT) {
+    return {
+      field: "documentText",
+      message: "It is too long to be sent. Store it as a file on the gateway's machine and name that.",
+    };
+  }
+  return undefined;
+}
+
+function documentOf({ documentFrom, documentPlace, documentText }: Draft): NewSource["settings"] {
+  switch (documentFrom) {
+    case "file":
+      return documentPlace.trim() === "" ? {} : { document_file: documentPlace.trim() };
+    case "url":
+      return documentPlace.trim() === "" ? {} : { document_url: documentPlace.trim() };
+    case "text":
+      return documentText.trim() === "" ? {} : { document: documentText };
+  }
+}
+
+function filled(name: string, value: readonly string[] | Readonly<Record<string, string>>): NewSource["settings"] {
+  return Object.keys(value).length === 0 ? {} : { [name]: value };
+}
+
+/** A line is taken as it is but for its end: an argument may begin with a space. */
+function linesOf(text: string): string[] {
+  return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.replace(/\r$/, "")]));
+}
+
+function pairsOf(text: string, separator: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    linesOf(text).map((line) => {
+      const at = line.indexOf(separator);
+      const value = line.slice(at + 1);
+      return [line.slice(0, at).trim(), separator === ":" ? value.trim() : value];
+    }),
+  );
+}

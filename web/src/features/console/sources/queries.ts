@@ -1,0 +1,244 @@
+import {
+  type InfiniteData,
+  keepPreviousData,
+  type QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import type {
+  Decision,
+  NewSource,
+  Source,
+  SourceDecisions,
+  SourceTool,
+  SourceToolList,
+  Standing,
+} from "../../../protocol/generated.ts";
+import { useAsk } from "../session.tsx";
+import { totalOf } from "./words.ts";
+
+const sourcesKey = ["sources"] as const;
+const secretsKey = ["secrets"] as const;
+const toolsKey = (name: string) => ["source-tools", name] as const;
+
+/** A source says nothing by itself: while one connects it is asked often, otherwise now and then. */
+const ASK_AGAIN_MS = 10_000;
+const ASK_SOON_MS = 1_000;
+
+/** Tools of one page. */
+const PAGE = 100;
+/** Decisions of one request. */
+const MOST_DECISIONS = 200;
+/** Characters that are looked for. */
+export const LONGEST_SEARCH = 200;
+
+type Ask = ReturnType<typeof useAsk>;
+
+/** Every source, kept up to date. */
+export function useSources() {
+  const ask = useAsk();
+  return useQuery({
+    queryKey: sourcesKey,
+    queryFn: async () => (await ask("sources/list", {})).sources,
+    refetchInterval: ({ state }) =>
+      state.data?.some((source) => source.enabled && source.state === "connecting") ? ASK_SOON_MS : ASK_AGAIN_MS,
+  });
+}
+
+export function useAddSource() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (source: NewSource) => ask("sources/add", source),
+    onSuccess: (source) => storeSource(cache, source),
+  });
+}
+
+/** Connects now and asks what is offered; this may take a minute. */
+export function useTestSource() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => ask("sources/test", { name }),
+    onSuccess: async (source) => {
+      storeSource(cache, source);
+      await refetchTools(cache, source.name);
+    },
+    onError: () => cache.invalidateQueries({ queryKey: sourcesKey }),
+  });
+}
+
+export function useSwitchSource() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (to: { readonly name: string; readonly enabled: boolean }) => ask("sources/switch", to),
+    onSuccess: (source) => storeSource(cache, source),
+  });
+}
+
+export function useRemoveSource() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => ask("sources/remove", { name }),
+    onSuccess: (_nothing, name) => {
+      cache.setQueryData<Source[]>(sourcesKey, (all) => all?.filter((source) => source.name !== name));
+      cache.removeQueries({ queryKey: toolsKey(name) });
+      return cache.invalidateQueries({ queryKey: secretsKey });
+    },
+  });
+}
+
+/** Which tools are looked for. */
+export interface ToolFilter {
+  readonly search: string;
+  readonly standing: Standing | undefined;
+}
+
+/** The tools of a source that pass a filter, page by page in the order of their names. */
+export function useTools(name: string, { search, standing }: ToolFilter) {
+  const ask = useAsk();
+  return useInfiniteQuery({
+    queryKey: [...toolsKey(name), search, standing],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) => askPage(ask, name, { search, standing }, pageParam),
+    getNextPageParam: (last) => last.next,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Reads every undecided tool that is searched for, on all pages. */
+export function useReadUndecided(name: string) {
+  const ask = useAsk();
+  return useMutation({ mutationFn: (search: string) => askAll(ask, name, { search, standing: "proposed" }) });
+}
+
+/** Records decisions. What the policy makes of the tools now is asked and put in the place of what was on the screen. */
+export function useDecide(name: string) {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: async (decisions: readonly Decision[]) => {
+      for (let start = 0; start < decisions.length; start += MOST_DECISIONS) {
+        const part = decisions.slice(start, start + MOST_DECISIONS) as SourceDecisions["decisions"];
+        storeSource(cache, await ask("sources/decide", { name, decisions: part }));
+      }
+      const tools = await askAgain(ask, name, new Set(decisions.map(({ tool }) => tool)));
+      storeTools(cache, name, tools);
+      return tools;
+    },
+    onError: () => refetchTools(cache, name),
+  });
+}
+
+/** Asks for the tools again when the source offers others than before, but not after what this page decided itself. */
+export function useRefetchWhenChanged(source: Source): void {
+  const cache = useQueryClient();
+  const before = useRef(source);
+  useEffect(() => {
+    const was = before.current;
+    before.current = source;
+    const changed =
+      was.state !== source.state ||
+      was.version !== source.version ||
+      totalOf(was) !== totalOf(source) ||
+      source.counts.quarantined > was.counts.quarantined;
+    if (changed) void refetchTools(cache, source.name);
+  }, [source, cache]);
+}
+
+/** Stored secrets by name; their values never leave the gateway. */
+export function useSecrets() {
+  const ask = useAsk();
+  return useQuery({ queryKey: secretsKey, queryFn: async () => (await ask("secrets/list", {})).secrets });
+}
+
+export function useStoreSecret() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (secret: { readonly name: string; readonly value: string }) => ask("secrets/store", secret),
+    onSuccess: () => refetchSecrets(cache),
+  });
+}
+
+export function useRemoveSecret() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => ask("secrets/remove", { name }),
+    onSuccess: () => refetchSecrets(cache),
+  });
+}
+
+async function askPage(ask: Ask, name: string, { search, standing }: ToolFilter, after?: string) {
+  return ask("sources/list-tools", {
+    name,
+    limit: PAGE,
+    ...(search !== "" && { search }),
+    ...(standing !== undefined && { standing }),
+    ...(after !== undefined && { after }),
+  });
+}
+
+async function askAll(ask: Ask, name: string, filter: ToolFilter): Promise<SourceTool[]> {
+  const tools: SourceTool[] = [];
+  let after: string | undefined;
+  do {
+    const page = await askPage(ask, name, filter, after);
+    tools.push(...page.tools);
+    after = page.next;
+  } while (after !== undefined);
+  return tools;
+}
+
+/** These tools as they are now. One is found by its name, several by going through all pages. */
+async function askAgain(ask: Ask, name: string, sought: ReadonlySet<string>): Promise<SourceTool[]> {
+  const search =
+    sought.size === 1
+      ? Array.from([...sought].join(""))
+          .slice(0, LONGEST_SEARCH)
+          .join("")
+      : "";
+  const all = await askAll(ask, name, { search, standing: undefined });
+  return all.filter(({ tool }) => sought.has(tool));
+}
+
+function storeTools(cache: QueryClient, name: string, tools: readonly SourceTool[]): void {
+  const now = new Map(tools.map((tool) => [tool.tool, tool]));
+  type Pages = InfiniteData<SourceToolList>;
+  cache.setQueriesData<Pages>(
+    { queryKey: toolsKey(name) },
+    (data) =>
+      data && {
+        ...data,
+        pages: data.pages.map((page) => ({ ...page, tools: page.tools.map((tool) => now.get(tool.tool) ?? tool) })),
+      },
+  );
+}
+
+function storeSource(cache: QueryClient, source: Source): void {
+  cache.setQueryData<Source[]>(
+    sourcesKey,
+    (all) =>
+      all &&
+      [...all.filter(({ name }) => name !== source.name), source].sort((one, other) =>
+        one.name < other.name ? -1 : 1,
+      ),
+  );
+}
+
+function refetchTools(cache: QueryClient, name: string): Promise<void> {
+  return cache.invalidateQueries({ queryKey: toolsKey(name) });
+}
+
+async function refetchSecrets(cache: QueryClient): Promise<void> {
+  await Promise.all([
+    cache.invalidateQueries({ queryKey: secretsKey }),
+    cache.invalidateQueries({ queryKey: sourcesKey }),
+  ]);
+}

@@ -1,0 +1,103 @@
+import type {
+  Category,
+  PermissionMode,
+  Source,
+  SourceKind,
+  SourceTool,
+  Standing,
+} from "../../../protocol/generated.ts";
+import type { Tone } from "../../../ui/Tag.tsx";
+
+/** What a person can decide about a tool: its category, or that nobody calls it. */
+export type Choice = Category | "keptOut";
+
+/** Each choice with its key and what it means, in the order in which they are offered. */
+export const CHOICES: readonly { readonly choice: Choice; readonly key: string; readonly label: string }[] = [
+  { choice: "read", key: "r", label: "Read" },
+  { choice: "write", key: "w", label: "Write" },
+  { choice: "destructive", key: "d", label: "Destructive" },
+  { choice: "network", key: "n", label: "Network" },
+  { choice: "execute", key: "e", label: "Execute" },
+  { choice: "admin", key: "a", label: "Admin" },
+  { choice: "keptOut", key: "x", label: "Forbid" },
+];
+
+/** What a choice is called in a sentence. */
+export function nameChoice(choice: Choice): string {
+  return choice === "keptOut" ? "forbidden" : choice;
+}
+
+export const STANDING_LABELS: Readonly<Record<Standing, string>> = {
+  proposed: "undecided, cannot be called",
+  inUse: "in use",
+  keptOut: "forbidden",
+  quarantined: "changed, cannot be called",
+};
+
+export const STANDING_TONES: Readonly<Record<Standing, Tone>> = {
+  proposed: "waiting",
+  inUse: "ok",
+  keptOut: "plain",
+  quarantined: "danger",
+};
+
+/** What the policy makes of a call. */
+export const MODE_LABELS: Readonly<Record<PermissionMode, string>> = {
+  auto: "runs at once",
+  consent: "asks for consent",
+  stepUp: "asks for a passkey",
+  forbidden: "never",
+};
+
+export const PROFILES = [
+  ["operator", "Operators"],
+  ["guest", "Guests"],
+  ["anonymous", "Anonymous"],
+] as const;
+
+/** What the policy makes of a tool, for somebody who listens. */
+export function sayModes({ modes }: SourceTool): string {
+  return PROFILES.map(([profile, label]) => `${label}: ${MODE_LABELS[modes[profile]]}`).join(", ");
+}
+
+export const KIND_LABELS: Readonly<Record<SourceKind, string>> = {
+  mcp: "MCP server",
+  http: "HTTP API",
+  sql: "database",
+};
+
+/** How a source is now, in words and with a colour. */
+export function describeState(source: Source): { readonly label: string; readonly tone: Tone } {
+  if (!source.enabled) return { label: "switched off", tone: "plain" };
+  switch (source.state) {
+    case "ready":
+      return { label: "ready", tone: "ok" };
+    case "connecting":
+      return { label: "connecting", tone: "info" };
+    case "away":
+      return { label: "away", tone: "danger" };
+    default:
+      return { label: "off", tone: "plain" };
+  }
+}
+
+/** How many of its tools are how far, the ones that need a person first. Zeros are left out. */
+export function countTools({ counts }: Source): readonly { readonly label: string; readonly tone: Tone }[] {
+  return [
+    { count: counts.quarantined, label: "changed", tone: "danger" as const },
+    { count: counts.proposed, label: "undecided", tone: "waiting" as const },
+    { count: counts.inUse, label: "in use", tone: "ok" as const },
+    { count: counts.keptOut, label: "forbidden", tone: "plain" as const },
+  ]
+    .filter(({ count }) => count > 0)
+    .map(({ count, label, tone }) => ({ label: `${count.toLocaleString("en")} ${label}`, tone }));
+}
+
+export function totalOf({ counts }: Source): number {
+  return counts.proposed + counts.inUse + counts.keptOut + counts.quarantined;
+}
+
+/** `3 tools`. */
+export function countedTools(count: number): string {
+  return `${count.toLocaleString("en")} tool${count === 1 ? "" : "s"}`;
+}
