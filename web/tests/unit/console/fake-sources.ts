@@ -1,4 +1,4 @@
-import type { Decision, Source, SourceTool } from "../../../src/protocol/generated.ts";
+import type { Source, SourceDecision, SourceTool } from "../../../src/protocol/generated.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 
@@ -39,7 +39,7 @@ export class FakeSource {
     Object.assign(gateway.handlers, {
       "sources/list": () => ({ sources: [this.view()] }),
       "sources/list-tools": this.#list,
-      "sources/decide": ({ decisions }: { readonly decisions: readonly Decision[] }) => this.#decide(decisions),
+      "sources/decide": ({ decisions }: { readonly decisions: readonly SourceDecision[] }) => this.#decide(decisions),
       "sources/test": () => this.view(),
       "sources/switch": ({ enabled }: { readonly enabled: boolean }) => {
         this.changes = { ...this.changes, enabled, state: enabled ? "ready" : "off" };
@@ -83,7 +83,7 @@ export class FakeSource {
     return { tools, total: found.length, ...(last && tools.length < rest.length && { next: last.tool }) };
   };
 
-  #decide(decisions: readonly Decision[]): Source {
+  #decide(decisions: readonly SourceDecision[]): Source {
     for (const { tool, pin, category } of decisions) {
       const at = this.tools.findIndex((each) => each.tool === tool);
       const known = this.tools[at];

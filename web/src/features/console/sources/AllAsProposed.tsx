@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Decision, Source } from "../../../protocol/generated.ts";
+import type { Source, SourceDecision } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { useToast } from "../../../ui/Toast.tsx";
@@ -11,7 +11,7 @@ import { countedTools } from "./words.ts";
 /** Gives every undecided tool that is searched for its proposed category, after all of them were listed with it. */
 export function AllAsProposed({ source, search }: { readonly source: Source; readonly search: string }) {
   // Taken when the dialog opens, so that nothing is decided that does not stand in it.
-  const [asked, setAsked] = useState<readonly Decision[] | null>(null);
+  const [asked, setAsked] = useState<readonly SourceDecision[] | null>(null);
   const read = useReadUndecided(source.name);
   const decide = useDecide(source.name);
   const toast = useToast();

@@ -1,4 +1,4 @@
-import type { Decision } from "../../../protocol/generated.ts";
+import type { SourceDecision } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
@@ -8,7 +8,7 @@ import { CHOICES, countedTools } from "./words.ts";
 
 interface ConfirmDecisionsProps {
   /** What is asked about; null while nothing is. */
-  readonly decisions: readonly Decision[] | null;
+  readonly decisions: readonly SourceDecision[] | null;
   readonly busy: boolean;
   readonly onConfirm: () => void;
   readonly onClose: () => void;

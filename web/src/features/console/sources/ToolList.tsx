@@ -8,7 +8,7 @@ import {
   useRef,
   useState,
 } from "react";
-import type { Decision, Source, SourceTool, Standing } from "../../../protocol/generated.ts";
+import type { Source, SourceDecision, SourceTool, Standing } from "../../../protocol/generated.ts";
 import { RpcError } from "../../../protocol/rpc.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -110,7 +110,7 @@ const NEAR_END = 5;
 function Grid({ source, tools, onNearEnd }: GridProps) {
   const [place, setPlace] = useState(NOWHERE);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<readonly Decision[] | null>(null);
+  const [asked, setAsked] = useState<readonly SourceDecision[] | null>(null);
   const grid = useRef<HTMLDivElement>(null);
   const keys = useId();
   const announce = useAnnounce();
@@ -130,7 +130,7 @@ function Grid({ source, tools, onNearEnd }: GridProps) {
 
   const { mutate } = decide;
   const send = useCallback(
-    (decisions: readonly Decision[]) =>
+    (decisions: readonly SourceDecision[]) =>
       mutate(decisions, {
         onSuccess: (decided) => {
           setAsked(null);
@@ -246,7 +246,7 @@ function DecisionRefused({ error }: { readonly error: Error }) {
   );
 }
 
-function decisionOf(choice: Choice | "proposed", { tool, pin, proposed }: SourceTool): Decision {
+function decisionOf(choice: Choice | "proposed", { tool, pin, proposed }: SourceTool): SourceDecision {
   const category = choice === "proposed" ? proposed : choice;
   return category === "keptOut" ? { tool, pin } : { tool, pin, category };
 }

@@ -9,9 +9,9 @@ import {
 } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import type {
-  Decision,
   NewSource,
   Source,
+  SourceDecision,
   SourceDecisions,
   SourceTool,
   SourceToolList,
@@ -122,7 +122,7 @@ export function useDecide(name: string) {
   const ask = useAsk();
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: async (decisions: readonly Decision[]) => {
+    mutationFn: async (decisions: readonly SourceDecision[]) => {
       for (let start = 0; start < decisions.length; start += MOST_DECISIONS) {
         const part = decisions.slice(start, start + MOST_DECISIONS) as SourceDecisions["decisions"];
         storeSource(cache, await ask("sources/decide", { name, decisions: part }));
