@@ -50,6 +50,10 @@ class Settings(BaseSettings):
     agent_origin: Origin = Field("", description="public origin of the web shell; derived from `names` and `port` when empty")
     console_origin: Origin = Field("", description="public origin of the console; derived from `names` and `port` when empty")
 
+    client_origin: Origin = Field(
+        "", description="public origin of `/mcp`, where MCP clients connect; localhost when all three are empty, else none"
+    )
+
     state: NewFolder = Field(Path("state"), description="folder of the database, keys and sockets")
     workspace: NewFolder = Field(Path("workspace"), description="folder the built-in file tools work in")
     policy: Folder | None = Field(None, description="folder of the policy documents; the shipped ones when unset")
@@ -148,6 +152,9 @@ class Settings(BaseSettings):
             raise ValueError("set both `agent_origin` and `console_origin`, or neither")
         if self.agent_origin and urlsplit(self.agent_origin).hostname == urlsplit(self.console_origin).hostname:
             raise ValueError("`agent_origin` and `console_origin` must have different hosts; cookies ignore ports")
+        others = {urlsplit(origin).hostname for origin in self.origins(self.port)}
+        if self.client_origin and urlsplit(self.client_origin).hostname in others:
+            raise ValueError("`client_origin` must have a host of its own; cookies ignore ports")
         return self
 
     @model_validator(mode="after")
@@ -174,3 +181,9 @@ class Settings(BaseSettings):
             return self.agent_origin, self.console_origin
         agent, console = ("agent.localhost", "console.localhost") if self.names == "subdomains" else ("127.0.0.1", "localhost")
         return f"http://{agent}:{port}", f"http://{console}:{port}"
+
+    def origin_of_clients(self, port: int) -> str:
+        """Where MCP clients connect when listening on `port`; empty where that is nowhere."""
+        if self.client_origin or self.agent_origin:
+            return self.client_origin
+        return f"http://{'localhost' if self.names == 'subdomains' else 'mcp.localhost'}:{port}"

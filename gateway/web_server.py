@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Final
+from urllib.parse import urlsplit
 
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
 from gateway.adapters.storage.inspection import verify_stored_log
 from gateway.application import Application
+from gateway.runtime.client_grants import ClientGrants
 from gateway.server.access import Access, Site
 from gateway.server.assets import WebApp
+from gateway.server.mcp.client_site import ClientSite, ClientSiteParts
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.sources import SourceMethods
@@ -25,12 +28,20 @@ COOKIE_KEY: Final = "cookies.key"
 def server_parts(application: Application, settings: Settings) -> ServerParts:
     """What the HTTP and WebSocket server is made of. Raises Misconfigured without the built web apps."""
     gateway, origins = application.gateway, application.origins
+    signer = ItsdangerousSigner(read_key(settings.state / COOKIE_KEY))
     access = Access(
         origins=origins,
         sessions=application.sessions,
         inference=gateway.inference,
-        signer=ItsdangerousSigner(read_key(settings.state / COOKIE_KEY)),
+        signer=signer,
         metrics_token=settings.metrics_token.get_secret_value() or None,
+    )
+    grants = ClientGrants(
+        sessions=application.sessions,
+        connections=gateway.connections,
+        ledger=gateway.ports.ledger,
+        clock=gateway.ports.clock,
+        entropy=gateway.ports.entropy,
     )
     web = settings.web_folder
     agent_methods = AgentMethods(gateway, agent_origin=origins.agent, console_origin=origins.console)
@@ -48,6 +59,8 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         shell=WebApp.load(web / "shell"),
         console=WebApp.load(web / "console"),
         admission=gateway.admission,
+        client_grants=grants,
+        client_site=_client_site(application, settings, grants, signer),
         agent_socket=agent_socket(
             gateway, agent_methods, host=origins.host(Site.AGENT), origin=origins.agent, recognise=access.agent
         ),
@@ -55,3 +68,13 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
             gateway, console_methods, host=origins.host(Site.CONSOLE), origin=origins.console, recognise=access.console
         ),
     )
+
+
+def _client_site(
+    application: Application, settings: Settings, grants: ClientGrants, signer: ItsdangerousSigner
+) -> ClientSite | None:
+    origins = application.origins
+    origin = settings.origin_of_clients(urlsplit(origins.console).port or 443)
+    if not origin:
+        return None
+    return ClientSite(ClientSiteParts(application.gateway, grants, signer, origin, origins.console))

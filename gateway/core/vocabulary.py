@@ -190,6 +190,19 @@ class InferenceRefusal(StrEnum):
     QUOTA = "quota"
 
 
+class ClientRefusal(StrEnum):
+    """Why a connected client got no token, or one that it showed was not taken: the audit record's word."""
+
+    PERSON = "person"
+    """A person said no on the console."""
+    CODE = "code"
+    """A code was shown with the wrong proof, or a second time."""
+    REPLAYED = "replayed"
+    """A refresh token was shown that had been used."""
+    AUDIENCE = "audience"
+    """A token was shown that was made for another address."""
+
+
 class Role(StrEnum):
     """The author of a message."""
 

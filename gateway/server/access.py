@@ -190,7 +190,7 @@ async def read_body(request: Request, rule: BodyRule) -> Json | Wire | HttpError
 
     An empty body with no media type is read as `{}`, so that a request without parameters needs neither.
     """
-    raw = await _read_octets(request, rule.limit)
+    raw = await read_octets(request, rule.limit)
     if isinstance(raw, HttpError):
         return raw
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -204,7 +204,8 @@ async def read_body(request: Request, rule: BodyRule) -> Json | Wire | HttpError
     return admit(rule.shape, cast("dict[str, Json]", value))
 
 
-async def _read_octets(request: Request, limit: int) -> bytes | HttpError:
+async def read_octets(request: Request, limit: int) -> bytes | HttpError:
+    """The body, at most `limit` bytes and within `BODY_SECONDS`."""
     announced = request.headers.get("content-length", "0")
     if not announced.isdecimal() or int(announced[:20]) > limit:
         return TOO_LARGE

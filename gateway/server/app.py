@@ -36,6 +36,10 @@ def create_app(parts: ServerParts, rows: Sequence[Row] = ROWS) -> ASGIApp:
         own = (*page_rows(site, parts.web_app(site).paths), *(row for row in rows if row.site is site))
         router = Router(_routes(parts, own), redirect_slashes=False, default=_absent)
         sites[origins.host(site)] = SecurityHeaders(ErrorBoundary(router), headers_of(site, secure=origins.is_secure(site)))
+    clients = parts.client_site
+    if clients is not None:
+        secure = clients.origin.startswith("https:")
+        sites[clients.host] = SecurityHeaders(ErrorBoundary(clients), headers_of(None, secure=secure))
     return HostGate(sites, SecurityHeaders(misdirected, headers_of(None, secure=False)))
 
 

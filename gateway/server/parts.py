@@ -13,12 +13,14 @@ from starlette.types import Receive, Scope, Send
 from gateway.core.model import Session
 from gateway.protocol.wire import Wire
 from gateway.runtime.admission import Admission
+from gateway.runtime.client_grants import ClientGrants
 from gateway.runtime.inference import InferenceBroker, Lease
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import ConsoleSession, Entropy, ReadinessRecords, Toolbox
 from gateway.server.access import Access, Identity, Site
 from gateway.server.assets import WebApp
 from gateway.server.cookies import CookieJar
+from gateway.server.mcp.client_site import ClientSite
 from gateway.server.relay import Streams
 
 
@@ -61,6 +63,8 @@ class ServerParts:
     agent_socket: Socket
     console_socket: Socket
     admission: Admission
+    client_grants: ClientGrants
+    client_site: ClientSite | None = None
     streams: Streams = field(default_factory=Streams)
 
     def web_app(self, site: Site) -> WebApp:

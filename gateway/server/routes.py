@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from gateway.protocol.wire import Nothing, Wire
 from gateway.server.access import BodyRule, Permission, Site, Source
-from gateway.server.endpoints import console, health, inference, pages, shell
+from gateway.server.endpoints import connecting, console, health, inference, pages, shell
 from gateway.server.middleware.headers import REPORT_PATH
 from gateway.server.parts import Handler
 from gateway.server.responses import JSON
@@ -33,6 +33,7 @@ class Tag(StrEnum):
     SESSION_STARTED = "session:started"
     SESSION_ENDED = "session:ended"
     SESSION_LENT = "session:lent"
+    CLIENT_CONNECTED = "client:connected"
     MODEL_ASKED = "model:asked"
     SOCKET_OPENED = "socket:opened"
     HEALTH_READ = "health:read"
@@ -91,6 +92,22 @@ CONSOLE_ROWS: tuple[Row, ...] = (
     _post(Site.CONSOLE, "/passkeys/verify", _SIGNED_IN, Tag.PASSKEY_ADDED, console.add_passkey, console.NewPasskeyAnswer),
     _post(Site.CONSOLE, "/signout", _SIGNED_IN, Tag.SESSION_ENDED, console.sign_out),
     _post(Site.CONSOLE, "/authorize", _SIGNED_IN, Tag.SESSION_LENT, console.authorize_shell, console.ShellState),
+    _post(
+        Site.CONSOLE,
+        "/connect/describe",
+        _SIGNED_IN,
+        Tag.CLIENT_CONNECTED,
+        connecting.describe_connection,
+        connecting.ConnectionRequest,
+    ),
+    _post(
+        Site.CONSOLE,
+        "/connect/decide",
+        _SIGNED_IN,
+        Tag.CLIENT_CONNECTED,
+        connecting.decide_connection,
+        connecting.ConnectionDecision,
+    ),
     Row("GET", Site.CONSOLE, "/ws", _SIGNED_IN, Tag.SOCKET_OPENED, None),
     *_shared(Site.CONSOLE),
 )

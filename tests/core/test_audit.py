@@ -21,7 +21,7 @@ from gateway.core.merkle import leaf_hash
 from gateway.core.model import ModelRef
 from gateway.core.sources import AddedSource, SeenTool, SourceKind
 from gateway.core.verification import LeafRecord
-from gateway.core.vocabulary import Category, InferenceRefusal, Outcome, Profile, Runner
+from gateway.core.vocabulary import Category, ClientRefusal, InferenceRefusal, Outcome, Profile, Runner
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
 from tests.fakes.written import Written
 
@@ -76,6 +76,9 @@ def later_entries() -> list[Entry]:
         steps.SourceToolDecided(at, OPERATOR.id, "notes", SEEN, Category.READ),
         steps.SecretStored(at, None, "notes.TOKEN", b"sealed-secret"),
         steps.SecretRemoved(at, None, "notes.TOKEN"),
+        steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", "cgr_1", "editor", FAR),
+        steps.ClientTokenRefused(at, OPERATOR.id, None, ClientRefusal.PERSON),
+        steps.ClientTokenRevoked(at, OPERATOR.id, "ses_1", "cgr_1"),
     ]
 
 

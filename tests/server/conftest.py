@@ -25,6 +25,7 @@ from gateway.core.errors import ModelUnavailable
 from gateway.core.ledger import AgentSessionStarted
 from gateway.core.model import Session, Snapshot
 from gateway.core.vocabulary import Outcome, Profile, Reason
+from gateway.runtime.client_grants import ClientGrants
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway, Ports, assemble
 from gateway.runtime.inference import Lease
@@ -283,6 +284,9 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
 
     parts = ServerParts(
         admission=gateway.admission,
+        client_grants=ClientGrants(
+            sessions=sessions, connections=gateway.connections, ledger=ledger, clock=clock, entropy=entropy
+        ),
         access=access,
         passkeys=passkeys,
         inference=gateway.inference,

@@ -14,6 +14,8 @@ from gateway.core.ledger.approvals import *  # noqa: F403 - a new entry is expor
 from gateway.core.ledger.approvals import ApprovalEntry
 from gateway.core.ledger.calls import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.calls import CallEntry
+from gateway.core.ledger.clients import *  # noqa: F403 - a new entry is exported by its own module
+from gateway.core.ledger.clients import ClientEntry
 from gateway.core.ledger.conversations import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.conversations import ConversationEntry
 from gateway.core.ledger.inference import *  # noqa: F403 - a new entry is exported by its own module
@@ -35,6 +37,7 @@ Entry = (
     | TurnEntry
     | ConversationEntry
     | InferenceEntry
+    | ClientEntry
     | SessionEntry
     | PeopleEntry
     | SourceEntry

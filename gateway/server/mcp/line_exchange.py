@@ -27,7 +27,7 @@ from gateway.protocol.codec import CallKey, RejectedMessage, encode_error
 from gateway.runtime.notices import Notice, PolicyChangedNotice, SnapshotRevokedNotice
 from gateway.runtime.ports import Clock
 from gateway.server.mcp.lines import OversizedLine, PeerNotification, PeerReply, PeerRequest, judge_line, read_lines
-from gateway.server.mcp.protocol_server import ProtocolServer
+from gateway.server.mcp.protocol_server import Context, ProtocolServer
 from gateway.server.mcp.tool_client import ToolClient
 from gateway.server.message_budget import MessageBudget
 
@@ -54,7 +54,7 @@ class LineExchange:
     def __init__(self, client: ToolClient, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, clock: Clock) -> None:
         self._client = client
         self._outbox = client.connection.outbox
-        self._protocol = ProtocolServer(client)
+        self._protocol = ProtocolServer(self._find)
         self._reader = reader
         self._writer = writer
         self._budget = MessageBudget(clock)
@@ -195,7 +195,10 @@ class LineExchange:
     async def _hear(self, notice: Notice) -> None:
         await self._client.hear(notice)
         if isinstance(notice, PolicyChangedNotice | SnapshotRevokedNotice):
-            await self._protocol.announce_changes()
+            await self._protocol.announce_changes(self._client)
+
+    async def _find(self, _ctx: Context) -> ToolClient:
+        return self._client
 
 
 def _encode(sent: SessionMessage) -> bytes:

@@ -4,7 +4,7 @@ without one."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -47,14 +47,28 @@ _log = logging.getLogger(__name__)
 Context = ServerRequestContext[Any, Any]
 
 
-class ProtocolServer:
-    """Serves one ToolClient. `server` and `options` are for the SDK to run over a pair of streams."""
+Find = Callable[[Context], Awaitable[ToolClient]]
+"""The client that sends a request."""
 
-    def __init__(self, client: ToolClient) -> None:
-        self._client = client
+NameCall = Callable[[Context], str]
+"""The gateway's id of the call that a request asks for."""
+
+
+def name_after_request(ctx: Context) -> str:
+    """For connections on which a client uses each id once."""
+    assert ctx.request_id is not None, "a call is a request"
+    return call_id_of(ctx.request_id)
+
+
+class ProtocolServer:
+    """Serves the clients that `find` finds. `server` and `options` are for the SDK to run over pairs of streams."""
+
+    def __init__(self, find: Find, name_call: NameCall = name_after_request) -> None:
+        self._find = find
+        self._name_call = name_call
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus, max_subscriptions=SUBSCRIPTIONS, max_buffered_events=8)
-        self._session: ServerSession | None = None
+        self._sessions: dict[ToolClient, ServerSession] = {}
         self.server: Server[dict[str, Any]] = Server(
             "countersign",
             version=__version__,
@@ -73,37 +87,42 @@ class ProtocolServer:
         """What the handshake answers."""
         return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
 
-    async def announce_changes(self) -> None:
+    async def announce_changes(self, client: ToolClient) -> None:
         """Tell the client once that its list of tools is no longer what is offered."""
-        if not await self._client.is_list_outdated():
+        if not await client.is_list_outdated():
             return
         await self._bus.publish(ToolsListChanged())
-        if self._session is not None:
-            await self._session.send_tool_list_changed()
+        if client in self._sessions:
+            await self._sessions[client].send_tool_list_changed()
+
+    def forget(self, client: ToolClient) -> None:
+        """It has gone."""
+        self._sessions.pop(client, None)
 
     def leave(self) -> None:
         """End what would stay open for ever."""
         self._listening.close()
 
     async def _begin(self, ctx: Context, _params: NotificationParams) -> None:
-        self._session = ctx.session
+        with _typed_errors():
+            self._sessions[await self._find(ctx)] = ctx.session
 
-    async def _list_tools(self, _ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def _list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         if params is not None and params.cursor is not None:
             raise MCPError(INVALID_PARAMS, "the list has one page, so there is no such cursor", {"code": "invalid_params"})
         with _typed_errors():
-            return ListToolsResult(tools=[describe_tool(tool) for tool in await self._client.tools()])
+            client = await self._find(ctx)
+            return ListToolsResult(tools=[describe_tool(tool) for tool in await client.tools()])
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        assert ctx.request_id is not None, "a call is a request"
         with _typed_errors():
-            call_id = call_id_of(ctx.request_id)
-            answer = await self._client.call(call_id, params.name, params.arguments or {}, _Progress(ctx))
+            client = await self._find(ctx)
+            answer = await client.call(self._name_call(ctx), params.name, params.arguments or {}, _Progress(ctx))
         if answer.result.outcome is Outcome.UNKNOWN_TOOL:
             # The specification wants this one as an error of the protocol.
             data = {"code": Outcome.UNKNOWN_TOOL.value}
             raise MCPError(INVALID_PARAMS, f"there is no tool `{params.name}` here", data)
-        await self.announce_changes()
+        await self.announce_changes(client)
         return describe_answer(params.name, answer)
 
 

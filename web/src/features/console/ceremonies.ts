@@ -47,6 +47,31 @@ export async function authorize(
   return location;
 }
 
+/** A program that wants to act for the person: what it calls itself, and where the browser goes when they have decided. */
+export interface ConnectionRequest {
+  readonly client: string;
+  readonly destination: string;
+}
+
+/** What a request to connect says. Rejects with Refusal for one that is unknown or too old. */
+export function describeConnection(environment: ConsoleEnvironment, request: string): Promise<ConnectionRequest> {
+  return post<ConnectionRequest>(environment, "/connect/describe", { request });
+}
+
+/** Decides about it; resolves to the address to go to, which is checked to be the one that was shown. */
+export async function decideConnection(
+  environment: ConsoleEnvironment,
+  request: string,
+  decision: "allow" | "deny",
+  destination: string,
+): Promise<string> {
+  const { location } = await post<{ readonly location: string }>(environment, "/connect/decide", { request, decision });
+  if (!location.startsWith(`${destination}/`) && !location.startsWith(`${destination}?`)) {
+    throw new CheckFailed("The gateway named another address than the one shown here, so this page did not follow it.");
+  }
+  return location;
+}
+
 async function post<Answer = unknown>(
   environment: ConsoleEnvironment,
   path: string,

@@ -30,6 +30,7 @@ interface NavigationEntry {
 // An approval must be on screen fast, on a phone too. What is opened now and then is loaded when it is opened.
 const Audit = lazy(async () => ({ default: (await import("./audit/Audit.tsx")).Audit }));
 const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
+const Connect = lazy(async () => ({ default: (await import("./account/Connect.tsx")).Connect }));
 const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
 const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
 const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
@@ -116,6 +117,7 @@ export const consolePages: readonly ConsolePage[] = [
     },
   },
   { path: paths.authorize, title: "Continue to the shell", access: "signedIn", component: Authorize },
+  { path: paths.connect, title: "Connect a program", access: "signedIn", component: Connect },
   { path: paths.enrol, title: "Enrol", access: "anyone", component: Enrol },
   { path: paths.signIn, title: "Sign in", access: "anyone", component: SignIn },
 ];

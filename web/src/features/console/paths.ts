@@ -4,6 +4,7 @@ export const paths = {
   enrol: "/enrol",
   signIn: "/signin",
   authorize: "/authorize",
+  connect: "/connect",
   approvals: "/approvals",
   approval: (id: string) => `/approvals/${encodeURIComponent(id)}`,
   grants: "/grants",

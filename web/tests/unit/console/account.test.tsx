@@ -144,6 +144,46 @@ describe("giving the shell a session", () => {
   });
 });
 
+describe("connecting a program", () => {
+  const asked = { client: "editor", destination: "http://127.0.0.1:4321" };
+  const open = (location: string) => {
+    gateway.replies["/connect/describe"] = () => ({ status: 200, body: asked });
+    gateway.replies["/connect/decide"] = () => ({ status: 200, body: { location } });
+    openConsole(gateway, "/connect?request=abc");
+  };
+
+  test.each([
+    ["Allow", "allow"],
+    ["Do not allow", "deny"],
+  ])("shows what it claims and where it leads, and does nothing before %s", async (button, decision) => {
+    const location = `${asked.destination}/callback?code=c`;
+    open(location);
+    const go = await screen.findByRole("button", { name: button });
+    expect(screen.getByText("editor", { selector: "dd" })).toBeDefined();
+    expect(screen.getByText(asked.destination)).toBeDefined();
+    expect(gateway.posts.map((post) => post.path)).toEqual(["/connect/describe"]);
+    await userEvent.click(go);
+    await waitFor(() => expect(gateway.environment.navigateTo).toHaveBeenCalledWith(location));
+    expect(gateway.posts.at(-1)).toEqual({ path: "/connect/decide", body: { request: "abc", decision } });
+  });
+
+  test("goes nowhere but where it said", async () => {
+    open("http://127.0.0.1:43210/callback?code=c");
+    await userEvent.click(await screen.findByRole("button", { name: "Allow" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("another address");
+    expect(gateway.environment.navigateTo).not.toHaveBeenCalled();
+  });
+
+  test("says that a request is too old", async () => {
+    gateway.replies["/connect/describe"] = () => ({
+      status: 404,
+      body: { error: { code: "not_found", message: "this request is unknown or too old" } },
+    });
+    openConsole(gateway, "/connect?request=abc");
+    expect(await screen.findByText("Start again at the program that sent you here.")).toBeDefined();
+  });
+});
+
 describe("passkeys", () => {
   const passkey = (id: string, name: string): PasskeyView => ({
     id,

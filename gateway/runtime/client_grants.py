@@ -1,0 +1,243 @@
+"""Programs of others that a person lets act for them: asked for by a browser, allowed on the console, then by tokens.
+
+OAuth 2.1 without its wire: an authorization request becomes a code when a person who is signed in on the console allows it, a
+code becomes an agent session of theirs with an access and a refresh token, and a refresh token becomes the next two. Secrets are
+kept as hashes, and in memory only: after a restart of the gateway each client asks again.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.core.errors import NotFound, Refused
+from gateway.core.ledger import ClientTokenMinted, ClientTokenRefused, ClientTokenRevoked
+from gateway.core.model import Session
+from gateway.core.vocabulary import ClientRefusal
+from gateway.runtime.connections import ConnectionRegistry
+from gateway.runtime.ports import Clock, ConsoleSession, Entropy, Ledger
+from gateway.runtime.sessions import Sessions, hash_secret
+
+REQUEST_SECONDS: Final = 600.0
+"""For a person to sign in, read and decide."""
+
+CODE_SECONDS: Final = 60.0
+"""As for the code of a shell (docs/PROTOCOL.md section 1); RFC 6749 section 4.1.2 allows ten minutes at most."""
+
+ACCESS_SECONDS: Final = 900.0
+
+REQUESTS: Final = 64
+"""Open requests of all clients. Anybody who reaches the port can make one, so the oldest makes room."""
+
+GRANTS: Final = 256
+"""Clients that act for people at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRequest:
+    """What a client asks for. All of it is the client's own claim, and the redirect address is one that it registered."""
+
+    client_id: str
+    client_name: str
+    redirect_uri: str
+    is_redirect_explicit: bool
+    state: str | None
+    code_challenge: str
+    resource: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedCode:
+    """A code that a person's yes made of a request."""
+
+    request: ClientRequest
+    console: ConsoleSession
+    expires_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPair:
+    """The only copies of two secrets; `seconds` is how long the access token holds."""
+
+    access: str
+    refresh: str
+    seconds: int
+
+
+@dataclass(eq=False, slots=True)
+class ClientGrant:
+    """A client acting for a person. Of its refresh tokens one is good; whoever shows an older one ends them all."""
+
+    id: str
+    client_id: str
+    client_name: str
+    resource: str
+    session: Session
+    access: dict[str, float] = field(default_factory=dict[str, float])
+    refresh: str = ""
+    used: set[str] = field(default_factory=set[str])
+
+
+class ClientGrants:
+    """Open requests, codes and grants."""
+
+    def __init__(
+        self, *, sessions: Sessions, connections: ConnectionRegistry, ledger: Ledger, clock: Clock, entropy: Entropy
+    ) -> None:
+        self._sessions = sessions
+        self._connections = connections
+        self._ledger = ledger
+        self._clock = clock
+        self._entropy = entropy
+        self._requests: OrderedDict[str, tuple[ClientRequest, float]] = OrderedDict()
+        self._codes: dict[str, AllowedCode] = {}
+        self._spent: OrderedDict[str, ClientGrant] = OrderedDict()
+        self._grants: dict[str, ClientGrant] = {}
+
+    # ── the person ──
+
+    def ask(self, request: ClientRequest) -> str:
+        """Keep a request until a person decides. Gives its id, which the console is opened with."""
+        now = self._clock.monotonic()
+        while self._requests and (len(self._requests) >= REQUESTS or next(iter(self._requests.values()))[1] <= now):
+            self._requests.popitem(last=False)
+        request_id = self._entropy.secret()
+        self._requests[request_id] = (request, now + REQUEST_SECONDS)
+        return request_id
+
+    def find(self, request_id: str) -> ClientRequest:
+        """An open request. Raises NotFound."""
+        kept = self._requests.get(request_id)
+        if kept is None or self._clock.monotonic() >= kept[1]:
+            raise NotFound("this request is unknown or too old; start again at the client")
+        return kept[0]
+
+    def allow(self, request_id: str, console: ConsoleSession) -> tuple[ClientRequest, str]:
+        """A person lets the client in: the request, and a code for it. Raises NotFound."""
+        request = self.find(request_id)
+        del self._requests[request_id]
+        now, code = self._clock.monotonic(), self._entropy.secret()
+        self._codes = {key: kept for key, kept in self._codes.items() if now < kept.expires_at}
+        self._codes[hash_secret(code)] = AllowedCode(request, console, now + CODE_SECONDS)
+        return request, code
+
+    async def deny(self, request_id: str, console: ConsoleSession) -> ClientRequest:
+        """A person does not. Raises NotFound."""
+        request = self.find(request_id)
+        del self._requests[request_id]
+        await self._refuse(console.principal.id, None, ClientRefusal.PERSON)
+        return request
+
+    # ── the client ──
+
+    async def look_at(self, code: str, client_id: str) -> AllowedCode | None:
+        """A code of that client; a second look at a used one ends what the first use gave (RFC 6749 section 4.1.2)."""
+        hashed = hash_secret(code)
+        grant = self._spent.get(hashed)
+        if grant is not None:
+            await self._refuse(grant.session.principal.id, grant.session.id, ClientRefusal.CODE)
+            await self.revoke(grant)
+            return None
+        kept = self._codes.get(hashed)
+        if kept is None or kept.request.client_id != client_id or self._clock.monotonic() >= kept.expires_at:
+            return None
+        return kept
+
+    async def burn(self, code: str) -> None:
+        """A code whose use failed a check is worth nothing more."""
+        kept = self._codes.pop(hash_secret(code), None)
+        if kept is not None:
+            await self._refuse(kept.console.principal.id, None, ClientRefusal.CODE)
+
+    async def redeem(self, code: str) -> TokenPair:
+        """A session and its first tokens. Raises Refused `code`."""
+        hashed = hash_secret(code)
+        kept = self._codes.pop(hashed, None)
+        if kept is None or self._clock.monotonic() >= kept.expires_at:
+            raise Refused("code", "this code was used already or has run out; start again")
+        self._forget_ended()
+        if len(self._grants) >= GRANTS:
+            raise Refused("tooManyClients", "too many clients act for people here already", 429)
+        state = self._entropy.secret()
+        session = (await self._sessions.redeem(self._sessions.authorize(kept.console, state), state)).session
+        # Known from here on, so that its end voids the tokens before a connection was made.
+        self._connections.live(session)
+        request = kept.request
+        grant = ClientGrant(self._entropy.identifier("cgr_"), request.client_id, request.client_name, request.resource, session)
+        self._grants[grant.id] = grant
+        self._spent[hashed] = grant
+        while len(self._spent) > GRANTS:
+            self._spent.popitem(last=False)
+        return await self._mint(grant)
+
+    async def find_refresh(self, token: str, client_id: str) -> ClientGrant | None:
+        """The grant whose refresh token that is. An older one is a stolen one, or the good one is: the grant ends (RFC 9700
+        section 4.14.2)."""
+        hashed = hash_secret(token)
+        for grant in tuple(self._grants.values()):
+            if grant.client_id != client_id or not self._is_alive(grant):
+                continue
+            if hmac.compare_digest(grant.refresh, hashed):
+                return grant
+            if hashed in grant.used:
+                await self._refuse(grant.session.principal.id, grant.session.id, ClientRefusal.REPLAYED)
+                await self.revoke(grant)
+        return None
+
+    async def refresh(self, grant: ClientGrant, token: str) -> TokenPair:
+        """The next two tokens; the ones before are void. Raises Refused `token` for one that is not the good one any more."""
+        if grant.id not in self._grants or not hmac.compare_digest(grant.refresh, hash_secret(token)):
+            raise Refused("token", "this token was used already")
+        return await self._mint(grant)
+
+    async def find_access(self, token: str, resource: str) -> ClientGrant | None:
+        """The grant that a token of this audience stands for, while its person's session lives."""
+        hashed = hash_secret(token)
+        grant = next((each for each in self._grants.values() if hashed in each.access), None)
+        if grant is None:
+            return None
+        if not self._is_alive(grant) or self._clock.monotonic() >= grant.access[hashed]:
+            return None
+        if grant.resource != resource:
+            await self._refuse(grant.session.principal.id, grant.session.id, ClientRefusal.AUDIENCE)
+            return None
+        return grant
+
+    async def revoke(self, grant: ClientGrant) -> None:
+        """End a grant with its session: every token is void, and what runs stops."""
+        if self._grants.pop(grant.id, None) is None:
+            return
+        now, person = self._clock.now(), grant.session.principal.id
+        await self._ledger.append(ClientTokenRevoked(now, person, grant.session.id, grant.id))
+        if self._is_alive(grant):
+            await self._sessions.end_agent(grant.session, "revoked")
+
+    # ── inside ──
+
+    async def _mint(self, grant: ClientGrant) -> TokenPair:
+        access, refresh = self._entropy.secret(), self._entropy.secret()
+        # Before the record is awaited, so that of two uses at once one finds an old token.
+        if grant.refresh:
+            grant.used.add(grant.refresh)
+        grant.refresh = hash_secret(refresh)
+        grant.access = {hash_secret(access): self._clock.monotonic() + ACCESS_SECONDS}
+        now, session = self._clock.now(), grant.session
+        until = now + int(ACCESS_SECONDS * 1000)
+        await self._ledger.append(ClientTokenMinted(now, session.principal.id, session.id, grant.id, grant.client_name, until))
+        return TokenPair(access, refresh, int(ACCESS_SECONDS))
+
+    def _is_alive(self, grant: ClientGrant) -> bool:
+        return self._connections.is_live(grant.session.id, self._clock.now())
+
+    def _forget_ended(self) -> None:
+        self._grants = {key: grant for key, grant in self._grants.items() if self._is_alive(grant)}
+
+    async def _refuse(self, principal_id: str, session_id: str | None, reason: ClientRefusal) -> None:
+        await self._ledger.append(ClientTokenRefused(self._clock.now(), principal_id, session_id, reason))
+
+    def clients(self) -> Sequence[ClientGrant]:
+        """Who acts for people at the moment."""
+        return [grant for grant in self._grants.values() if self._is_alive(grant)]

@@ -1,0 +1,222 @@
+"""What the site of MCP clients answers: the metadata, the authorization server's endpoints for programs, and `/mcp`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from mcp.server.auth.handlers.authorize import AuthorizationHandler
+from mcp.server.auth.handlers.register import RegistrationHandler
+from mcp.server.auth.handlers.token import TokenHandler
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import ClientRegistrationOptions
+from mcp.server.transport_security import RequestBodyLimitMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.core.errors import InvalidRequest, TooManyRequests
+from gateway.protocol.codec import RejectedMessage, encode_error
+from gateway.protocol.frames import MAX_MESSAGE_BYTES
+from gateway.runtime.client_grants import ClientGrant
+from gateway.server.access import read_octets
+from gateway.server.mcp.authorization import GrantingProvider
+from gateway.server.mcp.client_site import ClientSiteParts
+from gateway.server.mcp.grant_server import GrantServer, session_of
+from gateway.server.mcp.line_exchange import REQUESTS_IN_FLIGHT
+from gateway.server.mcp.lines import PeerRequest, judge_line
+from gateway.server.responses import NOT_FOUND, HttpError, refuse, wrong_method
+
+FORM_BYTES: Final = 16 * 1024
+
+_Answer = Callable[[Request], Awaitable[Response]]
+
+
+class HttpEndpoints:
+    """An ASGI app, reached with the right Host and without a foreign Origin."""
+
+    def __init__(self, parts: ClientSiteParts) -> None:
+        self._parts = parts
+        self._provider = provider = GrantingProvider(parts)
+        self._servers: dict[str, GrantServer] = {}
+        self._authenticator = ClientAuthenticator(provider)
+        self._tokens = TokenHandler(provider, self._authenticator)
+        registration = RegistrationHandler(provider, ClientRegistrationOptions(enabled=True))
+        self._challenge = f'Bearer resource_metadata="{parts.origin}/.well-known/oauth-protected-resource/mcp"'
+        self._endpoints: Mapping[str, Mapping[str, _Answer]] = {
+            "/.well-known/oauth-protected-resource": {"GET": self._describe_resource},
+            "/.well-known/oauth-protected-resource/mcp": {"GET": self._describe_resource},
+            "/.well-known/oauth-authorization-server": {"GET": self._describe_server},
+            "/register": {"POST": registration.handle},
+            "/authorize": {"GET": AuthorizationHandler(provider).handle},
+            "/token": {"POST": self._answer_token},
+            "/revoke": {"POST": self._answer_revocation},
+        }
+        self._forms: ASGIApp = RequestBodyLimitMiddleware(self._serve_endpoint, FORM_BYTES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["path"] == "/mcp":
+            await self._serve_protocol(scope, receive, send)
+        else:
+            await self._forms(scope, receive, send)
+
+    # ── the authorization server ──
+
+    async def _serve_endpoint(self, scope: Scope, receive: Receive, send: Send) -> None:
+        methods = self._endpoints.get(scope["path"])
+        answer = None if methods is None else methods.get(scope["method"])
+        if methods is None:
+            response = refuse(NOT_FOUND)
+        elif answer is None:
+            response = refuse(wrong_method(", ".join(methods)))
+        else:
+            response = await answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _describe_resource(self, _request: Request) -> Response:
+        """RFC 9728."""
+        return JSONResponse(
+            {
+                "resource": self._parts.resource,
+                "authorization_servers": [self._parts.origin],
+                "bearer_methods_supported": ["header"],
+                "resource_name": "Countersign",
+            }
+        )
+
+    async def _describe_server(self, _request: Request) -> Response:
+        """RFC 8414."""
+        origin = self._parts.origin
+        return JSONResponse(
+            {
+                "issuer": origin,
+                "authorization_endpoint": f"{origin}/authorize",
+                "token_endpoint": f"{origin}/token",
+                "registration_endpoint": f"{origin}/register",
+                "revocation_endpoint": f"{origin}/revoke",
+                "response_types_supported": ["code"],
+                "grant_types_supported": ["authorization_code", "refresh_token"],
+                "token_endpoint_auth_methods_supported": ["none"],
+                "revocation_endpoint_auth_methods_supported": ["none"],
+                "code_challenge_methods_supported": ["S256"],
+                "authorization_response_iss_parameter_supported": True,
+            }
+        )
+
+    async def _answer_token(self, request: Request) -> Response:
+        """RFC 6749 section 4.1.3, with the audience of RFC 8707. A code shown with a wrong proof is worth nothing more."""
+        form = await request.form()
+        code, resource = form.get("code"), form.get("resource")
+        if isinstance(resource, str) and resource.rstrip("/") != self._parts.resource:
+            response: Response = JSONResponse({"error": "invalid_target"}, 400)
+        else:
+            response = await self._tokens.handle(request)
+        if response.status_code != 200 and isinstance(code, str):
+            await self._parts.grants.burn(code)
+        return response
+
+    async def _answer_revocation(self, request: Request) -> Response:
+        """RFC 7009. The SDK's own handler wants a secret, which public clients have none of."""
+        try:
+            client = await self._authenticator.authenticate_request(request)
+        except AuthenticationError:
+            return JSONResponse({"error": "invalid_client"}, 401)
+        token = (await request.form()).get("token")
+        if not isinstance(token, str):
+            return JSONResponse({"error": "invalid_request"}, 400)
+        grants = self._parts.grants
+        grant = await grants.find_access(token, self._parts.resource) or await grants.find_refresh(token, client.client_id)
+        if grant is not None and grant.client_id == client.client_id:
+            await grants.revoke(grant)
+        # A token that is unknown is as void as it was asked to be.
+        return Response(status_code=200)
+
+    # ── the resource ──
+
+    async def _serve_protocol(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        sent = request.headers.getlist("authorization")
+        scheme, _, token = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")
+        if scheme.lower() != "bearer" or not token:
+            await self._challenge_client("", send, scope, receive)
+            return
+        grant = await self._parts.grants.find_access(token.strip(), self._parts.resource)
+        if grant is None:
+            await self._challenge_client(', error="invalid_token"', send, scope, receive)
+            return
+        server = self._server_of(grant)
+        user = AuthenticatedUser(AccessToken(token="", client_id=grant.client_id, scopes=[], subject=grant.id))
+        scope = {**scope, "user": user}
+        if scope["method"] == "POST":
+            await self._post(server, request, scope, receive, send)
+        else:
+            await server.handle(scope, receive, send)
+
+    async def _post(self, server: GrantServer, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        """One message, judged as a line is before the SDK sees it."""
+        raw = await read_octets(request, MAX_MESSAGE_BYTES)
+        if isinstance(raw, HttpError):
+            await refuse(raw)(scope, receive, send)
+            return
+        judged = judge_line(raw)
+        if isinstance(judged, RejectedMessage):
+            await _refuse_message(400, encode_error(judged.id, judged.error))(scope, receive, send)
+            return
+        replayed = _replay(raw, receive)
+        if not isinstance(judged, PeerRequest):
+            await server.handle(scope, replayed, send)
+            return
+        key = (session_of(scope), str(judged.id))
+        if not server.budget.spend() or len(server.in_flight) >= REQUESTS_IN_FLIGHT:
+            error = TooManyRequests(f"{REQUESTS_IN_FLIGHT} requests are in flight already, or too many came at once")
+            await _refuse_message(429, encode_error(judged.id, error))(scope, receive, send)
+            return
+        if key[0] and key in server.in_flight:
+            error = InvalidRequest("a request with this id is in flight already")
+            await _refuse_message(400, encode_error(judged.id, error))(scope, receive, send)
+            return
+        if not key[0]:
+            key = ("", f"{judged.id} {id(request)}")
+        server.in_flight.add(key)
+
+        async def send_and_note(message: Message) -> None:
+            if message["type"] == "http.response.body" and not message.get("more_body", False):
+                # Before the client can know that it has its answer, so that the id is free when it sends the next one.
+                server.in_flight.discard(key)
+            await send(message)
+
+        try:
+            await server.handle(scope, replayed, send_and_note)
+        finally:
+            server.in_flight.discard(key)
+
+    def _server_of(self, grant: ClientGrant) -> GrantServer:
+        self._servers = {key: each for key, each in self._servers.items() if not each.has_ended}
+        server = self._servers.get(grant.id)
+        if server is None:
+            server = self._servers[grant.id] = GrantServer(self._parts, grant)
+        return server
+
+    async def _challenge_client(self, further: str, send: Send, scope: Scope, receive: Receive) -> None:
+        body = {"error": {"code": "not_signed_in", "message": "show a token that this gateway's authorization server gave you"}}
+        headers = {"www-authenticate": f"{self._challenge}{further}"}
+        await JSONResponse(body, 401, headers=headers)(scope, receive, send)
+
+
+def _refuse_message(status: int, body: bytes) -> Response:
+    return Response(body, status, media_type="application/json")
+
+
+def _replay(raw: bytes, receive: Receive) -> Receive:
+    """The body once more, and then whatever comes: that the client has gone."""
+    pending = [raw]
+
+    async def replay() -> Message:
+        if pending:
+            return {"type": "http.request", "body": pending.pop(), "more_body": False}
+        return await receive()
+
+    return replay

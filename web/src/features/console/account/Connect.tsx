@@ -1,0 +1,72 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useSearch } from "wouter";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Card } from "../../../ui/Card.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { decideConnection, describeConnection } from "../ceremonies.ts";
+import { explain } from "../errors.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { useDescription, useSession } from "../session.tsx";
+
+/** Lets a program act for the person who is signed in, or not. A page and a button, as for the shell. */
+export function Connect() {
+  const { environment } = useSession();
+  const request = new URLSearchParams(useSearch()).get("request") ?? "";
+  const description = useDescription().data;
+  const asked = useQuery({
+    queryKey: ["connect", request],
+    queryFn: () => describeConnection(environment, request),
+    networkMode: "always",
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const decide = useMutation({
+    networkMode: "always",
+    mutationFn: async (wanted: { readonly decision: "allow" | "deny"; readonly destination: string }) => {
+      environment.navigateTo(await decideConnection(environment, request, wanted.decision, wanted.destination));
+    },
+  });
+  if (asked.isError) {
+    return (
+      <>
+        <PageHeading>Nothing to connect</PageHeading>
+        <Banner tone="danger">
+          <p>{explain(asked.error)}</p>
+          <p>Start again at the program that sent you here.</p>
+        </Banner>
+      </>
+    );
+  }
+  if (description === undefined || asked.data === undefined) return null;
+  const { client, destination } = asked.data;
+  const isBusy = decide.isPending || decide.isSuccess;
+  return (
+    <>
+      <PageHeading lead="A program asks to act for you. It can call the tools that you may use; what needs a person still comes back to this console. It ends when you sign out here.">
+        Connect a program
+      </PageHeading>
+      {decide.isError && (
+        <Banner tone="danger" urgent title="The program was not connected">
+          <p>{explain(decide.error)}</p>
+        </Banner>
+      )}
+      <Card>
+        <KeyValue
+          rows={[
+            { name: "Signed in as", value: description.session.principalName },
+            { name: "It calls itself", value: client },
+            { name: "You go on to", value: <code>{destination}</code> },
+          ]}
+        />
+        <p>Anybody can choose a name. Allow this only if you have just started it yourself.</p>
+        <Button variant="primary" wide busy={isBusy} onClick={() => decide.mutate({ decision: "allow", destination })}>
+          Allow
+        </Button>
+        <Button wide busy={isBusy} onClick={() => decide.mutate({ decision: "deny", destination })}>
+          Do not allow
+        </Button>
+      </Card>
+    </>
+  );
+}
