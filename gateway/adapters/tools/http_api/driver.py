@@ -97,10 +97,14 @@ class HttpApiDriver:
 
         operation = self._find(tool)
         request = self._write(tool, arguments)
-        answer = await self._open_client().send(request)
         assert self._catalogue is not None, "an operation comes from a catalogue"
         checker = self._catalogue.checker(operation)
-        secrets = self._credentials().find()
+        try:
+            # Before anything is sent: what comes back must not be lost because a secret was removed meanwhile.
+            secrets = self._credentials().find()
+        except Misconfigured as error:
+            raise ToolFailed(error.message, Reason.SOURCE_UNAVAILABLE) from None
+        answer = await self._open_client().send(request)
         return await self._threads.submit(lambda: read_answer(answer, secrets, checker, request.method))
 
     async def close(self) -> None:
