@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gateway.adapters.tools.builtin.egress import Egress
+from gateway.core.errors import ToolFailed
 
 if TYPE_CHECKING:
     from gateway.adapters.tools.builtin.page_client import PageClient
@@ -36,6 +37,10 @@ class FetchedPage:
     data: bytes
     complete: bool
     redirects: int
+
+
+class DamagedAnswer(ToolFailed):
+    """The server has got the request, and its answer cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gateway import __version__
 from gateway.adapters.tools.builtin.egress import Destination, Egress
-from gateway.adapters.tools.builtin.fetching import FetchedPage, FetchLimits, HttpAnswer
+from gateway.adapters.tools.builtin.fetching import DamagedAnswer, FetchedPage, FetchLimits, HttpAnswer
 from gateway.core.effects import show
 from gateway.core.errors import ToolFailed
 
@@ -127,7 +127,7 @@ class PageClient:
         self, destination: Destination, method: str, headers: Mapping[str, str], body: bytes | None = None
     ) -> HttpAnswer:
         """One request and its answer, without following a redirect. Raises ToolFailed for an address that may not be asked,
-        and what aiohttp raises; an aiohttp.ClientConnectorError says that nothing was sent."""
+        DamagedAnswer, and what aiohttp raises; an aiohttp.ClientConnectorError says that nothing was sent."""
         resolver = PinnedResolver(destination.target.host, await self.egress.locate(destination))
         connector = aiohttp.TCPConnector(
             resolver=resolver,
@@ -205,7 +205,7 @@ class _Inflater:
                 piece = self._inner.unconsumed_tail
         except zlib.error:
             if self.data or len(self._windows) < 2:
-                raise ToolFailed("the answer is damaged: it is not compressed as it says") from None
+                raise DamagedAnswer("the answer is damaged: it is not compressed as it says") from None
             # `deflate` means zlib's format (RFC 9110 section 8.4.1.2), and some servers send it bare.
             self._windows = self._windows[1:]
             self._inner = zlib.decompressobj(self._windows[0])
@@ -226,4 +226,4 @@ def _choose_inflater(encoding: str, limit: int) -> _Inflater:
         case "deflate":
             return _Inflater(limit, (zlib.MAX_WBITS, -zlib.MAX_WBITS))
         case other:
-            raise ToolFailed(f"the answer is encoded as {show(other[:100])}, which was not asked for")
+            raise DamagedAnswer(f"the answer is encoded as {show(other[:100])}, which was not asked for")

@@ -13,7 +13,7 @@ import aiohttp
 from yarl import URL
 
 from gateway.adapters.tools.builtin.egress import PUBLIC_PORTS, Egress
-from gateway.adapters.tools.builtin.fetching import FetchLimits, HttpAnswer
+from gateway.adapters.tools.builtin.fetching import DamagedAnswer, FetchLimits, HttpAnswer
 from gateway.adapters.tools.builtin.page_client import REDIRECTS, PageClient
 from gateway.adapters.tools.http_api.places import ApiBase
 from gateway.adapters.tools.http_api.requests import ApiRequest
@@ -98,6 +98,8 @@ class ApiClient:
             raise SourceAway(f"{where} has no certificate that can be trusted") from None
         except aiohttp.ClientConnectorError:
             raise SourceAway(f"{where} cannot be reached") from None
+        except DamagedAnswer as failure:
+            raise ToolFailed(f"{failure.message}{doubt}") from None
         except aiohttp.ClientPayloadError:
             raise ToolFailed(f"{where} broke off its answer{doubt}") from None
         except (aiohttp.ClientError, OSError, ValueError):

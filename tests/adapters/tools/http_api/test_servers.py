@@ -237,6 +237,7 @@ async def test_an_answer_that_is_none_is_one_line(start: Start, answer: bytes) -
             await api.call(name)
         assert "\n" not in caught.value.message
         assert SECRETS["TOKEN"] not in caught.value.message
+        assert caught.value.message.endswith("; it may have taken effect") is (name == "post")
 
 
 async def test_nobody_there_means_that_nothing_was_sent() -> None:
