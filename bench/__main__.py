@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from bench import calls, idle, ledger, openapi, spawn, sse, start, verify
+from bench import calls, idle, ledger, mcp_calls, openapi, spawn, sse, start, verify
 from bench.figures import Pace, say
 
 SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
@@ -18,6 +18,7 @@ SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
     "ledger": ledger.measure,
     "verify": verify.measure,
     "openapi": openapi.measure,
+    "mcp": mcp_calls.measure,
 }
 
 

@@ -25,11 +25,14 @@ import gateway
 from gateway.sandbox.job import Job, JobEnd, JobLimits, JobResult, JobStreams, Sandbox, SandboxError
 
 _BOOT: Final = (
-    "import sys; sys.path.append(sys.argv[1]); from gateway.adapters.tools.mcp.worker.run import main; main(int(sys.argv[2]))"
+    "import sys; from importlib.util import module_from_spec as make, spec_from_file_location as find; "
+    "found = find('gateway', sys.argv[1] + '/__init__.py', submodule_search_locations=[sys.argv[1]]); "
+    "sys.modules['gateway'] = package = make(found); found.loader.exec_module(package); "
+    "from gateway.adapters.tools.mcp.worker.run import main; main(int(sys.argv[2]))"
 )
-"""The folder that holds this package comes last, so that nothing there replaces a library."""
+"""This very package, whichever is installed, and without its folder among those that are searched for libraries."""
 
-_ROOT: Final = str(Path(gateway.__file__).resolve().parents[1])
+_PACKAGE: Final = str(Path(gateway.__file__).resolve().parent)
 
 LIMITS: Final = JobLimits(
     # Node reserves many times what it uses, and aborts where it cannot.
@@ -97,7 +100,7 @@ def start_worker(settings: dict[str, Any], pipes: ServerPipes | None) -> WorkerP
             given = pipes.worker
         try:
             process = subprocess.Popen(  # noqa: S603 # this process's own interpreter and program
-                [sys.executable, "-I", "-c", _BOOT, _ROOT, str(theirs.fileno())],
+                [sys.executable, "-I", "-c", _BOOT, _PACKAGE, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Final, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from gateway.core.canonical import Json
 from gateway.core.effects import escape
-from gateway.core.errors import Misconfigured
 
 SECRET: Final = re.compile(r"\$\{secret:([^}]*)\}")
 """Where a setting holds a secret, by name."""
@@ -40,12 +37,13 @@ class McpServerSettings(BaseModel):
     """One server: a program (`command`, `args`, `env`, `folders`, `writable`, `network`) or an address (`url`, `headers`).
 
     `env` and `headers` may hold `${secret:NAME}`. `folders` it may read, `writable` also change; both are absolute paths.
-    `timeout` is in seconds, for one call; `start_timeout` for the server's first answers.
+    `timeout` is in seconds, for one call; `start_timeout` for the server's first answers: less than the minute that a source
+    is given to open, so that what the server wrote last can be told.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    type: Literal["stdio", "http", "streamable-http"] | None = None
+    type: str | None = None
     """Written by other clients; it only has to agree with the rest."""
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
@@ -56,7 +54,7 @@ class McpServerSettings(BaseModel):
     url: str = ""
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
     timeout: float = Field(default=30.0, gt=0, le=MAX_SECONDS)
-    start_timeout: float = Field(default=60.0, gt=0, le=MAX_SECONDS)
+    start_timeout: float = Field(default=50.0, gt=0, le=MAX_SECONDS)
 
     @property
     def is_program(self) -> bool:
@@ -75,6 +73,13 @@ class McpServerSettings(BaseModel):
             return " ".join(escape(word) if re.fullmatch(r"[^\s\"']+", word) else f'"{escape(word)}"' for word in self.words)
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+    @field_validator("type")
+    @classmethod
+    def _check_type(cls, value: str | None) -> str | None:
+        if value not in (None, "stdio", "http", "streamable-http"):
+            raise ValueError("it should be `stdio` or `http`; the older transport `sse` is not supported")
+        return value
 
     @field_validator("command", mode="before")
     @classmethod
@@ -161,25 +166,3 @@ def check_header_value(name: str, value: str) -> None:
     """Raises ValueError for a value that no header can have; the value itself is not named."""
     if not value.isascii() or any(ord(character) < 0x20 or character == "\x7f" for character in value):
         raise ValueError(f"the value of `{escape(name)}` holds a character that no header can have")
-
-
-def read_mcp_settings(given: Mapping[str, Json]) -> McpServerSettings:
-    """The settings of one server from JSON. Raises Misconfigured with one sentence for each fault."""
-    try:
-        return McpServerSettings.model_validate(given)
-    except ValidationError as error:
-        raise Misconfigured("; ".join(_word(fault) for fault in error.errors(include_url=False, include_input=False))) from None
-
-
-def _word(fault: Mapping[str, Any]) -> str:
-    at = ".".join(escape(str(step)) for step in fault["loc"])
-    match fault["type"]:
-        case "value_error":
-            said = str(fault["ctx"]["error"])
-        case "extra_forbidden":
-            said = "there is no such setting; there are " + ", ".join(McpServerSettings.model_fields)
-        case "literal_error":
-            said = "it should be `stdio` or `http`; the older transport `sse` is not supported"
-        case _:
-            said = str(fault["msg"])
-    return f"`{at}`: {said}" if at else said

