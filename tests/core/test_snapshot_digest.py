@@ -1,0 +1,47 @@
+"""The digest of a snapshot is that of its wire form, however it is put together, and never of a tool as it was before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.core.canonical import digest
+from gateway.core.model import PublishedTool, Snapshot, ToolSpec
+from gateway.core.vocabulary import Category, PermissionMode
+
+TOOL = ToolSpec(
+    name="shop__query",
+    description="Query the shop.",
+    interface_id="shop",
+    method_name="query",
+    param_schema={"type": "object", "properties": {"sql": {"type": "string"}}},
+    category=Category.READ,
+    source="shop",
+)
+
+
+def snapshot_of(*tools: PublishedTool, policy: str = "v1", turn: str = "trn_1") -> Snapshot:
+    return Snapshot("snp_1", "ses_1", "con_1", "cnv_1", turn, 3, 1_700_000_000_000, 1_700_000_100_000, policy, tools)
+
+
+@given(
+    texts=st.lists(st.text(max_size=20), max_size=5),
+    mode=st.sampled_from(PermissionMode),
+    names=st.tuples(st.text(max_size=9), st.text(max_size=9)),
+)
+def test_the_digest_is_that_of_the_wire_form(texts: list[str], mode: PermissionMode, names: tuple[str, str]) -> None:
+    tools = tuple(PublishedTool(replace(TOOL, description=text, title=text or None), mode) for text in texts)
+    snapshot = snapshot_of(*tools, policy=names[0], turn=names[1])
+    assert snapshot.digest == digest(snapshot.described())
+
+
+def test_another_mode_or_another_definition_of_a_tool_is_another_digest() -> None:
+    before = snapshot_of(PublishedTool(TOOL, PermissionMode.AUTO))
+    stricter = snapshot_of(PublishedTool(TOOL, PermissionMode.CONSENT))
+    changed = snapshot_of(PublishedTool(replace(TOOL, description="Query the other shop."), PermissionMode.AUTO))
+    recategorised = snapshot_of(PublishedTool(replace(TOOL, category=Category.WRITE), PermissionMode.AUTO))
+    assert len({each.digest for each in (before, stricter, changed, recategorised)}) == 4
+    for each in (before, stricter, changed, recategorised):
+        assert each.digest == digest(each.described())
