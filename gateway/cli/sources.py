@@ -25,6 +25,9 @@ Described = Mapping[str, Json]
 
 _MARKS: Final = {"proposed": "?", "inUse": "✓", "keptOut": "✗", "quarantined": "!"}
 
+_CONDITIONS: Final = {"off": "not connected", "connecting": "connecting", "ready": "ready", "away": "away"}
+"""How a source is, in words. Without a running gateway nothing is connected but for the time of a test."""
+
 _state = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway.")
 _place = click.Path(path_type=Path, exists=True)
 _file = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -222,7 +225,7 @@ def _show(described: Described, *, as_json: bool) -> None:
 def _print_source(source: Described) -> None:
     version = f" {source['version']}" if source["version"] else ""
     where = ", declared in countersign.toml" if source["declared"] else ""
-    condition = "off" if not source["enabled"] else str(source["state"])
+    condition = "switched off" if not source["enabled"] else _CONDITIONS[source["state"]]
     click.echo(f"{source['name']}  {source['kind']}{version}, {condition}{where}")
     if source["why"]:
         click.echo(f"  {source['why']}")
@@ -279,7 +282,7 @@ def _read_options(command: tuple[str, ...], options: Mapping[str, object]) -> tu
         case "mcp":
             settings |= {"url": options["url"]}
         case "http":
-            settings |= {"document": str(cast("Path", options["openapi"]).absolute())} if options["openapi"] else {}
+            settings |= {"document_file": str(cast("Path", options["openapi"]).absolute())} if options["openapi"] else {}
             settings |= {"base_url": options["base_url"]} if options["base_url"] else {}
         case _:
             settings |= {"url": options["sql"]}

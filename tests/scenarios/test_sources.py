@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -266,3 +267,30 @@ async def test_what_was_done_is_on_record(gateway: GatewayProcess, scene: Scene,
     events = [entry["body"]["event"] for entry in entries if entry["body"].get("source") == "recorded"]
     assert events == ["source:removed", "source-tool:decided", "source-tools:seen", "source:added"]
     assert (await scene.console.call("audit/verify"))["verified"]
+
+
+async def test_an_api_and_a_database_are_added_with_a_line_each(gateway: GatewayProcess, scene: Scene) -> None:
+    document = {
+        "openapi": "3.0.3",
+        "info": {"title": "Pets", "version": "1"},
+        "paths": {
+            "/pets": {"get": {"operationId": "listPets", "description": "List.", "responses": {"200": {"description": "ok"}}}}
+        },
+    }
+    file = gateway.home / "pets.json"
+    file.write_text(json.dumps(document))
+    added = await sources(gateway, "add", "pets", "--openapi", str(file), "--base-url", "http://127.0.0.1:9")
+    assert "? pets__listPets" in added
+    database = gateway.home / "orders.db"
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE orders (item TEXT)")
+        connection.execute("INSERT INTO orders VALUES ('tea')")
+    added = await sources(gateway, "add", "orders", "--sql", f"sqlite:///{database}")
+    assert "? orders__query" in added
+    await pin(scene, "orders", "query", "read")
+    asked = await (await scene.begin()).invoke("orders__query", {"sql": "SELECT item FROM orders"})
+    assert (asked["outcome"], "tea" in asked["content"]) == ("ok", True)
+    refused = await (await scene.begin()).invoke("orders__query", {"sql": "DELETE FROM orders"})
+    assert refused["outcome"] != "ok"
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT count(*) FROM orders").fetchone() == (1,)
