@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from gateway.adapters.tools.http_api.documents import ApiDocument, read_document
@@ -114,14 +115,23 @@ def read_catalogue(settings: HttpApiSettings, fetched: bytes | None) -> Catalogu
 
 
 def _load(settings: HttpApiSettings) -> bytes | None:
-    if settings.document is not None:
-        return settings.document.encode("utf-8", "surrogatepass")
-    if settings.document_file is None:
+    path, text = settings.document_file, settings.document
+    if text is not None:
+        if _is_document(text):
+            return text.encode("utf-8", "surrogatepass")
+        path = Path(text)
+    if path is None:
         return None
     try:
-        return settings.document_file.read_bytes()
-    except OSError as error:
-        raise Misconfigured(f"the document `{settings.document_file.name}` cannot be read: {error.strerror}") from None
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "its name holds a NUL character"
+        raise Misconfigured(f"the document {show(path.name)} cannot be read: {why}") from None
+
+
+def _is_document(text: str) -> bool:
+    """Whether it is a document itself and not the path of one: YAML takes several lines, and JSON begins with a brace."""
+    return "\n" in text or text.lstrip()[:1] in ("{", "[", '"', "")
 
 
 def _is_known(media_type: str, known: Sequence[str]) -> bool:

@@ -68,9 +68,12 @@ class DeclaredCall(_Settings):
 
 
 class HttpApiSettings(_Settings):
-    """One API. Every request goes to `base_url` and nowhere else. At most one of the three forms of a document is given:
-    its text, a file, or an address at the same scheme, host and port. `operations` chooses by operationId (or by the name
-    that an operation without one gets); none means all of them. `timeout` is seconds, `result_cap` bytes."""
+    """One API. Every request goes to `base_url` and nowhere else.
+
+    At most one of the three forms of a document is given: its text, or the path of a file on one line; a file; or an address at
+    the same scheme, host and port. `operations` chooses by operationId, or by the name that an operation without one gets; none
+    means all of them. `timeout` is seconds, `result_cap` bytes.
+    """
 
     base_url: str
     headers: dict[str, str] = {}

@@ -83,8 +83,19 @@ async def test_a_document_that_is_none_gives_one_line(tmp_path: Path, document: 
 
 async def test_a_file_that_cannot_be_read_is_named_without_its_folder(tmp_path: Path) -> None:
     for path in (tmp_path / "gone.json", tmp_path):
-        with pytest.raises(Misconfigured, match=f"the document `{path.name}` cannot be read"):
-            await open_api(settings_of(document_file=path))
+        for given in ({"document_file": path}, {"document": str(path)}):
+            with pytest.raises(Misconfigured, match=f"the document {path.name} cannot be read") as caught:
+                await open_api(settings_of(**given))
+            assert str(tmp_path.parent) not in caught.value.message
+    with pytest.raises(Misconfigured, match="NUL"):
+        await open_api(settings_of(document="a\0b"))
+
+
+async def test_a_document_is_given_as_text_or_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "api.yaml"
+    path.write_text(document_of(GOOD))
+    for given in ({"document_file": path}, {"document": str(path)}, {"document": document_of(GOOD)}):
+        assert [tool.name for tool in (await open_api(settings_of(**given))).offer.tools] == ["good"]
 
 
 @pytest.mark.parametrize(("most", "document"), [("MAX_JSON", b"{" + b" " * 2000), ("MAX_YAML", b"# " + b"x" * 2000)])
