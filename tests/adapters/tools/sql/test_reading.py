@@ -102,6 +102,7 @@ async def test_a_statement_that_makes_a_parser_slow_is_refused_at_once(shop: Sho
     opened = await shop.open()
     for sql in (
         "SELECT " + "ARRAY[" * 20 + "1" + "]" * 20,
+        "SELECT " + "ARRAY[" * 10 + "1" + "]" * 10,
         "SELECT " + "decimal(" * 24 + "1" + ")" * 24,
         "SELECT " + "(" * 400 + "1" + ")" * 400,
         "SELECT " + "NOT " * 4000 + "1",
