@@ -54,10 +54,12 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: tasks.spawn(reload_policy(application)))
         _freeze_startup_objects()
         parts = server_parts(application, settings)
+        sites = () if parts.client_site is None else (parts.client_site,)
+        connected = (parts.agent_socket, parts.console_socket, door, *sites)
         server = Server(
             listener(create_app(parts), host=settings.host, port=port),
             on_ready=lambda: click.echo(greeting) or sys.stdout.flush(),
-            drain=lambda: drain(application.gateway, (parts.agent_socket, parts.console_socket, door), settings.drain_seconds),
+            drain=lambda: drain(application.gateway, connected, settings.drain_seconds),
         )
         await server.serve(sockets=[listening])
 

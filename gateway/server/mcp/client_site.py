@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 from dataclasses import dataclass
-from typing import cast
+from typing import Protocol, cast
 from urllib.parse import urlsplit
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from gateway.runtime.client_grants import ClientGrants
 from gateway.runtime.gateway import Gateway
@@ -38,13 +38,23 @@ class ClientSiteParts:
         return f"{self.origin}/mcp"
 
 
+class _Endpoints(Protocol):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+    async def drain(self) -> None: ...
+
+
 class ClientSite:
     """An ASGI app."""
 
     def __init__(self, parts: ClientSiteParts) -> None:
         self._parts = parts
-        self._app: ASGIApp | None = None
+        self._app: _Endpoints | None = None
         self._loading = asyncio.Lock()
+
+    async def drain(self) -> None:
+        """End every stream as soon as the requests of its grant are answered."""
+        if self._app is not None:
+            await self._app.drain()
 
     @property
     def origin(self) -> str:
@@ -68,10 +78,10 @@ class ClientSite:
         app = await self._load()
         await app(scope, receive, send)
 
-    async def _load(self) -> ASGIApp:
+    async def _load(self) -> _Endpoints:
         async with self._loading:
             app = self._app
             if app is None:
                 endpoints = await asyncio.to_thread(importlib.import_module, _SDK_SIDE)
-                app = self._app = cast("ASGIApp", endpoints.HttpEndpoints(self._parts))
+                app = self._app = cast("_Endpoints", endpoints.HttpEndpoints(self._parts))
             return app

@@ -52,6 +52,7 @@ class GrantServer:
         )
         self._ready = asyncio.Event()
         self._ended = asyncio.Event()
+        self._one_answered = asyncio.Event()
         self.budget = MessageBudget(parts.gateway.ports.clock)
         self.in_flight: set[tuple[str, str]] = set()
         connections = parts.gateway.connections
@@ -78,6 +79,18 @@ class GrantServer:
             await asyncio.gather(serving, ending, return_exceptions=True)
         if scope["method"] == "DELETE":
             self._let_go(session_of(scope))
+
+    def answered(self, key: tuple[str, str]) -> None:
+        """A request has its answer."""
+        self.in_flight.discard(key)
+        self._one_answered.set()
+
+    async def drain(self) -> None:
+        """End the streams as soon as every request has its answer."""
+        while self.in_flight:
+            self._one_answered.clear()
+            await self._one_answered.wait()
+        self._ended.set()
 
     def _end(self, _reason: Reason) -> None:
         self._ended.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
@@ -62,6 +63,10 @@ class HttpEndpoints:
             await self._serve_protocol(scope, receive, send)
         else:
             await self._forms(scope, receive, send)
+
+    async def drain(self) -> None:
+        """End every stream as soon as the requests of its grant are answered."""
+        await asyncio.gather(*(server.drain() for server in self._servers.values()))
 
     # ── the authorization server ──
 
@@ -185,13 +190,13 @@ class HttpEndpoints:
         async def send_and_note(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body", False):
                 # Before the client can know that it has its answer, so that the id is free when it sends the next one.
-                server.in_flight.discard(key)
+                server.answered(key)
             await send(message)
 
         try:
             await server.handle(scope, replayed, send_and_note)
         finally:
-            server.in_flight.discard(key)
+            server.answered(key)
 
     def _server_of(self, grant: ClientGrant) -> GrantServer:
         self._servers = {key: each for key, each in self._servers.items() if not each.has_ended}
