@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.drivers import ScriptedDriver, offered
+from tests.harness.socket import RpcError
 from tests.server.checked_socket import CheckedSocket, open_checked, refusal
 from tests.server.sockets import Stage, serve_sockets
 
@@ -129,3 +130,17 @@ async def test_what_is_not_there_is_not_found(stage: Stage) -> None:
     console = await open_checked(stage, "console")
     for method in ("sources/test", "sources/remove", "sources/list-tools"):
         assert await refusal(console, method, {"name": "gone"}) == (-32003, "not_found")
+
+
+async def test_a_name_or_value_that_cannot_be_taken_is_refused_in_words(stage: Stage) -> None:
+    console = await open_checked(stage, "console")
+    wrong: tuple[tuple[str, dict[str, Any], str], ...] = (
+        ("sources/add", {"name": "My Notes", "kind": "mcp", "settings": {}}, "no name for a source"),
+        ("sources/add", {"name": "notes", "kind": "mcp", "settings": {"token": "${secret:GONE}"}}, "no secret is stored"),
+        ("secrets/store", {"name": "1st", "value": "b"}, "no name for a secret"),
+        ("secrets/store", {"name": "a", "value": "\x1b[31m"}, "printable characters"),
+    )
+    for method, params, said in wrong:
+        with pytest.raises(RpcError, match=said) as caught:
+            await console.call(method, params)
+        assert (caught.value.code, caught.value.error["data"]["code"]) == (-32602, "invalid_params")

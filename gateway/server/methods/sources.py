@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, cast
 
 from gateway.core.canonical import Json
+from gateway.core.errors import InvalidParams, Misconfigured
 from gateway.core.model import Principal, ToolSpec
 from gateway.core.sources import SourceTool, Standing
 from gateway.core.times import rfc3339
@@ -85,7 +87,8 @@ class SourceMethods:
 
     async def add(self, caller: ConsoleCaller, params: wire.NewSource) -> wire.WireSource:
         """Add a source; nothing of it can be called yet."""
-        return _view(await self._sources.add(params.name, params.kind, params.settings, caller.principal.id))
+        with _blaming_the_request():
+            return _view(await self._sources.add(params.name, params.kind, params.settings, caller.principal.id))
 
     async def test(self, _caller: ConsoleCaller, params: wire.SourceRef) -> wire.WireSource:
         """Connect now and ask what is offered."""
@@ -112,7 +115,8 @@ class SourceMethods:
 
     async def store_secret(self, caller: ConsoleCaller, params: wire.NewSecret) -> Nothing:
         """Store or replace a secret."""
-        await self._sources.store_secret(params.name, params.value, caller.principal.id)
+        with _blaming_the_request():
+            await self._sources.store_secret(params.name, params.value, caller.principal.id)
         return Nothing()
 
     async def remove_secret(self, caller: ConsoleCaller, params: wire.SecretRef) -> Nothing:
@@ -157,6 +161,15 @@ class SourceMethods:
             return self._policy.judge(subject, spec, None, taint=0, label=0).mode
 
         return ToolModes(operator=mode(Profile.OPERATOR), guest=mode(Profile.GUEST), anonymous=mode(Profile.ANONYMOUS))
+
+
+@contextmanager
+def _blaming_the_request() -> Generator[None]:
+    """What is wrong with a name, a setting or a value is wrong with the request, and is said to who made it."""
+    try:
+        yield
+    except Misconfigured as error:
+        raise InvalidParams(error.message) from None
 
 
 def _searchable(tool: SourceTool) -> str:

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { RpcError } from "../../../src/protocol/rpc.ts";
@@ -123,6 +123,18 @@ describe("the tools of a source", () => {
     await userEvent.keyboard("rx");
     await userEvent.type(screen.getByLabelText("Search names and descriptions"), "f");
     expect(gateway.asked("sources/decide")).toEqual([]);
+  });
+
+  test("are decided about where the focus is, however it came there", async () => {
+    await openTools("first", "second", "third");
+    (await row("third")).focus();
+    await userEvent.keyboard("n");
+    await waitFor(async () => expect((await row("third")).textContent).toContain("in use"));
+    fireEvent.click(screen.getByText("notes__second"), { shiftKey: true });
+    expect(await screen.findByText("2 tools selected")).toBeDefined();
+    expect(gateway.asked("sources/decide").map(({ decisions }) => decisions)).toEqual([
+      [{ tool: "third", pin: "third-1", category: "network" }],
+    ]);
   });
 
   test("are decided about together only after they were listed", async () => {

@@ -1,4 +1,5 @@
 import {
+  type FocusEvent,
   type KeyboardEvent,
   type MouseEvent,
   useCallback,
@@ -172,9 +173,19 @@ function Grid({ source, tools, onNearEnd }: GridProps) {
     else return;
     event.preventDefault();
   };
+  // A row that gets the focus by itself, as by Tab or a screen reader, is where the next key decides.
+  const onFocus = (event: FocusEvent) => {
+    const name = names[rowAt(event)];
+    if (name !== undefined) {
+      setPlace((before) => (before.cursor === name ? before : { cursor: name, anchor: undefined }));
+    }
+  };
+  const onMouseDown = (event: MouseEvent) => {
+    if (event.shiftKey) event.preventDefault();
+  };
   const onClick = (event: MouseEvent) => {
-    const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-position]") : null;
-    if (row !== null) setPlace(goTo(place, names, Number(row.dataset.position), event.shiftKey));
+    const position = rowAt(event);
+    if (event.shiftKey && position >= 0) move(position, true);
   };
 
   return (
@@ -196,6 +207,8 @@ function Grid({ source, tools, onNearEnd }: GridProps) {
         aria-multiselectable
         className={styles.grid}
         onKeyDown={onKeyDown}
+        onFocus={onFocus}
+        onMouseDown={onMouseDown}
         onClick={onClick}
       >
         {tools.map((tool, position) => (
@@ -219,6 +232,12 @@ function Grid({ source, tools, onNearEnd }: GridProps) {
       />
     </>
   );
+}
+
+/** The position of the row that an event is about; -1 outside of all rows. */
+function rowAt({ target }: { readonly target: EventTarget }): number {
+  const row = target instanceof Element ? target.closest<HTMLElement>("[data-position]") : null;
+  return row === null ? -1 : Number(row.dataset.position);
 }
 
 function Keys({ id }: { readonly id: string }) {

@@ -102,7 +102,7 @@ export const ToolRow = memo(function ToolRow({
           aria-label={`Details of ${tool.name}`}
           onClick={() => onToggle(tool.tool)}
         >
-          {open ? "Less" : "Details"}
+          Details
         </Button>
       </div>
     </div>
