@@ -35,7 +35,8 @@ def source_of(message: ToolMessage) -> ResultSource:
     call: Call = message.call
     slots = {slot_of(name): value for name, value in call["arguments"].items() if isinstance(value, str)}
     name = slots.get(Slot.QUERY) or slots.get(Slot.PATH) or slots.get(Slot.URL) or call["name"]
-    has_lines = READING in parts_of(call["name"]) and Slot.PATH in slots
+    # Of a part of a file, the lines have other numbers.
+    has_lines = READING in parts_of(call["name"]) and Slot.PATH in slots and call["arguments"].get("first_line", 1) == 1
     return ResultSource(name, page_of(message.result["content"]).text, not message.result.get("truncated"), has_lines)
 
 

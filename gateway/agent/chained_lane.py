@@ -22,6 +22,7 @@ from gateway.agent.found import found_names, with_found
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall, StuckStep, complete
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
+from gateway.agent.plain_calls import said_tools
 from gateway.agent.reading import reading_of_found
 from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
@@ -47,7 +48,8 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
     reading = reading_of_found(state.message, state.closed, offered(lane.tools))
     if reading is not None:
         return CallsStep([reading])
-    tools = select(state.message, offered(lane.tools), examples_in(lane.words))
+    able = said_tools(state.message, offered(lane.tools), lane.words)
+    tools = select(state.message, able, examples_in(lane.words))
     chosen = await _ask(lane, state, tools, can_call=bool(tools))
     if isinstance(chosen, ProposedCall):
         proposal = complete(chosen, state.message, lane)

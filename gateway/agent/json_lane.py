@@ -56,6 +56,7 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import ToolMessage
 from gateway.agent.paging import next_page
 from gateway.agent.passages import fitting_passages, repeats_question
+from gateway.agent.plain_calls import plain_call, said_tools
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import abilities_of, action_prefix, describe_mistake, report_prompt
 from gateway.agent.provenance import neutralise
@@ -100,8 +101,8 @@ async def json_lane(lane: LaneInput) -> LaneStep:
 def _first_call(lane: LaneInput, wish: str) -> ProposedCall | None:
     """The call with which a question begins that shows by its words what has to be read, or looked for."""
     tools = offered(lane.tools)
-    if (more := next_page(wish, lane.messages, tools)) is not None:
-        return more
+    if (plain := next_page(wish, lane.messages, tools) or plain_call(wish, tools, lane.words)) is not None:
+        return plain
     return pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools) or looking_for(wish, tools)
 
 
@@ -119,7 +120,8 @@ def _may_split(lane: LaneInput) -> bool:
 
 async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMessage]) -> LaneStep:
     wish = _asked_for(lane, state)
-    tools = select(wish, without_reader(offered(lane.tools)), examples_in(lane.words))
+    able = said_tools(wish, without_reader(offered(lane.tools)), lane.words)
+    tools = select(wish, able, examples_in(lane.words))
     prefix = action_prefix(tools, lane.words)
     past = past_of(lane.shown, lane.turn_id)
     present = present_of(lane.messages, lane.turn_id, [state.message] if lane.actions is None else lane.actions)

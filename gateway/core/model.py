@@ -285,13 +285,15 @@ class CallFacts:
     """What a tool's own extractor says about one call, for the policy: never raw model text.
 
     `path` is normalised and relative to the workspace, `host` is parsed by the parser the executor uses, `bytes` is the
-    size of what is written or sent.
+    size of what is written or sent. Where a call has a `second_path`, such as the new name of a file, the policy judges it with
+    either one as its path, and the stricter answer holds: a rule about paths need not know which tools have two.
     """
 
     path: str | None = None
     host: str | None = None
     bytes: int | None = None
     recursive: bool | None = None
+    second_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,15 @@ from gateway.core.canonical import Json
 
 
 class PreviewChange(StrEnum):
-    """What becomes of the thing; KEEP when it would be the same afterwards. SEND when what is shown is a message that leaves."""
+    """What becomes of the thing; KEEP when it would be the same afterwards. MOVE when it gets another name, which `lines` show
+    with the present one. MAKE for a folder. SEND when what is shown is a message that leaves."""
 
     CREATE = "create"
     REPLACE = "replace"
     KEEP = "keep"
     DELETE = "delete"
+    MOVE = "move"
+    MAKE = "make"
     SEND = "send"
 
 

@@ -87,7 +87,7 @@ class WirePreview(Wire):
     `impossible`: the call could not work any more, for the reason in `obstacle`.
     """
 
-    change: Literal["create", "replace", "keep", "delete", "send", "impossible"]
+    change: Literal["create", "replace", "keep", "delete", "move", "make", "send", "impossible"]
     target: str
     bytes_before: Count | None = None
     bytes_after: Count | None = None

@@ -41,6 +41,7 @@ class CaseFacts(_Strict):
     host: str | None = None
     bytes: int | None = None
     recursive: bool | None = None
+    second_path: str | None = None
 
 
 class PolicyCase(_Strict):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -125,6 +126,10 @@ class _PolicyInForce:
         self._remember_model = lru_cache(_REMEMBERED)(self._judge_model)
 
     def judge(self, principal: Principal, spec: ToolSpec, facts: CallFacts | None, taint: int, label: int) -> PolicyVerdict:
+        if facts is not None and facts.second_path is not None:
+            first = replace(facts, second_path=None)
+            second = replace(first, path=facts.second_path)
+            return _stricter(*(self.judge(principal, spec, each, taint, label) for each in (first, second)))
         question = _ToolQuestion(
             principal.profile,
             self._person(principal),
@@ -245,6 +250,21 @@ def _permitted(mode: PermissionMode, permits: list[PolicyRule], blocked: list[Po
         approval_ttl=min((float(rule.ttl) for rule in permits if rule.ttl), default=None),
         result_cap=min((rule.result_cap for rule in permits if rule.result_cap), default=None),
         redact=tuple(part.value for part in RedactionClass if part in redact),
+    )
+
+
+def _stricter(one: PolicyVerdict, other: PolicyVerdict) -> PolicyVerdict:
+    """What both of two verdicts over one call ask for."""
+    mode = max(one.mode, other.mode, key=lambda mode: mode.strictness)
+    asking = [each for each in (one, other) if each.mode is mode]
+    reasons = {reason for each in asking for reason in each.because}
+    return PolicyVerdict(
+        mode=mode,
+        because=tuple(sorted(reasons, key=lambda reason: reason.id)) if len(asking) > 1 else asking[0].because,
+        needs=Needs(presence=one.needs.presence or other.needs.presence),
+        approval_ttl=min((each.approval_ttl for each in (one, other) if each.approval_ttl is not None), default=None),
+        result_cap=min((each.result_cap for each in (one, other) if each.result_cap is not None), default=None),
+        redact=tuple(part.value for part in RedactionClass if part.value in (*one.redact, *other.redact)),
     )
 
 

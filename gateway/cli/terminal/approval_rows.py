@@ -139,6 +139,10 @@ def _describe_change(preview: Preview) -> str:
             return f"The file that is there now holds exactly this already, {before}."
         case PreviewChange.DELETE:
             return f"The file that is there now has {before} and is removed."
+        case PreviewChange.MOVE:
+            return f"The file that is there now has {before} and gets another name:"
+        case PreviewChange.MAKE:
+            return "There is no such folder yet. It is made, empty."
         case PreviewChange.SEND:
             return f"This is sent, with a body of {after}:" if preview.bytes_after else "This is sent, without a body:"
         case _:

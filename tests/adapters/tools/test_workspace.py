@@ -58,12 +58,9 @@ def catalog(root: Path, log: Log) -> ToolCatalog:
     return catalog_of(*file_tools(workspace), *system_tools(workspace, log.read), source="builtin")
 
 
-# ── the sample workspace ──
-
-
 def test_a_new_workspace_has_something_to_look_at(root: Path) -> None:
     assert (root / "notes" / "old.txt").is_file()
-    assert {path.name for path in root.iterdir()} == {"README.md", "notes", "reports"}
+    assert {path.name for path in root.iterdir()} == {"README.md", "notes", "reports", "station"}
     assert not [path for path in root.rglob("*") if path.is_file() and not path.read_text().strip()]
 
 
@@ -92,6 +89,8 @@ def test_each_tool_declares_what_it_does(catalog: ToolCatalog) -> None:
         "search_files": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
         "write_file": (Category.WRITE, Recovery.IDEMPOTENT, Trust.UNTRUSTED),
         "append_file": (Category.WRITE, Recovery.UNSAFE, Trust.UNTRUSTED),
+        **dict.fromkeys(("edit_file", "move_file"), (Category.WRITE, Recovery.PROBE, Trust.UNTRUSTED)),
+        "make_directory": (Category.WRITE, Recovery.IDEMPOTENT, Trust.UNTRUSTED),
         "delete_file": (Category.DESTRUCTIVE, Recovery.UNSAFE, Trust.UNTRUSTED),
         "system_status": (Category.READ, Recovery.PURE, Trust.TRUSTED),
         "read_audit": (Category.READ, Recovery.PURE, Trust.UNTRUSTED),
@@ -102,10 +101,13 @@ def test_parameters_are_few_plain_and_described(catalog: ToolCatalog) -> None:
     shapes: dict[str, dict[str, Any]] = {spec.name: dict(spec.param_schema["properties"]) for spec in catalog.specs()}
     assert {name: list(shape) for name, shape in shapes.items()} == {
         "list_directory": ["path"],
-        "read_file": ["path"],
-        "search_files": ["query", "path"],
+        "read_file": ["path", "first_line", "last_line"],
+        "search_files": ["query", "path", "around"],
         "write_file": ["path", "content"],
         "append_file": ["path", "content"],
+        "edit_file": ["path", "old", "new"],
+        "move_file": ["path", "to"],
+        "make_directory": ["path"],
         "delete_file": ["path"],
         "system_status": [],
         "read_audit": ["limit"],
@@ -209,12 +211,12 @@ async def test_a_file_is_deleted_once(catalog: ToolCatalog, call: Call, root: Pa
     assert "there is no notes/old.txt" in (await failure_of(call(catalog, "delete_file", path="notes/old.txt"))).message
 
 
-@pytest.mark.parametrize("name", ["list_directory", "read_file", "write_file", "append_file", "delete_file", "search_files"])
+@pytest.mark.parametrize("name", ["list_directory", "read_file", "search_files", "write_file", "append_file", "edit_file"])
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a//b", "", "a\0b"])
 def test_the_policy_is_never_asked_about_a_path_that_is_none(catalog: ToolCatalog, name: str, path: str) -> None:
     """docs/SECURITY.md case 47: refused before anybody is asked."""
     with pytest.raises(ToolFailed):
-        catalog.facts(spec_of(catalog, name), {"path": path, "content": "x", "query": "x"})
+        catalog.facts(spec_of(catalog, name), {"path": path, "content": "x", "query": "x", "new": "x"})
 
 
 def test_facts_are_the_normal_path_and_the_bytes_written(catalog: ToolCatalog) -> None:
@@ -239,7 +241,7 @@ async def test_a_name_is_found_by_its_pattern(catalog: ToolCatalog, call: Call) 
 
 
 async def test_a_search_without_result_says_so(catalog: ToolCatalog, call: Call) -> None:
-    assert (await call(catalog, "search_files", query="zebra")).text == "nothing found in 7 files"
+    assert (await call(catalog, "search_files", query="zebra")).text == "nothing found in 16 files"
 
 
 async def test_one_file_can_be_searched(catalog: ToolCatalog, call: Call) -> None:

@@ -34,7 +34,8 @@ export function sourceOf({ call, result }: ToolMessage): ResultSource {
     ),
   );
   const name = slots.get("query") || slots.get("path") || slots.get("url") || call.name;
-  const hasLines = partsOf(call.name).includes("read") && slots.has("path");
+  // Of a part of a file, the lines have other numbers.
+  const hasLines = partsOf(call.name).includes("read") && slots.has("path") && (call.arguments.first_line ?? 1) === 1;
   return { name, text: pageOf(result.content).text, whole: !result.truncated, hasLines };
 }
 

@@ -12,6 +12,7 @@ import { callMayFollow, mayFollow } from "./following.ts";
 import { foundNames, withFound } from "./found.ts";
 import { complete, type Lane, type LaneInput, type LaneStep } from "./lane.ts";
 import type { Message } from "./messages.ts";
+import { saidTools } from "./plain-calls.ts";
 import { readingOfFound } from "./reading.ts";
 import { MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
@@ -42,7 +43,7 @@ export const chainedLane: Lane = async (input) => {
   if (isLooping(state.closed)) return { kind: "stuck", why: "looping" };
   const reading = readingOfFound(state.message, state.closed, offered(input.tools));
   if (reading !== null) return { kind: "calls", text: "", proposals: [reading] };
-  const tools = select(state.message, offered(input.tools));
+  const tools = select(state.message, saidTools(state.message, offered(input.tools)));
   const chosen = await ask(input, state, tools, tools.length > 0);
   if (chosen.kind !== "call") return chosen;
   const proposal = complete(chosen.call, state.message, input);

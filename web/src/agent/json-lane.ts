@@ -35,6 +35,7 @@ import { collect, complete, type Lane, type LaneInput, type LaneStep, type Propo
 import type { ToolMessage } from "./messages.ts";
 import { nextPage } from "./paging.ts";
 import { fittingPassages, repeatsQuestion } from "./passages.ts";
+import { plainCall, saidTools } from "./plain-calls.ts";
 import { abilitiesOf, actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { readingFor } from "./reading.ts";
@@ -81,8 +82,8 @@ export const jsonLane: Lane = async (input) => {
 /** The call with which a question begins that shows by its words what has to be read, or looked for. */
 function firstCall({ messages, tools }: LaneInput, wish: string): ProposedCall | null {
   const able = offered(tools);
-  const more = nextPage(wish, messages, able);
-  return more ?? pointedReading(wish, messages, able) ?? readingFor(wish, able) ?? lookingFor(wish, able);
+  const plain = nextPage(wish, messages, able) ?? plainCall(wish, able);
+  return plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able) ?? lookingFor(wish, able);
 }
 
 /** Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt. */
@@ -110,7 +111,8 @@ function maySplit(input: LaneInput): boolean {
 async function pick(input: LaneInput, state: TurnProgress, closing: readonly ChatMessage[]): Promise<LaneStep> {
   const { messages, turnId, listener } = input;
   const wish = askedFor(input, state);
-  const tools = select(wish, withoutReader(offered(input.tools)));
+  const able = saidTools(wish, withoutReader(offered(input.tools)));
+  const tools = select(wish, able);
   const prefix = actionPrefix(tools);
   const past = pastOf(input.shown, turnId);
   const present = presentOf(messages, turnId, input.actions ?? [state.message]);

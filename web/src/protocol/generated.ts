@@ -829,7 +829,7 @@ export interface ApprovalQuestion {
 export interface Preview {
   bytesAfter?: number;
   bytesBefore?: number;
-  change: "create" | "replace" | "keep" | "delete" | "send" | "impossible";
+  change: "create" | "replace" | "keep" | "delete" | "move" | "make" | "send" | "impossible";
   complete: boolean;
   digest: string;
   lines: PreviewLine[];

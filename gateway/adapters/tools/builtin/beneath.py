@@ -26,6 +26,9 @@ _OPENAT2: Final = 437
 _RESOLVE: Final = 0x02 | 0x04 | 0x08
 """RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH of <linux/openat2.h>."""
 
+_NO_REPLACE: Final = 1
+"""RENAME_NOREPLACE of <linux/fs.h>."""
+
 _ATTEMPTS: Final = 8
 """EAGAIN says that the tree was changing under the walk; the manual page asks to try again."""
 
@@ -53,6 +56,22 @@ def open_by_kernel(root: int, parts: Sequence[str], flags: int, mode: int = 0o66
         if (code := ctypes.get_errno()) not in (errno.EAGAIN, errno.EINTR):
             raise OSError(code, os.strerror(code))
     raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+def rename_to_free_name(folder: int, name: str, new_folder: int, new_name: str) -> None:
+    """Give what is called `name` in an open folder another name, in another one, if nothing has it. Raises OSError.
+
+    Looking first whether the name is free would leave time for somebody to take it, and theirs would be lost.
+    """
+    if sys.platform.startswith("linux"):
+        old, new = os.fsencode(name), os.fsencode(new_name)
+        if _libc().renameat2(folder, old, new_folder, new, _NO_REPLACE) == 0:
+            return
+        if (code := ctypes.get_errno()) not in (errno.ENOSYS, errno.EINVAL):
+            raise OSError(code, os.strerror(code))
+    # Elsewhere, and on file systems without that flag. A kill in between leaves both names.
+    os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
+    os.unlink(name, dir_fd=folder)
 
 
 @cache

@@ -7,13 +7,13 @@ import hashlib
 import os
 import stat
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gateway.adapters.tools.builtin.beneath import Opener, choose_opener
+from gateway.adapters.tools.builtin.beneath import Opener, choose_opener, rename_to_free_name
 from gateway.adapters.tools.builtin.paths import RESERVED_PREFIX, write_path
 from gateway.core.effects import show
 from gateway.core.errors import Misconfigured, ToolFailed
@@ -91,15 +91,7 @@ class Workspace:
     def read(self, parts: tuple[str, ...], cancelled: threading.Event, limit: int = MAX_READ) -> FileContent:
         """The first `limit` bytes of a regular file."""
         with _errors_named(parts), self.opened(parts, _READ) as descriptor:
-            status = os.fstat(descriptor)
-            _require_plain(status, parts)
-            data = bytearray()
-            while len(data) < limit and not cancelled.is_set():
-                chunk = os.read(descriptor, min(CHUNK, limit - len(data)))
-                if not chunk:
-                    break
-                data += chunk
-            return FileContent(bytes(data), max(status.st_size, len(data)))
+            return _read(descriptor, parts, limit, cancelled)
 
     def write(self, parts: tuple[str, ...], data: bytes) -> bool:
         """Make the file hold exactly `data`, durably, or leave everything as it was. Says whether it replaced one."""
@@ -117,12 +109,71 @@ class Workspace:
                 return self._replace(parts, data)
         return True
 
-    def _replace(self, parts: tuple[str, ...], data: bytes) -> bool:
+    def edit(self, parts: tuple[str, ...], change: Callable[[FileContent], bytes], limit: int) -> tuple[int, int]:
+        """Make the file hold what `change` makes of its content, durably, or leave it as it was; its sizes before and after.
+
+        `change` gets at most `limit` bytes. What somebody else writes into the file meanwhile is not lost: the edit fails then.
+        """
+        with _errors_named(parts), self._writing:
+            with self.opened(_require_name(parts), _READ) as descriptor:
+                content = _read(descriptor, parts, limit, threading.Event())
+                read = os.fstat(descriptor)
+            data = change(content)
+            self._replace(parts, data, expected=read)
+        return content.size, len(data)
+
+    def move(self, parts: tuple[str, ...], to: tuple[str, ...]) -> int:
+        """Give a regular file another name, durably, in a folder that is made if it is not there; its size in bytes. Whatever has
+        that name already is never replaced."""
+        *folders, name = _require_name(parts)
+        *new_folders, new_name = _require_name(to)
+        with _errors_named(parts, to), self._writing, self.opened(folders, _FOLDER) as folder:
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            _require_plain(status, parts)
+            with self.opened((), _FOLDER) as root, self._made(root, new_folders) as new_folder:
+                # A link that is put in the file's place by now is moved itself; it is not followed, and still leads nowhere.
+                rename_to_free_name(folder, name, new_folder, new_name)
+                os.fsync(new_folder)
+            os.fsync(folder)
+        return status.st_size
+
+    def make_folder(self, parts: tuple[str, ...]) -> bool:
+        """Have a folder there, durably, with those above it. Says whether it was not there before."""
+        _require_name(parts)
+        with _errors_named(parts), self._writing:
+            try:
+                with self.opened(parts, _FOLDER):
+                    return False
+            except FileNotFoundError:
+                with self.opened((), _FOLDER) as root, self._made(root, parts):
+                    return True
+
+    def status(self, parts: tuple[str, ...]) -> os.stat_result | None:
+        """What is known of whatever has that name, links not followed; None where nothing has it."""
+        if not parts:
+            with self.opened((), _FOLDER) as root:
+                return os.fstat(root)
+        *folders, name = parts
+        with _errors_named(parts):
+            try:
+                with self.opened(folders, _FOLDER) as folder:
+                    return _status_of(name, folder)
+            except FileNotFoundError:
+                return None
+
+    def ends_line(self, parts: tuple[str, ...]) -> bool:
+        """Whether the last line of a file has ended, or there is none."""
+        with _errors_named(parts), self.opened(parts, _READ) as descriptor:
+            return not _has_begun_line(descriptor, os.fstat(descriptor).st_size)
+
+    def _replace(self, parts: tuple[str, ...], data: bytes, expected: os.stat_result | None = None) -> bool:
         *folders, name = parts
         with self.opened((), _FOLDER) as root, self._made(root, folders) as folder:
             before = _status_of(name, folder)
             if before is not None:
                 _require_plain(before, parts)
+            if expected is not None and (before is None or _version_of(before) != _version_of(expected)):
+                raise ToolFailed(f"{show(write_path(parts))} was changed by somebody else meanwhile; nothing was written")
             # One name per target: what a crash leaves behind is found and removed by the next write.
             temporary = RESERVED_PREFIX + hashlib.sha256(name.encode()).hexdigest()[:32]
             with suppress(FileNotFoundError):
@@ -231,11 +282,32 @@ def _require_plain(status: os.stat_result, parts: tuple[str, ...]) -> None:
         raise ToolFailed(f"{shown} has a second name (a hard link), so it may not be only the workspace's; copy it first")
 
 
+def _read(descriptor: int, parts: tuple[str, ...], limit: int, cancelled: threading.Event) -> FileContent:
+    status = os.fstat(descriptor)
+    _require_plain(status, parts)
+    data = bytearray()
+    while len(data) < limit and not cancelled.is_set():
+        chunk = os.read(descriptor, min(CHUNK, limit - len(data)))
+        if not chunk:
+            break
+        data += chunk
+    return FileContent(bytes(data), max(status.st_size, len(data)))
+
+
+def _version_of(status: os.stat_result) -> tuple[int, int, int, int]:
+    """What is another one once a file was changed or replaced."""
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _has_begun_line(descriptor: int, size: int) -> bool:
+    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+
+
 def _append(descriptor: int, parts: tuple[str, ...], data: bytes) -> None:
     status = os.fstat(descriptor)
     _require_plain(status, parts)
     size = status.st_size
-    begun = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+    begun = _has_begun_line(descriptor, size)
     try:
         _write_all(descriptor, b"\n" + data if begun else data)
         os.fsync(descriptor)
@@ -267,13 +339,17 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 @contextmanager
-def _errors_named(parts: tuple[str, ...]) -> Generator[None, None, None]:
-    """The system's refusals in words that name the workspace path and nothing of the machine."""
+def _errors_named(parts: tuple[str, ...], to: tuple[str, ...] | None = None) -> Generator[None, None, None]:
+    """The system's refusals in words that name the workspace path, or both, and nothing of the machine."""
     try:
         yield
     except OSError as error:
-        shown = show(write_path(parts))
+        shown = show(write_path(parts)) + ("" if to is None else f" or {show(write_path(to))}")
         match error.errno:
+            case errno.EEXIST if to is not None:
+                message = f"there is something called {show(write_path(to))} already, and nothing is replaced"
+            case errno.EXDEV if to is not None:
+                message = f"{show(write_path(to))} is on another disk, or goes through a link"
             case errno.ENOENT:
                 message = f"there is no {shown}"
             case errno.ENOTDIR:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import stat
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -15,11 +16,15 @@ from typing import Final
 from gateway.adapters.tools.builtin.files import FileContent, Workspace
 from gateway.adapters.tools.builtin.paths import read_path, write_path
 from gateway.core.canonical import Json
+from gateway.core.effects import show
 from gateway.core.errors import ToolFailed
 from gateway.core.preview import LineMark, Preview, PreviewChange, PreviewLine
 
 MAX_COMPARED = 256 * 1024
 """Bytes of the present file that are read."""
+
+MAX_EDITED: Final = 1024 * 1024
+"""Bytes of a file that is edited."""
 
 _ALIGNED: Final = 300
 """Lines on either side that are aligned with each other; the work grows with the square, and 300 take milliseconds."""
@@ -46,11 +51,76 @@ def preview_append(workspace: Workspace, arguments: Mapping[str, Json]) -> Previ
     before = _read(workspace, parts)
     if before is None:
         return _preview_change(parts, None, added)
-    after = before.size + len(added.encode())
     old = _text(before)
     if old is None:
+        begun = not workspace.ends_line(parts)
+        after = before.size + len(added.encode()) + begun
         return Preview(PreviewChange.REPLACE, write_path(parts), before.size, after, _digest(before), (), complete=False)
     return _preview_change(parts, before, old + added if not old or old.endswith("\n") else f"{old}\n{added}")
+
+
+def preview_edit(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
+    """Which lines the file loses and gains. Raises ToolFailed where it cannot be edited so."""
+    parts = _require_file(arguments["path"])
+    before = workspace.read(parts, threading.Event(), MAX_EDITED)
+    return _preview_change(parts, before, edit_text(parts, before, str(arguments["old"]), str(arguments["new"])))
+
+
+def edit_text(parts: tuple[str, ...], content: FileContent, old: str, new: str) -> str:
+    """A file's text with `new` in the one place of `old`. Raises ToolFailed where `old` is not there exactly once."""
+    shown = show(write_path(parts))
+    if len(content.data) < content.size:
+        raise ToolFailed(f"{shown} is too large to be edited: {content.size} bytes, and {MAX_EDITED} are the most")
+    try:
+        text = content.data.decode()
+    except UnicodeDecodeError:
+        raise ToolFailed(f"{shown} is no text in UTF-8") from None
+    first = text.find(old)
+    if first < 0:
+        raise ToolFailed(f"{shown} does not hold the old text; it has to be written exactly as it stands there")
+    # From the next character on: two places may overlap.
+    if text.find(old, first + 1) >= 0:
+        raise ToolFailed(f"{shown} holds the old text more than once; write more of what stands around it")
+    return text[:first] + new + text[first + len(old) :]
+
+
+def preview_move(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
+    """The two names of the file. Raises ToolFailed where it cannot be moved so."""
+    parts = _require_file(arguments["path"])
+    to = read_target(parts, str(arguments["to"]))
+    before = workspace.read(parts, threading.Event(), MAX_COMPARED)
+    if parts == to:
+        return Preview(PreviewChange.KEEP, write_path(parts), before.size, before.size, _digest(before))
+    require_free(workspace, to)
+    lines = (PreviewLine(LineMark.REMOVED, write_path(parts)), PreviewLine(LineMark.ADDED, write_path(to)))
+    return Preview(PreviewChange.MOVE, write_path(parts), before.size, before.size, _digest(before), lines)
+
+
+def read_target(parts: tuple[str, ...], to: str) -> tuple[str, ...]:
+    """The path that a file gets: `to`, or the file's name in it where it ends with `/`. It depends on nothing that is in the
+    workspace, so that what the policy judged and a person read is what happens."""
+    target = read_path(to)
+    return (*target, parts[-1]) if to.endswith("/") or not target else target
+
+
+def require_free(workspace: Workspace, to: tuple[str, ...]) -> None:
+    """Raises ToolFailed where something has that name."""
+    status = workspace.status(to)
+    if status is None:
+        return
+    shown = show(write_path(to))
+    if stat.S_ISDIR(status.st_mode):
+        raise ToolFailed(f"{shown} is a folder; write {show(write_path(to) + '/')} to move the file into it")
+    raise ToolFailed(f"there is something called {shown} already, and nothing is replaced")
+
+
+def preview_make(workspace: Workspace, arguments: Mapping[str, Json]) -> Preview:
+    """Whether the folder is there already. Raises ToolFailed where it cannot be made."""
+    parts = _require_file(arguments["path"])
+    status = workspace.status(parts)
+    if status is not None and not stat.S_ISDIR(status.st_mode):
+        raise ToolFailed(f"there is something called {show(write_path(parts))} already, and it is no folder")
+    return Preview(PreviewChange.KEEP if status is not None else PreviewChange.MAKE, write_path(parts))
 
 
 def line_of(text: str) -> str:

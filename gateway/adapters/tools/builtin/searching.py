@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 from re import compile as compile_pattern
 
 from gateway.adapters.tools.builtin.files import Workspace
 from gateway.adapters.tools.builtin.paths import is_nameable, write_path
+from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 
 MAX_MATCHES = 100
@@ -19,6 +20,9 @@ MAX_FILES = 5_000
 MAX_DEPTH = 32
 MAX_TOTAL = 64 * 1024 * 1024
 """Bytes that one search reads."""
+
+MAX_AROUND = 5
+"""Lines before and after a matching one."""
 
 MAX_LINE = 200
 """Characters of a matching line that are shown."""
@@ -44,10 +48,20 @@ class SearchMatch:
     path: str
     line: int | None = None
     text: str | None = None
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+    def record(self) -> dict[str, Json]:
+        """As structured data; lines around it only where some were asked for."""
+        around = {"before": list(self.before), "after": list(self.after)} if self.before or self.after else {}
+        return {"path": self.path, "line": self.line, "text": self.text, **around}
 
 
-def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: threading.Event) -> SearchFindings:
-    """Lines that contain the query, whatever its case; or, if the query has `*`, `?` or `[`, files whose name it matches."""
+def search(
+    workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: threading.Event, around: int = 0
+) -> SearchFindings:
+    """Lines that contain the query, whatever its case, each with so many `around` it; or, if the query has `*`, `?` or `[`, files
+    whose name it matches."""
     findings = SearchFindings()
     by_name = not _GLOB.isdisjoint(query)
     # Since Python 3.9 `translate` makes patterns that do not backtrack over earlier stars.
@@ -60,7 +74,7 @@ def search(workspace: Workspace, parts: tuple[str, ...], query: str, cancelled: 
             if pattern.match(found[-1].casefold()) or pattern.match(path.casefold()):
                 findings.matches.append(SearchMatch(path))
         else:
-            budget -= _search_file(workspace, found, wanted, findings, cancelled)
+            budget -= _search_file(workspace, found, wanted, findings, cancelled, around)
         if len(findings.matches) >= MAX_MATCHES or budget <= 0:
             findings.complete = False
             break
@@ -110,7 +124,12 @@ def _is_file(workspace: Workspace, parts: tuple[str, ...]) -> bool:
 
 
 def _search_file(
-    workspace: Workspace, parts: tuple[str, ...], wanted: str, findings: SearchFindings, cancelled: threading.Event
+    workspace: Workspace,
+    parts: tuple[str, ...],
+    wanted: str,
+    findings: SearchFindings,
+    cancelled: threading.Event,
+    around: int,
 ) -> int:
     """Add the matching lines of one file; the bytes that were read."""
     try:
@@ -123,12 +142,18 @@ def _search_file(
     path = write_path(parts)
     if wanted in parts[-1].casefold():
         findings.matches.append(SearchMatch(path))
-    for number, line in enumerate(content.data.decode("utf-8", "replace").splitlines(), start=1):
+    lines = content.data.decode("utf-8", "replace").splitlines()
+    for number, line in enumerate(lines, start=1):
         if wanted in line.casefold():
-            findings.matches.append(SearchMatch(path, number, _around(line, wanted)))
+            before, after = lines[max(0, number - 1 - around) : number - 1], lines[number : number + around]
+            findings.matches.append(SearchMatch(path, number, _around(line, wanted), _shown(before), _shown(after)))
             if len(findings.matches) >= MAX_MATCHES:
                 break
     return len(content.data)
+
+
+def _shown(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(line[:MAX_LINE] for line in lines)
 
 
 def _around(line: str, wanted: str) -> str:

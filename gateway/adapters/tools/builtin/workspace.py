@@ -19,13 +19,24 @@ from pydantic import Field
 
 from gateway.adapters.tools.builtin.files import FileEntry, Workspace, require_folder
 from gateway.adapters.tools.builtin.paths import is_nameable, read_path, write_path
-from gateway.adapters.tools.builtin.previews import line_of, preview_append, preview_delete, preview_write
-from gateway.adapters.tools.builtin.searching import SearchMatch, search
+from gateway.adapters.tools.builtin.previews import (
+    MAX_EDITED,
+    edit_text,
+    line_of,
+    preview_append,
+    preview_delete,
+    preview_edit,
+    preview_make,
+    preview_move,
+    preview_write,
+    read_target,
+)
+from gateway.adapters.tools.builtin.searching import MAX_AROUND, SearchMatch, search
 from gateway.adapters.tools.builtin.status import MachineStatus, read_status
 from gateway.adapters.tools.declaration import AnyTool, tool
 from gateway.core.canonical import Json
-from gateway.core.effects import escape
-from gateway.core.errors import Misconfigured
+from gateway.core.effects import escape, show
+from gateway.core.errors import Misconfigured, ToolFailed
 from gateway.core.model import CallFacts, ToolOutput
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Category, Recovery, Trust
@@ -35,6 +46,8 @@ AuditReader: TypeAlias = Callable[[AuditQuery], Awaitable[Sequence[AuditRow]]]
 
 _CLOSED: Final = "call:closed"
 _BINARY_PROBE: Final = 8 * 1024
+MOST_LINES: Final = 10_000_000
+"""No file that is read has more lines."""
 
 _FilePath: TypeAlias = Annotated[str, Field(description="File path in the workspace, for example notes/todo.txt")]
 _FolderPath: TypeAlias = Annotated[str, Field(description="Folder path in the workspace, for example notes; . is all of it")]
@@ -84,7 +97,12 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         )
 
     @tool(category=Category.READ, summary="Read {path}", recovery=Recovery.PURE, facts=_find_path, interface="workspace")
-    def read_file(path: _FilePath, context: ToolContext) -> ToolOutput:
+    def read_file(
+        path: _FilePath,
+        context: ToolContext,
+        first_line: Annotated[int, Field(description="The first line to give", ge=1, le=MOST_LINES)] = 1,
+        last_line: Annotated[int, Field(description="The last line to give; 0 is the end", ge=0, le=MOST_LINES)] = 0,
+    ) -> ToolOutput:
         """Read a text file of the workspace."""
         parts = read_path(path)
         content = workspace.read(parts, context.cancelled)
@@ -98,6 +116,8 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         if not whole:
             text += f"\n…[only the first {len(content.data)} of {content.size} bytes]"
             record["complete"] = False
+        if (first_line, last_line) != (1, 0):
+            return _give_lines(where, text, first_line, last_line, record)
         return ToolOutput(text or f"{escape(where)} is empty", record)
 
     @tool(
@@ -107,14 +127,19 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         facts=_find_path,
         interface="workspace",
     )
-    def search_files(query: _Query, context: ToolContext, path: _FolderPath = ".") -> ToolOutput:
+    def search_files(
+        query: _Query,
+        context: ToolContext,
+        path: _FolderPath = ".",
+        around: Annotated[int, Field(description="Lines to show before and after each", ge=0, le=MAX_AROUND)] = 0,
+    ) -> ToolOutput:
         """Find files by their text, or by their name if the query has a *."""
         parts = read_path(path)
-        found = search(workspace, parts, query, context.cancelled)
-        lines = [_line_of_match(match) for match in found.matches] or [f"nothing found in {found.files} files"]
+        found = search(workspace, parts, query, context.cancelled, around)
+        lines = [line for match in found.matches for line in _lines_of_match(match)] or [f"nothing found in {found.files} files"]
         if not found.complete:
             lines.append("…[there was too much to search all of it; ask for less, or in one folder]")
-        return ToolOutput("\n".join(lines), asdict(found))
+        return ToolOutput("\n".join(lines), {**asdict(found), "matches": [match.record() for match in found.matches]})
 
     @tool(
         category=Category.WRITE,
@@ -155,6 +180,64 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         )
 
     @tool(
+        category=Category.WRITE,
+        summary="Edit {path}",
+        effects=("In {path} this text, which has to stand there once: {old}", "becomes this one: {new}"),
+        recovery=Recovery.PROBE,
+        facts=_find_path_and_new_size,
+        preview=partial(preview_edit, workspace),
+        interface="workspace",
+    )
+    def edit_file(
+        path: _FilePath,
+        old: Annotated[str, Field(description="The text to replace, exactly as it stands in the file", min_length=1)],
+        new: Annotated[str, "The text that takes its place"],
+    ) -> ToolOutput:
+        """Replace a text in a text file of the workspace by another one. The old text must stand there exactly once."""
+        parts = read_path(path)
+        before, after = workspace.edit(parts, lambda content: edit_text(parts, content, old, new).encode(), MAX_EDITED)
+        where = write_path(parts)
+        return ToolOutput(f"edited {escape(where)}, now {after} bytes", {"path": where, "bytesBefore": before, "bytes": after})
+
+    @tool(
+        category=Category.WRITE,
+        summary="Move {path} to {to}",
+        effects=("The file {path} will be {to}, and is no longer where it was",),
+        recovery=Recovery.PROBE,
+        facts=_find_both_paths,
+        preview=partial(preview_move, workspace),
+        interface="workspace",
+    )
+    def move_file(
+        path: _FilePath, to: Annotated[str, "The new path of the file, or a folder with / at its end, for example old/"]
+    ) -> ToolOutput:
+        """Move a file of the workspace to another folder, or rename it. Replaces nothing."""
+        parts = read_path(path)
+        target = read_target(parts, to) if parts else ()
+        where, there = write_path(parts), write_path(target)
+        if parts and parts == target:
+            raise ToolFailed(f"{show(where)} is there already")
+        size = workspace.move(parts, target)
+        return ToolOutput(f"moved {escape(where)} to {escape(there)}", {"path": where, "to": there, "bytes": size})
+
+    @tool(
+        category=Category.WRITE,
+        summary="Make the folder {path}",
+        effects=("There will be a folder {path}",),
+        recovery=Recovery.IDEMPOTENT,
+        facts=_find_path,
+        preview=partial(preview_make, workspace),
+        interface="workspace",
+    )
+    def make_directory(path: Annotated[str, "Folder path in the workspace, for example notes/old"]) -> ToolOutput:
+        """Make a new folder in the workspace."""
+        parts = read_path(path)
+        made = workspace.make_folder(parts)
+        where = write_path(parts)
+        done = f"made the folder {escape(where)}" if made else f"the folder {escape(where)} was there already"
+        return ToolOutput(done, {"path": where, "made": made})
+
+    @tool(
         category=Category.DESTRUCTIVE,
         summary="Delete {path}",
         effects=("The file {path} is removed for good; there is no way back",),
@@ -170,7 +253,8 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         where = write_path(parts)
         return ToolOutput(f"deleted {escape(where)}, {size} bytes", {"path": where, "bytes": size})
 
-    return [list_directory, read_file, search_files, write_file, append_file, delete_file]
+    reading: list[AnyTool] = [list_directory, read_file, search_files]
+    return [*reading, write_file, append_file, edit_file, move_file, make_directory, delete_file]
 
 
 def system_tools(workspace: Workspace, read_audit_log: AuditReader) -> list[AnyTool]:
@@ -215,7 +299,26 @@ def _find_path_and_size(arguments: Mapping[str, Json]) -> CallFacts:
     return CallFacts(path=write_path(read_path(arguments["path"])), bytes=len(arguments["content"].encode()))
 
 
+def _find_path_and_new_size(arguments: Mapping[str, Json]) -> CallFacts:
+    return CallFacts(path=write_path(read_path(arguments["path"])), bytes=len(arguments["new"].encode()))
+
+
+def _find_both_paths(arguments: Mapping[str, Json]) -> CallFacts:
+    parts = read_path(arguments["path"])
+    target = read_target(parts, arguments["to"]) if parts else ()
+    return CallFacts(path=write_path(parts), second_path=write_path(target))
+
+
 # ── wording ──
+
+
+def _give_lines(where: str, text: str, first: int, last: int, record: dict[str, Json]) -> ToolOutput:
+    lines = text.splitlines()
+    chosen = lines[first - 1 : last or None] if last == 0 or first <= last else []
+    if not chosen:
+        raise ToolFailed(f"{show(where)} has {len(lines)} lines")
+    given: dict[str, Json] = {**record, "lines": len(lines), "firstLine": first, "lastLine": first + len(chosen) - 1}
+    return ToolOutput("\n".join(chosen), given)
 
 
 def _decode(data: bytes, *, whole: bool) -> str | None:
@@ -242,9 +345,13 @@ def _record_of(entry: FileEntry) -> dict[str, Json]:
     return {"name": name, "kind": entry.kind, "bytes": entry.bytes}
 
 
-def _line_of_match(match: SearchMatch) -> str:
+def _lines_of_match(match: SearchMatch) -> list[str]:
     where = escape(match.path)
-    return where if match.line is None else f"{where}:{match.line}: {match.text}"
+    if match.line is None:
+        return [where]
+    before = [f"{where}-{match.line - len(match.before) + at}- {text}" for at, text in enumerate(match.before)]
+    after = [f"{where}-{match.line + at}- {text}" for at, text in enumerate(match.after, start=1)]
+    return [*before, f"{where}:{match.line}: {match.text}", *after]
 
 
 def _describe_status(status: MachineStatus) -> str:

@@ -66,6 +66,10 @@ function describe({ change, bytesBefore = 0, bytesAfter = 0 }: Preview): string 
       return `The file that is there now has ${bytes(bytesBefore)} and is replaced by one of ${bytes(bytesAfter)}.`;
     case "keep":
       return `The file that is there now holds exactly this already, ${bytes(bytesBefore)}.`;
+    case "move":
+      return `The file that is there now has ${bytes(bytesBefore)} and gets another name:`;
+    case "make":
+      return "There is no such folder yet. It is made, empty.";
     case "send":
       return bytesAfter > 0 ? `This is sent, with a body of ${bytes(bytesAfter)}:` : "This is sent, without a body:";
     default:

@@ -1,0 +1,103 @@
+import words from "../../../loop/prompts.json" with { type: "json" };
+import type { ToolDescriptor } from "../protocol/generated.ts";
+import type { ProposedCall } from "./lane.ts";
+import { isObject } from "./parse.ts";
+import { fill } from "./render.ts";
+import { wordsOf } from "./words.ts";
+
+/*
+ * Wishes in so plain a form that the call they ask for stands in them: "move a.txt to old/", "show lines 3 to 9 of a.txt".
+ *
+ * A small model mixes up two paths, and cannot count lines. Only whole wishes of these forms are read so, and only for tools
+ * with exactly these arguments; every other wish is the model's.
+ */
+
+type Tools = readonly Pick<ToolDescriptor, "name" | "paramSchema">[];
+
+const PARTS: Readonly<Record<string, string>> = {
+  polite: words.action.plainForms.polite,
+  end: words.action.plainForms.end,
+  thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|[^ \\n\"'`]+)",
+  line: "([1-9][0-9]{0,6})",
+};
+const [MOVE, MAKE, EDIT, LINES] = [
+  patternOf(words.action.plainForms.move),
+  patternOf(words.action.plainForms.make),
+  patternOf(words.action.plainForms.edit),
+  patternOf(words.action.plainForms.lines),
+];
+
+const GROUPS: Readonly<Record<string, readonly (readonly string[])[]>> = words.action.onlySaid;
+const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = words.action.argumentsOnlySaid;
+
+/** The call that a plain wish asks for, where one of these tools takes it; null for any other wish. */
+export function plainCall(wish: string, tools: Tools): ProposedCall | null {
+  const said = wish.trim();
+  const move = takes(tools, "move_file", ["path", "to"]) ? MOVE.exec(said) : null;
+  if (move !== null) {
+    const path = bare(move[2]);
+    return { name: "move_file", arguments: { path, to: targetOf(path, move) } };
+  }
+  const make = takes(tools, "make_directory", ["path"]) ? MAKE.exec(said) : null;
+  if (make !== null) return { name: "make_directory", arguments: { path: bare(make[1]) } };
+  const edit = takes(tools, "edit_file", ["path", "old", "new"]) ? EDIT.exec(said) : null;
+  if (edit !== null)
+    return { name: "edit_file", arguments: { path: bare(edit[3]), old: bare(edit[1]), new: bare(edit[2]) } };
+  const lines = takes(tools, "read_file", ["path", "first_line", "last_line"]) ? LINES.exec(said) : null;
+  if (lines === null) return null;
+  const ends = [Number(lines[1]), Number(lines[2] ?? lines[1])];
+  const [first_line, last_line] = [Math.min(...ends), Math.max(...ends)];
+  return { name: "read_file", arguments: { path: bare(lines[3]), first_line, last_line } };
+}
+
+/**
+ * The tools as a small model is shown them: without those, and without those arguments, that are of use only where the wish has a
+ * word for them. So the prompt of every other wish stays the one that was measured.
+ */
+export function saidTools<T extends Pick<ToolDescriptor, "name" | "paramSchema">>(
+  wish: string,
+  tools: readonly T[],
+): T[] {
+  const said = new Set(wordsOf(wish).map(({ bare: word }) => word));
+  return tools
+    .filter(({ name }) => (GROUPS[name] ?? []).every((group) => group.some((word) => said.has(word))))
+    .map((tool) => {
+      const groups = Object.entries(ARGUMENTS[tool.name] ?? {});
+      const hidden = groups.flatMap(([name, group]) => (group.some((word) => said.has(word)) ? [] : [name]));
+      return without(hidden, tool);
+    });
+}
+
+function without<T extends Pick<ToolDescriptor, "paramSchema">>(names: readonly string[], tool: T): T {
+  const { properties } = tool.paramSchema;
+  if (!isObject(properties) || !names.some((name) => Object.hasOwn(properties, name))) return tool;
+  const shown = Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name)));
+  return { ...tool, paramSchema: { ...tool.paramSchema, properties: shown } };
+}
+
+function patternOf(form: string): RegExp {
+  return new RegExp(`^${fill(form, (name) => PARTS[name])}$`, "i");
+}
+
+function takes(tools: Tools, name: string, needed: readonly string[]): boolean {
+  const properties = tools.find((tool) => tool.name === name)?.paramSchema.properties;
+  return isObject(properties) && needed.every((each) => Object.hasOwn(properties, each));
+}
+
+/**
+ * Where a file goes. A folder is told by its word, by "into", or by a name without an ending; a file that is renamed stays in its
+ * folder.
+ */
+function targetOf(path: string, found: RegExpExecArray): string {
+  const to = bare(found[5]);
+  if (/^rename$/i.test(`${found[1]}`)) return to.includes("/") ? to : path.slice(0, path.lastIndexOf("/") + 1) + to;
+  const isFolder = found[4] !== undefined || /^(?:into|in)$/i.test(`${found[3]}`) || !/[^/]\.[A-Za-z0-9]+/.test(to);
+  return isFolder && !to.endsWith("/") && to !== "." ? `${to}/` : to;
+}
+
+/** A thing without the quotes around it, or the stop after it. */
+function bare(thing = ""): string {
+  return /^"[^"]+"$|^'[^']+'$|^`[^`]+`$/.test(thing)
+    ? thing.slice(1, -1)
+    : thing.replace(/[,;:!?]+$/, "").replace(/(?<=.)\.$/, "");
+}
