@@ -7,7 +7,7 @@ import { Field, SelectField } from "../../../ui/Field.tsx";
 import { useToast } from "../../../ui/Toast.tsx";
 import { explain } from "../errors.ts";
 import { paths } from "../paths.ts";
-import { type DraftFault, EMPTY_DRAFT, FORMS, type Form, isFault, LABELS, readDraft } from "./draft.ts";
+import { type DraftFault, type DraftForm, EMPTY_DRAFT, FORMS, isFault, LABELS, readDraft } from "./draft.ts";
 import { useAddSource } from "./queries.ts";
 import { SettingsFields } from "./SettingsFields.tsx";
 
@@ -43,7 +43,7 @@ export function AddSource({ onClose }: { readonly onClose: () => void }) {
           label="Kind"
           options={FORMS}
           value={draft.form}
-          onChange={(event) => setDraft({ ...draft, form: event.currentTarget.value as Form })}
+          onChange={(event) => setDraft({ ...draft, form: event.currentTarget.value as DraftForm })}
         />
         <Field
           label="Name"

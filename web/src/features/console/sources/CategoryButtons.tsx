@@ -1,6 +1,6 @@
 import { Button } from "../../../ui/Button.tsx";
 import styles from "./CategoryButtons.module.css";
-import { CHOICES, type Choice } from "./words.ts";
+import { CHOICES, type ToolChoice } from "./words.ts";
 
 /** The choices as buttons, for who decides without a keyboard. */
 export function CategoryButtons({
@@ -8,7 +8,7 @@ export function CategoryButtons({
   onChoose,
 }: {
   readonly label: string;
-  readonly onChoose: (choice: Choice | "proposed") => void;
+  readonly onChoose: (choice: ToolChoice | "proposed") => void;
 }) {
   return (
     <fieldset className={styles.choices} aria-label={label}>

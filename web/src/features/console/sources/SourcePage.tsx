@@ -17,8 +17,8 @@ import { paths } from "../paths.ts";
 import { useRefetchWhenChanged, useRemoveSource, useSources, useSwitchSource, useTestSource } from "./queries.ts";
 import { RefusedTools } from "./RefusedTools.tsx";
 import { SourceHealth } from "./SourceHealth.tsx";
+import { SourceTools } from "./SourceTools.tsx";
 import { SourceTouches } from "./SourceTouches.tsx";
-import { ToolList } from "./ToolList.tsx";
 import { countedTools, KIND_LABELS, totalOf } from "./words.ts";
 
 /** One source: how it is, what it may touch, and its tools. */
@@ -74,7 +74,7 @@ function Known({ source }: { readonly source: Source }) {
         />
       </Card>
       <RefusedTools source={source} />
-      <ToolList source={source} />
+      <SourceTools source={source} />
     </>
   );
 }

@@ -8,7 +8,7 @@ import { CategoryButtons } from "./CategoryButtons.tsx";
 import { DefinitionDifference } from "./DefinitionDifference.tsx";
 import { ToolDetails } from "./ToolDetails.tsx";
 import styles from "./ToolRow.module.css";
-import { type Choice, MODE_LABELS, PROFILES, STANDING_LABELS, STANDING_TONES } from "./words.ts";
+import { MODE_LABELS, PROFILES, STANDING_LABELS, STANDING_TONES, type ToolChoice } from "./words.ts";
 
 /** Characters of a description that stand in a row; the whole of it is in the details. */
 const SHOWN = 240;
@@ -21,7 +21,7 @@ export interface ToolRowProps {
   readonly selected: boolean;
   readonly open: boolean;
   readonly onToggle: (tool: string) => void;
-  readonly onChoose: (choice: Choice | "proposed", tool: SourceTool) => void;
+  readonly onChoose: (choice: ToolChoice | "proposed", tool: SourceTool) => void;
 }
 
 /** One tool: its names, what is proposed and decided, and what the policy makes of it for each profile. */

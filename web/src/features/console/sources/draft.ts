@@ -1,9 +1,9 @@
 import type { NewSource } from "../../../protocol/generated.ts";
 
 /** What kinds of sources the form offers; a program and an address are both MCP servers. */
-export type Form = "program" | "address" | "api" | "database";
+export type DraftForm = "program" | "address" | "api" | "database";
 
-export const FORMS: readonly (readonly [Form, string])[] = [
+export const FORMS: readonly (readonly [DraftForm, string])[] = [
   ["program", "MCP server: a program on this machine"],
   ["address", "MCP server: an address"],
   ["api", "HTTP API: an OpenAPI document"],
@@ -12,7 +12,7 @@ export const FORMS: readonly (readonly [Form, string])[] = [
 
 /** Everything that is typed into the form, whatever form is open. Lists have one entry on each line. */
 export interface Draft {
-  readonly form: Form;
+  readonly form: DraftForm;
   readonly name: string;
   readonly command: string;
   readonly args: string;

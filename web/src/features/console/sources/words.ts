@@ -9,10 +9,10 @@ import type {
 import type { Tone } from "../../../ui/Tag.tsx";
 
 /** What a person can decide about a tool: its category, or that nobody calls it. */
-export type Choice = Category | "keptOut";
+export type ToolChoice = Category | "keptOut";
 
 /** Each choice with its key and what it means, in the order in which they are offered. */
-export const CHOICES: readonly { readonly choice: Choice; readonly key: string; readonly label: string }[] = [
+export const CHOICES: readonly { readonly choice: ToolChoice; readonly key: string; readonly label: string }[] = [
   { choice: "read", key: "r", label: "Read" },
   { choice: "write", key: "w", label: "Write" },
   { choice: "destructive", key: "d", label: "Destructive" },
@@ -23,7 +23,7 @@ export const CHOICES: readonly { readonly choice: Choice; readonly key: string; 
 ];
 
 /** What a choice is called in a sentence. */
-export function nameChoice(choice: Choice): string {
+export function nameChoice(choice: ToolChoice): string {
   return choice === "keptOut" ? "forbidden" : choice;
 }
 

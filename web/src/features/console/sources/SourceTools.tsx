@@ -22,13 +22,13 @@ import { AllAsProposed } from "./AllAsProposed.tsx";
 import { CategoryButtons } from "./CategoryButtons.tsx";
 import { ConfirmDecisions } from "./ConfirmDecisions.tsx";
 import { LONGEST_SEARCH, useDecide, useTools } from "./queries.ts";
+import styles from "./SourceTools.module.css";
 import { goTo, NOWHERE, positionOf, rangeOf, stepOf } from "./selection.ts";
-import styles from "./ToolList.module.css";
 import { ToolRow } from "./ToolRow.tsx";
-import { CHOICES, type Choice, countedTools, nameChoice, sayModes, totalOf } from "./words.ts";
+import { CHOICES, countedTools, nameChoice, sayModes, type ToolChoice, totalOf } from "./words.ts";
 
 /** The tools of a source: found by text and standing, moved through and decided about with single keys. */
-export function ToolList({ source }: { readonly source: Source }) {
+export function SourceTools({ source }: { readonly source: Source }) {
   const [search, setSearch] = useState("");
   const [standing, setStanding] = useState<Standing | "">("");
   const sought = useDeferredValue(search.trim());
@@ -142,7 +142,7 @@ function Grid({ source, tools, onNearEnd }: GridProps) {
     [mutate, announce],
   );
   const chooseOne = useCallback(
-    (choice: Choice | "proposed", tool: SourceTool) => send([decisionOf(choice, tool)]),
+    (choice: ToolChoice | "proposed", tool: SourceTool) => send([decisionOf(choice, tool)]),
     [send],
   );
   const toggle = useCallback((tool: string) => {
@@ -152,7 +152,7 @@ function Grid({ source, tools, onNearEnd }: GridProps) {
       return next;
     });
   }, []);
-  const chooseSelected = (choice: Choice | "proposed") => {
+  const chooseSelected = (choice: ToolChoice | "proposed") => {
     const decisions = tools.slice(first, last + 1).map((tool) => decisionOf(choice, tool));
     if (decisions.length > 1) setAsked(decisions);
     else send(decisions);
@@ -265,7 +265,7 @@ function DecisionRefused({ error }: { readonly error: Error }) {
   );
 }
 
-function decisionOf(choice: Choice | "proposed", { tool, pin, proposed }: SourceTool): SourceDecision {
+function decisionOf(choice: ToolChoice | "proposed", { tool, pin, proposed }: SourceTool): SourceDecision {
   const category = choice === "proposed" ? proposed : choice;
   return category === "keptOut" ? { tool, pin } : { tool, pin, category };
 }
