@@ -11,7 +11,7 @@ import pytest
 from gateway.adapters.tools.builtin.source import builtin_source
 from gateway.adapters.tools.functions import tool_threads
 from gateway.adapters.tools.pinned import publish_name
-from gateway.adapters.tools.sources import no_audit
+from gateway.adapters.tools.sources import no_audit, nothing_kept
 from gateway.core.errors import Misconfigured, Refused
 from gateway.core.sources import AddedSource, SourceKind, Standing
 from gateway.core.vocabulary import Category
@@ -78,7 +78,7 @@ async def test_texts_of_an_offer_are_shown_and_not_obeyed(added: AddedScene) -> 
 async def test_a_source_cannot_take_the_name_of_a_built_in_tool(added: AddedScene, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    await added.catalog.add(builtin_source(workspace, no_audit, tool_threads(), index=tmp_path / "index"))
+    await added.catalog.add(builtin_source(workspace, no_audit, nothing_kept, tool_threads()))
     added.driver.tools[0] = offered("read_file")
     await added.add()
     assert added.spec("notes__read_file").source == "mcp:notes"
