@@ -33,7 +33,7 @@ async def warm_model(application: Application, on_warmed: OnWarmed) -> None:
         if isinstance(application.models, WarmingBackend):
             await application.models.settle()
             tier = next((model.tier for model in await application.models.models()), None)
-            tools = [spec.described() for spec in application.gateway.ports.toolbox.specs()]
+            tools = [spec.described() for spec in application.gateway.ports.toolbox.specs() if spec.unavailable is None]
             prefix_state = await application.models.warm(prefix_for(tier, tools, read_loop_file("prompts")))
     except (ModelUnavailable, Misconfigured) as error:
         _log.info("the model was not warmed: %s", error.message)

@@ -8,9 +8,11 @@ from typing import Any, Final
 from gateway.agent.chained_lane import chained_lane
 from gateway.agent.chained_prompt import chained_prefix
 from gateway.agent.json_lane import json_lane
+from gateway.agent.kept import without_reader
 from gateway.agent.lane import Lane
 from gateway.agent.messages import Tool
 from gateway.agent.native_lane import native_lane
+from gateway.agent.plain_calls import said_tools
 from gateway.agent.ports import ChatMessage
 from gateway.agent.prompts import Words, action_prefix
 from gateway.core.vocabulary import Tier
@@ -27,8 +29,11 @@ def tier_of(model: Mapping[str, Any]) -> Tier:
 
 
 def prefix_for(tier: Tier | None, tools: Sequence[Tool], words: Words) -> list[ChatMessage]:
-    """What every conversation of this tier begins with, for a model server to read in advance."""
-    return chained_prefix(tools, words) if tier is Tier.CHAINED else action_prefix(tools, words)
+    """What every conversation of this tier begins with, for a model server to read in advance: without the tools that a small
+    model is only shown where a wish has a word for them."""
+    if tier is Tier.CHAINED:
+        return chained_prefix(said_tools("", tools, words), words)
+    return action_prefix(said_tools("", without_reader(tools), words), words)
 
 
 def lane_for(model: Mapping[str, Any]) -> Lane:
