@@ -119,7 +119,12 @@ def _refuse_unknown_names(file: Iterable[str], environment: Iterable[str]) -> No
 
 def _suggest(name: str, known: Mapping[str, str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean `{known[close[0]]}`?" if close else f"the settings are {', '.join(known.values())}"
+    if close:
+        return f"did you mean `{known[close[0]]}`?"
+    if all(each.startswith(PREFIX) for each in known.values()):
+        # The prefix once, or the line would be longer than anybody reads.
+        return f"the settings are {PREFIX} with one of {', '.join(each.removeprefix(PREFIX) for each in known.values())}"
+    return f"the settings are {', '.join(known.values())}"
 
 
 def _describe(fault: ErrorDetails, given: Mapping[str, Any], environment: Mapping[str, Any]) -> str:

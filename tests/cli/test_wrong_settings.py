@@ -257,7 +257,7 @@ def assert_one_line(wrong: Wrong, code: object, said: str) -> None:
     assert wrong.names in said
     assert wrong.right in said
     assert "Traceback" not in said
-    assert len(said) < 1200
+    assert len(said) < 1000
 
 
 @pytest.mark.parametrize("wrong", [*FIELDS, *TOGETHER, *NAMES, *FILES, *ARGUMENTS], ids=str)
