@@ -55,8 +55,7 @@ class Definitions:
             raise Misconfigured(f"tool `{name}` has no description, so no model can know when to call it")
         known: Mapping[str, Json] = spec.param_schema.get("properties", {})
         try:
-            known_validator = None if before is None else before._validators.get(spec.digest)  # noqa: SLF001 # its own class
-            validator = known_validator or Validator(spec.param_schema)
+            validator = (before and before.find_validator(spec)) or Validator(spec.param_schema)
             strange = [used for text in (spec.summary, *spec.effects) for used in effects.names_in(text) if used not in known]
         except Misconfigured as error:
             raise Misconfigured(f"tool `{name}`: {error.message}") from None
@@ -65,6 +64,10 @@ class Definitions:
         self._validators[spec.digest] = validator
         self._specs[spec.name] = spec
         self._by_skeleton[skeleton(spec.name)] = spec
+
+    def find_validator(self, spec: ToolSpec) -> Validator | None:
+        """What was compiled of this very definition."""
+        return self._validators.get(spec.digest)
 
     def all(self) -> Sequence[ToolSpec]:
         """In the order in which they were added."""
