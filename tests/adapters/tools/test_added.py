@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gateway.adapters.tools.offer import SourceAway
+from gateway.adapters.tools.offer import OfferListener, SourceAway, SourceOffer
 from gateway.core.errors import Misconfigured, NotFound, Refused
 from gateway.core.ledger import SourceToolDecided
 from gateway.core.sources import SourceKind, Standing
@@ -190,13 +189,13 @@ async def test_a_driver_that_breaks_down_takes_nothing_else_with_it(added: Added
 
 
 async def test_a_source_that_never_answers_holds_up_nobody(added: AddedScene) -> None:
-    silent = ScriptedDriver()
+    class SilentDriver(ScriptedDriver):
+        async def open(self, listener: OfferListener) -> SourceOffer:
+            self.opens.set()
+            await asyncio.Event().wait()
+            raise AssertionError("nothing ends the wait")
 
-    async def never(_listener: object) -> Any:
-        silent.opens.set()
-        await asyncio.Event().wait()
-
-    silent.open = never  # type: ignore[method-assign]
+    silent = SilentDriver()
     added.drivers["silent"] = silent
     await added.sources.add("silent", SourceKind.MCP, {}, None)
     await asyncio.wait_for(silent.opens.wait(), PATIENCE)

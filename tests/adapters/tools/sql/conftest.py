@@ -177,6 +177,7 @@ def database() -> Iterator[Database]:
     """The shop in PostgreSQL, made once; a test that changes it puts it back."""
     with running_server() as server:
         if isinstance(server, str):
+            # Why there is none, in words.
             pytest.skip(server)
         with made_database(server) as made:
             for statement in (*SHOP, "CREATE SEQUENCE counter"):

@@ -9,7 +9,7 @@ for await (const turns of countTurns({ seconds: 600 })) {
   const now = new Date();
   const mean = speeds(turns).reduce((sum, speed) => sum + speed, 0) / turns.length;
   const gust = strongestGust(turns);
-  // FIXME: the clock of the board runs five minutes ahead
+  // Known fault: the clock of the board runs five minutes ahead
   await appendFile("data/wind.csv", `${now.toISOString()},${mean.toFixed(1)},${gust}\n`);
   alarm.hear(gust, now.getTime());
 }
