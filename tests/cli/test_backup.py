@@ -25,6 +25,7 @@ from gateway.core.errors import GatewayError, LedgerDamaged, LedgerLocked, Misco
 from gateway.core.verification import LogReport
 from gateway.runtime.ports import AuditQuery, AuditRow
 from tests.fakes.history import OPERATOR, History
+from tests.harness.damage import tear, written_part
 
 ORIGIN = "gateway.example/audit"
 
@@ -220,8 +221,7 @@ async def kill_and_tear(state: Path) -> Path:
     async with open_store(state, origin=ORIGIN) as store:
         await record(store, 20)
         shutil.copytree(state, running)
-    wal = running / WAL
-    wal.write_bytes(wal.read_bytes()[: wal.stat().st_size // 2])
+    tear(running / WAL, len(written_part(running / WAL)) // 2)
     return running
 
 

@@ -13,6 +13,7 @@ from gateway.adapters.storage.store import open_store
 from gateway.core.canonical import parse
 from gateway.core.errors import LedgerDamaged
 from tests.crash import ledger_child
+from tests.harness.damage import tear, written_part
 
 EVENTS = {"I": "call:intended", "C": "call:closed"}
 KILLS = (1, 40, 7, 150, 3, 400, 60, 900)
@@ -91,7 +92,7 @@ async def test_a_write_ahead_log_that_lost_its_end_is_noticed_where_anything_ack
     async with asyncio.timeout(120):
         acknowledged = await run_until_killed(state, 0, 50)
     wal = state / "ledger.db-wal"
-    wal.write_bytes(wal.read_bytes()[:-torn])
+    tear(wal, len(written_part(wal)) - torn)
     with open_stored_log(state) as stored:
         report = examine(stored)
     assert report.fault is None, "what is left reads as an earlier whole log"

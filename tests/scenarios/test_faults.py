@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from gateway.adapters.storage.sqlite import choose_driver
+from tests.harness.damage import flip
 from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess, free_port
 from tests.harness.socket import RpcError
@@ -351,13 +352,6 @@ async def test_case_66_an_exported_log_verifies_by_itself_and_not_with_a_changed
 
 
 # ── a damaged disk ──
-
-
-def flip(path: Path, share: float) -> None:
-    """One bit of a file, at that share of its length."""
-    raw = bytearray(path.read_bytes())
-    raw[int(len(raw) * share)] ^= 1
-    path.write_bytes(raw)
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {

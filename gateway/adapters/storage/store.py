@@ -25,7 +25,15 @@ from gateway.adapters.storage.mark import MarkFile
 from gateway.adapters.storage.migration import migrate
 from gateway.adapters.storage.reader import RECOVER
 from gateway.adapters.storage.records import SqlRecords
-from gateway.adapters.storage.sqlite import DATABASE, WAL, dispose, open_for_checking, open_for_reading, open_for_writing
+from gateway.adapters.storage.sqlite import (
+    DATABASE,
+    WAL,
+    dispose,
+    open_for_checking,
+    open_for_reading,
+    open_for_writing,
+    reserve_log,
+)
 from gateway.adapters.storage.writer import Writer
 from gateway.core.checkpoint import SigningKey, VerificationKey
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable
@@ -60,6 +68,7 @@ async def open_store(directory: Path, *, origin: str, salt: Callable[[int], byte
         writing = held.enter_context(dispose(open_for_writing(path)))
         ready = await asyncio.to_thread(make_ready, writing, directory, origin, frontier)
         state.watch(DATABASE, WAL)
+        reserve_log(directory / WAL)
         reading = held.enter_context(dispose(open_for_reading(path)))
         records = SqlRecords(reading)
         held.callback(records.close)

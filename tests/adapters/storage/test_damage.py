@@ -15,7 +15,7 @@ from sqlalchemy import Connection, text
 from gateway.adapters.storage import checks
 from gateway.adapters.storage.keys import SECRET
 from gateway.adapters.storage.mark import MARK, SLOT_SIZE, MarkFile, read_mark
-from gateway.adapters.storage.sqlite import DATABASE, WAL, choose_driver, open_for_writing
+from gateway.adapters.storage.sqlite import DATABASE, LOG_RESERVE, WAL, choose_driver, open_for_writing
 from gateway.adapters.storage.store import Store, open_store
 from gateway.adapters.storage.tables import metadata
 from gateway.core import ledger as steps
@@ -25,6 +25,7 @@ from gateway.core.merkle import EMPTY_ROOT
 from gateway.core.results import KeptText
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.history import OPERATOR, History
+from tests.harness.damage import tear, written_part
 
 PLACES = 16
 
@@ -81,8 +82,7 @@ async def test_after_a_kill_everything_acknowledged_is_there(state: Path) -> Non
 @pytest.mark.parametrize("place", range(PLACES))
 async def test_a_torn_write_ahead_log_is_recognised_wherever_it_was_torn(state: Path, place: int) -> None:
     wal = state / WAL
-    raw = wal.read_bytes()
-    wal.write_bytes(raw[: len(raw) * (place + 1) // (PLACES + 1)])
+    tear(wal, len(written_part(wal)) * (place + 1) // (PLACES + 1))
     told = await expect_damage(state)
     assert "are lost" in told or "has no tables" in told or "is damaged" in told
 
@@ -91,10 +91,18 @@ async def test_a_torn_write_ahead_log_is_recognised_wherever_it_was_torn(state: 
 @pytest.mark.parametrize("place", range(PLACES))
 async def test_a_flipped_bit_of_the_write_ahead_log_is_recognised(state: Path, place: int) -> None:
     wal = state / WAL
-    raw = bytearray(wal.read_bytes())
+    raw = bytearray(written_part(wal))
     raw[len(raw) * (place + 1) // (PLACES + 1)] ^= 1 << place % 8
     wal.write_bytes(raw)
     await expect_damage(state)
+
+
+async def test_a_write_ahead_log_that_lost_only_what_was_never_written_lost_nothing(state: Path) -> None:
+    wal = state / WAL
+    written = len(written_part(wal))
+    assert wal.stat().st_size == LOG_RESERVE > written
+    tear(wal, written)
+    assert await start(state) == 34
 
 
 async def test_a_write_ahead_log_that_is_gone_is_recognised(state: Path) -> None:

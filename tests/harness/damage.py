@@ -1,0 +1,22 @@
+"""What disks do to a state folder, for tests that say what is noticed of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def written_part(log: Path) -> bytes:
+    """A write-ahead log as far as it was written: behind that it has its place on the disk already, which holds zeros."""
+    return log.read_bytes().rstrip(b"\0")
+
+
+def tear(log: Path, left: int) -> None:
+    """Cut a write-ahead log, so that no more than that many bytes of it are left."""
+    log.write_bytes(log.read_bytes()[:left])
+
+
+def flip(path: Path, share: float) -> None:
+    """One bit of a file, at that share of what was written to it."""
+    raw = bytearray(path.read_bytes())
+    raw[int(len(written_part(path)) * share)] ^= 1
+    path.write_bytes(raw)
