@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -126,6 +127,25 @@ _MOST_WRITTEN = 8192
 """Descriptors kept as bytes, of 1 KB or so each; a snapshot of 2,000 tools took 40 ms to write anew for each turn."""
 
 
+class PublishedTools(tuple[PublishedTool, ...]):  # noqa: SLOT001 # what is made once is kept in its dictionary
+    """What one publication offers. Turn after turn offers the same, so whatever follows from the tools alone is made once."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, PublishedTool]:
+        """Each tool under its name."""
+        return {tool.spec.name: tool for tool in self}
+
+    @cached_property
+    def written(self) -> bytes:
+        """The canonical bytes of all descriptors, as a list."""
+        return b"[%b]" % b",".join(tool.canonical() for tool in self)
+
+    @cached_property
+    def named(self) -> bytes:
+        """The canonical bytes of the list that only names them: `[descriptor digest, permission]` each."""
+        return canonical_bytes([[tool.spec.digest, tool.permission.value] for tool in self])
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The tools of one turn on one connection, until `expires_at` (epoch milliseconds)."""
@@ -140,19 +160,33 @@ class Snapshot:
     expires_at: int
     policy_version: str
     tools: tuple[PublishedTool, ...]
-    by_name: Mapping[str, PublishedTool] = field(init=False, repr=False, compare=False, default_factory=dict[str, PublishedTool])
+    published: PublishedTools = field(init=False, repr=False, compare=False, default=PublishedTools())
+    """The same as `tools`."""
     digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by_name", {tool.spec.name: tool for tool in self.tools})
-        object.__setattr__(self, "digest", digest_of_bytes(self._canonical()))
+        shared = self.tools if isinstance(self.tools, PublishedTools) else PublishedTools(self.tools)
+        object.__setattr__(self, "published", shared)
+        object.__setattr__(self, "digest", digest_of_bytes(self._write(shared.written)))
 
-    def _canonical(self) -> bytes:
+    @property
+    def by_name(self) -> Mapping[str, PublishedTool]:
+        """Each tool under its name."""
+        return self.published.by_name
+
+    def write_compact(self) -> bytes:
+        """The canonical bytes of `described`, but with tools that are only named."""
+        return self._write(self.published.named)
+
+    def write_wire(self) -> bytes:
+        """The canonical bytes of `wire`, but for the place of `digest`, which is first."""
+        return b'{"digest":"%b",%b' % (self.digest.encode(), self._write(self.published.written)[1:])
+
+    def _write(self, tools: bytes) -> bytes:
         """The canonical bytes of `described`, put together around those of the tools; members are in the order of their names."""
         rest = self._described_without_tools()
         after = {name: rest.pop(name) for name in ("turnId", "turnIndex")}
-        tools = b",".join(tool.canonical() for tool in self.tools)
-        return b'%b,"tools":[%b],%b' % (canonical_bytes(rest)[:-1], tools, canonical_bytes(after)[1:])
+        return b'%b,"tools":%b,%b' % (canonical_bytes(rest)[:-1], tools, canonical_bytes(after)[1:])
 
     def described(self) -> dict[str, Json]:
         """Every wire member but the digest."""

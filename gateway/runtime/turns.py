@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, NotFound
 from gateway.core.ledger import MessageAppended, SnapshotIssued, TurnBegun, TurnEnded
-from gateway.core.local_tools import with_local_tools
-from gateway.core.model import PublishedTool, Session, Snapshot
-from gateway.core.vocabulary import PermissionMode, Reason, Role
+from gateway.core.model import PublishedTool, PublishedTools, Session, Snapshot
+from gateway.core.vocabulary import Reason, Role
 from gateway.runtime.connections import Connection, ConnectionRegistry
 from gateway.runtime.conversation import Conversation, Turn
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.notices import SnapshotRevokedNotice
 from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, Toolbox
+from gateway.runtime.publications import Publications
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.tasks import Tasks
 
@@ -65,7 +65,7 @@ class Turns:
         self._conversations = conversations
         self._quotas = quotas
         self._policy = policy
-        self._toolbox = toolbox
+        self._publications = Publications(policy=policy, toolbox=toolbox)
         self._exposures = exposures
         self._ledger = ledger
         self._connections = connections
@@ -193,20 +193,8 @@ class Turns:
 
     # ── inside ──
 
-    def _publish(self, session: Session, conversation: Conversation) -> tuple[PublishedTool, ...]:
-        limits = self._policy.limits(session.principal.profile)
-        subject = self._exposures.subject(session)
-        exposure = conversation.exposure
-        published: list[PublishedTool] = []
-        for spec in self._toolbox.specs():
-            if spec.name in limits.suppressed_tools:
-                continue
-            verdict = self._policy.judge(subject, spec, None, taint=exposure.taint, label=exposure.label)
-            mode = verdict.mode if spec.unavailable is None else PermissionMode.FORBIDDEN
-            if mode is PermissionMode.FORBIDDEN and not limits.shows_forbidden:
-                continue
-            published.append(PublishedTool(spec, mode))
-        return with_local_tools(published, limits.suppressed_tools)
+    def _publish(self, session: Session, conversation: Conversation) -> PublishedTools:
+        return self._publications.publish(self._exposures.subject(session), conversation.exposure)
 
     def _issue(self, connection: Connection, conversation: Conversation, turn_id: str, index: int) -> Snapshot:
         now = self._clock.now()

@@ -61,7 +61,7 @@ class CountingToolbox:
 
     def specs(self) -> Sequence[ToolSpec]:
         """All of them."""
-        return self.tools
+        return tuple(self.tools)
 
     def find(self, name: str) -> ToolSpec | None:
         """By name."""

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import cedarpy
 
 from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments, read_documents
+from gateway.adapters.policy.likeness import Likeness
 from gateway.adapters.policy.profiles import ProfileRules, read_profiles
 from gateway.adapters.policy.rules import NAMESPACE, PolicyRule, RuleSet, compile_rules
 from gateway.core.approval import Needs, RuleReason
@@ -89,7 +90,10 @@ class CedarPolicy:
 
 
 class _ToolQuestion(NamedTuple):
-    """All that a verdict over a tool can depend on, and therefore the key under which it is remembered."""
+    """All that a verdict over a tool can depend on, and therefore the key under which it is remembered.
+
+    `tool`, `source` and `interface` are those of the tool that stands for all that no rule tells apart from the one in question.
+    """
 
     profile: Profile
     person: str
@@ -122,6 +126,9 @@ class _PolicyInForce:
         self.rule_ids = frozenset(reason.id for reason in self.reasons)
         self._rule_set = rule_set
         self._profiles = profiles
+        self._likeness = Likeness(
+            rule_set.parsed, [texts for each in profiles.values() for texts in (each.suppressed_tools, each.network_auto_hosts)]
+        )
         self._remember_tool = lru_cache(_REMEMBERED)(self._judge_tool)
         self._remember_model = lru_cache(_REMEMBERED)(self._judge_model)
 
@@ -130,14 +137,15 @@ class _PolicyInForce:
             first = replace(facts, second_path=None)
             second = replace(first, path=facts.second_path)
             return _stricter(*(self.judge(principal, spec, each, taint, label) for each in (first, second)))
+        tool, source, interface = self._likeness.representative((spec.name, spec.source, spec.interface_id))
         question = _ToolQuestion(
             principal.profile,
             self._person(principal),
-            spec.name,
+            tool,
             spec.category,
             spec.network or spec.category is Category.NETWORK,
-            spec.source,
-            spec.interface_id,
+            source,
+            interface,
             facts,
             taint,
             label,

@@ -57,11 +57,13 @@ class PolicyRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """A checked set of rules. `rules` is keyed by Cedar's own positional ids, `named` are principals that rules name."""
+    """A checked set of rules. `rules` and `parsed` are keyed by Cedar's own positional ids, `named` are principals that rules
+    name."""
 
     policies: cedarpy.PolicySet
     schema: cedarpy.Schema
     rules: Mapping[str, PolicyRule]
+    parsed: Mapping[str, pst.Template]
     named: frozenset[str]
 
 
@@ -86,6 +88,7 @@ def compile_rules(documents: PolicyDocuments) -> RuleSet:
         policies=policies,
         schema=schema,
         rules={position: _rule(_Annotations.model_validate(template.annotations)) for position, template in templates.items()},
+        parsed=templates,
         named=frozenset(uid.id for uid in pst.entity_uids(templates) if str(uid.type) == f"{NAMESPACE}::Principal"),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from gateway.adapters.storage.identity import READ_EPOCH
 from gateway.adapters.storage.projections import changes
 from gateway.adapters.storage.projections.audit import ADD_CHECKPOINT, ADD_LEAF
 from gateway.adapters.storage.projections.calls import GROUP_ORDER
+from gateway.adapters.storage.projections.turns import definitions_of, keep_definition
 from gateway.adapters.storage.sqlite import is_busy, is_full
 from gateway.adapters.storage.statements import LEAF, ROWS_AT_ONCE, Change, CompiledStatements, Statement
 from gateway.core.audit import SALT_SIZE, seal
@@ -29,18 +30,24 @@ from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import GatewayError, IllegalStep, LedgerBusy, LedgerSuperseded, LedgerUnavailable, MalformedJson
 from gateway.core.ledger import Entry
 from gateway.core.merkle import Frontier, grow, leaf_hash
+from gateway.core.model import PublishedTool
 
 _log = logging.getLogger(__name__)
 
 
+_MOST_KNOWN = 16_384
+"""Definitions that are known to be on record, of some 130 bytes each. Forgetting them costs looking them up again."""
+
+
 class Prepared(NamedTuple):
-    """An entry ready to be written: its leaf (no hash: not audited) and its changes."""
+    """An entry ready to be written: its leaf (no hash: not audited), its changes and the tools whose definitions it rests on."""
 
     changes: Sequence[Change]
     hash: bytes | None = None
     body: str = ""
     salt: bytes | None = None
     payload: bytes | None = None
+    definitions: Sequence[PublishedTool] = ()
 
 
 Outcome = tuple[int | None, ...] | GatewayError
@@ -55,7 +62,7 @@ def prepare(entry: Entry, salt: Callable[[int], bytes] = os.urandom) -> Prepared
             return Prepared(changes(entry))
         chosen = None if leaf.payload is None else salt(SALT_SIZE)
         body = seal(leaf, chosen or b"")
-        return Prepared(changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload)
+        return Prepared(changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry))
     except (MalformedJson, orjson.JSONEncodeError, UnicodeError):
         # Text that is no Unicode, or a number that no two readers agree on.
         raise LedgerUnavailable("this entry cannot be written down") from None
@@ -75,6 +82,8 @@ class Committer:
         self._epoch = epoch
         self._read_epoch = str(READ_EPOCH.compile(dialect=engine.dialect))
         self._statements = statements or CompiledStatements(engine.dialect)
+        self._on_record: set[str] = set()
+        """Digests of definitions that this writer has written, or found written. Nothing ever removes one."""
         self.note: str | None = None
         """The checkpoint of the last batch that was written, where it had one."""
 
@@ -82,23 +91,39 @@ class Committer:
         """Write the submissions of a batch. Whatever failed is in the outcome of the submission that caused it."""
         try:
             with connection.begin():
-                indices, frontier, note = self._write(connection, batch)
+                new = self._find_new_definitions(batch)
+                indices, frontier, note = self._write(connection, batch, new)
         except Exception as error:  # noqa: BLE001 - whatever failed, the waiting caller must get the error
             if len(batch) > 1 and self._may_be_one_submissions(error):
                 return [outcome for submission in batch for outcome in self.commit(connection, [submission])]
             return [self._explain(error)] * len(batch)
         self._frontier = frontier
         self.note = note
+        if len(self._on_record) > _MOST_KNOWN:
+            self._on_record.clear()
+        self._on_record.update(new)
         return [*indices]
 
+    def _find_new_definitions(self, batch: Sequence[Sequence[Prepared]]) -> dict[str, PublishedTool]:
+        """By digest, those that are not known to be on record."""
+        return {
+            tool.spec.digest: tool
+            for submission in batch
+            for entry in submission
+            for tool in entry.definitions
+            if tool.spec.digest not in self._on_record
+        }
+
     def _write(
-        self, connection: Connection, batch: Sequence[Sequence[Prepared]]
+        self, connection: Connection, batch: Sequence[Sequence[Prepared]], definitions: Mapping[str, PublishedTool]
     ) -> tuple[list[tuple[int | None, ...]], Frontier, str | None]:
         cursor = connection.connection.cursor()
         # In the transaction that writes, so that no other gateway can take over in between.
         if cursor.execute(self._read_epoch).fetchone() != (self._epoch,):
             raise LedgerSuperseded("another gateway has taken over this state directory; stop this one")
         writes = WriteBatch(cursor, self._statements)
+        for tool in definitions.values():
+            writes.add(keep_definition(tool), None)
         position = self._frontier.size
         hashes: list[bytes] = []
         indices: list[tuple[int | None, ...]] = []

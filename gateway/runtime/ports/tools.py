@@ -42,7 +42,10 @@ class Toolbox(Protocol):
     """The published tools and how they run."""
 
     def specs(self) -> Sequence[ToolSpec]:
-        """All tools, in a stable order. A spec with `unavailable` set is shown to operators with that reason."""
+        """All tools, in a stable order: a sequence that never changes, and another one once anything about a tool did.
+
+        A spec with `unavailable` set is shown to operators with that reason.
+        """
         ...
 
     def find(self, name: str) -> ToolSpec | None:

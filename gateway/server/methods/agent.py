@@ -29,10 +29,10 @@ from gateway.server.methods.views import (
     view_call,
     view_conversation,
     view_grant,
+    view_issued,
     view_message,
     view_model,
     view_open_turn,
-    view_snapshot,
     view_tool,
 )
 
@@ -230,12 +230,12 @@ class AgentMethods:
             message=None if params.message is None else params.message.content,
             model_id=params.model_id,
         )
-        return wire.WireSnapshotIssued(snapshot=view_snapshot(snapshot))
+        return view_issued(snapshot)
 
     async def refresh_turn(self, caller: Connection, params: wire.TurnRef) -> wire.WireSnapshotIssued:
         """A new snapshot for the open turn."""
         snapshot = await self._gateway.turns.refresh(caller, params.conversation_id, params.turn_id)
-        return wire.WireSnapshotIssued(snapshot=view_snapshot(snapshot))
+        return view_issued(snapshot)
 
     async def end_turn(self, caller: Connection, params: wire.WireTurnEnding) -> Nothing:
         """End the turn when the loop is done."""

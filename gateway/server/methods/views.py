@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
+
+import orjson
+from pydantic import PrivateAttr
 
 from gateway.core.approval import Approval, Grant
+from gateway.core.canonical import Json
 from gateway.core.ledger import Message, Passkey, ToolResult
 from gateway.core.model import PublishedTool, Snapshot
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Label, Profile
 from gateway.protocol import shapes
-from gateway.protocol.agent_methods import WireOpenTurn
+from gateway.protocol.agent_methods import WireOpenTurn, WireSnapshotIssued
 from gateway.protocol.console_methods import AuditEntry, PasskeyView, ProfilePolicy, StoppedView
 from gateway.runtime import ports, turns
 from gateway.runtime.calls import CallAnswer
@@ -84,6 +88,28 @@ def view_answer(answer: CallAnswer) -> shapes.WireToolResult:
 def view_snapshot(snapshot: Snapshot) -> shapes.TurnSnapshot:
     """A snapshot, exactly as its digest covers it."""
     return shapes.TurnSnapshot.admit(snapshot.wire())
+
+
+class _WrittenSnapshot(WireSnapshotIssued):
+    """What a new snapshot is answered with, as it was written for its digest: thousands of tools are not looked through and
+    written again for each turn. It holds nothing but that."""
+
+    _json: bytes = PrivateAttr(b"")
+
+    def hold(self, snapshot: Snapshot) -> Self:
+        self._json = b'{"snapshot":%b}' % snapshot.write_wire()
+        return self
+
+    def to_json(self) -> bytes:
+        return self._json
+
+    def to_members(self) -> dict[str, Json]:
+        return orjson.loads(self._json)
+
+
+def view_issued(snapshot: Snapshot) -> WireSnapshotIssued:
+    """The answer that gives a client its snapshot."""
+    return _WrittenSnapshot.model_construct().hold(snapshot)
 
 
 def view_open_turn(turn: turns.OpenTurn) -> WireOpenTurn:

@@ -327,7 +327,7 @@ def test_every_fact_and_circumstance_is_part_of_the_question(folder: Path, ask: 
         {"facts": CallFacts(bytes=1)},
         {"facts": CallFacts(recursive=True)},
         {"profile": Profile.GUEST},
-        {"tool": "other"},
+        {"tool": "read_audit"},
         {"taint": 1},
         {"label": 1},
     ]

@@ -14,7 +14,7 @@ from gateway.adapters.storage.reader import Reader
 from gateway.adapters.storage.statements import Change, Statement, given, highest, insertion, insertion_once
 from gateway.core.canonical import canonical_bytes
 from gateway.core.ledger.turns import QuestionsAllowed, SnapshotIssued, TurnBegun, TurnEnded, TurnEntry
-from gateway.core.model import Snapshot
+from gateway.core.model import PublishedTool, Snapshot
 
 # ── writing ──
 
@@ -73,14 +73,17 @@ def _begin_turn(entry: TurnBegun) -> Sequence[Change]:
 
 
 def _keep_snapshot(snapshot: Snapshot) -> Sequence[Change]:
-    # Turn after turn publishes the same tools: a definition is stored once, a snapshot only names them.
-    body = snapshot.described()
-    body["tools"] = [[tool.spec.digest, tool.permission.value] for tool in snapshot.tools]
-    descriptors = [
-        Change(KEEP_DESCRIPTOR, {"digest": tool.spec.digest, "body": canonical_bytes(tool.spec.described()).decode()})
-        for tool in snapshot.tools
-    ]
-    return (*descriptors, Change(KEEP_SNAPSHOT, {"digest": snapshot.digest, "body": canonical_bytes(body).decode()}))
+    return (Change(KEEP_SNAPSHOT, {"digest": snapshot.digest, "body": snapshot.write_compact().decode()}),)
+
+
+def definitions_of(entry: object) -> Sequence[PublishedTool]:
+    """The tools whose definitions have to be on record with an entry, since it only names them."""
+    return entry.snapshot.tools if isinstance(entry, TurnBegun | SnapshotIssued) else ()
+
+
+def keep_definition(tool: PublishedTool) -> Change:
+    """Turn after turn publishes the same tools: a definition is stored once."""
+    return Change(KEEP_DESCRIPTOR, {"digest": tool.spec.digest, "body": canonical_bytes(tool.spec.described()).decode()})
 
 
 # ── reading ──
