@@ -20,7 +20,8 @@ from gateway.adapters.storage.sqlite import DATABASE, open_for_reading, open_for
 from gateway.adapters.storage.store import open_store
 from gateway.core import ledger as steps
 from gateway.core.errors import GatewayError, IllegalStep, LedgerDamaged, LedgerLocked, LedgerUnavailable, Misconfigured
-from gateway.core.vocabulary import Decision
+from gateway.core.model import PublishedTool
+from gateway.core.vocabulary import Decision, PermissionMode
 from tests.adapters.storage.conftest import ORIGIN
 from tests.fakes.history import OPERATOR, WRITE, History
 
@@ -267,3 +268,35 @@ async def test_the_log_is_checked_whole_beside_a_gateway_that_writes_it(state: P
     fault = verify_stored_log(state).fault
     assert fault is not None
     assert fault.detail == "the payload of record 8 was changed"
+
+
+def stored_definitions(state: Path) -> set[str]:
+    reading = open_for_reading(state / DATABASE)
+    with reading.connect() as connection:
+        found = {row.digest for row in connection.execute(text("SELECT digest FROM descriptors"))}
+    reading.dispose()
+    return found
+
+
+async def test_definitions_that_went_down_with_a_refused_turn_are_stored_with_the_next_one(tmp_path: Path) -> None:
+    history, state = History(), tmp_path / "state"
+    *before, begun = history.beginning()
+    lost = steps.TurnBegun(history.tick(), OPERATOR.id, replace(history.snapshot, conversation_id="cnv_gone"), None)
+    async with open_store(state, origin=ORIGIN) as store:
+        await store.ledger.append(*before)
+        with pytest.raises(IllegalStep):
+            await store.ledger.append(lost)
+        assert stored_definitions(state) == set()
+        await store.ledger.append(begun)
+        assert stored_definitions(state) == {tool.spec.digest for tool in history.snapshot.tools}
+
+
+async def test_a_definition_that_comes_later_is_stored_beside_those_that_are_known(tmp_path: Path) -> None:
+    history, state = History(), tmp_path / "state"
+    renamed = PublishedTool(replace(WRITE, description="Writes differently."), PermissionMode.CONSENT)
+    async with open_store(state, origin=ORIGIN) as store:
+        await store.ledger.append(*history.beginning())
+        again = replace(history.snapshot, id="snp_again", tools=(*history.snapshot.tools, renamed))
+        await store.ledger.append(steps.SnapshotIssued(history.tick(), OPERATOR.id, again, "refresh"))
+        assert stored_definitions(state) == {tool.spec.digest for tool in again.tools}
+    assert verify_stored_log(state).fault is None
