@@ -25,6 +25,7 @@ from gateway.adapters.tools.added import AddedSources, Secrets
 from gateway.adapters.tools.builtin.workspace import prepare_workspace
 from gateway.adapters.tools.sources import open_tools
 from gateway.application import Application
+from gateway.runtime.announcements import SourceAnnouncements
 from gateway.runtime.gateway import Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
@@ -115,6 +116,7 @@ async def build(
             declared=declared,
             clock=clock,
             on_withdrawn=gateway.withdraw_tools,
+            on_changed=SourceAnnouncements(gateway.connections).changed,
         )
         try:
             yield Application(gateway, sessions, passkeys, people, sources, store, models, metrics, origins)

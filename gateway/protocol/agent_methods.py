@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gateway.core.vocabulary import Profile
+from gateway.core.vocabulary import Profile, Reason
 from gateway.protocol.shapes import (
     CallView,
     ClaimedMessage,
@@ -26,11 +26,13 @@ from gateway.protocol.wire import (
     Count,
     Cursor,
     Flag,
+    FreeText,
     Identifier,
     ModelId,
     Number,
     Timestamp,
     Title,
+    ToolName,
     Wire,
 )
 
@@ -163,10 +165,20 @@ class WireMessageAppended(Wire):
     index: Count
 
 
+class WireToolObstacle(Wire):
+    """Why these tools of a list cannot be called now, in words for a person. `reason` is `sourceUnavailable` where that may pass
+    by itself."""
+
+    reason: Reason
+    why: FreeText
+    tools: tuple[ToolName, ...]
+
+
 class ToolList(Wire):
     """A preview that is bound to no turn; no tool can be called with it."""
 
     tools: tuple[ToolDescriptor, ...]
+    obstacles: tuple[WireToolObstacle, ...] | None = None
 
 
 class TurnBeginning(Wire):

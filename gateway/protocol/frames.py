@@ -165,6 +165,7 @@ CONSOLE = Dialect(
             "approvals/requested": notifications.ApprovalRequestedParams,
             "approvals/resolved": notifications.ApprovalResolvedParams,
             "session/ended": notifications.SessionEndedParams,
+            "sources/changed": notifications.SourcesChangedParams,
             "policy/changed": notifications.PolicyChangedParams,
         }
     ),

@@ -43,6 +43,10 @@ class SessionEndedParams(Wire):
     reason: str
 
 
+class SourcesChangedParams(Wire):
+    """A source, a decision about a tool, or a stored secret is not as it was; what it is now has to be asked."""
+
+
 class PolicyChangedParams(Wire):
     """A new policy is in force; snapshots of the policy before it are revoked."""
 

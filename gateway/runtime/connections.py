@@ -114,6 +114,7 @@ class ConsoleConnection:
     principal_id: str
     console_session_id: str
     outbox: Outbox
+    is_operator: bool = False
 
 
 SessionEndHook = Callable[[Reason], None]
@@ -275,9 +276,11 @@ class ConnectionRegistry:
 
     # ── consoles ──
 
-    def attach_console(self, principal_id: str, console_session_id: str, connection_id: str) -> ConsoleConnection:
+    def attach_console(
+        self, principal_id: str, console_session_id: str, connection_id: str, *, is_operator: bool = False
+    ) -> ConsoleConnection:
         """Register a console socket."""
-        console = ConsoleConnection(connection_id, principal_id, console_session_id, Outbox())
+        console = ConsoleConnection(connection_id, principal_id, console_session_id, Outbox(), is_operator)
         self._consoles.setdefault(principal_id, {})[connection_id] = console
         return console
 
@@ -292,6 +295,13 @@ class ConnectionRegistry:
         """Tell every console of a principal."""
         for console in self._consoles.get(principal_id, {}).values():
             console.outbox.put(notice)
+
+    def notify_operators(self, notice: Notice) -> None:
+        """Tell every console of an operator; others learn nothing of it."""
+        for consoles in self._consoles.values():
+            for console in consoles.values():
+                if console.is_operator:
+                    console.outbox.put(notice)
 
     async def end_console(self, console_session_id: str, reason: str) -> None:
         """Close the sockets of one console session."""

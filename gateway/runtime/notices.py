@@ -64,6 +64,11 @@ class SessionEndedNotice:
 
 
 @dataclass(frozen=True, slots=True)
+class SourcesChangedNotice:
+    """Sources, what is decided about their tools, or secrets are not as they were."""
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyChangedNotice:
     """Another policy is in force; snapshots taken under the one before are revoked."""
 
@@ -76,6 +81,7 @@ Notice = (
     | ApprovalResolvedNotice
     | ToolProgressNotice
     | SessionEndedNotice
+    | SourcesChangedNotice
     | PolicyChangedNotice
 )
 
@@ -96,5 +102,7 @@ def size_of(notice: Notice) -> int:
             ToolProgressNotice(_, text, _) | SnapshotRevokedNotice(_, text) | SessionEndedNotice(text) | PolicyChangedNotice(text)
         ):
             return _ENVELOPE_BYTES + len(text.encode())
+        case SourcesChangedNotice():
+            return _ENVELOPE_BYTES
         case ApprovalResolvedNotice():
             return _ENVELOPE_BYTES + len((notice.withdrawn or "").encode())

@@ -74,6 +74,7 @@ class Sources:
         declared: Sequence[AddedSource],
         clock: Clock,
         on_withdrawn: Callable[[], None],
+        on_changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._ledger = ledger
         self._records = records
@@ -83,12 +84,13 @@ class Sources:
         self._declared = {source.name: source for source in declared}
         self._clock = clock
         self._on_withdrawn = on_withdrawn
+        self._on_changed = on_changed
         self._changing = asyncio.Lock()
 
     async def start(self, *, connect: bool) -> Sequence[str]:
         """Publish what is known and, with `connect`, begin to connect every source that is on. Gives what is wrong, in words."""
         complaints = await self._load_secrets()
-        self._host.begin(self._take_offer, self._on_withdrawn, connect=connect)
+        self._host.begin(self._take_offer, self._on_withdrawn, self._on_changed, connect=connect)
         for source in (await self._all()).values():
             await self._host.attach(source, await self._records.source_tools(source.name))
             if source.enabled and (why := self._host.state(source.name).why) is not None:
@@ -127,6 +129,7 @@ class Sources:
             source = AddedSource(name, kind, checked, added_at=self._clock.now())
             await self._ledger.append(SourceAdded(source.added_at, by, source))
             await self._host.attach(source, ())
+        self._on_changed()
         return await self._view(source)
 
     async def switch(self, name: str, *, enabled: bool, by: str | None) -> SourceView:
@@ -137,6 +140,7 @@ class Sources:
                 await self._ledger.append(SourceSwitched(self._clock.now(), by, name, enabled))
                 source = await self._find(name)
                 await self._host.attach(source, await self._records.source_tools(name))
+        self._on_changed()
         return await self._view(source)
 
     async def remove(self, name: str, by: str | None) -> None:
@@ -145,6 +149,7 @@ class Sources:
             self._require_own(await self._find(name))
             await self._host.detach(name)
             await self._ledger.append(SourceRemoved(self._clock.now(), by, name))
+        self._on_changed()
 
     async def probe(self, name: str) -> SourceView:
         """Connect now and ask what is offered. Raises NotFound."""
@@ -172,6 +177,7 @@ class Sources:
                 entries.append(SourceToolDecided(now, by, name, seen, decision.category))
             await self._ledger.append(*entries)
             self._host.update(name, await self._records.source_tools(name))
+        self._on_changed()
         return await self._view(source)
 
     # ── secrets ──
@@ -194,6 +200,7 @@ class Sources:
             await self._ledger.append(SecretStored(self._clock.now(), by, name, self._sealer.seal(name, value)))
             await self._load_secrets()
             await self._connect_anew(name)
+        self._on_changed()
 
     async def remove_secret(self, name: str, by: str | None) -> None:
         """Remove a secret; sources that use it cannot connect any more. Raises NotFound."""
@@ -203,6 +210,7 @@ class Sources:
             await self._ledger.append(SecretRemoved(self._clock.now(), by, name))
             await self._load_secrets()
             await self._connect_anew(name)
+        self._on_changed()
 
     # ── inside ──
 

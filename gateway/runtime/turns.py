@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, NotFound
 from gateway.core.ledger import MessageAppended, SnapshotIssued, TurnBegun, TurnEnded
-from gateway.core.model import PublishedTool, PublishedTools, Session, Snapshot
+from gateway.core.model import PublishedTool, PublishedTools, Session, Snapshot, ToolSpec
 from gateway.core.vocabulary import Reason, Role
 from gateway.runtime.connections import Connection, ConnectionRegistry
 from gateway.runtime.conversation import Conversation, Turn
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.notices import SnapshotRevokedNotice
-from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, Toolbox
+from gateway.runtime.obstacles import ToolObstacle, find_obstacles
+from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, PolicyVerdict, Toolbox
 from gateway.runtime.publications import Publications
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.tasks import Tasks
@@ -87,6 +88,18 @@ class Turns:
         """The tools as they would be published now; bound to nothing."""
         conversation = await self._conversations.enter(session, conversation_id)
         return self._publish(session, conversation)
+
+    async def find_obstacles(
+        self, session: Session, conversation_id: str, tools: Sequence[PublishedTool]
+    ) -> Sequence[ToolObstacle]:
+        """Why those of these tools cannot be called that nobody can call now."""
+        exposure = (await self._conversations.enter(session, conversation_id)).exposure
+        subject = self._exposures.subject(session)
+
+        def judge(spec: ToolSpec) -> PolicyVerdict:
+            return self._policy.judge(subject, spec, None, taint=exposure.taint, label=exposure.label)
+
+        return find_obstacles(tools, judge)
 
     async def begin(
         self, connection: Connection, conversation_id: str, *, message: str | None = None, model_id: str | None = None

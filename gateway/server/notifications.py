@@ -13,6 +13,7 @@ from gateway.runtime.notices import (
     PolicyChangedNotice,
     SessionEndedNotice,
     SnapshotRevokedNotice,
+    SourcesChangedNotice,
     ToolProgressNotice,
 )
 from gateway.server.methods.views import view_approval
@@ -33,6 +34,8 @@ def encode_notice(notice: Notice) -> bytes:
             return encode_notification("tools/progress", progress)
         case SessionEndedNotice(reason):
             return encode_notification("session/ended", told.SessionEndedParams(reason=reason))
+        case SourcesChangedNotice():
+            return encode_notification("sources/changed", told.SourcesChangedParams())
         case PolicyChangedNotice(policy_version):
             return encode_notification("policy/changed", told.PolicyChangedParams(policy_version=policy_version))
         case _:

@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gateway.core.errors import NotSignedIn, TooManyRequests, UnknownMethod
 from gateway.core.model import Session
+from gateway.core.vocabulary import Profile
 from gateway.protocol.closing import MALFORMED_FRAMES_ALLOWED, CloseCause
 from gateway.protocol.codec import Call, RejectedMessage, admit, decode, encode_error, encode_result
 from gateway.protocol.frames import MAX_MESSAGE_BYTES, SUBPROTOCOL
@@ -322,7 +323,9 @@ def console_socket(
     connections, clock, entropy = gateway.connections, gateway.ports.clock, gateway.ports.entropy
 
     def attach(session: ConsoleSession) -> Peer[ConsoleCaller]:
-        console = connections.attach_console(session.principal.id, session.id, entropy.identifier("con_"))
+        is_operator = session.principal.profile is Profile.OPERATOR
+        connection_id = entropy.identifier("con_")
+        console = connections.attach_console(session.principal.id, session.id, connection_id, is_operator=is_operator)
         return Peer(
             caller=ConsoleCaller(console, session),
             outbox=console.outbox,

@@ -20,10 +20,11 @@ async def test_commands_are_answered_without_the_model(tmp_path: Path) -> None:
         code, out, err = await at.run(given=typed)
         assert (code, out, at.backend.asked) == (0, "", []), err
     for words in (
+        r"│ module:\S+, \d+ tools",
         r"/call NAME \{…\} +call a tool yourself",
-        r"│ peek: .* \(runs by itself\)",
-        r"│ note: .* \(needs your yes\)",
-        r"│ erase: .* \(needs your passkey\)",
+        r"│ +peek: .* \(runs by itself\)",
+        r"│ +note: .* \(needs your yes\)",
+        r"│ +erase: .* \(needs your passkey\)",
         r'"what": \{',
         r"There is no tool called `nothing` here",
         r"│ answers  scripted, somebody else's server, [\d,]+ tokens of context",

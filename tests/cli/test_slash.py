@@ -9,6 +9,7 @@ from gateway.cli.terminal.slash import (
     CommandMistake,
     InspectCommand,
     PlainCommand,
+    ToolsCommand,
     Typed,
     TypedMessage,
     read_typed,
@@ -18,7 +19,9 @@ from gateway.cli.terminal.slash import (
 @pytest.mark.parametrize(
     ("line", "meant"),
     [
-        (" /tools ", PlainCommand("tools")),
+        (" /tools ", ToolsCommand("")),
+        ("/tools read notes", ToolsCommand("read notes")),
+        ("/more", PlainCommand("more")),
         ("/help", PlainCommand("help")),
         ("exit", PlainCommand("exit")),
         ("quit", PlainCommand("exit")),
@@ -40,7 +43,7 @@ def test_only_a_known_word_after_a_slash_is_a_command(line: str, meant: Typed) -
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("/tools now", "takes nothing after it"),
+        ("/more now", "takes nothing after it"),
         ("/inspect", "Which tool?"),
         ("/inspect a b", "Which tool?"),
         ("/call", "Which tool?"),

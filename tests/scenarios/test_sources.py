@@ -90,6 +90,9 @@ async def test_nothing_of_a_new_source_runs_until_somebody_gave_it_a_category(ga
     turn = await scene.begin()
     offered = {tool["name"]: tool["permission"] for tool in turn.snapshot["tools"]}
     assert offered["fresh__look"] == "forbidden"
+    listed = await scene.shell.call("tools/describe", {"conversationId": turn.conversation_id})
+    (why,) = [each["why"] for each in listed["obstacles"] if "fresh__look" in each["tools"]]
+    assert why == "nobody has decided about it yet; give it a category on the console"
     refused = await turn.invoke("fresh__look", {"text": "a"})
     assert (refused["outcome"], refused["reason"]) == ("refusedByPolicy", "forbidden")
     assert calls(gateway, "fresh") == []

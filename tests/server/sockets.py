@@ -21,6 +21,7 @@ from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.core.ledger import AgentSessionStarted, ConsoleSessionStarted, EnrolmentOffered, Passkey, PrincipalEnrolled
 from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import Label, Outcome, Profile, Reason
+from gateway.runtime.announcements import SourceAnnouncements
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
@@ -221,6 +222,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         declared=(),
         clock=clock,
         on_withdrawn=gateway.withdraw_tools,
+        on_changed=SourceAnnouncements(gateway.connections).changed,
     )
     await sources.start(connect=True)
     console = ConsoleMethods(

@@ -61,15 +61,18 @@ class AddedSources:
         self._broken: dict[str, str] = {}
         self._on_offer: OnOffer = _forget
         self._on_withdrawn: Callable[[], None] = lambda: None
+        self._on_changed: Callable[[], None] = lambda: None
         self._connects = False
 
     def check(self, kind: SourceKind, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """See SourceHost."""
         return self._kinds.check(kind, settings)
 
-    def begin(self, on_offer: OnOffer, on_withdrawn: Callable[[], None], *, connect: bool) -> None:
+    def begin(
+        self, on_offer: OnOffer, on_withdrawn: Callable[[], None], on_changed: Callable[[], None], *, connect: bool
+    ) -> None:
         """See SourceHost."""
-        self._on_offer, self._on_withdrawn, self._connects = on_offer, on_withdrawn, connect
+        self._on_offer, self._on_withdrawn, self._on_changed, self._connects = on_offer, on_withdrawn, on_changed, connect
 
     async def attach(self, source: AddedSource, tools: Sequence[SourceTool]) -> None:
         """See SourceHost. Settings that can never work are said by `state`."""
@@ -139,6 +142,7 @@ class AddedSources:
         before = self._callable()
         self._catalog.refresh()
         self._say_what_is_gone(before)
+        self._on_changed()
 
     def _callable(self) -> Mapping[str, ToolSpec]:
         return {spec.name: spec for spec in self._catalog.specs() if spec.unavailable is None}

@@ -22,19 +22,14 @@ from gateway.cli.terminal.slash import (
     ModelCommand,
     PlainCommand,
     ResultCommand,
+    ToolsCommand,
 )
+from gateway.cli.terminal.tool_list import ToolPages
 from gateway.core.effects import show
 from gateway.core.errors import GatewayError
 
 _TITLE: Final = 80
 """Characters."""
-
-_NEEDS: Final[Mapping[str, str]] = {
-    "auto": "runs by itself",
-    "consent": "needs your yes",
-    "stepUp": "needs your passkey",
-    "forbidden": "is forbidden",
-}
 
 
 def describe_model(model: Mapping[str, Any]) -> str:
@@ -65,6 +60,7 @@ class ConversationCommands:
         self._screen = screen
         self._results = results
         self._is_named = is_named
+        self._pages = ToolPages((), ())
 
     async def name_after(self, text: str) -> None:
         """Give the conversation the first thing that was said in it for a title, to be found again by."""
@@ -81,6 +77,9 @@ class ConversationCommands:
             match command:
                 case PlainCommand(word):
                     await self._show(word)
+                case ToolsCommand(words):
+                    self._pages = ToolPages(*await self._described(), words)
+                    self._show_page()
                 case InspectCommand(name):
                     await self._inspect(name)
                 case CallCommand(name, arguments):
@@ -100,10 +99,11 @@ class ConversationCommands:
 
     async def _show(self, word: str) -> None:
         match word:
-            case "tools":
-                for tool in await self._tools():
-                    first = str(tool["description"]).strip().partition("\n")[0]
-                    self._screen.row(f"{tool['name']}: {first} ({_NEEDS.get(tool['permission'], tool['permission'])})")
+            case "more":
+                if self._pages.has_more:
+                    self._show_page()
+                else:
+                    self._screen.say("There is nothing more. `/tools` shows the tools from their beginning.")
             case "grants":
                 await self._show_grants()
             case "conversations":
@@ -134,15 +134,24 @@ class ConversationCommands:
             return ()
 
     async def _tools(self) -> list[Mapping[str, Any]]:
+        return (await self._described())[0]
+
+    async def _described(self) -> tuple[list[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
+        """The tools, and why some of them cannot be called."""
         described = await self._link.call("tools/describe", {"conversationId": self._conversation_id})
-        return [tool for tool in described["tools"] if not tool.get("local")]
+        return [tool for tool in described["tools"] if not tool.get("local")], described.get("obstacles") or ()
+
+    def _show_page(self) -> None:
+        for line in self._pages.next():
+            self._screen.row(line)
 
     async def _inspect(self, name: str) -> None:
-        tool = next((each for each in await self._tools() if each["name"] == name), None)
+        tools, obstacles = await self._described()
+        tool = next((each for each in tools if each["name"] == name), None)
         if tool is None:
             self._screen.say(f"There is no tool called `{name}` here.")
             return
-        self._screen.row(f"{name} {_NEEDS.get(tool['permission'], tool['permission'])}")
+        self._screen.row(f"{name} {ToolPages((tool,), obstacles).needs(tool)}")
         self._screen.block(str(tool["description"]).strip())
         self._screen.block(orjson.dumps(tool["paramSchema"], option=orjson.OPT_INDENT_2).decode())
 

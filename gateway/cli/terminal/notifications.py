@@ -16,6 +16,7 @@ from gateway.runtime.notices import (
     PolicyChangedNotice,
     SessionEndedNotice,
     SnapshotRevokedNotice,
+    SourcesChangedNotice,
     ToolProgressNotice,
 )
 
@@ -63,5 +64,5 @@ class NotificationReader:
             case SessionEndedNotice():
                 self._screen.say(_ENDED)
                 self._runner.over()
-            case PolicyChangedNotice():
+            case PolicyChangedNotice() | SourcesChangedNotice():
                 pass

@@ -14,7 +14,8 @@ LEAVING: Final = frozenset({QUIT, "exit", "quit", ":q", ":exit"})
 """Words that nobody says to a model and everybody types to leave."""
 
 USAGES: Final = (
-    ("/tools", "the tools of this conversation, and what each needs"),
+    ("/tools [WORDS]", "the tools of this conversation by source, and what each needs; with words, those that have them"),
+    ("/more", "the next tools of the list"),
     ("/inspect NAME", "one tool with its arguments"),
     ("/call NAME {…}", "call a tool yourself, through the same gate and without the model"),
     ("/result [NUMBER]", "the whole of a result; without a number, of the latest"),
@@ -41,6 +42,13 @@ class PlainCommand:
     """A command that takes nothing after it."""
 
     word: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsCommand:
+    """Show the tools that have these words; all of them without any."""
+
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,7 @@ class CommandMistake:
     why: str
 
 
-Command: TypeAlias = PlainCommand | InspectCommand | CallCommand | ModelCommand | ResultCommand | CommandMistake
+Command: TypeAlias = PlainCommand | ToolsCommand | InspectCommand | CallCommand | ModelCommand | ResultCommand | CommandMistake
 Typed: TypeAlias = TypedMessage | Command
 
 
@@ -93,7 +101,9 @@ def read_typed(line: str) -> Typed:
         return TypedMessage(text)
     word, rest = found[1], (found[2] or "").strip()
     match word:
-        case "tools" | "grants" | "conversations" | "help" | "exit":
+        case "tools":
+            return ToolsCommand(rest)
+        case "more" | "grants" | "conversations" | "help" | "exit":
             return PlainCommand(word) if not rest else CommandMistake(f"`/{word}` takes nothing after it.")
         case "inspect":
             return InspectCommand(rest) if len(rest.split()) == 1 else CommandMistake("Which tool? `/inspect NAME`")

@@ -45,8 +45,11 @@ class SourceHost(Protocol):
         """The settings in their full form. Raises Misconfigured with all that is wrong with them."""
         ...
 
-    def begin(self, on_offer: OnOffer, on_withdrawn: Callable[[], None], *, connect: bool) -> None:
-        """Say what is done with an offer, and when tools that could be called are there no more. Called once.
+    def begin(
+        self, on_offer: OnOffer, on_withdrawn: Callable[[], None], on_changed: Callable[[], None], *, connect: bool
+    ) -> None:
+        """Say what is done with an offer, when tools that could be called are there no more, and whenever a source may not be as
+        it was. Called once.
 
         Without `connect` no source is connected but by `probe`."""
         ...

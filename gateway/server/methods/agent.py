@@ -252,7 +252,12 @@ class AgentMethods:
     async def describe_tools(self, caller: Connection, params: wire.ConversationRef) -> wire.ToolList:
         """The tools that a turn would publish now."""
         tools = await self._gateway.turns.describe_tools(caller.session, params.conversation_id)
-        return wire.ToolList(tools=tuple(map(view_tool, tools)))
+        obstacles = await self._gateway.turns.find_obstacles(caller.session, params.conversation_id, tools)
+        return wire.ToolList(
+            tools=tuple(map(view_tool, tools)),
+            obstacles=tuple(wire.WireToolObstacle(reason=each.reason, why=each.why, tools=each.tools) for each in obstacles)
+            or None,
+        )
 
     async def invoke_tool(self, caller: Connection, params: wire.WireToolRequest) -> WireToolResult:
         """Propose a call; the answer comes when it is closed."""

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalStatus, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
+import type { Approval, ApprovalStatus, ToolCall, ToolDescriptor, ToolObstacle } from "../protocol/generated.ts";
 import type { Observation } from "./messages.ts";
 
 /** How a turn came to its end. */
@@ -13,8 +13,14 @@ export type TurnOutcome =
 
 /** The answer to a command: made by the page, not by a model. */
 export type Panel =
-  | { readonly kind: "tools"; readonly tools: readonly ToolDescriptor[] }
-  | { readonly kind: "tool"; readonly tool: ToolDescriptor }
+  | {
+      readonly kind: "tools";
+      readonly tools: readonly ToolDescriptor[];
+      readonly obstacles: readonly ToolObstacle[];
+      /** What is looked for at first. */
+      readonly search: string;
+    }
+  | { readonly kind: "tool"; readonly tool: ToolDescriptor; readonly obstacle: ToolObstacle | undefined }
   | { readonly kind: "help" };
 
 /** What happens in a conversation, as the loop and the gateway tell it. Everything on the screen follows from these. */

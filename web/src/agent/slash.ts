@@ -3,7 +3,7 @@ import { isObject } from "./parse.ts";
 /** What a line in the composer asks for. Commands are for the page and the gate; none of them reaches the model. */
 export type Command =
   | { readonly kind: "message"; readonly text: string }
-  | { readonly kind: "tools" }
+  | { readonly kind: "tools"; readonly search: string }
   | { readonly kind: "inspect"; readonly name: string }
   | { readonly kind: "call"; readonly name: string; readonly arguments: Record<string, unknown> }
   | { readonly kind: "help" }
@@ -18,7 +18,7 @@ export interface CommandInfo {
 }
 
 export const commands: readonly CommandInfo[] = [
-  { word: "tools", usage: "/tools", what: "Show the tools of this conversation and what each needs" },
+  { word: "tools", usage: "/tools [WORDS]", what: "Show the tools of this conversation and what each needs" },
   { word: "inspect", usage: "/inspect NAME", what: "Show one tool with its arguments" },
   { word: "call", usage: "/call NAME {…}", what: "Call a tool yourself, through the same gate and without the model" },
   { word: "help", usage: "/help", what: "Show what can be typed here" },
@@ -33,6 +33,7 @@ export function readCommand(typed: string): Command {
     case undefined:
       return { kind: "message", text };
     case "tools":
+      return { kind: "tools", search: rest };
     case "help":
     case "exit":
       return rest === "" ? { kind: word } : mistake(`\`/${word}\` takes nothing after it.`);

@@ -283,6 +283,7 @@ export interface CountersignProtocol {
       "approvals/resolved": ApprovalResolved;
       "policy/changed": PolicyChanged;
       "session/ended": SessionEnded;
+      "sources/changed": SourcesChanged;
     };
   };
 }
@@ -657,7 +658,17 @@ export interface CallRef {
  * A preview that is bound to no turn; no tool can be called with it.
  */
 export interface ToolList {
+  obstacles?: ToolObstacle[];
   tools: ToolDescriptor[];
+}
+/**
+ * Why these tools of a list cannot be called now, in words for a person. `reason` is `sourceUnavailable` where that may pass
+ * by itself.
+ */
+export interface ToolObstacle {
+  reason: Reason;
+  tools: string[];
+  why: string;
 }
 /**
  * A proposed call. It names the snapshot that the client takes for the current one.
@@ -1168,6 +1179,10 @@ export interface SourceSwitch {
 export interface OpenTurnRef {
   turnId: string;
 }
+/**
+ * A source, a decision about a tool, or a stored secret is not as it was; what it is now has to be asked.
+ */
+export interface SourcesChanged {}
 /**
  * One message in the model's chat format.
  */

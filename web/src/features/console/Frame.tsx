@@ -16,6 +16,7 @@ import { LineDrawing, LogoIcon } from "./icons.tsx";
 import type { ConsolePage } from "./pages.tsx";
 import { paths, signInThen } from "./paths.ts";
 import { useDescription, useRefetchAfterReconnect, useSession } from "./session.tsx";
+import { useSourceUpdates } from "./sources/queries.ts";
 
 interface SignedInFrameProps {
   /** The pages that this person may see; those with a place in the navigation are listed there. */
@@ -45,6 +46,7 @@ function FrameContent({ pages, children }: SignedInFrameProps) {
   );
   useApprovalUpdates(onRequested, onResolved);
   useRefetchAfterReconnect();
+  useSourceUpdates();
   const description = useDescription();
   return (
     <div className={styles.frame}>

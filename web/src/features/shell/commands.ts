@@ -57,13 +57,15 @@ async function showTools(
   const conversation = await context.conversationFor(typed);
   const described = await context.client.call("tools/describe", { conversationId: conversation.id });
   const tools = described.tools.filter((each) => each.local !== true);
+  const { obstacles = [] } = described;
   if (command.kind === "tools") {
-    conversation.apply({ type: "panel:shown", panel: { kind: "tools", tools } });
+    conversation.apply({ type: "panel:shown", panel: { kind: "tools", tools, obstacles, search: command.search } });
     return TAKEN;
   }
   const tool = tools.find(({ name }) => name === command.name);
   if (tool === undefined) return refused(`There is no tool called \`${command.name}\` here.`);
-  conversation.apply({ type: "panel:shown", panel: { kind: "tool", tool } });
+  const obstacle = obstacles.find((each) => each.tools.includes(tool.name));
+  conversation.apply({ type: "panel:shown", panel: { kind: "tool", tool, obstacle } });
   return TAKEN;
 }
 

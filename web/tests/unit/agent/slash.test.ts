@@ -8,7 +8,8 @@ test.each([
   ["  hello\nyou ", { kind: "message", text: "hello\nyou" }],
   ["/etc/hosts is a file", { kind: "message", text: "/etc/hosts is a file" }],
   ["/Tools", { kind: "message", text: "/Tools" }],
-  ["/tools", { kind: "tools" }],
+  ["/tools", { kind: "tools", search: "" }],
+  ["/tools read  notes ", { kind: "tools", search: "read  notes" }],
   ["/help ", { kind: "help" }],
   ["/exit", { kind: "exit" }],
   ["/inspect read_file", { kind: "inspect", name: "read_file" }],
@@ -20,7 +21,7 @@ test.each([
   ["/call x {oops", { kind: "mistake", why: expect.stringContaining("JSON object") }],
   ["/inspect", { kind: "mistake", why: expect.any(String) }],
   ["/inspect a b", { kind: "mistake", why: expect.any(String) }],
-  ["/tools now", { kind: "mistake", why: expect.any(String) }],
+  ["/help me", { kind: "mistake", why: expect.any(String) }],
   ["/format", { kind: "mistake", why: expect.stringContaining("/help") }],
 ])("%s", (typed, command) => {
   expect(readCommand(typed)).toEqual(command);

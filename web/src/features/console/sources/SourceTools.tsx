@@ -82,11 +82,11 @@ export function SourceTools({ source }: { readonly source: Source }) {
 function standings(source: Source): readonly (readonly [Standing | "", string])[] {
   const { counts } = source;
   return [
-    ["", `Any (${totalOf(source)})`],
-    ["quarantined", `Changed (${counts.quarantined})`],
-    ["proposed", `Undecided (${counts.proposed})`],
-    ["inUse", `In use (${counts.inUse})`],
-    ["keptOut", `Forbidden (${counts.keptOut})`],
+    ["", `Any (${totalOf(source).toLocaleString("en")})`],
+    ["quarantined", `Changed (${counts.quarantined.toLocaleString("en")})`],
+    ["proposed", `Undecided (${counts.proposed.toLocaleString("en")})`],
+    ["inUse", `In use (${counts.inUse.toLocaleString("en")})`],
+    ["keptOut", `Forbidden (${counts.keptOut.toLocaleString("en")})`],
   ];
 }
 

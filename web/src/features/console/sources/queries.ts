@@ -17,16 +17,13 @@ import type {
   SourceToolList,
   Standing,
 } from "../../../protocol/generated.ts";
-import { useAsk } from "../session.tsx";
-import { totalOf } from "./words.ts";
+import { useAsk, useSession } from "../session.tsx";
 
 const sourcesKey = ["sources"] as const;
 const secretsKey = ["secrets"] as const;
 const toolsKey = (name: string) => ["source-tools", name] as const;
-
-/** A source says nothing by itself: while one connects it is asked often, otherwise now and then. */
-const ASK_AGAIN_MS = 10_000;
-const ASK_SOON_MS = 1_000;
+/** How many tools stood where after the last decision of this page. */
+const ownKey = (name: string) => ["source-decided", name] as const;
 
 /** Tools of one page. */
 const PAGE = 100;
@@ -37,15 +34,17 @@ export const LONGEST_SEARCH = 200;
 
 type Ask = ReturnType<typeof useAsk>;
 
-/** Every source, kept up to date. */
+/** Every source; `useSourceUpdates` keeps it up to date. */
 export function useSources() {
   const ask = useAsk();
-  return useQuery({
-    queryKey: sourcesKey,
-    queryFn: async () => (await ask("sources/list", {})).sources,
-    refetchInterval: ({ state }) =>
-      state.data?.some((source) => source.enabled && source.state === "connecting") ? ASK_SOON_MS : ASK_AGAIN_MS,
-  });
+  return useQuery({ queryKey: sourcesKey, queryFn: async () => (await ask("sources/list", {})).sources });
+}
+
+/** Asks again when the gateway announces that sources or secrets are not as they were, whoever or whatever changed them. */
+export function useSourceUpdates(): void {
+  const { client } = useSession();
+  const cache = useQueryClient();
+  useEffect(() => client.on("sources/changed", () => void refetchSecrets(cache)), [client, cache]);
 }
 
 export function useAddSource() {
@@ -135,19 +134,19 @@ export function useDecide(name: string) {
   });
 }
 
-/** Asks for the tools again when the source offers others than before, but not after what this page decided itself. */
+/** Asks for the tools again when others stand there than before, but not after what this page decided itself. */
 export function useRefetchWhenChanged(source: Source): void {
   const cache = useQueryClient();
   const before = useRef(source);
   useEffect(() => {
     const was = before.current;
     before.current = source;
-    const changed =
-      was.state !== source.state ||
-      was.version !== source.version ||
-      totalOf(was) !== totalOf(source) ||
-      source.counts.quarantined > was.counts.quarantined;
-    if (changed) void refetchTools(cache, source.name);
+    const key = ownKey(source.name);
+    const isOwn = isSame(cache.getQueryData<Counts>(key), source.counts);
+    const isOther = was.state !== source.state || was.version !== source.version;
+    if (!isOther && (isOwn || isSame(was.counts, source.counts))) return;
+    cache.removeQueries({ queryKey: key });
+    void refetchTools(cache, source.name);
   }, [source, cache]);
 }
 
@@ -221,7 +220,19 @@ function storeTools(cache: QueryClient, name: string, tools: readonly SourceTool
   );
 }
 
+type Counts = Source["counts"];
+
+function isSame(some: Counts | undefined, other: Counts): boolean {
+  return (
+    some?.proposed === other.proposed &&
+    some.inUse === other.inUse &&
+    some.keptOut === other.keptOut &&
+    some.quarantined === other.quarantined
+  );
+}
+
 function storeSource(cache: QueryClient, source: Source): void {
+  cache.setQueryData<Counts>(ownKey(source.name), source.counts);
   cache.setQueryData<Source[]>(
     sourcesKey,
     (all) =>

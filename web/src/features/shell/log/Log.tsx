@@ -23,7 +23,7 @@ export function Log({ view, label }: LogProps) {
   const follows = useRef(true);
   const follow = useCallback(() => {
     const element = scroller.current;
-    if (element !== null && follows.current) element.scrollTop = element.scrollHeight;
+    if (element !== null && follows.current && !isTypedIn(element)) element.scrollTop = element.scrollHeight;
   }, []);
   useLayoutEffect(follow);
   useEffect(() => {
@@ -59,6 +59,11 @@ export function Log({ view, label }: LogProps) {
       </div>
     </div>
   );
+}
+
+/** Whether somebody types in the log, as in the search of a list: what is typed in must stay where it is. */
+function isTypedIn(log: HTMLElement): boolean {
+  return document.activeElement instanceof HTMLInputElement && log.contains(document.activeElement);
 }
 
 function EntryView({ entry, view }: { readonly entry: Entry; readonly view: Conversation }) {

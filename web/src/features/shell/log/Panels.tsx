@@ -1,44 +1,32 @@
 import type { Panel } from "../../../agent/events.ts";
 import { commands } from "../../../agent/slash.ts";
-import type { ToolDescriptor } from "../../../protocol/generated.ts";
+import type { ToolDescriptor, ToolObstacle } from "../../../protocol/generated.ts";
+import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { MODES } from "./call-labels.ts";
 import styles from "./Panels.module.css";
+import { ToolListView } from "./ToolListView.tsx";
 
 /** The page's own answer to a command. */
 export function PanelView({ panel }: { readonly panel: Panel }) {
   switch (panel.kind) {
     case "tools":
-      return <ToolList tools={panel.tools} />;
+      return <ToolListView panel={panel} />;
     case "tool":
-      return <ToolView tool={panel.tool} />;
+      return <ToolView tool={panel.tool} obstacle={panel.obstacle} />;
     case "help":
       return <Help />;
   }
 }
 
-function ToolList({ tools }: { readonly tools: readonly ToolDescriptor[] }) {
-  return (
-    <section className={styles.panel} aria-label="Tools of this conversation">
-      <h2>Tools of this conversation</h2>
-      <ul className={styles.tools}>
-        {tools.map((tool) => (
-          <li key={tool.name} className={styles.tool}>
-            <span className={styles.head}>
-              <code>{tool.name}</code> <Tag tone={MODES[tool.permission].tone}>{MODES[tool.permission].label}</Tag>
-            </span>
-            <span className={styles.what}>{tool.description.split("\n", 1)[0]}</span>
-          </li>
-        ))}
-      </ul>
-      {tools.length === 0 && <p>There are none.</p>}
-    </section>
-  );
+interface ToolViewProps {
+  readonly tool: ToolDescriptor;
+  readonly obstacle: ToolObstacle | undefined;
 }
 
-function ToolView({ tool }: { readonly tool: ToolDescriptor }) {
+function ToolView({ tool, obstacle }: ToolViewProps) {
   const { label, tone } = MODES[tool.permission];
   return (
     <section className={styles.panel} aria-label={`The tool ${tool.name}`}>
@@ -49,6 +37,7 @@ function ToolView({ tool }: { readonly tool: ToolDescriptor }) {
       <KeyValue
         rows={[
           { name: "Permission", value: <Tag tone={tone}>{label}</Tag> },
+          ...(obstacle === undefined ? [] : [{ name: "Why", value: <ExternalText text={obstacle.why} /> }]),
           { name: "Category", value: tool.category },
           { name: "Source", value: tool.source },
           { name: "Method", value: `${tool.interfaceId}.${tool.methodName}` },
