@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gateway.adapters.inference.factory import WarmingBackend
-from gateway.agent.tiers import prefix_for
 from gateway.application import Application
 from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
 from gateway.shipped import read_loop_file
@@ -31,6 +30,9 @@ async def warm_model(application: Application, on_warmed: OnWarmed) -> None:
     prefix_state = None
     try:
         if isinstance(application.models, WarmingBackend):
+            # Sixty modules, which a gateway without a model does without.
+            from gateway.agent.tiers import prefix_for
+
             await application.models.settle()
             tier = next((model.tier for model in await application.models.models()), None)
             tools = [spec.described() for spec in application.gateway.ports.toolbox.specs() if spec.unavailable is None]

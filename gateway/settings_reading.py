@@ -6,7 +6,6 @@ sentence that names the place and says what would be right: a setting that is mi
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -118,6 +117,9 @@ def _refuse_unknown_names(file: Iterable[str], environment: Iterable[str]) -> No
 
 
 def _suggest(name: str, known: Mapping[str, str]) -> str:
+    # Imported by the first name that is unknown.
+    import difflib
+
     close = difflib.get_close_matches(name, known, n=1)
     if close:
         return f"did you mean `{known[close[0]]}`?"

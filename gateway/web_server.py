@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
-from gateway.adapters.storage.inspection import verify_stored_log
 from gateway.application import Application
 from gateway.runtime.client_grants import ClientGrants
 from gateway.server.access import Access, Site
@@ -20,6 +20,9 @@ from gateway.server.methods.verification import AuditVerifier
 from gateway.server.parts import ServerParts
 from gateway.server.websocket import agent_socket, console_socket
 from gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from gateway.core.verification import LogReport
 
 COOKIE_KEY: Final = "cookies.key"
 """In the state folder."""
@@ -45,7 +48,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     )
     web = settings.web_folder
     agent_methods = AgentMethods(gateway, agent_origin=origins.agent, console_origin=origins.console)
-    verifier = AuditVerifier(partial(verify_stored_log, settings.state))
+    verifier = AuditVerifier(partial(_verify, settings.state))
     sources = SourceMethods(application.sources, gateway.ports.policy)
     console_methods = ConsoleMethods(gateway, application.passkeys, verifier, sources, agent_origin=origins.agent)
     return ServerParts(
@@ -78,3 +81,10 @@ def _client_site(
     if not origin:
         return None
     return ClientSite(ClientSiteParts(application.gateway, grants, signer, origin, origins.console))
+
+
+def _verify(state: Path) -> LogReport:
+    # Imported by the first check of the whole log that somebody asks for.
+    from gateway.adapters.storage.inspection import verify_stored_log
+
+    return verify_stored_log(state)

@@ -10,6 +10,7 @@ import click
 from gateway.adapters.inference.catalog import models_folder
 from gateway.adapters.inference.factory import WEIGHTLESS
 from gateway.adapters.inference.presets import preset_of
+from gateway.cli import importing
 from gateway.core.errors import ModelUnavailable
 from gateway.settings import Settings
 from gateway.settings_reading import load_settings
@@ -36,7 +37,8 @@ def serve(tools_modules: tuple[str, ...], tool_files: tuple[Path, ...], **option
     Every option is also a setting: COUNTERSIGN_PORT, countersign.toml. On the first start this prints a link with which
     you register your passkey.
     """
-    from gateway.serving import run
+    with importing():
+        from gateway.serving import run
 
     settings = load_settings(tools_modules=tools_modules or None, tool_files=tool_files or None, **options)
     try:

@@ -17,7 +17,6 @@ from typing import Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from gateway.core.errors import Misconfigured
 
@@ -79,7 +78,7 @@ class SigningKey:
             raise Misconfigured("an audit key needs a name without spaces or plus signs and a seed of 32 bytes")
         self._seed = seed
         self._key = Ed25519PrivateKey.from_private_bytes(seed)
-        public = self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        public = self._key.public_key().public_bytes_raw()
         self.verification_key: Final = VerificationKey(name, public)
         self._signature_prefix = f"{_SIGNATURE}{name} "
 

@@ -19,6 +19,8 @@ class Wire(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel,
         extra="forbid",
+        # Checks are built by the first value: most shapes are never seen by a gateway that only just began.
+        defer_build=True,
         frozen=True,
         serialize_by_alias=True,
         validate_by_name=True,

@@ -12,11 +12,19 @@ from tests.harness.process import GatewayProcess
 WHEN_NEEDED = {
     "aiohttp": "by the first fetched page, or where a model is chosen",
     "alembic": "by the start that makes or changes the database",
+    "cryptography.hazmat.primitives.ciphers.aead": "by the first secret of a source",
+    "cryptography.hazmat.primitives.serialization": "by the first passkey",
+    "difflib": "by the first edit that is shown, or the first setting that is spelt wrong",
+    "gateway.agent.lane": "where a model is chosen, or a loop runs here",
+    "gateway.core.verification": "by the first check of the whole log",
+    "html.entities": "by the first page that is read",
     "playwright": "never",
     "prometheus_client": "by the first scrape of /metrics",
     "sqlalchemy.dialects.postgresql": "by a migration",
+    "ssrfguard": "by the first address that is judged",
     "webauthn": "by the first passkey",
     "xllamacpp": "never: the sidecar is a process of its own",
+    "yarl": "by the first address that is judged",
 }
 
 

@@ -20,7 +20,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built by the first catalogue that is read: a gateway without a model only asks for the folder.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class PublisherSource(_Document):

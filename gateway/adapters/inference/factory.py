@@ -11,7 +11,6 @@ from gateway.adapters.inference.absent import AbsentModel
 from gateway.adapters.inference.chat_template import read_template_file
 from gateway.adapters.inference.engine import Threads
 from gateway.adapters.inference.presets import preset_of
-from gateway.agent.trajectory import TokenIds
 from gateway.core.canonical import Json
 from gateway.core.vocabulary import Tier
 from gateway.runtime.ports import Clock, InferenceBackend, ModelInfo, ModelState
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from gateway.adapters.inference.profiles import ProfileStore
     from gateway.adapters.inference.remote import RemoteBackend
     from gateway.adapters.inference.warm_prefix import PrefixState
+    from gateway.agent.trajectory import TokenIds
 
 NO_MODEL: Final = "none"
 STUB_MODEL: Final = "stub"

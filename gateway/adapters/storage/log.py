@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice, starmap
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 from sqlalchemy import Connection, LargeBinary, Select, cast, select
@@ -15,7 +15,9 @@ from gateway.core.canonical import Json
 from gateway.core.checkpoint import Unverified, VerificationKey, open_note
 from gateway.core.errors import Misconfigured
 from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, leaf_hash
-from gateway.core.verification import LeafRecord, SnapshotRecord
+
+if TYPE_CHECKING:
+    from gateway.core.verification import LeafRecord, SnapshotRecord
 
 CHUNK: Final = 1_000
 """Rows fetched at a time, so that a long log needs little memory."""
@@ -72,6 +74,9 @@ def is_empty(connection: Connection) -> bool:
 
 def read_leaves(connection: Connection) -> Iterator[LeafRecord]:
     """Every leaf, in order."""
+    # Imported by the first check of a whole log, here and below: what the checks are takes as much as all of the log's forms.
+    from gateway.core.verification import LeafRecord
+
     return starmap(LeafRecord, _stream_tuples(connection, _LEAVES))
 
 
@@ -99,6 +104,8 @@ def read_compact_snapshots(connection: Connection) -> Iterator[tuple[str, Mappin
 
 def read_snapshots(connection: Connection) -> Iterator[SnapshotRecord]:
     """Every snapshot, with its tools put back."""
+    from gateway.core.verification import SnapshotRecord
+
     descriptors = read_descriptors(connection)
     for digest, body in read_compact_snapshots(connection):
         yield SnapshotRecord(digest, restore_snapshot(body, descriptors))

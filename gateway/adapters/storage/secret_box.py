@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from gateway.adapters.storage.keys import write_once
 from gateway.core.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 SECRETS_KEY: Final = "secrets.key"
 
@@ -48,6 +50,9 @@ class SecretBox:
 
     def _key(self) -> AESGCM:
         if self._cipher is None:
+            # Imported by the first secret.
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
             self._cipher = AESGCM(self._read())
         return self._cipher
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from gateway.core.verification import LogReport
 from gateway.protocol.console_methods import AuditVerification
+
+if TYPE_CHECKING:
+    from gateway.core.verification import LogReport
 
 
 class AuditVerifier:

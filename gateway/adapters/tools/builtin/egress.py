@@ -2,7 +2,7 @@
 
 A guard that checks a name and hands it on is looked up twice, and the second answer may differ. So the name is resolved
 here, every address of the answer is judged, and the connection is made to these addresses and no name. The judging is
-`ssrfguard`'s, with the table of `addresses`.
+`ssrfguard`'s, with the table of `addresses`; both are imported by the first URL that is judged.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ import re
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from ipaddress import ip_address
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
-import ssrfguard
-from yarl import URL
-
-from gateway.adapters.tools.builtin.addresses import PUBLIC, holds_ipv4
 from gateway.adapters.tools.threads import WorkerThreads
 from gateway.core.effects import escape, show
 from gateway.core.errors import Misconfigured, ToolFailed
+
+if TYPE_CHECKING:
+    import ssrfguard
+    from yarl import URL
 
 AddressRow: TypeAlias = tuple[int, int, int, str, tuple[Any, ...]]
 """One row of `socket.getaddrinfo`."""
@@ -61,17 +62,35 @@ class Egress:
         self, allow_hosts: Iterable[str] = (), lookup: Lookup | None = None, ports: frozenset[int] = PUBLIC_PORTS
     ) -> None:
         self._listed = frozenset(_read_pair(pair) for pair in allow_hosts)
-        self._public = ssrfguard.Policy(denied_networks=PUBLIC, allowed_ports=ports, max_url_length=MAX_URL)
-        # For listed pairs everything but the address is judged as ever.
-        self._any_address = ssrfguard.Policy(
-            allowed_ports=ports | {port for _, port in self._listed},
+        self._ports = ports
+        self._lookup = lookup or _SystemLookup()
+
+    @cached_property
+    def _public(self) -> ssrfguard.Policy:
+        import ssrfguard
+
+        from gateway.adapters.tools.builtin.addresses import PUBLIC
+
+        return ssrfguard.Policy(denied_networks=PUBLIC, allowed_ports=self._ports, max_url_length=MAX_URL)
+
+    @cached_property
+    def _any_address(self) -> ssrfguard.Policy:
+        """For listed pairs everything but the address is judged as ever."""
+        import ssrfguard
+
+        return ssrfguard.Policy(
+            allowed_ports=self._ports | {port for _, port in self._listed},
             allowed_networks=("0.0.0.0/0", "::/0"),  # pyright: ignore[reportArgumentType] # parsed by its constructor
             max_url_length=MAX_URL,
         )
-        self._lookup = lookup or _SystemLookup()
 
     def inspect(self, url: str) -> Destination:
         """Every check of a URL that needs no network. Raises ToolFailed."""
+        import ssrfguard
+        from yarl import URL
+
+        from gateway.adapters.tools.builtin.addresses import holds_ipv4
+
         try:
             target = self._any_address.check_url(url)
             listed = (target.host, target.port) in self._listed
@@ -98,6 +117,8 @@ class Egress:
 
     async def locate(self, destination: Destination) -> tuple[ssrfguard.Address, ...]:
         """The addresses to connect to, from one lookup. Raises ToolFailed if there is none, or one that may not be."""
+        import ssrfguard
+
         target = destination.target
         try:
             answers = await self._lookup(target.host, target.port)

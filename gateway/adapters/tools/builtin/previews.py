@@ -6,7 +6,6 @@ answer. Contents are hostile: they are cut to few lines and compared within boun
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import stat
 import threading
@@ -193,6 +192,9 @@ def _compare(old: Sequence[str], new: Sequence[str]) -> Iterator[PreviewLine]:
         yield from _marked(LineMark.REMOVED, before)
         yield from _marked(LineMark.ADDED, after)
     else:
+        # Imported by the first edit that is shown.
+        import difflib
+
         for kind, i, j, k, m in difflib.SequenceMatcher(None, before, after).get_opcodes():
             if kind == "equal":
                 yield from _same(before[i:j])

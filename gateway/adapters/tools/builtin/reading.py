@@ -7,7 +7,6 @@ ends it: a construct that does not end swallows the rest, as the HTML standard h
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, field
 from typing import Final
@@ -141,6 +140,9 @@ def _after(markup: str, end: str, start: int) -> int:
 
 
 def _unescape(raw: str) -> str:
+    # Imported by the first page that is read: it brings the names of all characters.
+    import html
+
     try:
         return html.unescape(raw)
     except ValueError:
