@@ -3,6 +3,7 @@
     settings     what the operator writes about one server
     driver       the SourceDriver: what is offered, a call, its end
     connection   the worker process as the gateway sees it: lines both ways, with limits, and their answers
+    fork_server  the process that workers are forked from, as the gateway sees it
     launching    starting the worker and, for a server that is a program, the server in its sandbox
     programs     which files a command needs beside those that every program may read
     wire         what gateway and worker say to each other, and how much

@@ -14,25 +14,38 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
 import gateway
+from gateway.adapters.tools.mcp.fork_server import ForkedWorker, ForkServer
 from gateway.sandbox.job import Job, JobEnd, JobLimits, JobResult, JobStreams, Sandbox, SandboxError
 
 _BOOT: Final = (
     "import sys; from importlib.util import module_from_spec as make, spec_from_file_location as find; "
     "found = find('gateway', sys.argv[1] + '/__init__.py', submodule_search_locations=[sys.argv[1]]); "
     "sys.modules['gateway'] = package = make(found); found.loader.exec_module(package); "
-    "from gateway.adapters.tools.mcp.worker.run import main; main(int(sys.argv[2]))"
+    "from importlib import import_module; "
+    "import_module('gateway.adapters.tools.mcp.worker.' + sys.argv[3]).main(int(sys.argv[2]))"
 )
 """This very package, whichever is installed, and without its folder among those that are searched for libraries."""
 
 _PACKAGE: Final = str(Path(gateway.__file__).resolve().parent)
+
+_ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+
+
+def _command(program: str, descriptor: int) -> list[str]:
+    return [sys.executable, "-I", "-c", _BOOT, _PACKAGE, str(descriptor), program]
+
+
+FORK_SERVER: Final = ForkServer(partial(_command, "forking"), _ENVIRONMENT)
+"""Of this process, used where the system has handles of processes (Linux)."""
 
 LIMITS: Final = JobLimits(
     # Node reserves many times what it uses, and aborts where it cannot.
@@ -47,6 +60,9 @@ LIMITS: Final = JobLimits(
 
 WORKER_SECONDS: Final = 2.0
 """How long a worker may take to end by itself."""
+
+KILLED_SECONDS: Final = 10.0
+"""How long the system may take to end one that was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +89,7 @@ class ServerPipes:
 class WorkerProcess:
     """A started worker and the gateway's end of the socket to it."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedWorker
     socket: socket.socket
 
     def end(self) -> None:
@@ -83,7 +99,7 @@ class WorkerProcess:
             self.process.wait(WORKER_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            self.process.wait(KILLED_SECONDS)
 
 
 def start_worker(settings: dict[str, Any], pipes: ServerPipes | None) -> WorkerProcess:
@@ -99,22 +115,32 @@ def start_worker(settings: dict[str, Any], pipes: ServerPipes | None) -> WorkerP
             stack.callback(pipes.close_workers)
             given = pipes.worker
         try:
-            process = subprocess.Popen(  # noqa: S603 # this process's own interpreter and program
-                [sys.executable, "-I", "-c", _BOOT, _PACKAGE, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"},
-                cwd="/",
-                pass_fds=(theirs.fileno(), *given),
-                start_new_session=True,
-            )
+            process, streams = _fork(theirs.fileno(), given) if hasattr(os, "pidfd_open") else _spawn(theirs.fileno(), given)
+            ours.sendall(orjson.dumps({**settings, **dict(zip(("stdin", "stdout", "stderr"), streams, strict=False))}) + b"\n")
         except OSError:
             ours.close()
             raise
-    names = dict(zip(("stdin", "stdout", "stderr"), given, strict=False))
-    ours.sendall(orjson.dumps({**settings, **names}) + b"\n")
     return WorkerProcess(process, ours)
+
+
+def _fork(socket_end: int, pipes: Sequence[int]) -> tuple[ForkedWorker, Sequence[int]]:
+    """The worker, and the numbers that the pipes have there."""
+    return FORK_SERVER.start((socket_end, *pipes)), range(4, 4 + len(pipes))
+
+
+def _spawn(socket_end: int, pipes: Sequence[int]) -> tuple[subprocess.Popen[bytes], Sequence[int]]:
+    """The same with a process that loads everything itself."""
+    process = subprocess.Popen(  # noqa: S603 # this process's own interpreter and program
+        _command("run", socket_end),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=_ENVIRONMENT,
+        cwd="/",
+        pass_fds=(socket_end, *pipes),
+        start_new_session=True,
+    )
+    return process, pipes
 
 
 class CagedServer:
@@ -126,13 +152,17 @@ class CagedServer:
         self._cancelled = threading.Event()
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[str] = self._loop.create_future()
+        self._has_started = False
 
     def start(self) -> None:
         """Start it, in a thread of its own: the kernel ends the job with the thread that started it."""
+        self._has_started = True
         threading.Thread(target=self._live, name="mcp-server", daemon=True).start()
 
     async def stop(self) -> None:
-        """End it and all that it started. Returns when it is gone."""
+        """End it and all that it started. Returns when it is gone, or at once where it was never started."""
+        if not self._has_started and not self.ended.done():
+            self.ended.set_result("it was not started")
         self._cancelled.set()
         await asyncio.wait((self.ended,))
 

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from gateway.adapters.tools.mcp.connection import WorkerConnection
+from gateway.adapters.tools.mcp.launching import FORK_SERVER
 from gateway.adapters.tools.offer import SourceAway
 from gateway.core.errors import ToolFailed
 from gateway.core.vocabulary import Category
@@ -161,8 +162,8 @@ async def test_a_server_that_ignores_being_told_to_end_is_ended(drive: Drive) ->
 async def test_a_worker_that_is_killed_is_a_lost_connection_and_takes_its_server_with_it(drive: Drive) -> None:
     driven = drive(rogue_server())
     await driven.open()
-    alive = [each for each in psutil.Process().children() if each.status() != psutil.STATUS_ZOMBIE]
-    [worker] = [each for each in alive if "mcp.worker.run" in " ".join(each.cmdline())]
+    assert FORK_SERVER.pid is not None
+    [worker] = psutil.Process(FORK_SERVER.pid).children()
 
     call = asyncio.create_task(driven.call("hang"))
     worker.kill()

@@ -42,8 +42,8 @@ class Liar:
 
     def __init__(self) -> None:
         ours, self.socket = socket.socketpair()
-        process = subprocess.Popen([sys.executable, "-I", "-S", "-c", SLEEPER], stdin=subprocess.PIPE)
-        self.worker = WorkerProcess(process, ours)
+        self.process = subprocess.Popen([sys.executable, "-I", "-S", "-c", SLEEPER], stdin=subprocess.PIPE)
+        self.worker = WorkerProcess(self.process, ours)
         self.told = Told()
 
     async def write(self, raw: bytes) -> None:
@@ -62,8 +62,8 @@ async def liar() -> AsyncIterator[Liar]:
     made = Liar()
     yield made
     made.socket.close()
-    made.worker.process.kill()
-    made.worker.process.communicate()
+    made.process.kill()
+    made.process.communicate()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ async def test_a_worker_that_breaks_the_rules_is_ended_and_who_waits_is_told(lia
     async with asyncio.timeout(20):
         with pytest.raises(ConnectionLost, match=UNREADABLE):
             await ask_once(connection)
-        await asyncio.to_thread(liar.worker.process.wait)
+        await asyncio.to_thread(liar.process.wait)
     assert liar.told.losses == [UNREADABLE]
     assert liar.told.changes < 5 * LINES_AT_ONCE
     with pytest.raises(ConnectionLost):

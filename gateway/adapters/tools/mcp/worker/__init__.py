@@ -1,5 +1,6 @@
 """The worker: drives one MCP server with the official SDK, in a process of its own with little memory and low priority.
 
+    forking      the process that has loaded everything and forks a worker for each server
     run          the process from its start to its end
     lines        the lines from and to the gateway
     session      what the gateway asks of the server: its tools, a call, an end
