@@ -10,6 +10,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from gateway.core.gate import Refuse
+from gateway.core.judgement import Judgement
 from gateway.core.ledger import ToolResult
 from gateway.core.lifecycle import CallEvent, Phase, advance
 from gateway.core.model import ToolRequest
@@ -42,6 +43,7 @@ class InFlightCall:
     started: float
     phase: Phase = Phase.PROPOSED
     approval_id: str | None = None
+    judgement: Judgement | None = None
     waiting: list[asyncio.Future[CallAnswer]] = field(default_factory=list[asyncio.Future[CallAnswer]])
     stopped: asyncio.Future[Reason | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gateway.core import gate
 from gateway.core.approval import Approval
@@ -15,6 +16,7 @@ from gateway.core.budget import Tally, find_exhausted
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.gate import Refuse
+from gateway.core.judgement import Judgement, Question
 from gateway.core.model import CallFacts, PublishedTool, Session, Snapshot, ToolRequest, ToolSpec, apply_defaults
 from gateway.core.vocabulary import Outcome, PermissionMode, Reason
 from gateway.runtime.connections import ConnectionRegistry
@@ -46,6 +48,13 @@ class CheckedCall:
     def arguments(self) -> Mapping[str, Json]:
         """What the tool is given."""
         return self.request.parsed_arguments
+
+
+class Judged(NamedTuple):
+    """What the policy said about a call, and what a record keeps of that."""
+
+    verdict: PolicyVerdict
+    judgement: Judgement
 
 
 class CallChecks:
@@ -110,15 +119,13 @@ class CallChecks:
             turn.count_call()
         return None
 
-    def judge(self, conversation: Conversation, session: Session, checked: CheckedCall) -> PolicyVerdict:
+    def judge(self, conversation: Conversation, session: Session, checked: CheckedCall) -> Judged:
         """Row 11: the policy over this call's own facts."""
-        return self._policy.judge(
-            self._exposures.subject(session),
-            checked.spec,
-            checked.facts,
-            taint=conversation.exposure.taint,
-            label=conversation.exposure.label,
-        )
+        subject, exposure = self._exposures.subject(session), conversation.exposure
+        verdict = self._policy.judge(subject, checked.spec, checked.facts, taint=exposure.taint, label=exposure.label)
+        label = max(subject.label, exposure.label)
+        question = Question(subject.principal, checked.spec, checked.facts, exposure.taint, label)
+        return Judged(verdict, Judgement(question, verdict.mode, tuple(rule.id for rule in verdict.because)))
 
     async def find_obstacle(self, checked: CheckedCall) -> Refuse | None:
         """Between rows 11 and 12: what cannot work as things are now is not asked about."""
@@ -137,9 +144,7 @@ class CallChecks:
         stale = gate.recheck(request, conversation.turn_state(now))
         return stale or self._check_definition(conversation, checked.snapshot, checked.spec)
 
-    def rejudge(
-        self, conversation: Conversation, session: Session, checked: CheckedCall, approval: Approval
-    ) -> PolicyVerdict | Refuse:
+    def rejudge(self, conversation: Conversation, session: Session, checked: CheckedCall, approval: Approval) -> Judged | Refuse:
         """Row 14 for a call that a person is asked about: what `recheck` asks, and then row 11 over the call's own facts,
         labels and taint as they are now. What became stricter than the approval is a refusal."""
         changed = self.recheck(conversation, checked)
@@ -154,9 +159,9 @@ class CallChecks:
             checked.published,
             approval.kind,
             approval.needs,
-            mode=judged.mode,
-            because=judged.because,
-            needs=judged.needs,
+            mode=judged.verdict.mode,
+            because=judged.verdict.because,
+            needs=judged.verdict.needs,
         )
         return judged if stricter is None else stricter
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gateway.core.approval import Grant, RuleReason
 from gateway.core.gate import Allow
+from gateway.core.judgement import Judgement
 from gateway.core.ledger import CallIntended, Entry, GrantIssued
 from gateway.core.vocabulary import ApprovalKind, Decision
 from gateway.runtime.approvals import Approved, Pending
@@ -23,7 +24,7 @@ class Clearance:
     issued: Grant | None = None
     alongside: tuple[Entry, ...] = ()
 
-    def intend(self, checked: CheckedCall, at: int) -> tuple[Entry, ...]:
+    def intend(self, checked: CheckedCall, at: int, judgement: Judgement | None) -> tuple[Entry, ...]:
         """The approval, what it grants and the intent that it allows, for one transaction: no crash can part them."""
         intent = CallIntended(
             at=at,
@@ -34,6 +35,7 @@ class Clearance:
             because=self.because,
             approval_id=None if self.pending is None else self.pending.approval.id,
             grant_id=None if self.used is None else self.used.id,
+            judgement=judgement,
         )
         return (*self.alongside, intent)
 

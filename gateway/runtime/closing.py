@@ -96,6 +96,7 @@ class Closing:
             because=refusal.because,
             result=result,
             executed=False,
+            judgement=ending.call.judgement,
         )
         try:
             indices = await self._ledger.append(*ending.alongside, entry)

@@ -190,7 +190,7 @@ class Dispatcher:
         changed = self._checks.recheck(conversation, checked)
         if changed is not None:
             return NotRun(call, changed, checked)
-        judged = self._checks.judge(conversation, session, checked)
+        judged, call.judgement = self._checks.judge(conversation, session, checked)
         verdict = gate.decide(
             checked.request,
             checked.published,
@@ -235,7 +235,10 @@ class Dispatcher:
             late = Refuse(Outcome.TIMED_OUT, Reason.APPROVAL_EXPIRED, "nobody answered in time; nothing ran")
             return lapsed(call, checked, pending, late, now)
         judged = self._checks.rejudge(conversation, session, checked, pending.approval)
-        return lapsed(call, checked, pending, judged, now) if isinstance(judged, Refuse) else (checked, session)
+        if isinstance(judged, Refuse):
+            return lapsed(call, checked, pending, judged, now)
+        call.judgement = judged.judgement
+        return checked, session
 
     async def _run_allowed(
         self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, allowed: Allow
@@ -279,10 +282,11 @@ class Dispatcher:
         judged = self._checks.rejudge(conversation, session, checked, pending.approval)
         if isinstance(judged, Refuse):
             return overtaken(call, checked, pending, answer, judged, self._clock.now())
+        call.judgement = judged.judgement
         call.step(CallEvent.APPROVAL_GIVEN)
         self._denials.note_approval(session)
         try:
-            return await self._run(conversation, call, checked, judged, clear_approved(pending, answer))
+            return await self._run(conversation, call, checked, judged.verdict, clear_approved(pending, answer))
         except (LedgerUnavailable, IllegalStep) as error:
             if call.phase is not Phase.CLEARED:
                 raise
@@ -292,7 +296,7 @@ class Dispatcher:
         self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, clearance: Clearance
     ) -> Ran:
         """Row 15: intent on disk, then the tool, once."""
-        await self._record_intent(checked, clearance)
+        await self._record_intent(call, checked, clearance)
         call.step(CallEvent.INTENDED)
         self._observer.step(Step.INTENT, call.request.call_id)
         executed, began = not call.stopped.done(), self._clock.monotonic()
@@ -311,8 +315,8 @@ class Dispatcher:
         presented = await present(ran, checked, judged, elapsed=elapsed, receipt_id=receipt_id, keep=keep)
         return Ran(conversation, call, checked, clearance, presented.result, presented.kept, executed)
 
-    async def _record_intent(self, checked: CheckedCall, clearance: Clearance) -> None:
-        await self._ledger.append(*clearance.intend(checked, self._clock.now()))
+    async def _record_intent(self, call: InFlightCall, checked: CheckedCall, clearance: Clearance) -> None:
+        await self._ledger.append(*clearance.intend(checked, self._clock.now(), call.judgement))
         # Only now: an approval that is not on record covers nothing.
         if clearance.issued is not None:
             self._grants.hold(clearance.issued)

@@ -89,7 +89,7 @@ class Gateway:
         ports = self.ports
         return await recover(
             version=version,
-            policy_version=ports.policy.version,
+            policy=ports.policy,
             ledger=ports.ledger,
             records=ports.records,
             clock=ports.clock,
@@ -116,7 +116,8 @@ class Gateway:
                 self.inference.judge_again()
                 self.connections.broadcast(PolicyChangedNotice(version))
                 ended = await self.grant_review.end_refused()
-                await self.ports.ledger.append(PolicyLoaded(self.ports.clock.now(), version), *ended)
+                loaded = PolicyLoaded(self.ports.clock.now(), version, self.ports.policy.documents)
+                await self.ports.ledger.append(loaded, *ended)
             return version
 
     def withdraw_tools(self) -> None:

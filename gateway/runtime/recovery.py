@@ -14,7 +14,7 @@ import logging
 
 from gateway.core.errors import NotFound
 from gateway.core.labels import Exposure
-from gateway.core.ledger import CallFoundUnknown, ClockSetBack, ConsoleSessionEnded, GatewayStarted
+from gateway.core.ledger import CallFoundUnknown, ClockSetBack, ConsoleSessionEnded, GatewayStarted, PolicyLoaded
 from gateway.core.model import ToolRequest, ToolSpec
 from gateway.core.vocabulary import Recovery
 from gateway.runtime.connections import ConnectionRegistry
@@ -22,7 +22,7 @@ from gateway.runtime.conversation import Conversation
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.dispatch import Dispatcher
 from gateway.runtime.grant_review import GrantReview
-from gateway.runtime.ports import Clock, Entropy, Ledger, RecoveryRecords, Toolbox
+from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, RecoveryRecords, Toolbox
 from gateway.runtime.turns import Turns
 
 _log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 async def recover(
     *,
     version: str,
-    policy_version: str,
+    policy: PolicyEngine,
     ledger: Ledger,
     records: RecoveryRecords,
     clock: Clock,
@@ -60,7 +60,10 @@ async def recover(
     ]
     # The policy may be another one than when they were given.
     ended = await review.end_refused()
-    await ledger.append(*found, *ended, GatewayStarted(now, version, policy_version, recovered=len(found)))
+    started = GatewayStarted(now, version, policy.version, recovered=len(found))
+    changed = await records.policy_on_record() != policy.version
+    loaded = (PolicyLoaded(now, policy.version, policy.documents),) if changed else ()
+    await ledger.append(*found, *ended, started, *loaded)
     waiting = await records.open_approvals()
     for conversation_id in await records.conversations_with_open_turns():
         conversation = await conversations.restore(conversation_id)

@@ -29,6 +29,11 @@ class TablePolicy:
         self.needs = Needs()
         self.allowance = ProfileLimits(40, 1_000, 5_000, 20, True, (), 28_800.0, 256_000_000, 2_000_000)
 
+    @property
+    def documents(self) -> Mapping[str, str]:
+        """One text, which says which version it is."""
+        return {"table.cedar": self.version}
+
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The table's mode."""
         mode = self.modes.get(spec.name, BY_CATEGORY[spec.category])

@@ -52,11 +52,12 @@ _PARENTS = {
 
 
 class CedarPolicy:
-    """The PolicyEngine over a folder of documents. Raises PolicyUnusable when they do not load."""
+    """The PolicyEngine over a folder of documents, or over documents that lie in none, such as those of an earlier version.
+    Raises PolicyUnusable when they do not load."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._in_force = _enact(read_documents(folder))
+    def __init__(self, source: Path | PolicyDocuments) -> None:
+        self._source = source
+        self._in_force = _enact(self._read())
 
     @property
     def version(self) -> str:
@@ -64,9 +65,24 @@ class CedarPolicy:
         return self._in_force.version
 
     @property
+    def documents(self) -> Mapping[str, str]:
+        """The texts in force by file name."""
+        return self._in_force.documents
+
+    @property
     def rule_ids(self) -> frozenset[str]:
         """The ids of all rules in force."""
         return self._in_force.rule_ids
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """The rules in force, parsed."""
+        return self._in_force.rule_set
+
+    @property
+    def profiles(self) -> Mapping[Profile, ProfileRules]:
+        """What `profiles.toml` says, by profile."""
+        return self._in_force.profiles
 
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The verdict for one call; with None for facts, the mode to publish."""
@@ -86,7 +102,10 @@ class CedarPolicy:
 
     def reload(self) -> None:
         """Put the folder's documents in force, whole, or raise PolicyUnusable and change nothing."""
-        self._in_force = _enact(read_documents(self._folder))
+        self._in_force = _enact(self._read())
+
+    def _read(self) -> PolicyDocuments:
+        return read_documents(self._source) if isinstance(self._source, Path) else self._source
 
 
 class _ToolQuestion(NamedTuple):
@@ -119,13 +138,14 @@ class _ModelQuestion(NamedTuple):
 class _PolicyInForce:
     """One version of the policy, immutable but for the verdicts that it remembers."""
 
-    def __init__(self, version: str, rule_set: RuleSet, profiles: Mapping[Profile, ProfileRules]) -> None:
-        self.version = version
+    def __init__(self, documents: PolicyDocuments, rule_set: RuleSet, profiles: Mapping[Profile, ProfileRules]) -> None:
+        self.version = documents.version
+        self.documents = documents.texts()
         self.limits = {profile: rules.limits() for profile, rules in profiles.items()}
         self.reasons = tuple(sorted((rule.reason for rule in rule_set.rules.values()), key=lambda reason: reason.id))
         self.rule_ids = frozenset(reason.id for reason in self.reasons)
-        self._rule_set = rule_set
-        self._profiles = profiles
+        self.rule_set = rule_set
+        self.profiles = profiles
         self._likeness = Likeness(
             rule_set.parsed, [texts for each in profiles.values() for texts in (each.suppressed_tools, each.network_auto_hosts)]
         )
@@ -158,7 +178,7 @@ class _PolicyInForce:
         return self._remember_model(_ModelQuestion(principal.profile, self._person(principal), local, label))
 
     def _person(self, principal: Principal) -> str:
-        return principal.id if principal.id in self._rule_set.named else _UNNAMED
+        return principal.id if principal.id in self.rule_set.named else _UNNAMED
 
     def _judge_tool(self, question: _ToolQuestion) -> PolicyVerdict:
         tool: Json = {
@@ -189,7 +209,7 @@ class _PolicyInForce:
         return self._judge(self._describe_person(question.profile, question.person), actions, model, {"label": question.label})
 
     def _describe_person(self, profile: Profile, person: str) -> Json:
-        rules = self._profiles[profile]
+        rules = self.profiles[profile]
         return {
             "uid": _uid("Principal", person),
             "attrs": {
@@ -202,7 +222,7 @@ class _PolicyInForce:
 
     def _judge(self, person: Json, actions: Iterable[tuple[str, PermissionMode]], resource: Json, context: Json) -> PolicyVerdict:
         """The mode of the first action that is allowed."""
-        schema = self._rule_set.schema
+        schema = self.rule_set.schema
         request = {"principal": person["uid"], "resource": resource["uid"], "context": context}
         blocked: list[PolicyRule] = []
         try:
@@ -210,12 +230,12 @@ class _PolicyInForce:
             entities = cedarpy.Entities.from_json_str(json.dumps([person, resource]), schema)  # pyright: ignore[reportUnknownMemberType] - cedarpy has no types
             for action, mode in actions:
                 asked = {**request, "action": _uid("Action", action)}
-                result = cedarpy.is_authorized(asked, self._rule_set.policies, entities, schema)  # pyright: ignore[reportUnknownMemberType] - cedarpy has no types
+                result = cedarpy.is_authorized(asked, self.rule_set.policies, entities, schema)  # pyright: ignore[reportUnknownMemberType] - cedarpy has no types
                 if result.decision is cedarpy.Decision.NoDecision:
                     return _forbidden([_UNANSWERED])
                 if result.diagnostics.errors:
                     return _forbidden([self._blame(result.diagnostics.errors)])
-                rules = [self._rule_set.rules[position] for position in result.diagnostics.reasons]
+                rules = [self.rule_set.rules[position] for position in result.diagnostics.reasons]
                 if result.allowed:
                     return _permitted(mode, rules, blocked)
                 blocked += rules
@@ -226,7 +246,7 @@ class _PolicyInForce:
     def _blame(self, errors: list[str]) -> RuleReason:
         """The fault as a reason, with the failing rule's own id where Cedar names its position."""
         for error in errors:
-            if (named := re.search(r"policy `(policy\d+)`", error)) and (rule := self._rule_set.rules.get(named[1])):
+            if (named := re.search(r"policy `(policy\d+)`", error)) and (rule := self.rule_set.rules.get(named[1])):
                 return RuleReason("policy.failed", f"The rule {rule.reason.id} could not be evaluated, so nothing is allowed")
         return _UNANSWERED
 
@@ -235,7 +255,7 @@ _UNANSWERED = RuleReason("policy.unanswered", "The policy could not judge this c
 
 
 def _enact(documents: PolicyDocuments) -> _PolicyInForce:
-    in_force = _PolicyInForce(documents.version, compile_rules(documents), read_profiles(documents.profiles))
+    in_force = _PolicyInForce(documents, compile_rules(documents), read_profiles(documents.profiles))
     # A schema that no longer describes what is asked would forbid everything, call by call; better said at once.
     someone = Principal("", "", Profile.OPERATOR)
     tool = ToolSpec("probe", "", "", "", {}, Category.READ, "")

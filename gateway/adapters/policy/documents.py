@@ -29,8 +29,11 @@ class PolicyDocuments:
     version: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        texts = {**self.rules, SCHEMA: self.schema, PROFILES: self.profiles}
-        object.__setattr__(self, "version", digest(texts))
+        object.__setattr__(self, "version", digest(self.texts()))
+
+    def texts(self) -> dict[str, str]:
+        """Every text by file name."""
+        return {**self.rules, SCHEMA: self.schema, PROFILES: self.profiles}
 
 
 def read_documents(folder: Path) -> PolicyDocuments:
@@ -39,7 +42,15 @@ def read_documents(folder: Path) -> PolicyDocuments:
     # Two files of two policies would be a third policy that nobody wrote.
     if _read_all(folder) != octets:
         raise PolicyUnusable("the policy documents changed while they were read; reload once they are written")
-    texts = {name: _decode(name, raw) for name, raw in octets.items()}
+    return from_texts({name: _decode(name, raw) for name, raw in octets.items()})
+
+
+def from_texts(given: Mapping[str, str]) -> PolicyDocuments:
+    """The documents that these texts are, by file name. Raises PolicyUnusable when one is missing."""
+    texts = dict(given)
+    for name in (SCHEMA, PROFILES):
+        if name not in texts:
+            raise PolicyUnusable(f"the policy has no file `{name}`")
     schema, profiles = texts.pop(SCHEMA), texts.pop(PROFILES)
     if not texts:
         raise PolicyUnusable("the policy folder has no `*.cedar` file")

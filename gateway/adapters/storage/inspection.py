@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import IO, Any, Final, Protocol
 
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
-from gateway.adapters.storage import log
+from gateway.adapters.storage import log, tables
+from gateway.adapters.storage.decisions import read_decisions, read_policies
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
 from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_reading
@@ -25,7 +26,7 @@ from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.errors import LedgerUnavailable, MalformedJson, Misconfigured
 from gateway.core.verification import LeafRecord, LogReport, SnapshotRecord, verify
-from gateway.runtime.ports import AuditQuery, AuditRow
+from gateway.runtime.ports import AuditQuery, AuditRow, LoadedPolicy, RecordedDecision
 
 EXPORT_VERSION: Final = 1
 
@@ -86,6 +87,18 @@ class StoredLog:
     def rows(self, query: AuditQuery) -> Sequence[AuditRow]:
         """What matches, newest first."""
         return [read_audit_row(row) for row in self.connection.execute(select_leaves(query))]
+
+    def policies(self) -> Sequence[LoadedPolicy]:
+        """Every time that another policy came into force, newest first."""
+        return read_policies(self.connection)
+
+    def decisions(self, since: int) -> Iterator[RecordedDecision]:
+        """What was decided about each call since a moment, in epoch milliseconds."""
+        return read_decisions(self.connection, since)
+
+    def names(self) -> Mapping[str, str]:
+        """What people are called, by their ids."""
+        return {row.id: row.name for row in self.connection.execute(select(tables.principals))}
 
     def newest_note(self) -> str | None:
         """The newest checkpoint."""

@@ -281,6 +281,17 @@ grants = Table(
     Column("revoked_at", _Time),
 )
 
+# ── policies ──
+
+policies = Table(
+    "policies",
+    metadata,
+    # Each time that another policy came into force: the leaf whose payload holds its texts.
+    Column("leaf", Place, primary_key=True, autoincrement=False),
+    Column("version", Text, nullable=False, index=True),
+    Column("at", _Time, nullable=False),
+)
+
 # ── sources of tools ──
 
 sources = Table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -24,6 +24,11 @@ class ConfirmEveryCall:
     def version(self) -> str:
         """Of the documents in force."""
         return self._policy.version
+
+    @property
+    def documents(self) -> Mapping[str, str]:
+        """As they are."""
+        return self._policy.documents
 
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The verdict, with `auto` raised to `consent`."""

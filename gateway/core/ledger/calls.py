@@ -8,6 +8,7 @@ from typing import ClassVar
 from gateway.core.approval import RuleReason
 from gateway.core.audit import Leaf, header
 from gateway.core.canonical import Json, canonical_bytes, own_bytes
+from gateway.core.judgement import Judgement
 from gateway.core.ledger.requests import describe_call, identify_call, payload_of_intent, payload_of_proposal
 from gateway.core.model import Snapshot, ToolRequest
 from gateway.core.results import KeptText, ToolResult, result_record, unknown_result
@@ -37,6 +38,8 @@ class CallIntended:
     because: tuple[RuleReason, ...]
     approval_id: str | None
     grant_id: str | None
+    judgement: Judgement | None = None
+    """What the policy was asked last, and answered; None in logs that are older than it."""
 
     def leaf(self) -> Leaf:
         return Leaf(
@@ -47,7 +50,7 @@ class CallIntended:
                 "approvalId": self.approval_id,
                 "grantId": self.grant_id,
             },
-            payload_of_intent(self.request),
+            payload_of_intent(self.request, self.judgement),
         )
 
 
@@ -67,6 +70,8 @@ class CallClosed:
     executed: bool
     kept: KeptText | None = None
     """All of the result's text where `result` holds only its first page. The leaf covers its digest."""
+    judgement: Judgement | None = None
+    """What the policy was asked about a call that did not run; None where it was refused before anybody asked the policy."""
 
     def leaf(self) -> Leaf:
         if self.executed:
@@ -89,7 +94,7 @@ class CallClosed:
                 "executed": False,
                 **_describe_outcome(self.result),
             },
-            payload_of_proposal(self.request, result=result_record(self.result)),
+            payload_of_proposal(self.request, result=result_record(self.result), **_judged(self.judgement)),
         )
 
 
@@ -180,6 +185,10 @@ def _describe_outcome(result: ToolResult) -> dict[str, Json]:
         "trust": result.trust.value,
         "durationMs": result.duration_ms,
     }
+
+
+def _judged(judgement: Judgement | None) -> dict[str, Json]:
+    return {} if judgement is None else {"judged": judgement.described()}
 
 
 def _payload_of_result(result: ToolResult) -> bytes:

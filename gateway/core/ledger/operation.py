@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
 from gateway.core.audit import Leaf, header
+from gateway.core.canonical import canonical_bytes
 
 __all__ = [
     "ClockSetBack",
@@ -41,15 +43,18 @@ class GatewayStarted:
 
 @dataclass(frozen=True, slots=True)
 class PolicyLoaded:
-    """Another policy is in force from here on."""
+    """Another policy is in force from here on. `documents` are its texts by file name, of which `version` is the digest, so that
+    what was decided under it can be judged again; logs that are older than that have none."""
 
     EVENT: ClassVar[str] = "policy:loaded"
 
     at: int
     version: str
+    documents: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def leaf(self) -> Leaf:
-        return Leaf({**header(self.EVENT, self.at, None), "policyVersion": self.version})
+        body = {**header(self.EVENT, self.at, None), "policyVersion": self.version}
+        return Leaf(body, canonical_bytes({"documents": dict(self.documents)}) if self.documents else None)
 
 
 @dataclass(frozen=True, slots=True)

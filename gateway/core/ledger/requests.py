@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gateway.core.audit import header
 from gateway.core.canonical import Json, canonical_bytes, own_bytes
+from gateway.core.judgement import Judgement
 from gateway.core.model import ModelRef, Snapshot, ToolRequest
 
 
@@ -40,9 +41,11 @@ def describe_call(
     }
 
 
-def payload_of_intent(request: ToolRequest) -> bytes:
+def payload_of_intent(request: ToolRequest, judgement: Judgement | None) -> bytes:
     """The arguments, spliced in: their bytes are canonical already, and canonical order puts them first."""
     members: dict[str, Json] = {"connectionId": request.connection_id, "receivedAt": request.received_at}
+    if judgement is not None:
+        members["judged"] = judgement.described()
     if request.model is not None:
         members["model"] = _describe_model(request.model)
     return b'{"arguments":%b,%b' % (request.arguments, own_bytes(members)[1:])

@@ -20,7 +20,9 @@ from gateway.runtime.ports.recorded import (
     ConversationRecord,
     EnrolmentOffer,
     KeptResult,
+    LoadedPolicy,
     OpenApproval,
+    RecordedDecision,
     UnfinishedCall,
 )
 from gateway.runtime.ports.records import (
@@ -72,6 +74,7 @@ __all__ = [
     "KeptResult",
     "Ledger",
     "LiveSessionRecords",
+    "LoadedPolicy",
     "ModelInfo",
     "ModelPhase",
     "ModelState",
@@ -89,6 +92,7 @@ __all__ = [
     "ProfileLimits",
     "QuotaRecords",
     "ReadinessRecords",
+    "RecordedDecision",
     "Records",
     "RecoveryRecords",
     "SecretSealer",

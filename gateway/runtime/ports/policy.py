@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -55,6 +55,11 @@ class PolicyEngine(Protocol):
     @property
     def version(self) -> str:
         """Hex digest of the documents in force."""
+        ...
+
+    @property
+    def documents(self) -> Mapping[str, str]:
+        """The texts in force by file name, of which the version is the digest."""
         ...
 
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from gateway.core.approval import Approval
 from gateway.core.canonical import Json
+from gateway.core.judgement import Judgement
 from gateway.core.ledger import ToolResult
 from gateway.core.model import Principal, ToolRequest
 from gateway.core.results import KeptText
@@ -128,3 +129,29 @@ class AuditQuery:
     outcome: str | None = None
     before: int | None = None
     limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPolicy:
+    """A policy that came into force. `documents` is None where its texts were erased."""
+
+    version: str
+    at: int
+    documents: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecision:
+    """What was decided about a call. `version` is that of the policy, None for a call that was refused before any was asked;
+    `asked` says that the question went to a person, `ran` that the call was carried out or at least begun."""
+
+    at: int
+    index: int
+    principal_id: str
+    conversation_id: str
+    call_id: str
+    tool: str | None
+    version: str | None
+    judgement: Judgement | None
+    asked: bool
+    ran: bool

@@ -67,6 +67,15 @@ async def test_the_newest_time_is_the_latest_since_the_clock_was_last_found_set_
     assert await kept.records.newest_time() == at + 2
 
 
+async def test_the_policy_on_record_is_the_last_one_that_came_with_its_texts(kept: Kept, history: History) -> None:
+    assert await kept.records.policy_on_record() is None
+    for version, documents in (("a", {"a.cedar": "one"}), ("b", {"a.cedar": "two"}), ("a", {"a.cedar": "one"})):
+        await kept.ledger.append(steps.PolicyLoaded(history.tick(), version, documents))
+        assert await kept.records.policy_on_record() == version
+    await kept.ledger.append(steps.PolicyLoaded(history.tick(), "c"))
+    assert await kept.records.policy_on_record() == "a"
+
+
 async def test_the_end_of_a_session_is_on_record_whether_it_ran_out_or_not(kept: Kept, history: History) -> None:
     assert [session.id for session in await kept.records.open_console_sessions()] == ["cse_1"]
     await kept.ledger.append(steps.ConsoleSessionEnded(history.tick(), "cse_1", OPERATOR.id, "expired"))

@@ -9,7 +9,7 @@ from gateway.adapters.storage.projections.audit import LogReader
 from gateway.adapters.storage.projections.calls import CallReader, change_calls
 from gateway.adapters.storage.projections.conversations import ConversationReader, change_conversations
 from gateway.adapters.storage.projections.kept import KeptReader
-from gateway.adapters.storage.projections.operation import change_operation
+from gateway.adapters.storage.projections.operation import PolicyReader, change_operation
 from gateway.adapters.storage.projections.people import PeopleReader, change_people
 from gateway.adapters.storage.projections.sessions import SessionReader, change_sessions
 from gateway.adapters.storage.projections.sources import SourceReader, change_sources
@@ -63,6 +63,7 @@ class EveryReader(
     KeptReader,
     ApprovalReader,
     SourceReader,
+    PolicyReader,
     LogReader,
 ):
     """The reads of every subject."""

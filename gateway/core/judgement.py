@@ -1,0 +1,81 @@
+"""What a policy was asked about a call, and what it answered: enough to put the same question to another policy."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gateway.core.canonical import Json
+from gateway.core.model import CallFacts, Principal, ToolSpec
+from gateway.core.vocabulary import Category, PermissionMode, Profile
+
+
+class Question(NamedTuple):
+    """All of a call that a rule can look at. `label` is the higher of session and conversation, `taint` 1 after untrusted
+    content. Whatever a policy is told beside these belongs in here too: a rehearsal knows nothing else."""
+
+    principal: Principal
+    spec: ToolSpec
+    facts: CallFacts
+    taint: int
+    label: int
+
+
+class Judgement(NamedTuple):
+    """A question with the answer of the policy in force: a mode, and the ids of the rules that it names."""
+
+    question: Question
+    mode: PermissionMode
+    rules: tuple[str, ...]
+
+    def described(self) -> dict[str, Json]:
+        """What a record keeps of it, beside the person and the tool's name, which its leaf names."""
+        question = self.question
+        spec, facts = question.spec, question.facts
+        reported = {
+            "path": facts.path,
+            "host": facts.host,
+            "bytes": facts.bytes,
+            "recursive": facts.recursive,
+            "secondPath": facts.second_path,
+        }
+        return {
+            "mode": self.mode.value,
+            "rules": self.rules,
+            "profile": question.principal.profile.value,
+            "taint": question.taint,
+            "label": question.label,
+            "category": spec.category.value,
+            "network": spec.network,
+            "source": spec.source,
+            "interface": spec.interface_id,
+            "facts": {name: value for name, value in reported.items() if value is not None},
+        }
+
+
+def restore_judgement(described: dict[str, Json], principal_id: str, tool: str) -> Judgement:
+    """The judgement that `described` describes. Raises KeyError, TypeError or ValueError for what no gateway wrote."""
+    facts = described["facts"]
+    spec = ToolSpec(
+        name=tool,
+        description="",
+        interface_id=described["interface"],
+        method_name=tool,
+        param_schema={},
+        category=Category(described["category"]),
+        source=described["source"],
+        network=described["network"],
+    )
+    question = Question(
+        principal=Principal(principal_id, principal_id, Profile(described["profile"])),
+        spec=spec,
+        facts=CallFacts(
+            path=facts.get("path"),
+            host=facts.get("host"),
+            bytes=facts.get("bytes"),
+            recursive=facts.get("recursive"),
+            second_path=facts.get("secondPath"),
+        ),
+        taint=described["taint"],
+        label=described["label"],
+    )
+    return Judgement(question, PermissionMode(described["mode"]), tuple(described["rules"]))
