@@ -126,7 +126,7 @@ def _check_rule(name: str, template: pst.Template) -> str:
     rule = _rule(annotations)
     if template.effect == "forbid" and (rule.ttl or rule.result_cap or rule.redact or rule.presence):
         raise PolicyUnusable(f"`{name}`: rule `{annotations.id}` forbids, so it cannot oblige; put that on the permit")
-    for node in _nodes(template.clauses):
+    for node in every_node(template.clauses):
         if isinstance(node, pst.BinaryOp | pst.UnaryOp) and node.op in _MAY_FAIL:
             raise PolicyUnusable(
                 f"`{name}`: rule `{annotations.id}` calculates (`{node.op}`); a calculation can overflow, and then it is skipped"
@@ -153,8 +153,8 @@ def _title(template: pst.Template) -> str:
     return f"number {int(template.id.removeprefix('policy')) + 1}"
 
 
-def _nodes(root: object) -> Iterator[object]:
-    """Every node at any depth, without recursion."""
+def every_node(root: object) -> Iterator[object]:
+    """Every node of a rule at any depth, without recursion."""
     stack: list[Any] = [root]
     while stack:
         node = stack.pop()

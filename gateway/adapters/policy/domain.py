@@ -1,0 +1,161 @@
+"""Every kind of call that two policies can tell apart, and how they differ over it.
+
+Rules look at a closed set of words (profile, category, label, taint) and compare the rest with constants. So calls whose names,
+paths, hosts and sizes are the constants of the rules, their neighbours, and one value that no rule names, stand for all others.
+Combinations are built rule by rule: what takes two rules with constants of their own to be told apart may be missed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Final
+
+from cedarpy import pst
+
+from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.policy.rules import NAMESPACE, every_node
+from gateway.core.judgement import Question
+from gateway.core.model import CallFacts, Principal, ToolSpec
+from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
+from gateway.runtime.rehearsal import ModeChange, effective, find_difference
+
+MOST_PER_RULE: Final = 64
+"""Combinations of one rule's constants. A rule with more has a long list, whose first members stand for all."""
+
+_OTHER: Final = "another"
+"""A name that no rule compares with."""
+
+_TEXTS: Final = frozenset({"name", "source", "interface", "path", "host"})
+_FACTS: Final = frozenset({"path", "host", "bytes", "recursive"})
+
+_JOINING: Final = frozenset({"and", "or"})
+
+_Values = dict[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainDifference:
+    """A kind of call over which two policies differ: who, what kind of tool, how often, and one example."""
+
+    difference: ModeChange
+    profile: Profile
+    category: Category
+    count: int
+    example: Question
+    before: PermissionMode
+    after: PermissionMode
+    rules: tuple[str, ...]
+
+
+def compare(before: CedarPolicy, after: CedarPolicy) -> tuple[int, list[DomainDifference]]:
+    """How many kinds of calls were compared, and what differs, loosened first. The example is the first of its kind."""
+    found: dict[tuple[ModeChange, Profile, Category], DomainDifference] = {}
+    compared = 0
+    for question in questions((before, after)):
+        compared += 1
+        (was, _), (now, rules) = effective(before, question), effective(after, question)
+        difference = find_difference(was, now)
+        if difference is None:
+            continue
+        key = (difference, question.principal.profile, question.spec.category)
+        known = found.get(key)
+        found[key] = (
+            DomainDifference(*key, 1, question, was, now, rules)
+            if known is None
+            else dataclasses.replace(known, count=known.count + 1)
+        )
+    order = list(ModeChange)
+    return compared, sorted(found.values(), key=lambda each: (order.index(each.difference), -each.count))
+
+
+def questions(policies: Iterable[CedarPolicy]) -> Iterator[Question]:
+    """One call for every combination of words, and of constants of each rule."""
+    policies = tuple(policies)
+    people = sorted({person for policy in policies for person in policy.rule_set.named})
+    variations = _variations(policies)
+    for profile, person in product(Profile, (_OTHER, *people)):
+        principal = Principal(person, person, profile)
+        for category, network, values in product(Category, (False, True), variations):
+            spec = _tool(category, network or category is Category.NETWORK, values)
+            facts = CallFacts(**{name: value for name, value in values.items() if name in _FACTS})
+            for label, taint in product(Label, (0, 1)):
+                yield Question(principal, spec, facts, taint, int(label))
+
+
+def _tool(category: Category, network: bool, values: Mapping[str, Any]) -> ToolSpec:
+    name = str(values.get("name", _OTHER))
+    return ToolSpec(
+        name=name,
+        description="",
+        interface_id=str(values.get("interface", _OTHER)),
+        method_name=name,
+        param_schema={},
+        category=category,
+        source=str(values.get("source", _OTHER)),
+        network=network,
+    )
+
+
+def _variations(policies: Iterable[CedarPolicy]) -> list[Mapping[str, Any]]:
+    """What is not a closed word, as members by name; none of a rule's own first."""
+    found: dict[tuple[tuple[str, Any], ...], Mapping[str, Any]] = {(): {}}
+    for policy in policies:
+        listed: _Values = {
+            "host": [host for rules in policy.profiles.values() for host in rules.network_auto_hosts],
+            "name": [name for rules in policy.profiles.values() for name in rules.suppressed_tools],
+        }
+        constants = [_constants(rule) for rule in policy.rule_set.policies.to_pst().static_policies.values()]
+        for values in (*({name: each} for name, each in listed.items()), *constants):
+            _combine(values, found)
+    return list(found.values())
+
+
+def _combine(values: _Values, found: dict[tuple[tuple[str, Any], ...], Mapping[str, Any]]) -> None:
+    """Every combination of the values of one rule, each of which may also be absent."""
+    choices = [[(name, value) for value in dict.fromkeys(given)] + [None] for name, given in sorted(values.items())]
+    for number, chosen in enumerate(product(*choices)):
+        if number >= MOST_PER_RULE:
+            break
+        members = tuple(member for member in chosen if member is not None)
+        found.setdefault(members, dict(members))
+
+
+def _constants(rule: pst.Template) -> _Values:
+    """The values that a rule compares each attribute with."""
+    values: _Values = {}
+    for node in every_node(rule):
+        if isinstance(node, pst.EntityUid) and str(node.type) == f"{NAMESPACE}::Tool":
+            values.setdefault("name", []).append(node.id)
+    for node in every_node(rule.clauses):
+        if isinstance(node, pst.Like) or (isinstance(node, pst.BinaryOp) and node.op not in _JOINING):
+            _note_comparison(node, values)
+        elif isinstance(node, pst.GetAttr) and node.attr == "recursive":
+            values["recursive"] = [True, False]
+    return values
+
+
+def _note_comparison(comparison: object, values: _Values) -> None:
+    """What one comparison sets side by side: attributes and constants, in whichever order."""
+    nodes = list(every_node(comparison))
+    attributes = {node.attr for node in nodes if isinstance(node, pst.GetAttr)}
+    texts = [text for node in nodes for text in _texts(node)]
+    numbers = [near for node in nodes if isinstance(node, pst.LongLit) for near in (node.value - 1, node.value, node.value + 1)]
+    for name in attributes & _TEXTS:
+        values.setdefault(name, []).extend(texts)
+    if "bytes" in attributes:
+        values.setdefault("bytes", []).extend(number for number in numbers if number >= 0)
+
+
+def _texts(node: object) -> tuple[str, ...]:
+    match node:
+        case pst.StringLit(value=value):
+            return (value,)
+        case pst.Like(pattern=pattern):
+            # What the pattern fits, and what it nearly fits.
+            fitting = "".join("x" if isinstance(part, pst.Wildcard) else part.value for part in pattern)
+            return fitting, f"not-{fitting}"
+        case _:
+            return ()
