@@ -96,6 +96,7 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
         "checkpoint",
         "newest_time",
         "open_console_sessions",
+        "policy_on_record",
         "ready",
         "sealed_secrets",
         "sources",
