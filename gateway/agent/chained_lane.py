@@ -26,6 +26,7 @@ from gateway.agent.plain_calls import said_tools
 from gateway.agent.reading import reading_of_found
 from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
+from gateway.agent.shares import share_room
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_looping, is_mistake, is_repeat, progress_of
 
 PROMPT_MARGIN: Final = LIMITS.json_lane_margin
@@ -72,8 +73,10 @@ async def _ask(lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, c
     condensed = await condense(lane, [*past, *present[:1]], limit - tokens_of(bare[1:]))
     if condensed is not None:
         return condensed
-    fitted = fit_messages([*past, *present], limit)
-    if fitted.dropped or fitted.shortened:
+    # It writes no id that stands in no result, so it is not told how to read on.
+    shared = share_room([*past, *present], limit, ())
+    fitted = fit_messages(shared.messages, limit)
+    if fitted.dropped or fitted.shortened or shared.is_new:
         lane.listener.trimmed(fitted.dropped)
     spoken = [each for each in fitted.messages if each.turn_id == lane.turn_id or not isinstance(each, ToolMessage)]
     wish = state.message

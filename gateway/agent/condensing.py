@@ -12,6 +12,7 @@ from gateway.agent.lane import CondensedStep, LaneInput, collect
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message
 from gateway.agent.ports import ChatRequest
+from gateway.agent.shares import share_room
 
 MAX_SUMMARY_TOKENS: Final = LIMITS.summary_tokens
 """As many as the longest summary takes."""
@@ -21,7 +22,7 @@ PROMPT_MARGIN: Final = LIMITS.summary_margin
 
 async def condense(lane: LaneInput, view: Sequence[Message], limit: int) -> CondensedStep | None:
     """What to show from now on; None when the lane can go on. `view` is what the lane makes its prompt from."""
-    plan = plan_compaction(view, limit)
+    plan = plan_compaction(share_room(view, limit, lane.tools).messages, limit)
     if isinstance(plan, ContextFull):
         lane.listener.filled(plan.used, plan.limit)
     if not isinstance(plan, Compaction) or not lane.may_summarise:

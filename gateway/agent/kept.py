@@ -7,7 +7,7 @@ it (gateway/core/pages.py); a result that only imitates it names a call that giv
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,9 +41,14 @@ def page_of(content: str) -> KeptPage:
     return KeptPage(content, "", "") if found is None else KeptPage(content[:end], found[0], found[1] or "")
 
 
-def useful_tools(tools: Sequence[Tool], messages: Sequence[Message]) -> Sequence[Tool]:
-    """The tools without the one that reads on, where nothing is to be read on: each tool makes every prompt longer."""
-    is_read_on = any(isinstance(each, ToolMessage) and page_of(each.result["content"]).note for each in messages)
+def useful_tools(tools: Sequence[Tool], messages: Sequence[Message], is_long: Callable[[str], bool]) -> Sequence[Tool]:
+    """The tools without the one that reads on, where nothing is to be read on: each tool makes every prompt longer. `is_long`
+    says of which results the model may be shown a part only."""
+
+    def goes_on(content: str) -> bool:
+        return bool(page_of(content).note) or is_long(content)
+
+    is_read_on = any(isinstance(each, ToolMessage) and goes_on(each.result["content"]) for each in messages)
     return tools if is_read_on else without_reader(tools)
 
 

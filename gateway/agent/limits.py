@@ -40,6 +40,9 @@ class LoopLimits:
     characters_per_dense_token: int
     message_tokens: int
     turns_dropped_together: int
+    result_share: float
+    result_least_share: float
+    result_note_characters: int
     omission_note_characters: int
     compaction_start: float
     compaction_goal: float

@@ -21,6 +21,7 @@ from gateway.agent.provenance import frame_result, neutralise
 from gateway.agent.render import fill
 from gateway.agent.repair import RepairDialogue
 from gateway.agent.respond import inject_respond, is_respond, message_of
+from gateway.agent.shares import share_room
 from gateway.agent.turn_progress import StuckReason, is_looping, progress_of
 
 MAX_ANSWER_TOKENS: Final = LIMITS.native_lane_tokens
@@ -48,8 +49,9 @@ async def native_lane(lane: LaneInput) -> LaneStep:
     condensed = await condense(lane, lane.shown, limit)
     if condensed is not None:
         return condensed
-    fitted = fit_messages(lane.shown, limit)
-    if fitted.dropped or fitted.shortened:
+    shared = share_room(lane.shown, limit, lane.tools)
+    fitted = fit_messages(shared.messages, limit)
+    if fitted.dropped or fitted.shortened or shared.is_new:
         lane.listener.trimmed(fitted.dropped)
     system = {"role": "system", "content": "\n".join(lane.words["native"]["system"])}
     prompt: list[ChatMessage] = [system, *map(_as_chat, fitted.messages)]

@@ -25,6 +25,7 @@ from gateway.agent.lane import LaneInput, LaneStep
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import count_rounds
 from gateway.agent.ports import Chat, ChatFailure, ChatFailureKind, CutReason
+from gateway.agent.shares import may_be_cut
 from gateway.agent.tiers import lane_for
 from gateway.agent.turn import LoopTurn
 
@@ -78,7 +79,7 @@ def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any
         messages=turn.messages,
         shown=turn.shown,
         turn_id=turn.id,
-        tools=useful_tools(turn.snapshot["tools"], turn.messages),
+        tools=useful_tools(turn.snapshot["tools"], turn.messages, lambda content: may_be_cut(content, model["contextTokens"])),
         model=model,
         chat=chat,
         stop=turn.stop,

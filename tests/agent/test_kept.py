@@ -27,8 +27,13 @@ def messages_with(content: str) -> list[Message]:
 @pytest.mark.parametrize("case", VECTORS["pages"], ids=name_of)
 def test_the_line_at_the_end_is_no_line_of_the_result(case: dict[str, Any]) -> None:
     assert page_of(case["content"]) == KeptPage(case["text"], case["note"], case["next"])
-    is_read_on = READER in [tool["name"] for tool in useful_tools(TOOLS, messages_with(case["content"]))]
+    is_read_on = READER in [tool["name"] for tool in useful_tools(TOOLS, messages_with(case["content"]), lambda _: False)]
     assert is_read_on == bool(case["note"])
+
+
+def test_a_result_that_the_model_may_get_a_part_of_is_read_on_in_as_well() -> None:
+    assert useful_tools(TOOLS, messages_with("a"), lambda content: content == "a") == TOOLS
+    assert useful_tools(TOOLS, [UserMessage("t1", "a")], lambda _: True) == TOOLS[:1]
 
 
 @pytest.mark.parametrize("case", VECTORS["wishes"], ids=name_of)

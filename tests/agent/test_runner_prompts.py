@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Mapping
 from itertools import pairwise
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import pytest
 
 from gateway.agent.events import (
+    CallClosedEvent,
     ContextCondensedEvent,
     ContextFilledEvent,
     ContextTrimmedEvent,
     TurnOutcome,
 )
+from gateway.agent.kept import READER
 from gateway.agent.messages import AssistantMessage, Message, UserMessage
 from gateway.agent.ports import (
     ChatDelta,
@@ -21,8 +24,10 @@ from gateway.agent.ports import (
     TextDelta,
 )
 from gateway.agent.prompts import action_prefix
-from tests.agent.scripted import WORDS
+from tests.agent.scripted import WORDS, ScriptedChat, ScriptedGateway, Stage
 from tests.agent.scripted_turns import DONE, LIST, NATIVE, SMALL, TOOLS, notices, stage
+
+CALLED: Mapping[str, Any] = {"calls": [{"name": "list_directory", "arguments": ""}]}
 
 
 async def summing_up(request: ChatRequest) -> AsyncGenerator[ChatDelta]:
@@ -65,6 +70,25 @@ async def test_what_has_to_stay_and_does_not_fit_is_warned_of() -> None:
     scene = stage('{"answer":"Yes."}')
     assert await scene.runner().run("word " * 4000, SMALL) is TurnOutcome.ANSWERED
     assert any(isinstance(event, ContextFilledEvent) for event in scene.events)
+
+
+@pytest.mark.requirement("004-11", "what a model gets of a result is a share of its context, and the person has all of it")
+async def test_a_model_gets_a_share_of_a_result_and_the_means_to_read_on_while_the_person_has_all_of_it() -> None:
+    content = "".join(f"line {number} of it\n" for number in range(2_000))
+    reader = {**TOOLS[0], "name": READER, "description": "Read another page of a long result."}
+    scene = Stage(ScriptedGateway([*TOOLS, reader], ({**DONE, "content": content},)), ScriptedChat((CALLED, "Long.")), None)
+    assert await scene.runner().run("what is in notes?", NATIVE) is TurnOutcome.ANSWERED
+    first, second = scene.chat.requests
+    assert READER not in [each["function"]["name"] for each in first.tools]
+    assert READER in [each["function"]["name"] for each in second.tools]
+    shown = second.messages[-1]["content"]
+    assert len(shown) < len(content) // 2
+    assert re.search(
+        r'line [0-9]+ of it\n…\[first [0-9]+ of [0-9]+ bytes\. Next: read_result\{"after":[0-9]+,"result_id":"', shown
+    )
+    (closed,) = [each for each in scene.events if isinstance(each, CallClosedEvent)]
+    assert closed.result["content"] == content
+    assert scene.events.count(ContextTrimmedEvent(0)) == 1
 
 
 async def test_a_result_that_is_too_long_is_cut_for_the_model_and_the_person_told() -> None:

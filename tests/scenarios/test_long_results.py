@@ -160,6 +160,33 @@ async def test_nobody_else_reads_it_and_no_answer_says_that_it_is_there(scene: S
     await assert_not_found(await Turn.begin(scene.shell, branch["conversation"]["id"]), part.id)
 
 
+async def test_who_has_less_room_than_a_page_goes_on_in_it_after_so_many_bytes(scene: Scene) -> None:
+    turn = await scene.begin()
+    whole = await turn.invoke("recite", {"lines": 20})
+    assert not whole["truncated"]
+    text, start = whole["content"].encode(), len(whole["content"]) // 3
+    rest = await read_on(turn, result_id=whole["callId"], after=start)
+    assert rest["content"] == f"{text[start:].decode()}\n[page 1 of 1, the end]".replace("\n\n", "\n")
+    assert (rest["trust"], rest["labels"]) == (whole["trust"], whole["labels"])
+    long = parts_of(await turn.invoke("recite", {"lines": 300}))
+    page = (await read_on(turn, result_id=long.id, after=100))["content"]
+    assert page.startswith(long.page.encode()[100:].decode())
+    assert NEXT.search(page.rpartition("\n")[2]), page[-200:]
+    beyond = await read_on(turn, result_id=whole["callId"], after=len(text))
+    assert (beyond["outcome"], beyond["content"]) == ("executionError", f"that page has {len(text)} bytes")
+
+
+async def test_the_id_of_a_call_gives_its_result_to_nobody_else(scene: Scene) -> None:
+    turn = await scene.begin()
+    whole = await turn.invoke("recite", {"lines": 2})
+    await assert_not_found(await scene.begin(), whole["callId"])
+    somebody = await scene.another("Nell", "operator")
+    await assert_not_found(await Turn.begin(await somebody.agent()), whole["callId"])
+    await somebody.leave()
+    failed = await read_on(turn, result_id="nothing")
+    await assert_not_found(turn, failed["callId"])
+
+
 async def test_its_pages_raise_what_the_result_raised_also_for_a_session_that_had_not_seen_it(
     gateway: GatewayProcess, scene: Scene
 ) -> None:

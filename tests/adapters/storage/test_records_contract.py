@@ -199,6 +199,21 @@ async def test_a_text_that_was_too_long_is_kept_with_its_call_for_its_person_and
     assert await records.kept_result(*place, "res_1") is None
 
 
+async def test_a_result_that_was_handed_out_whole_is_read_on_in_by_the_id_of_its_call(kept: Kept, history: History) -> None:
+    records, request, refused = kept.records, history.request("call-1"), history.request("call-2", DELETE)
+    result = replace(history.result("call-1"), labels=("label:high",), trust=Trust.TRUSTED)
+    await kept.ledger.append(history.intend(request), history.close(request, result), history.refuse(refused))
+    place = (OPERATOR.id, history.conversation_id)
+    text = KeptText("call-1", result.content.encode(), len(result.content.encode()), ())
+    assert await records.kept_result(*place, "call-1") == KeptResult(text, Trust.TRUSTED, ("label:high",))
+    # What the gateway says of a call that gave nothing is no result of a tool.
+    assert await records.kept_result(*place, "call-2") is None
+    assert await records.kept_result("prn_other", history.conversation_id, "call-1") is None
+    assert await records.kept_result(OPERATOR.id, "cnv_other", "call-1") is None
+    await kept.ledger.append(steps.ConversationDeleted(history.tick(), history.conversation_id, OPERATOR.id))
+    assert await records.kept_result(*place, "call-1") is None
+
+
 async def test_calls_are_listed_in_the_order_of_the_record_and_counted(kept: Kept, history: History) -> None:
     first, second, third = (history.request(f"call-{name}") for name in "cba")
     await kept.ledger.append(history.intend(second))

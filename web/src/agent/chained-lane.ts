@@ -17,6 +17,7 @@ import { readingOfFound } from "./reading.ts";
 import { MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { pastOf } from "./routing.ts";
+import { shareRoom } from "./shares.ts";
 import { isLooping, isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
 
 const PROMPT_MARGIN = limits.jsonLaneMargin;
@@ -71,8 +72,10 @@ async function ask(
   const limit = Math.max(room, PROMPT_MARGIN);
   const condensed = await condense(input, [...past, ...present.slice(0, 1)], limit - tokensOf(bare.slice(1)));
   if (condensed !== null) return condensed;
-  const { messages: fitted, dropped, shortened } = fitMessages([...past, ...present], limit);
-  if (dropped > 0 || shortened) listener.trimmed(dropped);
+  // It writes no id that stands in no result, so it is not told how to read on.
+  const shared = shareRoom([...past, ...present], limit, []);
+  const { messages: fitted, dropped, shortened } = fitMessages(shared.messages, limit);
+  if (dropped > 0 || shortened || shared.isNew) listener.trimmed(dropped);
   const spoken = fitted.filter((each) => each.turnId === turnId || each.role !== "tool");
   const own = copyableStrings(messages, message);
   // Only the schema changes from step to step: the beginning of the prompt stays the same, and with it the server's cache.

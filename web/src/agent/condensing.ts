@@ -2,6 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import { accept, compacted, planCompaction, summaryPrompt, widen } from "./compaction.ts";
 import { collect, type LaneInput, type LaneStep } from "./lane.ts";
 import type { Message } from "./messages.ts";
+import { shareRoom } from "./shares.ts";
 
 /** As many as the longest summary takes. */
 const MAX_SUMMARY_TOKENS = limits.summaryTokens;
@@ -14,7 +15,7 @@ const PROMPT_MARGIN = limits.summaryMargin;
  */
 export async function condense(input: LaneInput, view: readonly Message[], limit: number): Promise<LaneStep | null> {
   const { chat, listener, model, signal } = input;
-  const plan = planCompaction(view, limit);
+  const plan = planCompaction(shareRoom(view, limit, input.tools).messages, limit);
   if (plan?.kind === "full") listener.filled(plan.used, plan.limit);
   if (plan?.kind !== "compaction" || !input.maySummarise) return null;
   const room = model.contextTokens - MAX_SUMMARY_TOKENS - PROMPT_MARGIN;

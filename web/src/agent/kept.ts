@@ -31,13 +31,17 @@ export function pageOf(content: string): KeptPage {
     : { text: content.slice(0, end), note: found[0], next: found[1] ?? "" };
 }
 
-/** The tools without the one that reads on, where nothing is to be read on: each tool makes every prompt longer. */
+/**
+ * The tools without the one that reads on, where nothing is to be read on: each tool makes every prompt longer. `isLong` says of
+ * which results the model may be shown a part only.
+ */
 export function usefulTools<T extends { readonly name: string }>(
   tools: readonly T[],
   messages: readonly Message[],
+  isLong: (content: string) => boolean,
 ): readonly T[] {
-  const isReadOn = messages.some((each) => each.role === "tool" && pageOf(each.result.content).note !== "");
-  return isReadOn ? tools : withoutReader(tools);
+  const goesOn = (content: string) => pageOf(content).note !== "" || isLong(content);
+  return messages.some((each) => each.role === "tool" && goesOn(each.result.content)) ? tools : withoutReader(tools);
 }
 
 /** The tools but the one that reads on. A small model cannot write down an id; for it the loop reads on. */

@@ -21,6 +21,7 @@ import { frameResult, neutralise } from "./provenance.ts";
 import { fill } from "./render.ts";
 import { RepairDialogue } from "./repair.ts";
 import { injectRespond, isRespond, messageOf } from "./respond.ts";
+import { shareRoom } from "./shares.ts";
 import { isLooping, progressOf } from "./turn-progress.ts";
 
 const { system } = words.native;
@@ -47,8 +48,9 @@ export const nativeLane: Lane = async (input) => {
   const limit = Math.max(room, PROMPT_MARGIN);
   const condensed = await condense(input, input.shown, limit);
   if (condensed !== null) return condensed;
-  const { messages, dropped, shortened } = fitMessages(input.shown, limit);
-  if (dropped > 0 || shortened) input.listener.trimmed(dropped);
+  const shared = shareRoom(input.shown, limit, input.tools);
+  const { messages, dropped, shortened } = fitMessages(shared.messages, limit);
+  if (dropped > 0 || shortened || shared.isNew) input.listener.trimmed(dropped);
   const prompt: ChatMessage[] = [{ role: "system", content: SYSTEM }, ...messages.map(asChat)];
   const dialogue = new RepairDialogue();
   while (true) {

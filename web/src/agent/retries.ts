@@ -9,6 +9,7 @@ import { ShownBeginning } from "./holding.ts";
 import { usefulTools } from "./kept.ts";
 import type { LaneListener, LaneStep } from "./lane.ts";
 import { countRounds } from "./messages.ts";
+import { mayBeCut } from "./shares.ts";
 import { laneFor } from "./tiers.ts";
 import type { LoopTurn } from "./turn.ts";
 
@@ -35,7 +36,7 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
         shown: turn.shown,
         maySummarise: turn.maySummarise,
         turnId: turn.id,
-        tools: usefulTools(turn.snapshot.tools, turn.messages),
+        tools: usefulTools(turn.snapshot.tools, turn.messages, (content) => mayBeCut(content, model.contextTokens)),
         model,
         actions: turn.actions,
         mayCall: countRounds(turn.messages, turn.id) < MAX_ROUNDS,

@@ -1,4 +1,4 @@
-"""Whole texts of results that were too long to be handed out.
+"""Whole texts of results that were too long to be handed out, and texts that were handed out whole and are read on in.
 
 A text belongs to its call: it is read only together with the sealed record of that call's result, which has its id and digest,
 its trust and its labels. Where that record was erased, the text is gone for every reader too.
@@ -15,6 +15,7 @@ from gateway.adapters.storage.statements import Change, Statement, given, insert
 from gateway.adapters.storage.stored import texts
 from gateway.core.model import ToolRequest
 from gateway.core.results import KeptText, restore_result
+from gateway.core.vocabulary import Outcome
 from gateway.runtime.ports import KeptResult
 
 KEEP_TEXT = insertion(t.kept_results)
@@ -35,6 +36,13 @@ def keep_text(request: ToolRequest, kept: KeptText) -> Change:
     return Change(KEEP_TEXT, values)
 
 
+_of_this_person = (
+    t.calls.c.principal_id == given("principal_id"),
+    t.calls.c.conversation_id == given("conversation_id"),
+    t.conversations.c.deleted_at.is_(None),
+)
+"""In this conversation, which was not deleted."""
+
 _kept = (
     select(t.kept_results, *(column.label(f"closing_{column.name}") for column in sealed_columns(t.leaves)))
     .join(
@@ -43,13 +51,33 @@ _kept = (
     )
     .join(t.conversations, t.conversations.c.id == t.calls.c.conversation_id)
     .join(t.leaves, t.leaves.c.position == t.calls.c.closing_leaf)
-    .where(
-        t.kept_results.c.id == given("id"),
-        t.calls.c.principal_id == given("principal_id"),
-        t.calls.c.conversation_id == given("conversation_id"),
-        t.conversations.c.deleted_at.is_(None),
-    )
+    .where(t.kept_results.c.id == given("id"), *_of_this_person)
 )
+
+_closed_call = (
+    select(
+        t.calls.c.conversation_id,
+        t.calls.c.call_id,
+        *(column.label(f"closing_{column.name}") for column in sealed_columns(t.leaves)),
+    )
+    .join(t.conversations, t.conversations.c.id == t.calls.c.conversation_id)
+    .join(t.leaves, t.leaves.c.position == t.calls.c.closing_leaf)
+    .where(t.calls.c.call_id == given("id"), *_of_this_person)
+)
+
+
+@stored("result", "conversation_id", "call_id")
+def _read_closed(row: ARow) -> KeptResult | None:
+    """The result of a call as it was handed out: one page, for there was no need of a second."""
+    closing = read_payload(row.closing_body, row.closing_salt, row.closing_payload)
+    if closing is None:
+        return None
+    result = restore_result(closing["result"])
+    if result.outcome is not Outcome.OK:
+        return None
+    text = result.content.encode()
+    # What was taken out of it is not on record, so it is looked through again before anybody reads on.
+    return KeptResult(KeptText(row.call_id, text, max(len(text), 1), ()), result.trust, result.labels)
 
 
 @stored("result", "conversation_id", "call_id")
@@ -66,8 +94,9 @@ def _read_kept(row: ARow) -> KeptResult | None:
 
 
 class KeptReader(Reader):
-    """Kept texts of one person in one conversation."""
+    """Kept texts of one person in one conversation. An id is that of a kept text, or else of a call."""
 
     async def kept_result(self, principal_id: str, conversation_id: str, result_id: str) -> KeptResult | None:
         owner = {"of_principal_id": principal_id, "of_conversation_id": conversation_id}
-        return self._find(_kept, _read_kept, of_id=result_id, **owner)
+        kept = self._find(_kept, _read_kept, of_id=result_id, **owner)
+        return kept if kept is not None else self._find(_closed_call, _read_closed, of_id=result_id, **owner)

@@ -35,6 +35,7 @@ RESULT_CAP: Final = 1024 * 1024
 
 MAX_ID: Final = 64
 MAX_PAGE: Final = 1_000_000
+MAX_AFTER: Final = 8 * 1024 * 1024
 MAX_WORDS: Final = 100
 """Characters to search for; they stand in the last line of each page too."""
 
@@ -53,21 +54,22 @@ def kept_tools(read_kept: KeptTextReader) -> list[AnyTool]:
         interface="results",
     )
     async def read_result(
-        result_id: Annotated[str, Field(description="Id that the end of a long result names, res_…", max_length=MAX_ID)],
+        result_id: Annotated[str, Field(description="Id that the end of a long result names", max_length=MAX_ID)],
         context: ToolContext,
         page: Annotated[int, Field(description="Which page", ge=1, le=MAX_PAGE)] = 1,
         search: Annotated[str, Field(description="Give only the lines that hold these words", max_length=MAX_WORDS)] = "",
+        after: Annotated[int, Field(description="Leave out so many bytes of the page", ge=0, le=MAX_AFTER)] = 0,
     ) -> ToolOutput:
         """Read another page of a long result, or search in it."""
         found = await read_kept(context.principal.id, context.conversation_id, result_id)
         if found is None:
             raise ToolFailed("there is no long result of that id in this conversation")
-        return await readers.submit(lambda: _read(found, result_id, page, search, context))
+        return await readers.submit(lambda: _read(found, result_id, page, search, after, context))
 
     return [read_result]
 
 
-def _read(found: KeptResult, result_id: str, page: int, search: str, context: ToolContext) -> ToolOutput:
+def _read(found: KeptResult, result_id: str, page: int, search: str, after: int, context: ToolContext) -> ToolOutput:
     raw, missing = found.kept.text, context.redact.difference(found.kept.redacted)
     if missing:
         # The policy asks for more now. Before the text is taken apart: no pattern knows half of a credential.
@@ -85,10 +87,20 @@ def _read(found: KeptResult, result_id: str, page: int, search: str, context: To
     text, pages = read_page(raw, max(min(found.kept.page_bytes, allowed), SMALLEST_PAGE), page)
     if page > pages:
         raise ToolFailed(f"it has {pages} {'page' if pages == 1 else 'pages'}")
+    text = _leave_out(text, after)
     if page == pages and not complete:
         text = with_note(text, f"…[only the first {MOST_FOUND} places]")
     record: dict[str, Json] = {"id": result_id, "page": page, "pages": pages, "complete": complete}
     return _output(found, with_note(text, next_page_note(page, pages, arguments)), record)
+
+
+def _leave_out(page: str, after: int) -> str:
+    """A page without its first bytes: a reader that had less room than it is long goes on where it stopped."""
+    raw = page.encode()
+    if after and after >= len(raw):
+        raise ToolFailed(f"that page has {len(raw)} bytes")
+    # Between two characters, also where somebody counted wrongly: a piece of one is no text.
+    return raw[after:].decode(errors="ignore")
 
 
 def _output(found: KeptResult, text: str, record: dict[str, Json]) -> ToolOutput:

@@ -128,15 +128,16 @@ describe("near the limit", () => {
       [
         [{ kind: "call", index: 0, name: "read_file", arguments: '{"path":"a"}' }],
         [{ kind: "call", index: 0, name: "read_file", arguments: '{"path":"b"}' }],
+        [{ kind: "call", index: 0, name: "read_file", arguments: '{"path":"c"}' }],
         "It read two files.",
         "Done.",
       ],
       narrow,
-      [ok("first ".repeat(500)), ok("second ".repeat(200))],
+      [ok("first ".repeat(500)), ok("second ".repeat(500)), ok("third ".repeat(100))],
     );
     const shown = JSON.stringify(requests.at(-1)?.messages);
     expect(shown).toContain("read a");
-    expect(shown).toContain("second second");
+    expect(shown).toContain("third third");
     expect(shown).not.toContain("first first");
     expect(shown).toContain("It read two files.");
   });

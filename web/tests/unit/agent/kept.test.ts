@@ -27,8 +27,13 @@ function messagesWith(content: string): Message[] {
 describe("the line at the end is no line of the result", () => {
   test.each(vectors.pages)("$name", ({ content, text, note, next }) => {
     expect(pageOf(content)).toEqual({ text, note, next });
-    expect(usefulTools(TOOLS, messagesWith(content)).length).toBe(note === "" ? 1 : 2);
+    expect(usefulTools(TOOLS, messagesWith(content), () => false).length).toBe(note === "" ? 1 : 2);
   });
+});
+
+test("a result that the model may get a part of is read on in as well", () => {
+  expect(usefulTools(TOOLS, messagesWith("a"), (content) => content === "a")).toEqual(TOOLS);
+  expect(usefulTools(TOOLS, [], () => true)).toEqual(TOOLS.slice(0, 1));
 });
 
 describe("a wish for more is known by its words", () => {

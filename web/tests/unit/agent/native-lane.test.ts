@@ -50,6 +50,24 @@ describe("what the model is told", () => {
     expect(requests[0]?.tools?.[0]?.function.parameters).toBe(tools[0]?.paramSchema);
   });
 
+  test("a long result takes a share of the context and names the call that reads on, where that can be called", async () => {
+    const call = proposed("call_1", "list_directory");
+    const content = "a line of it\n".repeat(10_000);
+    const history: Message[] = [
+      asked,
+      { role: "assistant", turnId: "trn_1", content: "", toolCalls: [call] },
+      { role: "tool", turnId: "trn_1", call, result: ok(content) },
+    ];
+    const reader = descriptor("read_result");
+    const { requests, listener } = await step(history, ["It is long."], { tools: [...tools, reader] });
+    const shown = requests[0]?.messages.at(-1)?.content ?? "";
+    expect(shown).toMatch(
+      /a line of it\n…\[first \d+ of 130000 bytes\. Next: read_result\{"after":\d+,"result_id":"call_1"\}\]/,
+    );
+    expect(shown.length).toBeLessThan(largeModel.contextTokens * 2);
+    expect(listener.trims).toEqual([0]);
+  });
+
   test("a result comes back under its call's id, framed, as role tool", async () => {
     requirement("002-35", "a result has the role tool and stands in a frame with its trust");
     const call = proposed("call_1", "list_directory");
