@@ -10,6 +10,8 @@ from gateway.agent.copy import Copy
 from gateway.agent.events import (
     AgentEvent,
     AssistantSaidEvent,
+    CallClosedEvent,
+    CallProposedEvent,
     ModelAskedEvent,
     NoticeRaisedEvent,
     NoticeTone,
@@ -76,3 +78,40 @@ CASES: dict[str, tuple[list[AgentEvent], str]] = {
 @pytest.mark.parametrize(("events", "written"), CASES.values(), ids=list(CASES))
 def test_an_answer_stands_once_on_the_terminal(events: list[AgentEvent], written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(*events, monkeypatch=monkeypatch) == written
+
+
+CALL = {"id": "call_1", "name": "long__job", "arguments": {"steps": 3}}
+
+
+def display_on(paper: Paper) -> TurnDisplay:
+    return TurnDisplay(Screen(paper, paper), Copy(read_loop_file("copy")), RecentResults(), is_conversation=True)
+
+
+def test_a_running_call_says_how_far_it_is_in_one_row_that_is_written_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    paper = Paper()
+    display = display_on(paper)
+    display.hear(CallProposedEvent(CALL, None))
+    for message, fraction in (("step one", 0.331), ("", 0.666), ("step\x1b[2J two", None)):
+        display.progressed("call_1", message, fraction)
+    display.progressed("call_2", "of a call that is over", 0.5)
+    rows = paper.getvalue().split("\r\x1b[2K")[1:]
+    assert rows == [
+        "long__job 33 %; Ctrl-C stops. step one",
+        "long__job 66 %; Ctrl-C stops. step one",
+        "long__job runs; Ctrl-C stops. step\\u001b[2J two",
+    ]
+
+
+def test_what_a_call_had_said_is_shown_where_it_ends_without_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    for outcome, is_shown in (("cancelled", True), ("timedOut", True), ("ok", False)):
+        paper = Paper()
+        display = display_on(paper)
+        display.hear(CallProposedEvent(CALL, None))
+        for step in range(12):
+            display.progressed("call_1", f"step {step}", None)
+        result = {"outcome": outcome, "content": "", "trust": "untrusted", "truncated": False}
+        display.hear(CallClosedEvent("call_1", result))
+        assert ("│ step 4\n" in paper.getvalue()) is is_shown
+        assert "step 3\n" not in paper.getvalue()

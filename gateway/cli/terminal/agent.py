@@ -156,7 +156,7 @@ async def open_agent(
         today=lambda: dt.datetime.fromtimestamp(clock.now() / 1000).astimezone().date(),
     )
     runner = TurnRunner(dependencies, conversation_id, limits, messages)
-    notices = NotificationReader(presence.connection, questions, runner, terminal.screen)
+    notices = NotificationReader(presence.connection, questions, runner, terminal.screen, display.progressed)
     notices.start()
     commands = ConversationCommands(link, conversation_id, runner, model, terminal.screen, results, is_named=resumed is not None)
     said = [message.content for message in messages if isinstance(message, UserMessage)]

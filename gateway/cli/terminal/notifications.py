@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from gateway.agent.runner import TurnRunner
@@ -26,11 +27,19 @@ _ENDED: Final = "The session has ended; start the agent again."
 class NotificationReader:
     """Reads the connection's outbox, as a socket's writer does."""
 
-    def __init__(self, connection: Connection, questions: ApprovalPrompts, runner: TurnRunner, screen: Screen) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        questions: ApprovalPrompts,
+        runner: TurnRunner,
+        screen: Screen,
+        on_progress: Callable[[str, str, float | None], None],
+    ) -> None:
         self._outbox = connection.outbox
         self._questions = questions
         self._runner = runner
         self._screen = screen
+        self._on_progress = on_progress
         self._reading: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -57,8 +66,8 @@ class NotificationReader:
                 self._questions.requested(approval.id)
             case ApprovalResolvedNotice(approval_id, _, status, _):
                 self._questions.resolved(approval_id, status)
-            case ToolProgressNotice(_, message, _):
-                self._screen.progress(message)
+            case ToolProgressNotice(call_id, message, fraction):
+                self._on_progress(call_id, message, fraction)
             case SnapshotRevokedNotice(snapshot_id, _):
                 self._runner.revoked(snapshot_id)
             case SessionEndedNotice():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gateway.agent.copy import Copy
@@ -33,6 +35,9 @@ from gateway.core.effects import show
 NAME: Final = "agent> "
 CORRECTED: Final = "Not all of that is so. This is the answer:"
 
+_SAID_SHOWN: Final = 8
+"""Lines of progress of a call that ended without a result."""
+
 _HEAD_SHOWN: Final = 4
 _TAIL_SHOWN: Final = 8
 """Rows of a result: what a program says last is mostly what it found. The model has more, the transcript all that left the
@@ -51,6 +56,8 @@ class TurnDisplay:
         self._name = NAME if is_conversation else ""
         self._shown = ""
         self._calls: dict[str, Call] = {}
+        self._said: dict[str, deque[str]] = {}
+        """The last lines that each running call has said."""
         self._are_parallel = False
 
     def hear(self, event: AgentEvent) -> None:
@@ -70,7 +77,7 @@ class TurnDisplay:
             case CallProposedEvent(call):
                 self._propose(call)
             case CallClosedEvent(call_id, result):
-                self._show_result(self._calls.pop(call_id, None), result)
+                self._show_result(self._calls.pop(call_id, None), result, self._said.pop(call_id, ()))
             case ContextCondensedEvent():
                 self._screen.say(f"! {self._copy.say('summarised')}", tone=Tone.CAREFUL)
             case ContextFilledEvent():
@@ -84,6 +91,18 @@ class TurnDisplay:
                 self._screen.settle()
             case _:
                 pass
+
+    def progressed(self, call_id: str, message: str, fraction: float | None) -> None:
+        """A running call says how far it is. What it said last is shown again if it ends without a result."""
+        call = self._calls.get(call_id)
+        if call is None:
+            return
+        said = self._said.setdefault(call_id, deque(maxlen=_SAID_SHOWN))
+        if message.strip() and message not in list(said)[-1:]:
+            said.append(message)
+        share = "" if fraction is None else f" {math.floor(fraction * 100)} %"
+        last = f" {said[-1]}" if said else ""
+        self._screen.progress(f"{call['name']}{share or ' runs'}; Ctrl-C stops.{last}")
 
     def wrote(self, prompt: Sequence[ChatMessage], text: str, tokens: TokenIds | None) -> None:
         """Nothing that a person should read."""
@@ -114,13 +133,15 @@ class TurnDisplay:
         self._calls[call["id"]] = call
         self._screen.say(f"· {_signature(call)}", tone=Tone.CODE)
 
-    def _show_result(self, call: Call | None, result: Result) -> None:
+    def _show_result(self, call: Call | None, result: Result, said: Iterable[str]) -> None:
         name = "the call" if call is None else call["name"]
         if self._are_parallel and call is not None:
             # Of several that were asked for together, each result says whose it is.
             self._screen.say(f"· {_signature(call)}:", tone=Tone.CODE)
         if result["outcome"] != "ok":
             self._screen.say(f"· {self._copy.explain_outcome(name, result)}", tone=Tone.CAREFUL)
+            for line in said:
+                self._screen.row(line)
             return
         run = run_of(result)
         streams = (run["stdout"], run.get("stderr", "")) if run else (result["content"],)

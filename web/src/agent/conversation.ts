@@ -6,6 +6,15 @@ import { CANCELLED, type Observation, recall, UNHEARD } from "./messages.ts";
 /** Where a call stands on the screen. */
 export type CallPhase = "proposed" | "waiting" | "running" | "closed";
 
+/** How far a call says that it is, and the last of what it has said so far: all that there is of it if it is cancelled. */
+export interface CallProgress {
+  readonly lines: readonly string[];
+  readonly fraction?: number;
+}
+
+/** Lines of a running call that are kept. */
+const LINES_KEPT = 100;
+
 /** A call as it is shown. Everything is keyed by its id: two calls of one tool are two cards. */
 export interface CallCard {
   readonly call: ToolCall;
@@ -14,7 +23,7 @@ export interface CallCard {
   readonly phase: CallPhase;
   readonly approvalId?: string;
   readonly approval?: Approval;
-  readonly progress?: { readonly message: string; readonly fraction?: number };
+  readonly progress?: CallProgress;
   readonly result?: Observation;
 }
 
@@ -163,9 +172,9 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
         activity: { kind: "calling", callId: event.callId },
       };
     case "call:progressed": {
-      const { message, fraction } = event;
-      const progress = { message, ...(fraction !== undefined && { fraction }) };
-      return change(state, event.callId, (card) => (card.phase === "closed" ? {} : { phase: "running", progress }));
+      return change(state, event.callId, (card) =>
+        card.phase === "closed" ? {} : { phase: "running", progress: progressed(card.progress, event) },
+      );
     }
     case "call:closed":
       return change(state, event.callId, { phase: "closed", result: event.result });
@@ -191,6 +200,19 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
     case "notice:raised":
       return addNotice(state, event.tone, event.text);
   }
+}
+
+/** A line that says the same as the one before only moves the fraction, and one without a word says nothing. */
+function progressed(
+  before: CallProgress | undefined,
+  { message, fraction }: { readonly message: string; readonly fraction?: number },
+): CallProgress {
+  const lines = before?.lines ?? [];
+  const isNew = message.trim() !== "" && message !== lines.at(-1);
+  return {
+    lines: isNew ? [...lines, message].slice(-LINES_KEPT) : lines,
+    ...(fraction !== undefined && { fraction }),
+  };
 }
 
 /** The calls that wait for a person, oldest first. */

@@ -42,7 +42,12 @@ export function ConversationView({ workspace, state, session }: ConversationView
         {isEmpty ? (
           <Welcome name={session.session.principalName} onChoose={(text) => void workspace.submit(text)} />
         ) : (
-          <Log key={state.currentId} view={state.log} label={state.title || "Conversation"} />
+          <Log
+            key={state.currentId}
+            view={state.log}
+            label={state.title || "Conversation"}
+            onCancelCall={(callId) => void workspace.cancelCall(callId)}
+          />
         )}
         <ApprovalDock workspace={workspace} cards={waitingCalls(state.log)} />
         <Composer workspace={workspace} state={state} />

@@ -78,6 +78,23 @@ describe("a turn on the screen", () => {
     expect(waitingCalls(state).map((card) => card.call.id)).toEqual(["call_1"]);
   });
 
+  test("keeps what a running call said, the newest last, and how far it is", () => {
+    const said = (message: string, fraction?: number) =>
+      ({ type: "call:progressed", callId: "call_1", message, ...(fraction !== undefined && { fraction }) }) as const;
+    const running = play(
+      begun,
+      { type: "call:proposed", call: one },
+      said("reading a", 0.1),
+      said("reading a", 0.2),
+      said(" ", 0.3),
+    );
+    expect(running.calls.call_1).toMatchObject({ phase: "running", progress: { lines: ["reading a"], fraction: 0.3 } });
+    const longer = Array.from({ length: 120 }, (_, at) => said(`line ${at}`)).reduce<Conversation>(advance, running);
+    expect(longer.calls.call_1?.progress?.lines).toHaveLength(100);
+    expect(longer.calls.call_1?.progress?.lines.at(-1)).toBe("line 119");
+    expect(longer.calls.call_1?.progress?.fraction).toBeUndefined();
+  });
+
   test("an approved call runs, and a late word about a closed call changes nothing", () => {
     const approved = play(
       begun,

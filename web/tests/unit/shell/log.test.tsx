@@ -26,10 +26,22 @@ function after(...events: AgentEvent[]): Conversation {
 }
 
 test("the steps of a message are listed, and which of them is under way", () => {
-  const { rerender } = render(<Log view={after(split, { type: "action:begun", index: 0 })} label="A conversation" />);
+  const { rerender } = render(
+    <Log
+      view={after(split, { type: "action:begun", index: 0 })}
+      label="A conversation"
+      onCancelCall={() => undefined}
+    />,
+  );
   const steps = () => within(screen.getByRole("list", { name: "Steps of this message" })).getAllByRole("listitem");
   expect(steps().map((step) => step.getAttribute("aria-current"))).toEqual(["step", null]);
-  rerender(<Log view={after(split, { type: "action:begun", index: 1 })} label="A conversation" />);
+  rerender(
+    <Log
+      view={after(split, { type: "action:begun", index: 1 })}
+      label="A conversation"
+      onCancelCall={() => undefined}
+    />,
+  );
   expect(steps().map((step) => step.getAttribute("aria-current"))).toEqual([null, "step"]);
   expect(steps()[0]?.textContent).toContain("(done)");
 });
@@ -43,19 +55,25 @@ test("a step that came to nothing is not called done", () => {
     { type: "assistant:said", content: "You said no.", stopped: false },
     { type: "action:begun", index: 1 },
   );
-  render(<Log view={view} label="A conversation" />);
+  render(<Log view={view} label="A conversation" onCancelCall={() => undefined} />);
   const list = screen.getByRole("list", { name: "Steps of this message" });
   expect(within(list).getAllByRole("listitem")[0]?.textContent).toContain("(not done)");
 });
 
 test("a model that says only that more follows has its steps counted", () => {
-  render(<Log view={after({ type: "action:begun", index: 1 })} label="A conversation" />);
+  render(
+    <Log view={after({ type: "action:begun", index: 1 })} label="A conversation" onCancelCall={() => undefined} />,
+  );
   expect(screen.getByText("Step 2")).toBeDefined();
 });
 
 test("the steps go when the turn is over", () => {
   render(
-    <Log view={after(split, { type: "turn:ended", ending: "answered", label: "words" })} label="A conversation" />,
+    <Log
+      view={after(split, { type: "turn:ended", ending: "answered", label: "words" })}
+      label="A conversation"
+      onCancelCall={() => undefined}
+    />,
   );
   expect(screen.queryByRole("list", { name: "Steps of this message" })).toBeNull();
 });

@@ -11,7 +11,7 @@ const GIVEN = { tool: "run_test", stdout: "1 failed\n2 passed\n", stderr: "", ex
 function show(content: string): void {
   const result = { outcome: "ok", content, trust: "untrusted", truncated: false } as const;
   const call = { id: "call_1", name: "run_test", arguments: {} };
-  render(<ToolCallView card={{ call, turnId: "trn_1", phase: "closed", result }} />);
+  render(<ToolCallView card={{ call, turnId: "trn_1", phase: "closed", result }} onCancel={() => undefined} />);
 }
 
 test("a program's lines are lines, and how it ended stands beside the result without opening it", () => {

@@ -12,13 +12,14 @@ export interface LogProps {
   readonly view: Conversation;
   /** What the whole is called: the conversation's title. */
   readonly label: string;
+  readonly onCancelCall: (callId: string) => void;
 }
 
 /** A reader nearer to the end than this, in pixels, sees what is new without scrolling. */
 const FOLLOW_DISTANCE = 80;
 
 /** The conversation, oldest on top. It follows what is new as long as the reader is at its end, and never otherwise. */
-export function Log({ view, label }: LogProps) {
+export function Log({ view, label, onCancelCall }: LogProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const follow = useCallback(() => {
@@ -52,7 +53,7 @@ export function Log({ view, label }: LogProps) {
       <div className={styles.column}>
         {view.entries.map((entry) => (
           <ErrorBoundary key={entry.key} what="This entry">
-            <EntryView entry={entry} view={view} />
+            <EntryView entry={entry} view={view} onCancelCall={onCancelCall} />
           </ErrorBoundary>
         ))}
         <LogEnd view={view} />
@@ -66,7 +67,13 @@ function isTypedIn(log: HTMLElement): boolean {
   return document.activeElement instanceof HTMLInputElement && log.contains(document.activeElement);
 }
 
-function EntryView({ entry, view }: { readonly entry: Entry; readonly view: Conversation }) {
+interface EntryProps {
+  readonly entry: Entry;
+  readonly view: Conversation;
+  readonly onCancelCall: (callId: string) => void;
+}
+
+function EntryView({ entry, view, onCancelCall }: EntryProps) {
   switch (entry.kind) {
     case "user":
       return (
@@ -83,7 +90,7 @@ function EntryView({ entry, view }: { readonly entry: Entry; readonly view: Conv
       );
     case "call": {
       const card = view.calls[entry.callId];
-      return card === undefined ? null : <ToolCallView card={card} />;
+      return card === undefined ? null : <ToolCallView card={card} onCancel={onCancelCall} />;
     }
     case "panel":
       return <PanelView panel={entry.panel} />;

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
-import type { CallCard } from "../../../agent/conversation.ts";
+import type { CallCard, CallProgress } from "../../../agent/conversation.ts";
 import type { Observation } from "../../../agent/messages.ts";
+import { Button } from "../../../ui/Button.tsx";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
@@ -12,8 +13,14 @@ import { Markdown } from "./Markdown.tsx";
 import { type ProgramOutput, readProgramOutput } from "./program-output.ts";
 import styles from "./ToolCallView.module.css";
 
+export interface ToolCallProps {
+  readonly card: CallCard;
+  /** Cancels this call alone; the turn goes on with that. */
+  readonly onCancel: (callId: string) => void;
+}
+
 /** One tool call, keyed by its id: tool, arguments, state and result. */
-export function ToolCallView({ card }: { readonly card: CallCard }) {
+export function ToolCallView({ card, onCancel }: ToolCallProps) {
   const { call, tool, progress, result } = card;
   const { label, tone } = stateOf(card);
   const explanation = explainFailedCall(card);
@@ -24,16 +31,26 @@ export function ToolCallView({ card }: { readonly card: CallCard }) {
           <code>{call.name}</code>
           {tool?.title !== undefined && <span className={styles.title}>{tool.title}</span>}
         </span>
-        <Tag tone={tone}>
-          {label === "Running" && <Spinner />} {label}
-        </Tag>
+        <span className={styles.state}>
+          <Tag tone={tone}>
+            {label === "Running" && <Spinner />} {label}
+          </Tag>
+          {label === "Running" && (
+            <span className={styles.cancel}>
+              <Button size="small" variant="quiet" aria-label={`Cancel call of ${call.name}`} onClick={() => onCancel(call.id)}>
+                Cancel call
+              </Button>
+            </span>
+          )}
+        </span>
       </header>
       <ArgumentSummary card={card} />
-      {result === undefined && progress !== undefined && (
-        <p className={styles.progress}>
-          {progress.fraction !== undefined && <progress max={1} value={progress.fraction} aria-label="Progress" />}
-          <ExternalText text={progress.message} />
-        </p>
+      {result === undefined && progress !== undefined && <Underway progress={progress} />}
+      {result !== undefined && result.outcome !== "ok" && progress !== undefined && progress.lines.length > 0 && (
+        <details className={styles.fold} open>
+          <summary>What it said before it ended</summary>
+          <Output text={progress.lines.join("\n")} />
+        </details>
       )}
       {explanation !== null && <Markdown text={explanation} />}
       <details className={styles.fold}>
@@ -42,6 +59,32 @@ export function ToolCallView({ card }: { readonly card: CallCard }) {
       </details>
       {result !== undefined && result.content !== "" && <ResultView tool={call.name} result={result} />}
     </article>
+  );
+}
+
+/** How far a call is, and what it has said so far. */
+function Underway({ progress: { fraction, lines } }: { readonly progress: CallProgress }) {
+  const earlier = lines.slice(0, -1);
+  return (
+    <>
+      {earlier.length > 0 && (
+        <details className={styles.fold}>
+          <summary>Output so far</summary>
+          <Output text={earlier.join("\n")} />
+        </details>
+      )}
+      <div className={styles.progress}>
+        {fraction !== undefined && (
+          <>
+            <progress max={1} value={fraction} aria-label="Progress" />
+            <span>{Math.floor(fraction * 100)} %</span>
+          </>
+        )}
+        <span className={styles.line} dir="auto">
+          <ExternalText text={lines.at(-1) ?? ""} />
+        </span>
+      </div>
+    </>
   );
 }
 

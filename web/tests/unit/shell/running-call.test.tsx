@@ -1,0 +1,51 @@
+// @vitest-environment jsdom
+import { cleanup, render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, expect, test } from "vitest";
+import type { CallCard } from "../../../src/agent/conversation.ts";
+import { ToolCallView } from "../../../src/features/shell/log/ToolCallView.tsx";
+
+afterEach(cleanup);
+
+const running: CallCard = {
+  call: { id: "call_1", name: "long__job", arguments: { steps: 3 } },
+  turnId: "trn_1",
+  phase: "running",
+  progress: { lines: ["step one", "step\u202e two"], fraction: 0.666 },
+};
+
+function show(card: CallCard): string[] {
+  const cancelled: string[] = [];
+  render(<ToolCallView card={card} onCancel={(id) => cancelled.push(id)} />);
+  return cancelled;
+}
+
+test("a call that runs shows how far it is and what it has said so far, with nothing hidden in it", () => {
+  show(running);
+  const card = screen.getByRole("article", { name: "long__job: Running" });
+  expect(within(card).getByRole("progressbar", { name: "Progress" }).getAttribute("value")).toBe("0.666");
+  expect(card.textContent).toContain("66 %");
+  expect(card.textContent).toContain("stepU+202E two");
+  expect(within(card).getByText("Output so far").closest("details")?.textContent).toContain("step one");
+});
+
+test("a call that runs is cancelled by its own button, and no other call has one", async () => {
+  const cancelled = show(running);
+  await userEvent.click(screen.getByRole("button", { name: "Cancel call of long__job" }));
+  expect(cancelled).toEqual(["call_1"]);
+  cleanup();
+  for (const phase of ["proposed", "waiting", "closed"] as const) {
+    show({ ...running, phase });
+    expect(screen.queryByRole("button", { name: "Cancel call of long__job" })).toBeNull();
+    cleanup();
+  }
+});
+
+test("what a call had said stays when it was cancelled, and gives way to a result", () => {
+  const result = { outcome: "cancelled", content: "", trust: "trusted", truncated: false } as const;
+  show({ ...running, phase: "closed", result });
+  expect(screen.getByText("What it said before it ended").closest("details")?.textContent).toContain("step one");
+  cleanup();
+  show({ ...running, phase: "closed", result: { ...result, outcome: "ok", content: "done" } });
+  expect(screen.queryByText("What it said before it ended")).toBeNull();
+});
