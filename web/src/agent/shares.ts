@@ -94,12 +94,7 @@ function textOfResult({ call }: ToolMessage, page: KeptPage): Readonly<Record<st
   return { result_id: keptId || call.id };
 }
 
-/** Bytes of a text in UTF-8, where each half of a pair that stands alone takes three. */
+/** Bytes of a text in UTF-8; half of a pair takes three, whatever is written for it. */
 function bytesOf(text: string): number {
-  let bytes = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
+  return new TextEncoder().encode(text).length;
 }
