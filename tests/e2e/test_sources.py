@@ -15,7 +15,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.e2e.appearance import check_appearance, check_focus
-from tests.e2e.person import PHONE, Person, call_card, call_tool, end_turn
+from tests.e2e.person import DESKTOP, PHONE, Person, call_card, call_tool, end_turn
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -45,6 +45,17 @@ def row_of(page: Page, tool: str) -> Locator:
     return page.get_by_role("row").filter(has=page.get_by_text(f"notes__{tool}", exact=True))
 
 
+async def check_on_both(page: Page, name: str) -> None:
+    """How the page looks at a desk by day and on a phone by night, with all that stands open on it."""
+    await page.set_viewport_size(PHONE)
+    await page.emulate_media(color_scheme="dark")
+    await check_appearance(page, f"phone-dark-{name}")
+    await page.set_viewport_size(DESKTOP)
+    await page.emulate_media(color_scheme="light")
+    await check_appearance(page, f"desktop-light-{name}")
+    await page.emulate_media(color_scheme="null")
+
+
 async def ask_again(page: Page) -> None:
     """Ask the source what it offers, and wait for what came of it."""
     await page.get_by_role("button", name="Test again").click()
@@ -60,6 +71,7 @@ async def notes(person: Person, tmp_path_factory: pytest.TempPathFactory) -> Asy
     page = await person.context.new_page()
     await page.goto(f"{person.gateway.console_origin}/sources")
     await expect(page.get_by_text("No source was added yet")).to_be_visible()
+    await check_on_both(page, "console-sources-empty")
     await page.get_by_role("button", name="Add a source").click()
     await page.get_by_label("Name", exact=True).fill("notes")
     await page.get_by_label("Program").fill(sys.executable)
@@ -133,6 +145,8 @@ async def test_a_tool_that_changes_is_in_quarantine_and_shows_what_changed(perso
     await expect(lines.nth(0)).to_contain_text("Read a note.")
     await expect(lines.nth(1)).to_contain_text("is now: ")
     await expect(row.get_by_role("list", name="What changed").get_by_role("heading")).to_have_text(["Description"])
+    await row.scroll_into_view_if_needed()
+    await check_on_both(notes.page, "console-source-quarantine")
     shell = await person.open_shell()
     await call_tool(shell, CALLED, title="milk")
     await expect(call_card(shell, CALLED, "Refused")).to_be_visible()

@@ -71,7 +71,9 @@ export const ToolRow = memo(function ToolRow({
             </>
           )}
         </p>
-        {tool.category === undefined && <p className="note">What the policy would make of it as {tool.proposed}:</p>}
+        {tool.standing !== "inUse" && (
+          <p className="note">What the policy would make of it as {tool.category ?? tool.proposed}:</p>
+        )}
         <ul className={styles.modes} aria-label={tool.category === undefined ? "With the proposed category" : "Policy"}>
           {PROFILES.map(([profile, label]) => (
             <li key={profile}>

@@ -37,7 +37,12 @@ export function ToolCallView({ card, onCancel }: ToolCallProps) {
           </Tag>
           {label === "Running" && (
             <span className={styles.cancel}>
-              <Button size="small" variant="quiet" aria-label={`Cancel call of ${call.name}`} onClick={() => onCancel(call.id)}>
+              <Button
+                size="small"
+                variant="quiet"
+                aria-label={`Cancel call of ${call.name}`}
+                onClick={() => onCancel(call.id)}
+              >
                 Cancel call
               </Button>
             </span>
