@@ -26,8 +26,9 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import count_rounds
 from gateway.agent.ports import Chat, ChatFailure, ChatFailureKind, CutReason
 from gateway.agent.shares import may_be_cut
-from gateway.agent.tiers import lane_for
+from gateway.agent.tiers import lane_for, tier_of
 from gateway.agent.turn import LoopTurn
+from gateway.core.vocabulary import Tier
 
 MAX_ROUNDS: Final = LIMITS.rounds
 """Requirement 000-07: tool rounds of one turn, unless told otherwise."""
@@ -74,12 +75,17 @@ async def refresh(world: LoopDependencies, turn: LoopTurn) -> None:
         turn.stale = False
 
 
+def _may_be_cut(content: str, model: Mapping[str, Any]) -> bool:
+    """Whether a model may be told how to read on in a result. Smaller ones cannot write down an id, and are told otherwise."""
+    return tier_of(model) is Tier.NATIVE and may_be_cut(content, model["contextTokens"])
+
+
 def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], limits: TurnLimits, chat: Chat) -> LaneInput:
     return LaneInput(
         messages=turn.messages,
         shown=turn.shown,
         turn_id=turn.id,
-        tools=useful_tools(turn.snapshot["tools"], turn.messages, lambda content: may_be_cut(content, model["contextTokens"])),
+        tools=useful_tools(turn.snapshot["tools"], turn.messages, lambda content: _may_be_cut(content, model)),
         model=model,
         chat=chat,
         stop=turn.stop,

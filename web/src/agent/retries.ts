@@ -10,7 +10,7 @@ import { usefulTools } from "./kept.ts";
 import type { LaneListener, LaneStep } from "./lane.ts";
 import { countRounds } from "./messages.ts";
 import { mayBeCut } from "./shares.ts";
-import { laneFor } from "./tiers.ts";
+import { laneFor, tierOf } from "./tiers.ts";
 import type { LoopTurn } from "./turn.ts";
 
 /** requirement 000-07: tool rounds of one turn. */
@@ -36,7 +36,7 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
         shown: turn.shown,
         maySummarise: turn.maySummarise,
         turnId: turn.id,
-        tools: usefulTools(turn.snapshot.tools, turn.messages, (content) => mayBeCut(content, model.contextTokens)),
+        tools: usefulTools(turn.snapshot.tools, turn.messages, (content) => isReadOn(content, model)),
         model,
         actions: turn.actions,
         mayCall: countRounds(turn.messages, turn.id) < MAX_ROUNDS,
@@ -51,6 +51,11 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
       discard(dependencies, turn);
     }
   }
+}
+
+/** Whether a model may be told how to read on in a result. Smaller ones cannot write down an id, and are told otherwise. */
+function isReadOn(content: string, model: ModelInfo): boolean {
+  return tierOf(model) === "native" && mayBeCut(content, model.contextTokens);
 }
 
 /** Get a fresh snapshot where the one in hand is void. */
