@@ -15,6 +15,7 @@ from pydantic import Field
 
 from gateway.protocol import agent_methods as agent
 from gateway.protocol import console_methods as console
+from gateway.protocol import elicitation_methods as elicitation
 from gateway.protocol import notifications
 from gateway.protocol import source_methods as sources
 from gateway.protocol.shapes import WireToolResult
@@ -138,6 +139,8 @@ CONSOLE = Dialect(
             "approvals/list": MethodShape(console.ApprovalPage, console.ApprovalList),
             "approvals/get": MethodShape(console.ApprovalRef, console.ApprovalQuestion),
             "approvals/decide": MethodShape(console.ApprovalAnswer, console.ApprovalDecided),
+            "elicitations/list": MethodShape(Nothing, elicitation.WireElicitations),
+            "elicitations/answer": MethodShape(elicitation.WireElicitationAnswer, Nothing),
             "turns/allow-questions": MethodShape(console.OpenTurnRef, Nothing),
             "sessions/allow-questions": MethodShape(console.AgentSessionRef, Nothing),
             "grants/list": MethodShape(Nothing, agent.GrantList),
@@ -164,6 +167,8 @@ CONSOLE = Dialect(
         {
             "approvals/requested": notifications.ApprovalRequestedParams,
             "approvals/resolved": notifications.ApprovalResolvedParams,
+            "elicitations/requested": elicitation.ElicitationRequestedParams,
+            "elicitations/resolved": elicitation.ElicitationResolvedParams,
             "session/ended": notifications.SessionEndedParams,
             "sources/changed": notifications.SourcesChangedParams,
             "policy/changed": notifications.PolicyChangedParams,

@@ -132,6 +132,7 @@ class LiveSession:
     calls: int | None = None
     stored: int = 0
     tokens: int = 0
+    elicitations: int = 0
     denials: int = field(init=False)
     """Questions that its person turned down since they last allowed one, through restarts of the gateway too."""
     ended: bool = False

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from gateway.core.canonical import Json
+from gateway.core.elicitation import ElicitationAnswer, ElicitationRefusal
 from gateway.core.errors import GatewayError, ToolFailed
 from gateway.core.gate import Refuse
 from gateway.core.ledger import LateResultDiscarded
@@ -20,6 +23,7 @@ from gateway.runtime.calls import InFlightCall, cancelled_while_it_ran
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
+from gateway.runtime.elicitations import Elicitations
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Ledger, PolicyVerdict, Toolbox, ToolContext
 from gateway.runtime.progress import Progress
@@ -38,6 +42,7 @@ class Execution:
         self,
         *,
         toolbox: Toolbox,
+        elicitations: Elicitations,
         exposures: Exposures,
         ledger: Ledger,
         connections: ConnectionRegistry,
@@ -45,6 +50,7 @@ class Execution:
         tasks: Tasks,
     ) -> None:
         self._toolbox = toolbox
+        self._elicitations = elicitations
         self._exposures = exposures
         self._ledger = ledger
         self._connections = connections
@@ -54,12 +60,14 @@ class Execution:
     async def run(
         self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict
     ) -> ToolOutput | Refuse:
-        """What the tool gave, or why it gave nothing. Returns within the tool's time box whatever the tool does."""
+        """What the tool gave, or why it gave nothing. Returns within the tool's time box whatever the tool does; the box stands
+        still while a person is asked, for a time that is bounded too."""
         spec = checked.spec
-        context = self._context(conversation, checked, judged)
+        box = _TimeBox(spec.timeout)
+        context = self._context(conversation, checked, judged, box)
         work = asyncio.get_running_loop().create_task(self._toolbox.execute(spec, checked.arguments, context))
         try:
-            await _first_of(work, call.stopped, seconds=spec.timeout)
+            await box.first_of(work, call.stopped)
         finally:
             if not work.done():
                 # Time is up, the call was cancelled, or the gateway stops: whatever still comes of it is told to nobody.
@@ -73,7 +81,7 @@ class Execution:
         late = f"the tool did not finish within {spec.timeout:g} seconds; it may have taken effect"
         return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, late)
 
-    def _context(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> ToolContext:
+    def _context(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict, box: _TimeBox) -> ToolContext:
         loop, request, cancelled = asyncio.get_running_loop(), checked.request, threading.Event()
         lines = Progress(
             request,
@@ -91,6 +99,13 @@ class Execution:
             if not cancelled.is_set():
                 loop.call_soon_threadsafe(lines.report, message, fraction)
 
+        _, _, source = checked.spec.source.partition(":")
+        asking = self._elicitations.of_call(request, source, lambda message: progress(message, None))
+
+        async def elicit(message: str, schema: Json) -> ElicitationAnswer | ElicitationRefusal:
+            with box.paused():
+                return await asking.ask(message, schema)
+
         return ToolContext(
             principal=request.principal,
             session_id=request.session_id,
@@ -102,6 +117,7 @@ class Execution:
             progress=progress,
             result_cap=_cap_of(checked, judged),
             redact=frozenset(judged.redact),
+            elicit=elicit,
         )
 
     def _discard(self, request: ToolRequest, late: asyncio.Task[ToolOutput]) -> None:
@@ -155,24 +171,45 @@ def _cap_of(checked: CheckedCall, judged: PolicyVerdict) -> int:
     return min(checked.spec.result_cap, judged.result_cap or checked.spec.result_cap)
 
 
-async def _first_of(*futures: asyncio.Future[Any], seconds: float) -> None:
-    """Return when one of them is done or time is up; as `asyncio.wait` does, at half of its cost, which every call pays."""
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[None] = loop.create_future()
+class _TimeBox:
+    """How long one call may take."""
 
-    def end(_done: object = None) -> None:
-        if not ended.done():
-            ended.set_result(None)
+    def __init__(self, seconds: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._left = seconds
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._timer: asyncio.TimerHandle | None = None
+        self._pauses = 0
 
-    timer = loop.call_later(seconds, end)
-    for future in futures:
-        future.add_done_callback(end)
-    try:
-        await ended
-    finally:
-        timer.cancel()
+    async def first_of(self, *futures: asyncio.Future[Any]) -> None:
+        """Return when one of them is done or time is up; as `asyncio.wait` does, at half of its cost, which every call pays."""
+        self._timer = self._loop.call_later(self._left, self._end)
         for future in futures:
-            future.remove_done_callback(end)
+            future.add_done_callback(self._end)
+        try:
+            await self._ended
+        finally:
+            self._timer.cancel()
+            for future in futures:
+                future.remove_done_callback(self._end)
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """Let no time pass meanwhile."""
+        self._pauses += 1
+        if self._pauses == 1 and self._timer is not None:
+            self._left = max(0.0, self._timer.when() - self._loop.time())
+            self._timer.cancel()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses and not self._ended.done():
+                self._timer = self._loop.call_later(self._left, self._end)
+
+    def _end(self, _done: object = None) -> None:
+        if not self._ended.done():
+            self._ended.set_result(None)
 
 
 def _outcome_of(work: asyncio.Task[ToolOutput]) -> ToolOutput | Refuse:

@@ -18,6 +18,7 @@ from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.denials import Denials
 from gateway.runtime.dispatch import Dispatcher
+from gateway.runtime.elicitations import Elicitations
 from gateway.runtime.execution import Execution
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.grant_review import GrantReview
@@ -77,6 +78,7 @@ class Gateway:
     turns: Turns
     dispatcher: Dispatcher
     approvals: Approvals
+    elicitations: Elicitations
     denials: Denials
     grants: Grants
     grant_review: GrantReview
@@ -104,7 +106,7 @@ class Gateway:
 
     async def reload_policy(self) -> str:
         """Read the policy again. If it changed, open snapshots are void, and so is what it would not allow: questions that
-        wait, inference tokens, grants. Raises PolicyUnusable and keeps the last good one."""
+        wait, of tools' servers too, inference tokens, grants. Raises PolicyUnusable and keeps the last good one."""
         # One after another: what one policy ended, the next one must find ended.
         async with self.reloading:
             before = self.ports.policy.version
@@ -113,6 +115,7 @@ class Gateway:
             if version != before:
                 self.turns.revoke_snapshots("policyChanged")
                 self.approvals.judge_again()
+                self.elicitations.withdraw_all()
                 self.inference.judge_again()
                 self.connections.broadcast(PolicyChangedNotice(version))
                 ended = await self.grant_review.end_refused()
@@ -193,6 +196,15 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         entropy=entropy,
         approval_seconds=times.approval,
     )
+    elicitations = Elicitations(
+        ledger=ledger,
+        policy=ports.policy,
+        connections=connections,
+        clock=clock,
+        entropy=entropy,
+        tasks=tasks,
+        seconds=times.approval,
+    )
     denials = Denials(conversations=conversations, connections=connections, ledger=ledger, clock=clock)
     dispatcher = Dispatcher(
         admission=admission,
@@ -211,7 +223,13 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         denials=denials,
         grants=grants,
         execution=Execution(
-            toolbox=ports.toolbox, exposures=exposures, ledger=ledger, connections=connections, clock=clock, tasks=tasks
+            toolbox=ports.toolbox,
+            elicitations=elicitations,
+            exposures=exposures,
+            ledger=ledger,
+            connections=connections,
+            clock=clock,
+            tasks=tasks,
         ),
         closing=Closing(ledger=ledger, exposures=exposures, approvals=approvals, clock=clock, entropy=entropy, tasks=tasks),
         ledger=ledger,
@@ -244,6 +262,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         turns=turns,
         dispatcher=dispatcher,
         approvals=approvals,
+        elicitations=elicitations,
         denials=denials,
         grants=grants,
         grant_review=GrantReview(grants=grants, records=records, policy=ports.policy, toolbox=ports.toolbox, clock=clock),

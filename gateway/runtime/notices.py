@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from gateway.core.approval import Approval
+from gateway.core.elicitation import MAX_MESSAGE, MAX_SCHEMA, ElicitationForm, ElicitationStatus
+from gateway.core.model import ToolRequest
 from gateway.core.vocabulary import ApprovalStatus
 
 _ENVELOPE_BYTES = 256
@@ -75,6 +77,33 @@ class PolicyChangedNotice:
     policy_version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Elicitation:
+    """A form of a tool's server that waits for a person. `source` is the name that the operator gave the server."""
+
+    id: str
+    source: str
+    request: ToolRequest
+    form: ElicitationForm
+    asked_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationRequestedNotice:
+    """A tool's server asks this person something. For consoles alone."""
+
+    elicitation: Elicitation
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationResolvedNotice:
+    """It waits no longer."""
+
+    elicitation_id: str
+    status: ElicitationStatus
+
+
 Notice = (
     SnapshotRevokedNotice
     | ApprovalRequestedNotice
@@ -83,6 +112,8 @@ Notice = (
     | SessionEndedNotice
     | SourcesChangedNotice
     | PolicyChangedNotice
+    | ElicitationRequestedNotice
+    | ElicitationResolvedNotice
 )
 
 
@@ -102,7 +133,10 @@ def size_of(notice: Notice) -> int:
             ToolProgressNotice(_, text, _) | SnapshotRevokedNotice(_, text) | SessionEndedNotice(text) | PolicyChangedNotice(text)
         ):
             return _ENVELOPE_BYTES + len(text.encode())
-        case SourcesChangedNotice():
+        case ElicitationRequestedNotice(elicitation):
+            # A form's schema has at most as many bytes, and its texts are in it.
+            return _ENVELOPE_BYTES * 4 + 6 * MAX_MESSAGE + 2 * MAX_SCHEMA + len(elicitation.source)
+        case SourcesChangedNotice() | ElicitationResolvedNotice():
             return _ENVELOPE_BYTES
         case ApprovalResolvedNotice():
             return _ENVELOPE_BYTES + len((notice.withdrawn or "").encode())

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from gateway.protocol import elicitation_methods as elicited
 from gateway.protocol import notifications as told
 from gateway.protocol.codec import encode_notification
 from gateway.runtime.notices import (
     ApprovalRequestedNotice,
     ApprovalResolvedNotice,
+    ElicitationRequestedNotice,
+    ElicitationResolvedNotice,
     Notice,
     PolicyChangedNotice,
     SessionEndedNotice,
@@ -16,6 +19,7 @@ from gateway.runtime.notices import (
     SourcesChangedNotice,
     ToolProgressNotice,
 )
+from gateway.server.methods.elicitations import view_elicitation
 from gateway.server.methods.views import view_approval
 
 
@@ -38,5 +42,11 @@ def encode_notice(notice: Notice) -> bytes:
             return encode_notification("sources/changed", told.SourcesChangedParams())
         case PolicyChangedNotice(policy_version):
             return encode_notification("policy/changed", told.PolicyChangedParams(policy_version=policy_version))
+        case ElicitationRequestedNotice(elicitation):
+            asked = elicited.ElicitationRequestedParams(elicitation=view_elicitation(elicitation))
+            return encode_notification("elicitations/requested", asked)
+        case ElicitationResolvedNotice(elicitation_id, how):
+            ended = elicited.ElicitationResolvedParams(elicitation_id=elicitation_id, status=how)
+            return encode_notification("elicitations/resolved", ended)
         case _:
             assert_never(notice)

@@ -13,6 +13,8 @@ from gateway.runtime.connections import Connection
 from gateway.runtime.notices import (
     ApprovalRequestedNotice,
     ApprovalResolvedNotice,
+    ElicitationRequestedNotice,
+    ElicitationResolvedNotice,
     Notice,
     PolicyChangedNotice,
     SessionEndedNotice,
@@ -73,5 +75,5 @@ class NotificationReader:
             case SessionEndedNotice():
                 self._screen.say(_ENDED)
                 self._runner.over()
-            case PolicyChangedNotice() | SourcesChangedNotice():
+            case PolicyChangedNotice() | SourcesChangedNotice() | ElicitationRequestedNotice() | ElicitationResolvedNotice():
                 pass

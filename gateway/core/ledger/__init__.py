@@ -18,6 +18,8 @@ from gateway.core.ledger.clients import *  # noqa: F403 - a new entry is exporte
 from gateway.core.ledger.clients import ClientEntry
 from gateway.core.ledger.conversations import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.conversations import ConversationEntry
+from gateway.core.ledger.elicitations import *  # noqa: F403 - a new entry is exported by its own module
+from gateway.core.ledger.elicitations import ElicitationEntry
 from gateway.core.ledger.inference import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.inference import InferenceEntry
 from gateway.core.ledger.operation import *  # noqa: F403 - a new entry is exported by its own module
@@ -34,6 +36,7 @@ from gateway.core.ledger.turns import TurnEntry
 Entry = (
     CallEntry
     | ApprovalEntry
+    | ElicitationEntry
     | TurnEntry
     | ConversationEntry
     | InferenceEntry

@@ -47,7 +47,7 @@ from gateway.runtime.ports.records import (
 )
 from gateway.runtime.ports.sources import OnOffer, SecretSealer, SecretShelf, SourceHost, SourcePhase, SourceState
 from gateway.runtime.ports.system import Clock, Entropy
-from gateway.runtime.ports.tools import ArgumentFault, Toolbox, ToolContext
+from gateway.runtime.ports.tools import ArgumentFault, Elicit, Toolbox, ToolContext
 
 __all__ = [
     "ApprovalRecords",
@@ -64,6 +64,7 @@ __all__ = [
     "ConversationRecords",
     "CookieSigner",
     "DispatchRecords",
+    "Elicit",
     "EnrolmentOffer",
     "Entropy",
     "GrantRecords",

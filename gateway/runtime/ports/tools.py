@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from gateway.core.canonical import Json
+from gateway.core.elicitation import ElicitationAnswer, ElicitationRefusal
 from gateway.core.model import DEFAULT_RESULT_CAP, CallFacts, Principal, ToolOutput, ToolSpec
 from gateway.core.preview import Preview
 
@@ -18,6 +19,15 @@ class ArgumentFault:
 
     path: str
     message: str
+
+
+Elicit: TypeAlias = Callable[[str, Json], Awaitable[ElicitationAnswer | ElicitationRefusal]]
+"""From a message and the schema of a form, both of the tool's own server, to what the person made of it."""
+
+
+async def elicit_nothing(_message: str, _schema: Json) -> ElicitationRefusal:
+    """Where there is nobody to ask."""
+    return ElicitationRefusal("there is nobody here who could be asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,8 @@ class ToolContext:
     """Report a line and a fraction from 0 to 1; callable from any thread."""
     result_cap: int = DEFAULT_RESULT_CAP
     redact: frozenset[str] = frozenset()
+    elicit: Elicit = elicit_nothing
+    """Ask the person who owns the session, on the console; for the event loop's thread. Cancelling it withdraws the question."""
 
 
 class Toolbox(Protocol):

@@ -25,6 +25,7 @@ from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import AuditQuery, PolicySubject
 from gateway.server.methods.caller import ConsoleCaller
+from gateway.server.methods.elicitations import ElicitationMethods
 from gateway.server.methods.encoding import decode_credential_id, read_index
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
@@ -91,6 +92,7 @@ class ConsoleMethods:
                 "audit/list": MethodRow(self.list_audit, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "audit/verify": MethodRow(self.verify_audit, Concurrency.IN_ORDER, MethodPermission.OPERATOR),
                 "policy/describe": MethodRow(self.describe_policy, Concurrency.AT_ONCE, MethodPermission.OPERATOR),
+                **ElicitationMethods(self._gateway.elicitations).rows(),
                 **self._sources.rows(),
             },
         )

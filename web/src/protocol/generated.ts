@@ -75,6 +75,18 @@ export type Tier = "native" | "chained" | "single";
  */
 export type Profile = "operator" | "guest" | "anonymous";
 /**
+ * What a person does with a form, in MCP's words.
+ */
+export type ElicitationAction = "accept" | "decline" | "cancel";
+/**
+ * The formats that MCP allows for a text.
+ */
+export type TextFormat = "email" | "uri" | "date" | "date-time";
+/**
+ * What goes into a field.
+ */
+export type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "choices";
+/**
  * What may be done with a call whose outcome is unknown after a crash. Nothing re-runs by itself.
  */
 export type Recovery = "pure" | "idempotent" | "probe" | "unsafe";
@@ -86,6 +98,10 @@ export type SourceKind = "mcp" | "http" | "sql";
  * Whether a tool may be called, as far as people decided.
  */
 export type Standing = "proposed" | "inUse" | "keptOut" | "quarantined";
+/**
+ * How a form ended: the audit record's word.
+ */
+export type ElicitationStatus = "accepted" | "declined" | "cancelled" | "expired" | "withdrawn";
 
 /**
  * The wire protocol countersign.v1. Generated from gateway/protocol.
@@ -201,6 +217,14 @@ export interface CountersignProtocol {
         params: Nothing;
         result: AuditVerification;
       };
+      "elicitations/answer": {
+        params: ElicitationAnswer;
+        result: Nothing;
+      };
+      "elicitations/list": {
+        params: Nothing;
+        result: Elicitations;
+      };
       "grants/list": {
         params: Nothing;
         result: GrantList;
@@ -281,6 +305,8 @@ export interface CountersignProtocol {
     notifications: {
       "approvals/requested": ApprovalRequested;
       "approvals/resolved": ApprovalResolved;
+      "elicitations/requested": ElicitationRequested;
+      "elicitations/resolved": ElicitationResolved;
       "policy/changed": PolicyChanged;
       "session/ended": SessionEnded;
       "sources/changed": SourcesChanged;
@@ -928,6 +954,62 @@ export interface AuditVerification {
   verified: boolean;
 }
 /**
+ * What the person does with a form. `values` go to the server that asked, and only with `accept`.
+ */
+export interface ElicitationAnswer {
+  action: ElicitationAction;
+  elicitationId: string;
+  values?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * What waits for this person, the oldest first.
+ */
+export interface Elicitations {
+  elicitations: Elicitation[];
+}
+/**
+ * What the server of a running tool asks this person. `source` is the name that an operator gave the server, `message` is
+ * the server's. `speaksOfSecrets`: the words do, although no field is named so.
+ */
+export interface Elicitation {
+  askedAt: string;
+  callId: string;
+  conversationId: string;
+  expiresAt: string;
+  fields: FormField[];
+  id: string;
+  message: string;
+  source: string;
+  speaksOfSecrets: boolean;
+  tool: string;
+}
+/**
+ * One field. `least` and `most` bound a number itself, the characters of a text, or how many choices are made.
+ *
+ * `name`, `title`, `description` and `options` are the server's words.
+ */
+export interface FormField {
+  default?: unknown;
+  description?: string;
+  format?: TextFormat;
+  kind: FieldKind;
+  least?: number;
+  most?: number;
+  name: string;
+  options: FormOption[];
+  required: boolean;
+  title?: string;
+}
+/**
+ * One of the values of a choice, and what is read for it. Both are the server's words.
+ */
+export interface FormOption {
+  label: string;
+  value: string;
+}
+/**
  * The person's own passkeys.
  */
 export interface PasskeyList {
@@ -1178,6 +1260,19 @@ export interface SourceSwitch {
  */
 export interface OpenTurnRef {
   turnId: string;
+}
+/**
+ * The server of a running tool asks this person something.
+ */
+export interface ElicitationRequested {
+  elicitation: Elicitation;
+}
+/**
+ * It waits no longer.
+ */
+export interface ElicitationResolved {
+  elicitationId: string;
+  status: ElicitationStatus;
 }
 /**
  * A source, a decision about a tool, or a stored secret is not as it was; what it is now has to be asked.

@@ -20,6 +20,7 @@ from gateway.core.ledger.approvals import ApprovalEntry
 from gateway.core.ledger.calls import CallEntry
 from gateway.core.ledger.clients import ClientEntry
 from gateway.core.ledger.conversations import ConversationEntry
+from gateway.core.ledger.elicitations import ElicitationEntry
 from gateway.core.ledger.inference import InferenceEntry
 from gateway.core.ledger.operation import OperationEntry
 from gateway.core.ledger.people import PeopleEntry
@@ -49,7 +50,7 @@ def changes(entry: Entry) -> Sequence[Change]:
     return _change_nothing(entry)
 
 
-def _change_nothing(_entry: InferenceEntry | ClientEntry) -> Sequence[Change]:
+def _change_nothing(_entry: InferenceEntry | ClientEntry | ElicitationEntry) -> Sequence[Change]:
     """For a subject that is on record in the audit log and nowhere else."""
     return ()
 

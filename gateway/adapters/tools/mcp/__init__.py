@@ -8,6 +8,7 @@
     programs     which files a command needs beside those that every program may read
     wire         what gateway and worker say to each other, and how much
 
+    asking       what a server asks the person during a call
     worker/      the other process: the official SDK behind transports with limits; imported by nothing else here
 
 The gateway never imports the SDK: that takes a second and 30 MB.

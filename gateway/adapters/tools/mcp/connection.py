@@ -86,7 +86,9 @@ class WorkerConnection:
         number = next(self._numbers)
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._waiting[number] = lines
-        answers = AnswerLines(lines, lambda: self._why or "")
+        answers = AnswerLines(
+            lines, lambda: self._why or "", lambda answer: self._write({**answer, "do": "answer", "id": number})
+        )
         self._write({**order, "id": number})
         try:
             yield answers
@@ -165,9 +167,15 @@ class WorkerConnection:
 class AnswerLines:
     """The lines that answer one order."""
 
-    def __init__(self, lines: asyncio.Queue[dict[str, Any] | None], find_why: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        lines: asyncio.Queue[dict[str, Any] | None],
+        find_why: Callable[[], str],
+        write_answer: Callable[[Mapping[str, Json]], None],
+    ) -> None:
         self._lines = lines
         self._find_why = find_why
+        self._write_answer = write_answer
         self.are_over = False
 
     async def next(self) -> dict[str, Any]:
@@ -178,3 +186,8 @@ class AnswerLines:
             raise ConnectionLost(self._find_why())
         self.are_over = line["tell"] in ("listed", "done", "failed")
         return line
+
+    def reply(self, answer: Mapping[str, Json]) -> None:
+        """Answer a question that one of the lines asked; nothing where nobody waits for it any more."""
+        if not self.are_over and not self._find_why():
+            self._write_answer(answer)

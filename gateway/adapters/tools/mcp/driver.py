@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, assert_never
 from urllib.parse import urlsplit
 
-from gateway.adapters.tools.mcp.connection import ConnectionLost, WorkerConnection
+from gateway.adapters.tools.mcp.asking import Asking
+from gateway.adapters.tools.mcp.connection import AnswerLines, ConnectionLost, WorkerConnection
 from gateway.adapters.tools.mcp.launching import CagedServer, ServerPipes, server_job, start_worker
 from gateway.adapters.tools.mcp.programs import ResolvedCommand, find_missing, resolve_command
-from gateway.adapters.tools.mcp.settings import SECRET, McpServerSettings, check_header_value
+from gateway.adapters.tools.mcp.settings import SECRET, ElicitationRule, McpServerSettings, check_header_value
 from gateway.adapters.tools.mcp.wire import MAX_TOOLS, RequestFailure
 from gateway.adapters.tools.offer import DriverResources, OfferListener, SourceAway, SourceOffer, ToolOffer
 from gateway.core.canonical import Json
@@ -50,6 +51,7 @@ class McpDriver:
         self._server: CagedServer | None = None
         self._offered: frozenset[str] = frozenset()
         self._hint = ""
+        self._may_ask = settings.elicitation is ElicitationRule.ASK
 
     async def open(self, listener: OfferListener) -> SourceOffer:
         """Connect where that is not done, and ask what is offered; see SourceDriver."""
@@ -85,22 +87,33 @@ class McpDriver:
             raise SourceAway(f"the server does not offer `{escape(tool.name)}` any more")
         order = {"do": "call", "tool": tool.name, "arguments": dict(arguments)}
         try:
-            async with asyncio.timeout(self._settings.timeout + GRACE_SECONDS), connection.ask(order) as lines:
-                while True:
-                    line = await lines.next()
-                    match line["tell"]:
-                        case "progress":
-                            context.progress(str(line["message"]), line["fraction"])
-                        case "done":
-                            return ToolOutput(str(line["text"]), line["structured"])
-                        case _:
-                            raise _failure(RequestFailure(line["how"]), str(line["why"]))
+            async with asyncio.timeout(self._settings.timeout + GRACE_SECONDS) as box, connection.ask(order) as lines:
+                asking = Asking(lines, context, box)
+                try:
+                    return await self._read_result(lines, context, asking)
+                finally:
+                    await asking.end()
         except ConnectionLost as error:
             raise ToolFailed(f"{await self._word_loss(connection, error.why)}; the call may have run") from None
         except TimeoutError:
             connection.kill("its worker did not answer in time")
             late = f"there was no answer within {self._settings.timeout:g} seconds; it may have taken effect"
             raise ToolFailed(late, Reason.TOOL_TIMEOUT) from None
+
+    async def _read_result(self, lines: AnswerLines, context: ToolContext, asking: Asking) -> ToolOutput:
+        while True:
+            line = await lines.next()
+            match line["tell"]:
+                case "progress":
+                    context.progress(str(line["message"]), line["fraction"])
+                case "ask" if self._may_ask:
+                    asking.begin(line)
+                case "withdrawn" if self._may_ask:
+                    asking.withdraw(line)
+                case "done":
+                    return ToolOutput(str(line["text"]), line["structured"])
+                case _:
+                    raise _failure(RequestFailure(line["how"]), str(line["why"]))
 
     async def close(self) -> None:
         """End worker and server; once more does nothing."""
@@ -135,7 +148,11 @@ class McpDriver:
     async def _connect(self) -> None:
         secrets: list[str] = []
         settings = self._settings
-        common: dict[str, Any] = {"timeout": settings.timeout, "start_timeout": settings.start_timeout}
+        common: dict[str, Any] = {
+            "timeout": settings.timeout,
+            "start_timeout": settings.start_timeout,
+            "elicits": self._may_ask,
+        }
         if not settings.is_program:
             headers = {name: self._fill(value, secrets) for name, value in settings.headers.items()}
             try:
@@ -256,13 +273,15 @@ class McpDriver:
 
     def _effects(self) -> tuple[str, ...]:
         settings = self._settings
+        asks = ("May ask you something on the console while it runs",) if self._may_ask else ()
         if not settings.is_program:
-            return (f"Sends these arguments to {settings.place}",)
+            return (f"Sends these arguments to {settings.place}", *asks)
         changed = ", ".join(escape(str(path)) for path in settings.writable)
         return (
             "Runs in the server's own process here, which "
             + ("may reach the network" if settings.network else "cannot reach the network"),
             *((f"May change files in {changed}",) if changed else ()),
+            *asks,
         )
 
     async def _word_loss(self, connection: WorkerConnection, why: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, Self
 from urllib.parse import urlsplit
@@ -33,6 +34,13 @@ _MAX_WORDS: Final = 200
 _MAX_CHARACTERS: Final = 8_000
 
 
+class ElicitationRule(StrEnum):
+    """What becomes of a server's wish to ask the person something while a call runs."""
+
+    REFUSE = "refuse"
+    ASK = "ask"
+
+
 class McpServerSettings(BaseModel):
     """One server: a program (`command`, `args`, `env`, `folders`, `writable`, `network`) or an address (`url`, `headers`).
 
@@ -55,6 +63,8 @@ class McpServerSettings(BaseModel):
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
     timeout: float = Field(default=30.0, gt=0, le=MAX_SECONDS)
     start_timeout: float = Field(default=50.0, gt=0, le=MAX_SECONDS)
+    elicitation: ElicitationRule = ElicitationRule.REFUSE
+    """Refused unless the operator says otherwise: a form under the console's own name is a way to talk people into things."""
 
     @property
     def is_program(self) -> bool:

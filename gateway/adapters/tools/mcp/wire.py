@@ -6,7 +6,11 @@ The limits are kept on both sides: the worker reads what a hostile server wrote 
     gateway  {"do": "list", "id"}                       → {"tell": "server"}, then "tool" and "refused" lines, then "listed"
              {"do": "call", "id", "tool", "arguments"}  → "progress" lines, then "done"
              {"do": "cancel", "id"}                     → nothing; the request is answered by nothing any more
+             {"do": "answer", "id", "question", "action", "values"}  what a person made of an "ask" line of that call, or
+                                                        "refused" with the reason for which nobody was asked
     worker   {"tell": "failed", "id", "why", "how"}     in place of "listed" or "done"
+             {"tell": "ask", "id", "question", "message", "schema"}  the server asks the person; "withdrawn" with the same
+                                                        numbers where it does not any more
              {"tell": "changed"}                        once until the next "list"
              {"tell": "note", "why"}                    something the operator should know
              {"tell": "gone", "why", "ended"}           the last line; `ended`: the server did so by itself
@@ -14,6 +18,9 @@ The limits are kept on both sides: the worker reads what a hostile server wrote 
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import Final
 
@@ -33,6 +40,9 @@ MAX_TOOL: Final = 64 * 1024
 MAX_OFFER: Final = 8 << 20
 """Bytes of all tools of a server."""
 
+MAX_FORM: Final = 16 * 1024
+"""Bytes of the schema of a form that a server asks a person to fill in."""
+
 MAX_NAME: Final = 128
 """Characters of a tool's own name; the specification's recommendation."""
 
@@ -46,6 +56,20 @@ LINES_PER_SECOND: Final = 500
 BYTES_AT_ONCE: Final = 16 << 20
 BYTES_PER_SECOND: Final = 16 << 20
 """And how many bytes: twice a whole offer at once."""
+
+
+@contextmanager
+def standing_still(box: asyncio.Timeout) -> Generator[None]:
+    """Let no time of `box` pass while a person is asked. What has ended meanwhile stays so."""
+    loop = asyncio.get_running_loop()
+    left = (box.when() or loop.time()) - loop.time()
+    with suppress(RuntimeError):
+        box.reschedule(None)
+    try:
+        yield
+    finally:
+        with suppress(RuntimeError):
+            box.reschedule(loop.time() + left)
 
 
 class RequestFailure(StrEnum):

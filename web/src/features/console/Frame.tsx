@@ -10,6 +10,7 @@ import { useToast } from "../../ui/Toast.tsx";
 import { STATUS_LABELS } from "./approvals/labels.ts";
 import { useApprovalUpdates } from "./approvals/queries.ts";
 import { signOut } from "./ceremonies.ts";
+import { useElicitationUpdates } from "./elicitations/queries.ts";
 import { explain, Refusal } from "./errors.ts";
 import styles from "./Frame.module.css";
 import { LineDrawing, LogoIcon } from "./icons.tsx";
@@ -45,6 +46,9 @@ function FrameContent({ pages, children }: SignedInFrameProps) {
     [announce],
   );
   useApprovalUpdates(onRequested, onResolved);
+  useElicitationUpdates(
+    useCallback((source: string) => announce(`The server ${source} asks you something.`), [announce]),
+  );
   useRefetchAfterReconnect();
   useSourceUpdates();
   const description = useDescription();

@@ -1,9 +1,9 @@
 import { useEffect } from "react";
-import { pendingOf, useApprovals } from "./approvals/queries.ts";
+import { useWaitingCount } from "./waiting-count.ts";
 
-/** Names the window after the page, with the number of approvals that wait in front, where a narrow tab still shows it. */
+/** Names the window after the page, with the number of what waits in front, where a narrow tab still shows it. */
 export function useTitle(page: string): void {
-  const waiting = pendingOf(useApprovals().data).length;
+  const waiting = useWaitingCount();
   useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${page} · Countersign console`;
   }, [page, waiting]);

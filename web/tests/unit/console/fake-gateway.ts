@@ -7,7 +7,7 @@ import type {
   HttpReply,
 } from "../../../src/features/console/console-environment.ts";
 import type { ConsoleMethods, ConsoleNotifications } from "../../../src/protocol/contract.ts";
-import type { Approval, ApprovalQuestion, StoppedView } from "../../../src/protocol/generated.ts";
+import type { Approval, ApprovalQuestion, Elicitation, StoppedView } from "../../../src/protocol/generated.ts";
 import type { ConnectionState } from "../../../src/protocol/rpc.ts";
 import { RpcError, SessionOver } from "../../../src/protocol/rpc.ts";
 
@@ -78,6 +78,7 @@ export class FakeGateway {
   profile: "operator" | "guest" = "operator";
   questions: ApprovalQuestion[] = [];
   stopped: StoppedView[] = [];
+  elicitations: Elicitation[] = [];
   handlers: Handlers = {};
   replies: Record<string, (body: Readonly<Record<string, unknown>>) => HttpReply> = {};
   readonly calls: { readonly method: string; readonly params: unknown }[] = [];
@@ -136,6 +137,7 @@ export class FakeGateway {
         connectionId: "con_1",
         agentOrigin: AGENT,
       }),
+      "elicitations/list": () => ({ elicitations: this.elicitations }),
       "approvals/list": () => ({
         approvals: this.questions.map(({ approval }) => approval),
         stopped: this.stopped,

@@ -70,7 +70,7 @@ def _read(schema: Mapping[str, Any], *, old: bool, before_tuples: bool, depth: i
         if name in _TEXTS:
             read[name] = inert_description(value, MAX_SCHEMA_TEXT) if isinstance(value, str) else value
         elif name in _VALUES:
-            _require_visible(value)
+            require_visible(value)
             read[name] = value
         elif name in _MAPS and isinstance(value, dict):
             parts = cast("dict[str, Any]", value)
@@ -98,17 +98,18 @@ def _rewrite(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _require_visible(value: Any) -> None:
+def require_visible(value: Any) -> None:
+    """Raises Misconfigured for a JSON value that holds a character that cannot be seen."""
     match value:
         case str():
             if hides_something(value):
                 raise Misconfigured("its schema has a value with characters that cannot be seen")
         case list():
             for each in cast("list[Any]", value):
-                _require_visible(each)
+                require_visible(each)
         case dict():
             for name, each in cast("dict[str, Any]", value).items():
-                _require_visible(name)
-                _require_visible(each)
+                require_visible(name)
+                require_visible(each)
         case _:
             pass

@@ -64,7 +64,7 @@ async def _serve(descriptor: int) -> None:
     if settings is None:
         return
     gateway.masker = Masker(settings["secrets"])
-    watch, log = Watch(), None
+    watch, log = Watch(elicits=settings["elicits"]), None
     if settings["kind"] == "stdio":
         transport: Any = StdioTransport(settings["stdin"], settings["stdout"], watch)
         log = ErrorLog(settings["stderr"], settings["log"], gateway.masker)
@@ -94,10 +94,17 @@ async def _drive(transport: Any, gateway: GatewayLines, watch: Watch, settings: 
             for session in changed:
                 session.note_change()
 
+    async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult | types.ErrorData:
+        for session in changed:
+            return await session.elicit(context, params)
+        return types.ErrorData(code=types.INVALID_REQUEST, message="nothing was called yet")
+
     client = Client(
         transport,
         read_timeout_seconds=settings["start_timeout"],
         message_handler=notice,
+        # Without it the client does not say that it could ask anybody.
+        elicitation_callback=elicit if watch.elicits else None,
         client_info=types.Implementation(name="countersign", version=_VERSION),
         cache=None,
     )

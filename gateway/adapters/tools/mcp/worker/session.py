@@ -18,6 +18,7 @@ from gateway.adapters.tools.mcp.worker.http import NOT_ANSWERED, NOT_SENT, REJEC
 from gateway.adapters.tools.mcp.worker.inert import inert_description, inert_line
 from gateway.adapters.tools.mcp.worker.lines import GatewayLines
 from gateway.adapters.tools.mcp.worker.listing import Listing, read_listing, size_of
+from gateway.adapters.tools.mcp.worker.questions import CallQuestions, QuestionRefused
 from gateway.adapters.tools.mcp.worker.results import UnusableResult, read_result
 from gateway.adapters.tools.mcp.worker.watching import ASKED, Watch
 
@@ -26,6 +27,8 @@ MAX_ROUNDS: Final = 10
 """Of a call that the server answers with "ask again" (SEP-2322)."""
 
 ROUND_SECONDS: Final = 0.25
+
+NEVER_SECONDS: Final = 1e6
 
 PROGRESS_SECONDS: Final = 0.1
 """Between two lines of progress of one call; what comes sooner is left out."""
@@ -62,6 +65,7 @@ class ServerSession:
         self._listing = Listing()
         self._running: dict[int, asyncio.Task[None]] = {}
         self._noted: set[str] = set()
+        self._questions: dict[int, CallQuestions] = {}
         self._has_told_change = False
 
     async def obey(self) -> None:
@@ -74,6 +78,9 @@ class ServerSession:
                     case "cancel":
                         if (task := self._running.get(number)) is not None:
                             task.cancel()
+                    case "answer":
+                        if (questions := self._questions.get(number)) is not None:
+                            questions.take(order)
                     case "list":
                         self._start(number, self._list(number))
                     case _:
@@ -103,9 +110,9 @@ class ServerSession:
         self._running[number] = asyncio.create_task(run())
 
     def _note_asked(self) -> None:
-        for method in self._watch.asked.keys() - self._noted:
-            self._noted.add(method)
-            self._gateway.tell(tell="note", why=f"it {ASKED[method]}")
+        for sentence in self._watch.asked.keys() - self._noted:
+            self._noted.add(sentence)
+            self._gateway.tell(tell="note", why=f"it {sentence}")
 
     # ── tools ──
 
@@ -170,7 +177,16 @@ class ServerSession:
             raise RequestFailed("the connection to the server has ended", RequestFailure.NOT_SENT)
         before = dict(self._watch.asked)
         name, arguments = order["tool"], order["arguments"]
-        result = await self._ask(name, arguments, _Progress(self._gateway, number))
+        try:
+            async with asyncio.timeout(self._timeout) as box:
+                questions = self._questions[number] = CallQuestions(self._gateway, number, box)
+                result = await self._ask(name, arguments, _Progress(self._gateway, number), questions)
+        except TimeoutError:
+            late = f"it did not answer within {self._timeout:g} seconds; it may have taken effect"
+            raise RequestFailed(late, RequestFailure.LATE) from None
+        finally:
+            if (over := self._questions.pop(number, None)) is not None:
+                over.end()
         if result.is_error:
             said, _ = read_result(result, None)
             said = inert_description(said, MAX_SAID) or "the tool failed and did not say why"
@@ -182,29 +198,59 @@ class ServerSession:
         if not self._gateway.tell(tell="done", id=number, text=text, structured=structured):
             raise RequestFailed("the server gave a result that is too large to be taken", RequestFailure.REFUSED)
 
-    async def _ask(self, name: str, arguments: dict[str, Any], progress: _Progress) -> types.CallToolResult:
+    async def _ask(
+        self, name: str, arguments: dict[str, Any], progress: _Progress, questions: CallQuestions
+    ) -> types.CallToolResult:
         state: str | None = None
+        responses: dict[str, types.InputResponse] | None = None
         for _ in range(MAX_ROUNDS):
-            params = types.CallToolRequestParams(name=name, arguments=arguments, request_state=state)
+            params = types.CallToolRequestParams(name=name, arguments=arguments, request_state=state, input_responses=responses)
             with self._worded("the result"):
                 # Not the SDK's own method: it checks results with an engine whose time nothing bounds.
                 result = await self._client.session.send_request(
                     types.CallToolRequest(params=params),
                     _RESULT,
-                    request_read_timeout_seconds=self._timeout,
+                    # The time of the call is kept by who calls this, for it stands still while a person is asked.
+                    request_read_timeout_seconds=NEVER_SECONDS,
                     progress_callback=progress.report,
                 )
             if isinstance(result, types.CallToolResult):
                 return result
-            for request in (result.input_requests or {}).values():
-                self._watch.note_request(request.method)
-                raise RequestFailed(f"the server {ASKED[request.method]}", RequestFailure.REFUSED)
+            requests = result.input_requests or {}
+            responses = {key: await self._give(request, questions) for key, request in requests.items()} or None
             state = result.request_state
-            await asyncio.sleep(ROUND_SECONDS)
+            if responses is None:
+                await asyncio.sleep(ROUND_SECONDS)
         raise RequestFailed(f"the server asked {MAX_ROUNDS} times to be asked again", RequestFailure.REFUSED)
 
+    # ── what a server asks ──
+
+    async def elicit(self, _context: Any, params: types.ElicitRequestParams) -> types.ElicitResult | types.ErrorData:
+        """A request of the server's own (the era before 2026), which says of no call: so one alone has to be under way."""
+        running = tuple(self._questions.values())
+        why = "several calls are under way, and nobody knows which of them asks" if running else "no call is under way"
+        if len(running) == 1:
+            try:
+                return await running[0].ask(params)
+            except QuestionRefused as refused:
+                why = refused.why
+        self._watch.note_asked(word_refusal(why))
+        self._note_asked()
+        return types.ErrorData(code=types.INVALID_REQUEST, message=why)
+
+    async def _give(self, request: types.InputRequest, questions: CallQuestions) -> types.InputResponse:
+        """What a call waits for (the era since 2026). Raises RequestFailed for what it does not get."""
+        if not isinstance(request, types.ElicitRequest) or not self._watch.elicits:
+            self._watch.note_request(request.method)
+            raise RequestFailed(f"the server {ASKED[request.method]}", RequestFailure.REFUSED)
+        try:
+            return await questions.ask(request.params)
+        except QuestionRefused as refused:
+            self._watch.note_asked(word_refusal(refused.why))
+            raise RequestFailed(f"the server {word_refusal(refused.why)}", RequestFailure.REFUSED) from None
+
     def _asked_since(self, before: dict[str, int]) -> str:
-        asked = [ASKED[method] for method, count in self._watch.asked.items() if count > before.get(method, 0)]
+        asked = [sentence for sentence, count in self._watch.asked.items() if count > before.get(sentence, 0)]
         return f" (meanwhile it {'; it '.join(asked)})" if asked else ""
 
     @contextlib.contextmanager
@@ -219,6 +265,11 @@ class ServerSession:
             raise RequestFailed(f"{what} is not as the protocol says, at `{at}`", RequestFailure.REFUSED) from None
         except (RuntimeError, ValueError) as error:
             raise RequestFailed(f"{what} cannot be used ({type(error).__name__})", RequestFailure.REFUSED) from None
+
+
+def word_refusal(why: str) -> str:
+    """What a server did that asked a person in vain, in words that follow `it`."""
+    return inert_line(f"asked the person for input (elicitation), which is refused: {why}", 300)
 
 
 def word_error(error: MCPError, watch: Watch, timeout: float) -> tuple[str, RequestFailure]:

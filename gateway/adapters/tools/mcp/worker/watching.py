@@ -28,11 +28,16 @@ BYTES_PER_SECOND: Final = 8 << 20
 WRITE_SECONDS: Final = 10.0
 """How long a server may leave a message unread."""
 
+ELICITATION: Final = "elicitation/create"
+
 ASKED: Final = {
     "sampling/createMessage": "asked for an answer of the model (sampling), which is refused",
-    "elicitation/create": "asked the person for input (elicitation), which is refused",
+    ELICITATION: "asked the person for input (elicitation), which is refused",
     "roots/list": "asked for the folders of the client (roots), which is refused",
 }
+
+MOST_ASKED: Final = 20
+"""Different sentences that are remembered of one connection."""
 
 
 @dataclass(slots=True)
@@ -61,13 +66,15 @@ class Meter:
 class Watch:
     """The limits of one connection. The first one that is broken ends it: `broken` is set, and `why` says which one."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, elicits: bool = False) -> None:
+        self.elicits = elicits
+        """Whether the person may be asked something."""
         self.why = ""
         self.broken = asyncio.Event()
         self.ended = asyncio.Event()
         """Set when nothing more can come from the server."""
         self.asked: dict[str, int] = {}
-        """How often each of `ASKED` was asked."""
+        """How often each thing was asked that is refused, by its sentence."""
         self.malformed: dict[str, str] = {}
         """Tools that the SDK would not read, by name, with what is wrong with them."""
         self.token = secrets.token_hex(16)
@@ -107,8 +114,13 @@ class Watch:
 
     def note_request(self, method: str) -> None:
         """Remember that the server asked for something that it does not get."""
-        if method in ASKED:
-            self.asked[method] = self.asked.get(method, 0) + 1
+        if method in ASKED and not (method == ELICITATION and self.elicits):
+            self.note_asked(ASKED[method])
+
+    def note_asked(self, sentence: str) -> None:
+        """Remember what the server did, in words that follow `it`."""
+        if sentence in self.asked or len(self.asked) < MOST_ASKED:
+            self.asked[sentence] = self.asked.get(sentence, 0) + 1
 
 
 class WatchedStream:

@@ -1,7 +1,7 @@
 import { NavigationCount } from "../NavigationCount.tsx";
-import { pendingOf, useApprovals } from "./queries.ts";
+import { useWaitingCount } from "../waiting-count.ts";
 
-/** How many approvals wait for this person. */
+/** How many approvals and questions of servers wait for this person. */
 export function PendingCount() {
-  return <NavigationCount value={pendingOf(useApprovals().data).length} word="waiting" />;
+  return <NavigationCount value={useWaitingCount()} word="waiting" />;
 }
