@@ -56,6 +56,11 @@ class _Waiting:
     taken: bool = False
     recorded: bool = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a person may still answer."""
+        return not self.taken and not self.answered.done()
+
     def end(self, status: ElicitationStatus, answer: ElicitationAnswer = NO_ANSWER) -> None:
         """Give the server this; the first end counts."""
         if not self.answered.done():
@@ -131,7 +136,7 @@ class Elicitations:
 
     def list(self, principal_id: str) -> Sequence[Elicitation]:
         """What waits for this person, the oldest first."""
-        return [each.elicitation for each in self._waiting.values() if _is_for(each, principal_id)]
+        return [each.elicitation for each in self._waiting.values() if _is_for(each, principal_id) and each.is_open]
 
     async def answer(
         self, console: ConsoleSession, elicitation_id: str, action: ElicitationAction, values: Mapping[str, Json]
@@ -140,7 +145,7 @@ class Elicitations:
         waiting = self._waiting.get(elicitation_id)
         if waiting is None or not _is_for(waiting, console.principal.id):
             raise NotFound("that question is not open")
-        if waiting.taken or waiting.answered.done() or self._clock.now() >= waiting.elicitation.expires_at:
+        if not waiting.is_open or self._clock.now() >= waiting.elicitation.expires_at:
             raise Refused("noLongerOpen", "this question is no longer open; nothing was sent", 409)
         if action is not ElicitationAction.ACCEPT:
             values = {}

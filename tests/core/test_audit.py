@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from gateway.core import audit
 from gateway.core import ledger as steps
 from gateway.core.canonical import Json, canonical_bytes, parse
+from gateway.core.elicitation import ElicitationStatus
 from gateway.core.ledger import AUDITED, Entry
 from gateway.core.merkle import leaf_hash
 from gateway.core.model import ModelRef
@@ -59,7 +60,8 @@ SEEN = SeenTool("read note", "notes__read_note", "e" * 64, {"name": "read note",
 
 def later_entries() -> list[Entry]:
     """Every kind that came after it."""
-    at = History().tick()
+    history = History()
+    at = history.tick()
     return [
         steps.AgentSessionLabelRaised(at, "ses_1", OPERATOR.id, 3, "cnv_1"),
         steps.PrincipalProfileChanged(at, OPERATOR.id, Profile.GUEST),
@@ -76,6 +78,8 @@ def later_entries() -> list[Entry]:
         steps.SourceToolDecided(at, OPERATOR.id, "notes", SEEN, Category.READ),
         steps.SecretStored(at, None, "notes.TOKEN", b"sealed-secret"),
         steps.SecretRemoved(at, None, "notes.TOKEN"),
+        steps.ElicitationAsked(at, history.request("call-1"), "eli_1", "git", "e" * 64, FAR),
+        steps.ElicitationResolved(at, history.request("call-1"), "eli_1", ElicitationStatus.ACCEPTED, "cse_1", "f" * 64),
         steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", "cgr_1", "editor", FAR),
         steps.ClientTokenRefused(at, OPERATOR.id, None, ClientRefusal.PERSON),
         steps.ClientTokenRevoked(at, OPERATOR.id, "ses_1", "cgr_1"),

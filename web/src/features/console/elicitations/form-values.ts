@@ -10,7 +10,7 @@ export function draftOf(fields: readonly FormField[]): FormDraft {
 
 /** The values to send. What was left empty is left out; whether that is allowed the gateway says. */
 export function valuesOf(fields: readonly FormField[], draft: FormDraft): Record<string, unknown> {
-  const values = fields.map(({ name, kind }) => [name, valueOf(kind, draft[name])] as const);
+  const values = fields.map(({ name, kind }) => [name, sent(kind, draft[name])] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
@@ -28,7 +28,7 @@ function beginning({ kind, default: filled }: FormField): FormDraft[string] {
   }
 }
 
-function valueOf(kind: FormField["kind"], drafted: FormDraft[string] | undefined): unknown {
+function sent(kind: FormField["kind"], drafted: FormDraft[string] | undefined): unknown {
   if (kind === "boolean") return drafted === true;
   if (kind === "choices") return Array.isArray(drafted) && drafted.length > 0 ? drafted : undefined;
   if (typeof drafted !== "string" || drafted === "") return undefined;
