@@ -13,7 +13,7 @@ import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { useToast } from "../../../ui/Toast.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { Elicitations } from "../elicitations/Elicitations.tsx";
+import { ServerQuestions } from "../elicitations/ServerQuestions.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
@@ -34,7 +34,7 @@ export function Inbox() {
         Approvals
       </PageHeading>
       <StoppedQuestions />
-      <Elicitations />
+      <ServerQuestions />
       {approvals.isError && <Banner tone="danger" urgent title={explain(approvals.error)} />}
       {approvals.isPending && <Spinner label="Loading the approvals" />}
       {approvals.data !== undefined && (
