@@ -71,6 +71,14 @@ describe("what a server asks", () => {
     await waitFor(() => expect(document.title).toBe("(1) Approvals · Countersign console"));
   });
 
+  test("is counted on the home page", async () => {
+    gateway.elicitations = [question()];
+    openConsole(gateway, "/");
+    const card = await screen.findByRole("region", { name: "Approvals" });
+    await waitFor(() => expect(card.textContent).toContain("1 question of a server waits on the approvals page."));
+    expect(within(card).getByRole("heading").textContent).toBe("No call waits for you");
+  });
+
   test("is announced, appears by itself and goes when it is resolved", async () => {
     openConsole(gateway, "/approvals");
     await screen.findByText("Nothing waits for you");

@@ -8,6 +8,7 @@ import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { usePasskeys } from "../account/queries.ts";
 import { pendingOf, useApprovals } from "../approvals/queries.ts";
+import { useElicitations } from "../elicitations/queries.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { useDescription } from "../session.tsx";
@@ -18,6 +19,8 @@ import { usePolicy, useReadinessProblems } from "./queries.ts";
 export function Home() {
   const description = useDescription().data;
   const waiting = pendingOf(useApprovals().data);
+  const asked = useElicitations().data ?? [];
+  const nothing = asked.length === 0 ? "Nothing waits for you" : "No call waits for you";
   const passkeys = usePasskeys().data;
   const policy = usePolicy().data;
   const problems = useReadinessProblems().data;
@@ -29,10 +32,14 @@ export function Home() {
         Hello, {session.principalName}
       </PageHeading>
       <div className={styles.cards}>
-        <Card as="section" label="Approvals" tone={waiting.length > 0 ? "waiting" : "plain"}>
-          <h2>
-            {waiting.length === 0 ? "Nothing waits for you" : counted(waiting.length, "call waits", "calls wait")}
-          </h2>
+        <Card as="section" label="Approvals" tone={waiting.length + asked.length > 0 ? "waiting" : "plain"}>
+          <h2>{waiting.length === 0 ? nothing : counted(waiting.length, "call waits", "calls wait")}</h2>
+          {asked.length > 0 && (
+            <p>
+              {counted(asked.length, "question of a server waits", "questions of servers wait")} on the{" "}
+              <Link href={paths.approvals}>approvals page</Link>.
+            </p>
+          )}
           {waiting[0] !== undefined && (
             <p>
               <VisibleText text={waiting[0].summary} prose />
