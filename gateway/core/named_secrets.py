@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from gateway.core.markers import mark_text, mark_words
+from gateway.core.markers import MarkedText, mark_text, mark_words
 from gateway.core.secret_tokens import secret_pattern
 
 
@@ -144,10 +144,11 @@ _OPTION: Final = re.compile(r"(?:^|\s)--?[a-zA-Z][\w-]{0,20}$|(?:^|\s)--?$")
 _REST: Final = re.compile(rf"{_BARE_CHARACTER}*+")
 
 
-def find_named(text: str) -> Iterator[tuple[int, int]]:
-    """Where the values of named credentials stand, in order of place."""
-    folded = _fold(text)
-    marked = mark_text(folded)
+def find_named(text: str, lowered: MarkedText) -> Iterator[tuple[int, int]]:
+    """Where the values of named credentials stand, in order of place. `lowered` is the text in lower case."""
+    # A few letters become two, and places would not be those of the text any more.
+    marked = lowered if len(lowered.text) == len(text) else mark_text(text.translate(_ASCII_LOWER))
+    folded = marked.text
     places = sorted(place for marker in _WORDS if marker.rare in marked.rare for place in _find_all(folded, marker.word))
     end = 0
     for place in places:
@@ -185,12 +186,6 @@ def _find_all(text: str, word: str) -> Iterator[int]:
     while place >= 0:
         yield place
         place = text.find(word, place + len(word))
-
-
-def _fold(text: str) -> str:
-    lowered = text.lower()
-    # A few letters become two, and places would not be those of the text any more.
-    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
 
 
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}

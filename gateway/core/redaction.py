@@ -156,12 +156,13 @@ def _find(text: str, classes: Collection[str]) -> list[_Finding]:
 
 
 def _find_visible(text: str, classes: Collection[str]) -> list[_Finding]:
-    exact, folded = mark_text(text), mark_text(text.lower())
+    exact, lowered = mark_text(text), text.lower()
+    folded = exact if lowered == text else mark_text(lowered)
     findings: list[_Finding] = []
     if RedactionClass.SECRETS in classes:
         findings += _find_private_keys(text)
         findings += _find_patterns(_SECRETS, text, exact, folded)
-        findings += [_Finding(start, end, "password") for start, end in find_named(text)]
+        findings += [_Finding(start, end, "password") for start, end in find_named(text, folded)]
     if RedactionClass.PII in classes:
         findings += _find_patterns(_PERSONAL, text, exact, folded)
         findings += _find_numbers("card-number", _CARD, _longest_card, text)

@@ -49,7 +49,8 @@ class PatternSet:
     def occurring_in(self, exact: MarkedText, folded: MarkedText) -> Iterator[SecretPattern]:
         """Those with a marker in a text, which is given as it is and in lower case."""
         # A character is found in a string much faster than a set is made of all the string's characters.
-        present = [places for rarest, places in self._by_rarest.items() if rarest in exact.rare or rarest in folded.rare]
+        rare = exact.rare if folded is exact else exact.rare + folded.rare
+        present = [places for rarest, places in self._by_rarest.items() if rarest in rare]
         for place in sorted(set[int]().union(*present)):
             pattern = self._patterns[place]
             if (folded if pattern.folded else exact).holds_any(pattern.markers):

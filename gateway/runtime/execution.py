@@ -83,21 +83,28 @@ class Execution:
 
     def _context(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict, box: _TimeBox) -> ToolContext:
         loop, request, cancelled = asyncio.get_running_loop(), checked.request, threading.Event()
-        lines = Progress(
-            request,
-            checked.spec,
-            conversation,
-            judged.redact,
-            exposures=self._exposures,
-            ledger=self._ledger,
-            connections=self._connections,
-            tasks=self._tasks,
-        )
+        lines: Progress | None = None
+
+        def report(message: str, fraction: float | None) -> None:
+            nonlocal lines
+            # Made by the first line: most tools say nothing.
+            if lines is None:
+                lines = Progress(
+                    request,
+                    checked.spec,
+                    conversation,
+                    judged.redact,
+                    exposures=self._exposures,
+                    ledger=self._ledger,
+                    connections=self._connections,
+                    tasks=self._tasks,
+                )
+            lines.report(message, fraction)
 
         def progress(message: str, fraction: float | None) -> None:
             # Nobody waits for a call that was cancelled, and its late result is told to nobody either.
             if not cancelled.is_set():
-                loop.call_soon_threadsafe(lines.report, message, fraction)
+                loop.call_soon_threadsafe(report, message, fraction)
 
         _, _, source = checked.spec.source.partition(":")
         asking = self._elicitations.of_call(request, source, lambda message: progress(message, None))
