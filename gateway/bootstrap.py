@@ -23,6 +23,7 @@ from gateway.adapters.system.entropy import SystemEntropy
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.adapters.tools.added import AddedSources, Secrets
 from gateway.adapters.tools.builtin.workspace import prepare_workspace
+from gateway.adapters.tools.oauth.host import OAuthSignIns
 from gateway.adapters.tools.sources import open_tools
 from gateway.application import Application
 from gateway.runtime.announcements import SourceAnnouncements
@@ -31,6 +32,7 @@ from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
 from gateway.runtime.ports import PolicyEngine
 from gateway.runtime.sessions import Sessions
+from gateway.runtime.sign_ins import SignIns
 from gateway.runtime.sources import Sources
 from gateway.server.access import Origins
 from gateway.settings import Settings
@@ -67,6 +69,7 @@ async def build(
             state=settings.state,
             private=tools.secret,
             find_sandbox=lambda: tools.sandbox_for_sources,
+            sign_ins=(oauth := OAuthSignIns(shelf.fill, clock.now)),
         )
         verifier = WebAuthnVerifier(rp_id=urlsplit(console).hostname or "", rp_name="Countersign", origin=console)
         ports = Ports(
@@ -107,12 +110,23 @@ async def build(
             turns=gateway.turns,
             clock=clock,
         )
+        sealer = SecretBox(settings.state)
+        sign_ins = SignIns(
+            ledger=store.ledger,
+            records=store.records,
+            host=oauth,
+            sealer=sealer,
+            clock=clock,
+            entropy=entropy,
+            console=console,
+        )
         sources = Sources(
             ledger=store.ledger,
             records=store.records,
             host=added,
-            sealer=SecretBox(settings.state),
+            sealer=sealer,
             shelf=shelf,
+            sign_ins=sign_ins,
             declared=declared,
             clock=clock,
             on_withdrawn=gateway.withdraw_tools,
@@ -123,6 +137,7 @@ async def build(
         finally:
             await gateway.stop()
             await added.close()
+            await oauth.close()
             await toolbox.close()
             await models.stop()
             await close_embedder(embedder)

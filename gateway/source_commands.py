@@ -42,6 +42,14 @@ def source_commands(application: Application) -> Mapping[str, Answerer]:
         await sources.remove(_name(asked), None)
         return {}
 
+    async def sign_in(asked: Mapping[str, Json]) -> Json:
+        callback = await sources.sign_in_callback(_name(asked))
+        return {"page": callback.removesuffix("/callback"), "callback": callback}
+
+    async def sign_out(asked: Mapping[str, Json]) -> Json:
+        _, why = await sources.sign_out(_name(asked), None)
+        return {"why": why}
+
     async def pin(asked: Mapping[str, Json]) -> Json:
         """`categories` by a tool's own or published name; `proposed`: everything undecided gets what was proposed."""
         view = await sources.find(_name(asked))
@@ -71,6 +79,8 @@ def source_commands(application: Application) -> Mapping[str, Answerer]:
         "source-test": test,
         "source-switch": switch,
         "source-remove": remove,
+        "source-sign-in": sign_in,
+        "source-sign-out": sign_out,
         "source-pin": pin,
         "source-export": export,
         "secrets": list_secrets,

@@ -25,7 +25,13 @@ Described = Mapping[str, Json]
 
 _MARKS: Final = {"proposed": "?", "inUse": "✓", "keptOut": "✗", "quarantined": "!"}
 
-_CONDITIONS: Final = {"off": "not connected", "connecting": "connecting", "ready": "ready", "away": "away"}
+_CONDITIONS: Final = {
+    "off": "not connected",
+    "connecting": "connecting",
+    "ready": "ready",
+    "away": "away",
+    "needsSignIn": "needs a sign-in",
+}
 """How a source is, in words. Without a running gateway nothing is connected but for the time of a test."""
 
 _state = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway.")
@@ -190,6 +196,30 @@ def remove(name: str, state: Path | None) -> None:
     """Remove NAME and everything that was decided about its tools. Its secrets stay; `countersign secrets remove` removes one."""
     _ask(state, "source-remove", name=name)
     click.echo(f"{name} was removed.")
+
+
+@sources.command("sign-in")
+@click.argument("name")
+@_state
+def sign_in(name: str, state: Path | None) -> None:
+    """Print the console's page on which a person signs in to NAME.
+
+    Only a browser that is signed in on the console can do that: the answer of the authorization server comes back there.
+    """
+    place = cast("Mapping[str, str]", _ask(state, "source-sign-in", name=name))
+    click.echo(f"Open {place['page']} and press `Sign in`.")
+    click.echo(f"Where a client has to be registered by hand, its redirect URI is {place['callback']}", err=True)
+
+
+@sources.command("sign-out")
+@click.argument("name")
+@_state
+def sign_out(name: str, state: Path | None) -> None:
+    """Forget the tokens of NAME and have its authorization server void them."""
+    why = cast("Mapping[str, str | None]", _ask(state, "source-sign-out", name=name))["why"]
+    click.echo(f"Nobody is signed in to {name} any more.")
+    if why is not None:
+        click.echo(f"Its tokens may still hold at its authorization server: {why}", err=True)
 
 
 @sources.command("export")

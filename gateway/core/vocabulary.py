@@ -91,6 +91,7 @@ class Reason(StrEnum):
     TOOL_TIMEOUT = "toolTimeout"
     TOOL_ERROR = "toolError"
     SOURCE_UNAVAILABLE = "sourceUnavailable"
+    SIGN_IN_NEEDED = "signInNeeded"
     SANDBOX_UNAVAILABLE = "sandboxUnavailable"
     LEDGER_UNAVAILABLE = "ledgerUnavailable"
     OUTCOME_UNKNOWN = "outcomeUnknown"
@@ -201,6 +202,15 @@ class ClientRefusal(StrEnum):
     """A refresh token was shown that had been used."""
     AUDIENCE = "audience"
     """A token was shown that was made for another address."""
+
+
+class SignInEnd(StrEnum):
+    """How a sign-in to a source ended: the audit record's word."""
+
+    PERSON = "person"
+    """A person signed out, or removed the source."""
+    REFUSED = "refused"
+    """The authorization server does not renew it any more."""
 
 
 class Role(StrEnum):

@@ -37,8 +37,16 @@ class RefusedTool(Wire):
     why: str
 
 
+class WireSignIn(Wire):
+    """A sign-in to a source: where its tokens are from and since when, both absent while nobody is signed in."""
+
+    server: str | None = None
+    at: Timestamp | None = None
+
+
 class WireSource(Wire):
-    """A source and how it is now. `state` is `off`, `connecting`, `ready` or `away`; `why` says in words why it is away.
+    """A source and how it is now. `state` is `off`, `connecting`, `ready`, `away` or `needsSignIn`; `why` says in words why it
+    is away. `signIn` is there for a source that people sign in to.
 
     `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`.
     `declared`: it stands in the settings file and is changed there.
@@ -56,6 +64,7 @@ class WireSource(Wire):
     refused: tuple[RefusedTool, ...]
     refused_count: Count
     counts: ToolCounts
+    sign_in: WireSignIn | None = None
 
 
 class SourceList(Wire):
@@ -68,6 +77,30 @@ class SourceRef(Wire):
     """Which source."""
 
     name: SourceName
+
+
+class SignInLocation(Wire):
+    """Where the browser goes to sign in: an address of the authorization server `server`."""
+
+    location: str
+    server: str
+
+
+class SignInReturn(Wire):
+    """What the browser brought back from there to the source's own page: the parameters of its address."""
+
+    name: SourceName
+    state: Annotated[str, Field(min_length=1, max_length=200)]
+    code: Annotated[str, Field(max_length=4_096)] | None = None
+    error: Annotated[str, Field(max_length=200)] | None = None
+    issuer: Annotated[str, Field(max_length=2_048)] | None = None
+
+
+class SignedOut(Wire):
+    """The source without its sign-in; `why` says why its authorization server did not void the tokens, where it did not."""
+
+    source: WireSource
+    why: str | None = None
 
 
 class NewSource(Wire):

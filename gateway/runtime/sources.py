@@ -33,7 +33,18 @@ from gateway.core.sources import (
     secrets_named,
 )
 from gateway.core.vocabulary import Category
-from gateway.runtime.ports import Clock, Ledger, SecretSealer, SecretShelf, SourceHost, SourceRecords, SourceState
+from gateway.runtime.ports import (
+    Clock,
+    Ledger,
+    PreparedSignIn,
+    SecretSealer,
+    SecretShelf,
+    SignInAnswer,
+    SourceHost,
+    SourceRecords,
+    SourceState,
+)
+from gateway.runtime.sign_ins import SignIns, SignInView
 
 MAX_SOURCES = 64
 """Each may be a process of its own."""
@@ -49,6 +60,8 @@ class SourceView:
     source: AddedSource
     state: SourceState
     tools: Sequence[SourceTool]
+    sign_in: SignInView | None = None
+    takes_sign_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,7 @@ class Sources:
         host: SourceHost,
         sealer: SecretSealer,
         shelf: SecretShelf,
+        sign_ins: SignIns,
         declared: Sequence[AddedSource],
         clock: Clock,
         on_withdrawn: Callable[[], None],
@@ -81,6 +95,7 @@ class Sources:
         self._host = host
         self._sealer = sealer
         self._shelf = shelf
+        self._sign_ins = sign_ins
         self._declared = {source.name: source for source in declared}
         self._clock = clock
         self._on_withdrawn = on_withdrawn
@@ -90,6 +105,7 @@ class Sources:
     async def start(self, *, connect: bool) -> Sequence[str]:
         """Publish what is known and, with `connect`, begin to connect every source that is on. Gives what is wrong, in words."""
         complaints = await self._load_secrets()
+        complaints += await self._sign_ins.start(await self._all())
         self._host.begin(self._take_offer, self._on_withdrawn, self._on_changed, connect=connect)
         for source in (await self._all()).values():
             await self._host.attach(source, await self._records.source_tools(source.name))
@@ -146,10 +162,12 @@ class Sources:
     async def remove(self, name: str, by: str | None) -> None:
         """Remove a source with every decision about its tools. Raises NotFound and Refused."""
         async with self._changing:
-            self._require_own(await self._find(name))
+            source = self._require_own(await self._find(name))
             await self._host.detach(name)
+            tokens = await self._sign_ins.end(source, by)
             await self._ledger.append(SourceRemoved(self._clock.now(), by, name))
         self._on_changed()
+        await self._sign_ins.revoke(source, tokens)
 
     async def probe(self, name: str) -> SourceView:
         """Connect now and ask what is offered. Raises NotFound."""
@@ -179,6 +197,32 @@ class Sources:
             self._host.update(name, await self._records.source_tools(name))
         self._on_changed()
         return await self._view(source)
+
+    # ── signing in ──
+
+    async def sign_in_callback(self, name: str) -> str:
+        """The redirect URI for a client that an operator registers. Raises NotFound and Refused."""
+        return self._sign_ins.callback(await self._find(name))
+
+    async def begin_sign_in(self, name: str, session_id: str, by: str) -> PreparedSignIn:
+        """Where a person's browser goes to sign in to a source. Raises NotFound and Refused."""
+        return await self._sign_ins.begin(await self._find(name), session_id, by)
+
+    async def finish_sign_in(self, name: str, session_id: str, by: str, state: str, answer: SignInAnswer) -> SourceView:
+        """Take what the browser brought back; the source connects anew. Raises NotFound and Refused."""
+        source = await self._find(name)
+        await self._sign_ins.finish(source, session_id, by, state, answer)
+        async with self._changing:
+            await self._host.attach(source, await self._records.source_tools(name))
+        return await self._view(source)
+
+    async def sign_out(self, name: str, by: str | None) -> tuple[SourceView, str | None]:
+        """Forget a source's tokens; with it, in words, why its authorization server did not void them. Raises NotFound."""
+        async with self._changing:
+            source = await self._find(name)
+            tokens = await self._sign_ins.end(source, by)
+            await self._host.attach(source, await self._records.source_tools(name))
+        return await self._view(source), await self._sign_ins.revoke(source, tokens)
 
     # ── secrets ──
 
@@ -244,7 +288,9 @@ class Sources:
         return source
 
     async def _view(self, source: AddedSource) -> SourceView:
-        return SourceView(source, self._host.state(source.name), await self._records.source_tools(source.name))
+        tools = await self._records.source_tools(source.name)
+        sign_in, takes = self._sign_ins.find(source), self._sign_ins.takes(source)
+        return SourceView(source, self._host.state(source.name), tools, sign_in, takes)
 
     async def _require_secrets(self, settings: Mapping[str, Json]) -> None:
         stored = await self._records.sealed_secrets()

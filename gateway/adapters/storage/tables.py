@@ -324,3 +324,14 @@ secrets = Table(
     Column("sealed", LargeBinary, nullable=False),
     Column("stored_at", _Time, nullable=False),
 )
+
+source_sign_ins = Table(
+    "source_sign_ins",
+    metadata,
+    # Not a foreign key, for the same reason. The sealed value is bound to this name and to the source's address.
+    Column("source", Text, primary_key=True),
+    Column("sealed", LargeBinary, nullable=False),
+    Column("server", Text, nullable=False),
+    Column("principal_id", Text),
+    Column("signed_in_at", _Time, nullable=False),
+)

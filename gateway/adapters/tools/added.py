@@ -9,6 +9,7 @@ from typing import Final
 
 from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.adapters.tools.kinds import SHIPPED_KINDS, SourceKinds, read_labels
+from gateway.adapters.tools.oauth.host import OAuthSignIns
 from gateway.adapters.tools.offer import DriverResources
 from gateway.adapters.tools.pinned import OPEN_SECONDS, PinnedSource
 from gateway.core.canonical import Json
@@ -50,6 +51,7 @@ class AddedSources:
         private: Sequence[Path],
         find_sandbox: Callable[[], Sandbox | SandboxUnavailable],
         kinds: SourceKinds = SHIPPED_KINDS,
+        sign_ins: OAuthSignIns | None = None,
     ) -> None:
         self._catalog = catalog
         self._secrets = secrets
@@ -57,6 +59,7 @@ class AddedSources:
         self._private = (state, *private)
         self._find_sandbox = find_sandbox
         self._kinds = kinds
+        self._sign_ins = sign_ins
         self._sources: dict[str, PinnedSource] = {}
         self._broken: dict[str, str] = {}
         self._on_offer: OnOffer = _forget
@@ -83,6 +86,7 @@ class AddedSources:
             private=self._private,
             find_sandbox=self._find_sandbox,
             fill=self._secrets.fill,
+            tokens=None if self._sign_ins is None else self._sign_ins.tokens(source),
         )
         try:
             driver = self._kinds.build(source.kind, source.settings, resources)

@@ -101,17 +101,41 @@ class SourceAway(Exception):
         self.message = message
 
 
+class SignInNeeded(SourceAway):
+    """The other side wants a person to sign in, or to do it again. No call helps before that."""
+
+
+class AccessTokens(Protocol):
+    """The access that a person gave to one source by signing in. What is given out is good for that source's address alone,
+    and must never get into a message, a result or a log."""
+
+    async def current(self) -> str | None:
+        """A token that lasts a while; None where nobody signed in. Raises SignInNeeded where the sign-in is over, and
+        SourceAway where it cannot be renewed now."""
+        ...
+
+    async def renew(self, refused: str) -> str:
+        """Another one, for a token that the other side refused. Raises SignInNeeded and SourceAway."""
+        ...
+
+    def challenged(self, challenge: str) -> None:
+        """The other side said what a sign-in has to be like (a `WWW-Authenticate` field)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class DriverResources:
     """What the gateway lends a driver. `folder` is the source's own and is made when it is first needed; `private` no program
     of a source may see. `find_sandbox` may block. `fill` puts secrets in the place of `${secret:NAME}` in a setting, and
-    raises Misconfigured for a name that is not stored; what it gives must never get into a message, a result or a log."""
+    raises Misconfigured for a name that is not stored; what it gives must never get into a message, a result or a log.
+    `tokens` are of a kind of source that people sign in to."""
 
     source: str
     folder: Path
     private: tuple[Path, ...]
     find_sandbox: Callable[[], Sandbox | SandboxUnavailable]
     fill: Callable[[str], str]
+    tokens: AccessTokens | None = None
 
 
 class OfferListener(Protocol):

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
-from gateway.adapters.tools.offer import SourceAway, SourceDriver, SourceOffer, ToolOffer, read_described
+from gateway.adapters.tools.offer import SignInNeeded, SourceAway, SourceDriver, SourceOffer, ToolOffer, read_described
 from gateway.adapters.tools.schemas import Validator
 from gateway.adapters.tools.source import SourceHealth
 from gateway.core.canonical import Json
@@ -127,9 +127,11 @@ class PinnedSource:
             self._wake.clear()
             await self._open()
             is_ready = self._phase is SourcePhase.READY
+            # Only a person can help, and whoever signs in has the source connect anew.
+            waits = is_ready or self._phase is SourcePhase.NEEDS_SIGN_IN
             pause = FIRST_PAUSE if is_ready else min(2 * pause, LONGEST_PAUSE)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if is_ready else pause):
+                async with asyncio.timeout(None if waits else pause):
                     await self._wake.wait()
             await asyncio.sleep(QUIET_SECONDS)
 
@@ -146,7 +148,7 @@ class PinnedSource:
             except TimeoutError:
                 self._set_phase(SourcePhase.AWAY, f"it did not say within {OPEN_SECONDS:g} seconds what it offers")
             except SourceAway as error:
-                self._set_phase(SourcePhase.AWAY, escape(error.message)[:500])
+                self._set_phase(_phase_of(error), escape(error.message)[:500])
             except GatewayError as error:
                 self._set_phase(SourcePhase.AWAY, escape(error.message)[:500])
             except Exception:  # noqa: BLE001 # logged; a driver that breaks down keeps no other source from working
@@ -247,6 +249,8 @@ class PinnedSource:
                 return "its definition changed after it was approved; look at the change on the console", Reason.FORBIDDEN
             case Standing.IN_USE:
                 pass
+        if self._phase is SourcePhase.NEEDS_SIGN_IN:
+            return f"`{self.source.name}` needs a sign-in: {self._why}", Reason.SIGN_IN_NEEDED
         if self._phase is not SourcePhase.READY:
             return f"`{self.source.name}` is away: {self._why or 'it is not connected yet'}", Reason.SOURCE_UNAVAILABLE
         if tool.seen.tool not in self._offered:
@@ -321,8 +325,15 @@ class PinnedSource:
         return offer
 
     def _failed(self, error: SourceAway) -> ToolFailed:
+        if isinstance(error, SignInNeeded):
+            self._set_phase(SourcePhase.NEEDS_SIGN_IN, escape(error.message)[:500])
+            return ToolFailed(f"`{self.source.name}` needs a sign-in: {error.message}", Reason.SIGN_IN_NEEDED)
         self.went_away(escape(error.message)[:500])
         return ToolFailed(f"`{self.source.name}` is away: {error.message}", Reason.SOURCE_UNAVAILABLE)
+
+
+def _phase_of(error: SourceAway) -> SourcePhase:
+    return SourcePhase.NEEDS_SIGN_IN if isinstance(error, SignInNeeded) else SourcePhase.AWAY
 
 
 def publish_name(source: str, tool: str) -> str:

@@ -28,6 +28,8 @@ from gateway.core.ledger.people import *  # noqa: F403 - a new entry is exported
 from gateway.core.ledger.people import PeopleEntry
 from gateway.core.ledger.sessions import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.sessions import SessionEntry
+from gateway.core.ledger.sign_ins import *  # noqa: F403 - a new entry is exported by its own module
+from gateway.core.ledger.sign_ins import SignInEntry
 from gateway.core.ledger.sources import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.sources import SourceEntry
 from gateway.core.ledger.turns import *  # noqa: F403 - a new entry is exported by its own module
@@ -44,6 +46,7 @@ Entry = (
     | SessionEntry
     | PeopleEntry
     | SourceEntry
+    | SignInEntry
     | OperationEntry
 )
 

@@ -23,6 +23,7 @@ from gateway.runtime.ports.recorded import (
     LoadedPolicy,
     OpenApproval,
     RecordedDecision,
+    StoredSignIn,
     UnfinishedCall,
 )
 from gateway.runtime.ports.records import (
@@ -45,6 +46,7 @@ from gateway.runtime.ports.records import (
     SessionRecords,
     SourceRecords,
 )
+from gateway.runtime.ports.sign_ins import PreparedSignIn, SignInAnswer, SignInHost
 from gateway.runtime.ports.sources import OnOffer, SecretSealer, SecretShelf, SourceHost, SourcePhase, SourceState
 from gateway.runtime.ports.system import Clock, Entropy
 from gateway.runtime.ports.tools import ArgumentFault, Elicit, Toolbox, ToolContext
@@ -90,6 +92,7 @@ __all__ = [
     "PolicyEngine",
     "PolicySubject",
     "PolicyVerdict",
+    "PreparedSignIn",
     "ProfileLimits",
     "QuotaRecords",
     "ReadinessRecords",
@@ -99,11 +102,14 @@ __all__ = [
     "SecretSealer",
     "SecretShelf",
     "SessionRecords",
+    "SignInAnswer",
+    "SignInHost",
     "SourceHost",
     "SourcePhase",
     "SourceRecords",
     "SourceState",
     "Step",
+    "StoredSignIn",
     "ToolContext",
     "Toolbox",
     "UnfinishedCall",

@@ -35,6 +35,16 @@ class ConsoleSession:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredSignIn:
+    """A sign-in to a source: the sealed tokens, the authorization server that gave them, and who signed in when."""
+
+    sealed: bytes
+    server: str
+    principal_id: str | None
+    signed_in_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationRecord:
     """A conversation's head. `open_turn_*` describe the turn that is open, if one is."""
 

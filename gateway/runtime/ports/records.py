@@ -21,6 +21,7 @@ from gateway.runtime.ports.recorded import (
     EnrolmentOffer,
     KeptResult,
     OpenApproval,
+    StoredSignIn,
     UnfinishedCall,
 )
 
@@ -184,6 +185,10 @@ class SourceRecords(Protocol):
         ...
 
     async def sealed_secrets(self) -> Mapping[str, bytes]: ...
+
+    async def source_sign_ins(self) -> Mapping[str, StoredSignIn]:
+        """Every sign-in, by the name of its source."""
+        ...
 
 
 class KeptRecords(Protocol):

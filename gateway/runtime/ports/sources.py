@@ -20,6 +20,8 @@ class SourcePhase(StrEnum):
     READY = "ready"
     AWAY = "away"
     """It cannot be reached now; it is tried again by itself."""
+    NEEDS_SIGN_IN = "needsSignIn"
+    """It wants a person to sign in, and is not tried again before somebody did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from gateway.core.vocabulary import Category, PermissionMode, Profile
 from gateway.protocol import source_methods as wire
 from gateway.protocol.console_methods import ToolModes
 from gateway.protocol.wire import Nothing
-from gateway.runtime.ports import PolicyEngine, PolicySubject
+from gateway.runtime.ports import PolicyEngine, PolicySubject, SignInAnswer
 from gateway.runtime.sources import Sources, SourceView, ToolDecision
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
@@ -55,6 +55,9 @@ class SourceMethods:
             "sources/switch": row(self.switch, changes, "source:switched"),
             "sources/remove": row(self.remove, changes, "source:removed"),
             "sources/decide": row(self.decide, changes, "source-tool:decided"),
+            "sources/sign-in": row(self.begin_sign_in, reads, "source-sign-in:started"),
+            "sources/finish-sign-in": row(self.finish_sign_in, reads, "source:signed-in", "source-sign-in:failed"),
+            "sources/sign-out": row(self.sign_out, reads, "source:signed-out"),
             "secrets/list": row(self.list_secrets, reads),
             "secrets/store": row(self.store_secret, changes, "secret:stored"),
             "secrets/remove": row(self.remove_secret, changes, "secret:removed"),
@@ -107,6 +110,22 @@ class SourceMethods:
         """Record decisions about tools."""
         decisions = [ToolDecision(each.tool, each.pin, each.category) for each in params.decisions]
         return _view(await self._sources.decide(params.name, decisions, caller.principal.id))
+
+    async def begin_sign_in(self, caller: ConsoleCaller, params: wire.SourceRef) -> wire.SignInLocation:
+        """Where this person's browser goes to sign in."""
+        prepared = await self._sources.begin_sign_in(params.name, caller.session.id, caller.principal.id)
+        return wire.SignInLocation(location=prepared.location, server=prepared.server)
+
+    async def finish_sign_in(self, caller: ConsoleCaller, params: wire.SignInReturn) -> wire.WireSource:
+        """Take what the browser brought back, in the session that it left from."""
+        answer = SignInAnswer(params.code, params.error, params.issuer)
+        by = caller.principal.id
+        return _view(await self._sources.finish_sign_in(params.name, caller.session.id, by, params.state, answer))
+
+    async def sign_out(self, caller: ConsoleCaller, params: wire.SourceRef) -> wire.SignedOut:
+        """Forget the tokens."""
+        view, why = await self._sources.sign_out(params.name, caller.principal.id)
+        return wire.SignedOut(source=_view(view), why=why)
 
     async def list_secrets(self, _caller: ConsoleCaller, _params: Nothing) -> wire.SecretList:
         """The names of all secrets."""
@@ -198,7 +217,15 @@ def _view(view: SourceView) -> wire.WireSource:
             kept_out=count[Standing.KEPT_OUT],
             quarantined=count[Standing.QUARANTINED],
         ),
+        sign_in=_view_sign_in(view),
     )
+
+
+def _view_sign_in(view: SourceView) -> wire.WireSignIn | None:
+    if not view.takes_sign_in:
+        return None
+    done = view.sign_in
+    return wire.WireSignIn() if done is None else wire.WireSignIn(server=done.server, at=rfc3339(done.signed_in_at))
 
 
 def _shorten(value: Json) -> Json:

@@ -12,6 +12,7 @@ from gateway.adapters.storage.projections.kept import KeptReader
 from gateway.adapters.storage.projections.operation import PolicyReader, change_operation
 from gateway.adapters.storage.projections.people import PeopleReader, change_people
 from gateway.adapters.storage.projections.sessions import SessionReader, change_sessions
+from gateway.adapters.storage.projections.sign_ins import SignInReader, change_sign_ins
 from gateway.adapters.storage.projections.sources import SourceReader, change_sources
 from gateway.adapters.storage.projections.turns import TurnReader, change_turns
 from gateway.adapters.storage.statements import Change
@@ -25,6 +26,7 @@ from gateway.core.ledger.inference import InferenceEntry
 from gateway.core.ledger.operation import OperationEntry
 from gateway.core.ledger.people import PeopleEntry
 from gateway.core.ledger.sessions import SessionEntry
+from gateway.core.ledger.sign_ins import SignInEntry
 from gateway.core.ledger.sources import SourceEntry
 from gateway.core.ledger.turns import TurnEntry
 
@@ -45,6 +47,8 @@ def changes(entry: Entry) -> Sequence[Change]:
         return change_people(entry)
     if isinstance(entry, SourceEntry):
         return change_sources(entry)
+    if isinstance(entry, SignInEntry):
+        return change_sign_ins(entry)
     if isinstance(entry, OperationEntry):
         return change_operation(entry)
     return _change_nothing(entry)
@@ -65,6 +69,7 @@ class EveryReader(
     ApprovalReader,
     SourceReader,
     PolicyReader,
+    SignInReader,
     LogReader,
 ):
     """The reads of every subject."""

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import bindparam, delete, select, update
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.sign_ins import forget_sign_in
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import Change, Statement, given, insertion
 from gateway.adapters.storage.stored import StoredJson
@@ -74,7 +75,11 @@ def change_sources(entry: SourceEntry) -> Sequence[Change]:
         case SourceSwitched():
             return (Change(SWITCH_SOURCE, {"of_name": entry.source, "enabled": entry.enabled}),)
         case SourceRemoved():
-            return (Change(REMOVE_SOURCE, {"of_name": entry.source}), Change(FORGET_TOOLS, {"of_source": entry.source}))
+            return (
+                Change(REMOVE_SOURCE, {"of_name": entry.source}),
+                Change(FORGET_TOOLS, {"of_source": entry.source}),
+                forget_sign_in(entry.source),
+            )
         case SourceToolsSeen():
             return (
                 *(change for seen in entry.new for change in _add_tool(entry.source, seen)),

@@ -61,6 +61,8 @@ class WorkerConnection:
         self._why: str | None = None
         self.has_ended = False
         """Whether the server ended by itself, as the worker says."""
+        self.challenge: str | None = None
+        """What the server said of the sign-in that it wants, where the connection ended for that."""
         self._reading = asyncio.create_task(self._read())
 
     @classmethod
@@ -96,6 +98,11 @@ class WorkerConnection:
             del self._waiting[number]
             if not answers.are_over and self._why is None:
                 self._write({"do": "cancel", "id": number})
+
+    def tell(self, order: Mapping[str, Json]) -> None:
+        """Give an order that nothing answers."""
+        if self._why is None:
+            self._write(order)
 
     async def close(self) -> None:
         """Let go of the worker, and end it where it does not end by itself."""
@@ -148,6 +155,7 @@ class WorkerConnection:
                 self._listener.noted(str(line["why"])[:MAX_WHY])
             case "gone":
                 self.has_ended = line["ended"] is True
+                self.challenge = None if "challenge" not in line else str(line["challenge"])
                 self._lose(str(line["why"])[:MAX_WHY])
                 return False
             case _:

@@ -14,13 +14,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, assert_never
 from urllib.parse import urlsplit
 
+from gateway.adapters.tools.mcp.access import ServerAccess, Unauthorized
 from gateway.adapters.tools.mcp.asking import Asking
 from gateway.adapters.tools.mcp.connection import AnswerLines, ConnectionLost, WorkerConnection
 from gateway.adapters.tools.mcp.launching import CagedServer, ServerPipes, server_job, start_worker
 from gateway.adapters.tools.mcp.programs import ResolvedCommand, find_missing, resolve_command
 from gateway.adapters.tools.mcp.settings import SECRET, ElicitationRule, McpServerSettings, check_header_value
 from gateway.adapters.tools.mcp.wire import MAX_TOOLS, RequestFailure
-from gateway.adapters.tools.offer import DriverResources, OfferListener, SourceAway, SourceOffer, ToolOffer
+from gateway.adapters.tools.offer import DriverResources, OfferListener, SignInNeeded, SourceAway, SourceOffer, ToolOffer
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured, ToolFailed
@@ -52,6 +53,7 @@ class McpDriver:
         self._offered: frozenset[str] = frozenset()
         self._hint = ""
         self._may_ask = settings.elicitation is ElicitationRule.ASK
+        self._access = ServerAccess(resources.source, resources.tokens)
 
     async def open(self, listener: OfferListener) -> SourceOffer:
         """Connect where that is not done, and ask what is offered; see SourceDriver."""
@@ -59,9 +61,15 @@ class McpDriver:
         if self._connection is not None and self._connection.lost_because is not None:
             await self.close()
         try:
-            if self._connection is None:
-                await self._connect()
-            return await self._ask_offer()
+            try:
+                return await self._open()
+            except Unauthorized as refused:
+                await self.close()
+                await self._access.renew(refused)
+            try:
+                return await self._open()
+            except Unauthorized:
+                raise SignInNeeded("the server refuses a sign-in that was renewed just now; sign in again") from None
         except BaseException:
             await self.close()
             raise
@@ -86,11 +94,26 @@ class McpDriver:
         if tool.name not in self._offered:
             raise SourceAway(f"the server does not offer `{escape(tool.name)}` any more")
         order = {"do": "call", "tool": tool.name, "arguments": dict(arguments)}
+        await self._access.refresh(connection)
+        try:
+            return await self._ask_call(connection, order, context)
+        except Unauthorized as refused:
+            self._access.require_enough(refused)
+            await self._access.renew(refused)
+        # The server refused it before it ran anything, so it may be asked once more.
+        await self._access.refresh(connection)
+        try:
+            return await self._ask_call(connection, order, context)
+        except Unauthorized:
+            raise SignInNeeded("the server refuses a sign-in that was renewed just now; sign in again") from None
+
+    async def _ask_call(self, connection: WorkerConnection, order: Mapping[str, Json], context: ToolContext) -> ToolOutput:
+        bearer = self._access.bearer
         try:
             async with asyncio.timeout(self._settings.timeout + GRACE_SECONDS) as box, connection.ask(order) as lines:
                 asking = Asking(lines, context, box)
                 try:
-                    return await self._read_result(lines, context, asking)
+                    return await self._read_result(lines, context, asking, bearer)
                 finally:
                     await asking.end()
         except ConnectionLost as error:
@@ -100,7 +123,7 @@ class McpDriver:
             late = f"there was no answer within {self._settings.timeout:g} seconds; it may have taken effect"
             raise ToolFailed(late, Reason.TOOL_TIMEOUT) from None
 
-    async def _read_result(self, lines: AnswerLines, context: ToolContext, asking: Asking) -> ToolOutput:
+    async def _read_result(self, lines: AnswerLines, context: ToolContext, asking: Asking, bearer: str | None) -> ToolOutput:
         while True:
             line = await lines.next()
             match line["tell"]:
@@ -113,7 +136,7 @@ class McpDriver:
                 case "done":
                     return ToolOutput(str(line["text"]), line["structured"])
                 case _:
-                    raise _failure(RequestFailure(line["how"]), str(line["why"]))
+                    raise _failure(line, bearer)
 
     async def close(self) -> None:
         """End worker and server; once more does nothing."""
@@ -145,6 +168,13 @@ class McpDriver:
 
     # ── connecting ──
 
+    async def _open(self) -> SourceOffer:
+        if self._connection is None:
+            await self._connect()
+        else:
+            await self._access.refresh(self._connection)
+        return await self._ask_offer()
+
     async def _connect(self) -> None:
         secrets: list[str] = []
         settings = self._settings
@@ -160,7 +190,10 @@ class McpDriver:
                     check_header_value(name, value)
             except ValueError as error:
                 raise Misconfigured(str(error)) from None
-            order = {**common, "kind": "http", "url": settings.url, "headers": headers, "secrets": secrets}
+            bearer = await self._access.take()
+            secrets += [] if bearer is None else [bearer]
+            told = {"url": settings.url, "headers": headers, "bearer": bearer, "secrets": secrets}
+            order = {**common, "kind": "http", **told}
             await self._start(order, None)
             return
         environment = {name: self._fill(value, secrets) for name, value in settings.env.items()}
@@ -230,6 +263,8 @@ class McpDriver:
             async with asyncio.timeout(deadline), connection.ask({"do": "list"}) as lines:
                 offer = await self._read_offer(lines)
         except ConnectionLost as error:
+            if connection.challenge is not None:
+                raise Unauthorized(connection.challenge, self._access.bearer) from None
             raise SourceAway(await self._word_loss(connection, error.why) + self._hint) from None
         except TimeoutError:
             raise SourceAway(f"the server did not say within {deadline:g} seconds which tools it has") from None
@@ -251,6 +286,8 @@ class McpDriver:
                     refused[str(line["name"])] = str(line["why"])
                 case "listed":
                     return SourceOffer(f"{name} at {self._settings.place}", tuple(tools), version, refused)
+                case "failed" if line["how"] == RequestFailure.UNAUTHORIZED:
+                    raise Unauthorized(str(line["challenge"]), self._access.bearer)
                 case "failed":
                     raise SourceAway(str(line["why"]))
                 case _:
@@ -292,8 +329,11 @@ class McpDriver:
         return f"{self._server.ended.result()}: {why}" if self._server.ended.done() else why
 
 
-def _failure(how: RequestFailure, why: str) -> Exception:
+def _failure(line: Mapping[str, Any], bearer: str | None) -> Exception:
+    how, why = RequestFailure(line["how"]), str(line["why"])
     match how:
+        case RequestFailure.UNAUTHORIZED:
+            return Unauthorized(str(line["challenge"]), bearer)
         case RequestFailure.NOT_SENT:
             return SourceAway(why)
         case RequestFailure.REFUSED:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from gateway.adapters.tools.oauth.settings import SignInSettings
 from gateway.core.effects import escape
 
 SECRET: Final = re.compile(r"\$\{secret:([^}]*)\}")
@@ -42,7 +43,8 @@ class ElicitationRule(StrEnum):
 
 
 class McpServerSettings(BaseModel):
-    """One server: a program (`command`, `args`, `env`, `folders`, `writable`, `network`) or an address (`url`, `headers`).
+    """One server: a program (`command`, `args`, `env`, `folders`, `writable`, `network`), or an address (`url`, `headers`,
+    `oauth`).
 
     `env` and `headers` may hold `${secret:NAME}`. `folders` it may read, `writable` also change; both are absolute paths.
     `timeout` is in seconds, for one call; `start_timeout` for the server's first answers: less than the minute that a source
@@ -61,6 +63,8 @@ class McpServerSettings(BaseModel):
     network: bool = False
     url: str = ""
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    oauth: SignInSettings | None = None
+    """About the sign-in that a server wants; most need nothing said."""
     timeout: float = Field(default=30.0, gt=0, le=MAX_SECONDS)
     start_timeout: float = Field(default=50.0, gt=0, le=MAX_SECONDS)
     elicitation: ElicitationRule = ElicitationRule.REFUSE
@@ -163,10 +167,12 @@ class McpServerSettings(BaseModel):
             raise ValueError("it should have either a `command` or a `url`")
         if self.is_program and not self.command[0].strip():
             raise ValueError("the `command` is empty")
-        strange = ("headers",) if self.is_program else ("args", "env", "folders", "writable", "network")
+        strange = ("headers", "oauth") if self.is_program else ("args", "env", "folders", "writable", "network")
         if given := next((name for name in strange if getattr(self, name)), None):
             kind = "a program" if self.is_program else "a server with a `url`"
             raise ValueError(f"`{given}` means nothing to {kind}")
+        if self.oauth is not None and any(name.lower() == "authorization" for name in self.headers):
+            raise ValueError("`oauth` and an `Authorization` header exclude each other")
         if self.type is not None and (self.type == "stdio") != self.is_program:
             raise ValueError(f"the type `{self.type}` does not go with a `{'command' if self.is_program else 'url'}`")
         return self

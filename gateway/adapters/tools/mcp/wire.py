@@ -6,14 +6,15 @@ The limits are kept on both sides: the worker reads what a hostile server wrote 
     gateway  {"do": "list", "id"}                       → {"tell": "server"}, then "tool" and "refused" lines, then "listed"
              {"do": "call", "id", "tool", "arguments"}  → "progress" lines, then "done"
              {"do": "cancel", "id"}                     → nothing; the request is answered by nothing any more
+             {"do": "bearer", "token"}                  → nothing; later requests to the server carry this access token
              {"do": "answer", "id", "question", "action", "values"}  what a person made of an "ask" line of that call, or
                                                         "refused" with the reason for which nobody was asked
-    worker   {"tell": "failed", "id", "why", "how"}     in place of "listed" or "done"
+    worker   {"tell": "failed", "id", "why", "how"}     in place of "listed" or "done"; `challenge` of a sign-in that is wanted
              {"tell": "ask", "id", "question", "message", "schema"}  the server asks the person; "withdrawn" with the same
                                                         numbers where it does not any more
              {"tell": "changed"}                        once until the next "list"
              {"tell": "note", "why"}                    something the operator should know
-             {"tell": "gone", "why", "ended"}           the last line; `ended`: the server did so by itself
+             {"tell": "gone", "why", "ended"}           the last line; `ended`: the server did so by itself; `challenge` as above
 """
 
 from __future__ import annotations
@@ -81,5 +82,7 @@ class RequestFailure(StrEnum):
     """The server answered with an error, or with a result that is none."""
     LATE = "late"
     """There was no answer in time; it may have taken effect."""
+    UNAUTHORIZED = "unauthorized"
+    """The server wants a sign-in, or another one; it ran nothing."""
     LOST = "lost"
     """The connection ended; it may have taken effect."""

@@ -21,11 +21,28 @@ CONNECT_SECONDS: Final = 10.0
 NOT_SENT: Final = -32090
 NOT_ANSWERED: Final = -32091
 REJECTED: Final = -32092
+UNAUTHORIZED: Final = -32093
 """Codes of the errors made here; JSON-RPC leaves the range to applications. `Watch.token` tells them from a server's own."""
 
 
-def open_http(url: str, headers: Mapping[str, str], watch: Watch) -> WatchedTransport:
-    """The transport for one address. `headers` go with every request."""
+MAX_CHALLENGE: Final = 4_096
+"""Characters of what a server says about the sign-in that it wants."""
+
+
+class BearerToken:
+    """The access token that goes with every request, as long as there is one. It is replaced while the connection stays."""
+
+    def __init__(self, token: str | None) -> None:
+        self.token = token
+
+    def add_to(self, request: httpx2.Request) -> None:
+        """Put it into the request."""
+        if self.token is not None:
+            request.headers["Authorization"] = f"Bearer {self.token}"
+
+
+def open_http(url: str, headers: Mapping[str, str], bearer: BearerToken, watch: Watch) -> WatchedTransport:
+    """The transport for one address. `headers` and `bearer` go with every request."""
     client = httpx2.AsyncClient(
         # Nothing of the environment: no proxy, no credentials of a netrc file.
         trust_env=False,
@@ -34,7 +51,7 @@ def open_http(url: str, headers: Mapping[str, str], watch: Watch) -> WatchedTran
         headers={**headers, "Accept-Encoding": "identity", "User-Agent": "countersign"},
         # How long an answer may take is decided for each request.
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS, write=CONNECT_SECONDS),
-        transport=_OneServer(watch),
+        transport=_OneServer(bearer, watch, has_headers=bool(headers)),
     )
     return WatchedTransport(streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE), watch)
 
@@ -42,12 +59,15 @@ def open_http(url: str, headers: Mapping[str, str], watch: Watch) -> WatchedTran
 class _OneServer(httpx2.AsyncBaseTransport):
     """Sends requests over HTTP and never raises: what goes wrong is an answer of its own."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, bearer: BearerToken, watch: Watch, *, has_headers: bool) -> None:
+        self._bearer = bearer
         self._watch = watch
+        self._has_headers = has_headers
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False, retries=0)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The answer, its body counted."""
+        self._bearer.add_to(request)
         try:
             response = await self._inner.handle_async_request(request)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
@@ -56,9 +76,7 @@ class _OneServer(httpx2.AsyncBaseTransport):
             return self._answer(request, NOT_ANSWERED, f"the connection broke ({type(error).__name__})")
         if response.status_code in (401, 403):
             await response.aclose()
-            return self._answer(
-                request, REJECTED, f"the server answers {response.status_code}: it does not accept these `headers`"
-            )
+            return self._refuse(request, response)
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
             await response.aclose()
             return self._answer(request, NOT_ANSWERED, "the server compressed its answer, which was not asked for")
@@ -74,6 +92,15 @@ class _OneServer(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close the connections."""
         await self._inner.aclose()
+
+    def _refuse(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        said, challenge = f"the server answers {response.status_code}", response.headers.get("www-authenticate", "")
+        # A server that says nothing may still have a sign-in, unless the operator gave it a key to check.
+        has_key = self._has_headers and self._bearer.token is None
+        if "bearer" in challenge.lower() or (response.status_code == 401 and not has_key):
+            self._watch.challenge = challenge[:MAX_CHALLENGE]
+            return self._answer(request, UNAUTHORIZED, f"{said}: it wants a sign-in")
+        return self._answer(request, REJECTED, f"{said}: it does not accept these `headers`")
 
     def _answer(self, request: httpx2.Request, code: int, message: str) -> httpx2.Response:
         error = {"code": code, "message": message, "data": self._watch.token}

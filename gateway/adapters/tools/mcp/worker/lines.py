@@ -23,9 +23,14 @@ class Masker:
     """Takes the secrets that the server was given out of what it says. What it says in other words cannot be found."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
+        self._secrets = tuple(secrets)
         # The longest first, since one may be part of another.
         words = sorted({each for each in secrets if len(each) >= SHORTEST}, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, words))) if words else None
+
+    def with_secret(self, secret: str) -> Masker:
+        """One that takes out this secret too."""
+        return Masker((*self._secrets, secret))
 
     def mask(self, value: Any) -> Any:
         """The same text or JSON value without the secrets."""
@@ -69,9 +74,14 @@ class GatewayLines:
         self._writer.write(line)
         return True
 
-    def fail(self, number: int, why: str, how: RequestFailure) -> None:
+    def fail(self, number: int, why: str, how: RequestFailure, challenge: str) -> None:
         """Say why a request failed."""
-        self.tell(tell="failed", id=number, why=inert_line(why, 500), how=how)
+        asked = {"challenge": challenge} if how is RequestFailure.UNAUTHORIZED else {}
+        self.tell(tell="failed", id=number, why=inert_line(why, 500), how=how, **asked)
+
+    def mask(self, secret: str) -> None:
+        """Keep one more secret out of what is told from now on."""
+        self.masker = self.masker.with_secret(secret)
 
     async def drained(self) -> None:
         """Wait until the gateway took what was written, so that nothing piles up here."""

@@ -16,9 +16,9 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from gateway.adapters.tools.mcp.wire import MAX_WHY
+from gateway.adapters.tools.mcp.wire import MAX_WHY, RequestFailure
 from gateway.adapters.tools.mcp.worker.errors_log import ErrorLog
-from gateway.adapters.tools.mcp.worker.http import open_http
+from gateway.adapters.tools.mcp.worker.http import BearerToken, open_http
 from gateway.adapters.tools.mcp.worker.inert import inert_line
 from gateway.adapters.tools.mcp.worker.lines import GatewayLines, Masker
 from gateway.adapters.tools.mcp.worker.session import ServerSession, word_error
@@ -64,20 +64,22 @@ async def _serve(descriptor: int) -> None:
     if settings is None:
         return
     gateway.masker = Masker(settings["secrets"])
-    watch, log = Watch(elicits=settings["elicits"]), None
+    watch, log, bearer = Watch(elicits=settings["elicits"]), None, BearerToken(settings.get("bearer"))
     if settings["kind"] == "stdio":
         transport: Any = StdioTransport(settings["stdin"], settings["stdout"], watch)
         log = ErrorLog(settings["stderr"], settings["log"], gateway.masker)
         log.start()
     else:
-        transport = open_http(settings["url"], settings["headers"], watch)
-    work = asyncio.create_task(_drive(transport, gateway, watch, settings))
+        transport = open_http(settings["url"], settings["headers"], bearer, watch)
+    work = asyncio.create_task(_drive(transport, gateway, watch, bearer, settings))
     broken = asyncio.create_task(watch.broken.wait())
     await asyncio.wait((work, broken), return_when=asyncio.FIRST_COMPLETED)
-    why = watch.why if watch.broken.is_set() else _word_end(work, watch, settings)
+    why, how = (watch.why, None) if watch.broken.is_set() else _word_end(work, watch, settings)
     if log is not None:
         why = await log.add_last_line(why)
-    gateway.tell(tell="gone", why=why[:MAX_WHY], ended=watch.ended.is_set() and not watch.broken.is_set())
+    ended = watch.ended.is_set() and not watch.broken.is_set()
+    asked = {"challenge": watch.challenge} if how is RequestFailure.UNAUTHORIZED else {}
+    gateway.tell(tell="gone", why=why[:MAX_WHY], ended=ended, **asked)
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(CLOSE_SECONDS):
             await gateway.drained()
@@ -86,7 +88,7 @@ async def _serve(descriptor: int) -> None:
     os._exit(0)
 
 
-async def _drive(transport: Any, gateway: GatewayLines, watch: Watch, settings: dict[str, Any]) -> None:
+async def _drive(transport: Any, gateway: GatewayLines, watch: Watch, bearer: BearerToken, settings: dict[str, Any]) -> None:
     changed: list[ServerSession] = []
 
     async def notice(message: Any) -> None:
@@ -111,7 +113,7 @@ async def _drive(transport: Any, gateway: GatewayLines, watch: Watch, settings: 
     async with contextlib.AsyncExitStack() as stack:
         async with asyncio.timeout(settings["start_timeout"]):
             await stack.enter_async_context(client)
-        session = ServerSession(client, gateway, watch, settings["timeout"])
+        session = ServerSession(client, gateway, watch, bearer, settings["timeout"])
         changed.append(session)
         serving = asyncio.create_task(session.obey())
         # The SDK notices the end of the server's messages in a task of its own and tells nobody.
@@ -121,19 +123,19 @@ async def _drive(transport: Any, gateway: GatewayLines, watch: Watch, settings: 
             serving.result()
 
 
-def _word_end(work: asyncio.Task[None], watch: Watch, settings: dict[str, Any]) -> str:
+def _word_end(work: asyncio.Task[None], watch: Watch, settings: dict[str, Any]) -> tuple[str, RequestFailure | None]:
+    """Why it ended; with how, where that was the failure of a request."""
     match _innermost(None if work.cancelled() or not work.done() else work.exception()):
         case None:
-            return "the server ended its connection" if watch.ended.is_set() else "it was told to end"
+            return "the server ended its connection" if watch.ended.is_set() else "it was told to end", None
         case TimeoutError():
-            return f"the server did not answer within {settings['start_timeout']:g} seconds of its start"
+            return f"the server did not answer within {settings['start_timeout']:g} seconds of its start", None
         case MCPError() as error:
-            why, _ = word_error(error, watch, settings["start_timeout"])
-            return why
+            return word_error(error, watch, settings["start_timeout"])
         case ValidationError():
-            return "the server's first answer is not as the protocol says"
+            return "the server's first answer is not as the protocol says", None
         case error:
-            return f"the connection failed ({inert_line(type(error).__name__, 60)})"
+            return f"the connection failed ({inert_line(type(error).__name__, 60)})", None
 
 
 def _innermost(error: BaseException | None) -> BaseException | None:

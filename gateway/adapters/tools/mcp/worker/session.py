@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from gateway.adapters.tools.mcp.wire import MAX_OFFER, MAX_TOOLS, RequestFailure
-from gateway.adapters.tools.mcp.worker.http import NOT_ANSWERED, NOT_SENT, REJECTED
+from gateway.adapters.tools.mcp.worker.http import NOT_ANSWERED, NOT_SENT, REJECTED, UNAUTHORIZED, BearerToken
 from gateway.adapters.tools.mcp.worker.inert import inert_description, inert_line
 from gateway.adapters.tools.mcp.worker.lines import GatewayLines
 from gateway.adapters.tools.mcp.worker.listing import Listing, read_listing, size_of
@@ -57,10 +57,11 @@ class RequestFailed(Exception):
 class ServerSession:
     """One connected server."""
 
-    def __init__(self, client: Client, gateway: GatewayLines, watch: Watch, timeout: float) -> None:
+    def __init__(self, client: Client, gateway: GatewayLines, watch: Watch, bearer: BearerToken, timeout: float) -> None:
         self._client = client
         self._gateway = gateway
         self._watch = watch
+        self._bearer = bearer
         self._timeout = timeout
         self._listing = Listing()
         self._running: dict[int, asyncio.Task[None]] = {}
@@ -73,6 +74,10 @@ class ServerSession:
         listening = asyncio.create_task(self._listen())
         try:
             while (order := await self._gateway.read()) is not None:
+                if order["do"] == "bearer":
+                    self._gateway.mask(order["token"])
+                    self._bearer.token = order["token"]
+                    continue
                 number = int(order["id"])
                 match order["do"]:
                     case "cancel":
@@ -102,7 +107,7 @@ class ServerSession:
             except RequestFailed as error:
                 # An end of the connection is told once for all, with what the server wrote last.
                 if error.how is not RequestFailure.LOST or not self._watch.is_over:
-                    self._gateway.fail(number, error.why, error.how)
+                    self._gateway.fail(number, error.why, error.how, self._watch.challenge)
             finally:
                 self._running.pop(number, None)
                 self._note_asked()
@@ -287,6 +292,8 @@ def word_error(error: MCPError, watch: Watch, timeout: float) -> tuple[str, Requ
             return said, RequestFailure.LOST
         case code if is_own and code == REJECTED:
             return said, RequestFailure.REFUSED
+        case code if is_own and code == UNAUTHORIZED:
+            return said, RequestFailure.UNAUTHORIZED
         case types.PARSE_ERROR:
             return "the server sent an answer that cannot be read", RequestFailure.LOST
         case _:

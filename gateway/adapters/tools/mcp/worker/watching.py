@@ -75,6 +75,8 @@ class Watch:
         """Set when nothing more can come from the server."""
         self.asked: dict[str, int] = {}
         """How often each thing was asked that is refused, by its sentence."""
+        self.challenge = ""
+        """What the server said last of a sign-in that it wants (`WWW-Authenticate`)."""
         self.malformed: dict[str, str] = {}
         """Tools that the SDK would not read, by name, with what is wrong with them."""
         self.token = secrets.token_hex(16)

@@ -1,0 +1,135 @@
+"""What a sign-in gives, and the tokens of one source while the gateway runs: renewed in time, by one request at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gateway.adapters.tools.oauth.challenge import Challenge, read_challenge
+from gateway.adapters.tools.oauth.documents import OAuthRefusal
+from gateway.adapters.tools.offer import SignInNeeded, SourceAway
+
+AHEAD_SECONDS: Final = 60.0
+"""How long before its end a token is renewed; a shorter-lived one after three quarters of its life."""
+
+LONGEST_SECONDS: Final = 10 * 365 * 86_400.0
+
+_Secret = Annotated[str, Field(repr=False)]
+
+
+class Tokens(BaseModel):
+    """The tokens of one sign-in with all that renewing and revoking them takes. Times are epoch milliseconds.
+
+    `url` is the one address that they are sent to, beside the two endpoints. A client that registered itself has its secret
+    here; one that the operator registered has it in the settings, by name.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    url: str
+    resource: str
+    issuer: str
+    token_endpoint: str
+    revocation_endpoint: str | None
+    client_id: str
+    client_secret: _Secret | None
+    client_method: str
+    access_token: _Secret
+    refresh_token: _Secret | None
+    scope: str
+    renew_at: int | None
+    expires_at: int | None
+
+    def write(self) -> str:
+        """As text, to be sealed."""
+        return self.model_dump_json()
+
+
+def read_tokens(text: str) -> Tokens | None:
+    """What `write` wrote; None for what another version did."""
+    try:
+        return Tokens.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+class SourceTokens:
+    """The AccessTokens of one source. `kept` is None while nobody is signed in; `ask` asks the authorization server for new
+    tokens and raises OAuthRefusal."""
+
+    def __init__(
+        self,
+        ask: Callable[[Tokens], Awaitable[Tokens]],
+        now: Callable[[], int],
+        on_renewed: Callable[[Tokens], Awaitable[None]],
+        on_refused: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.kept: Tokens | None = None
+        self.challenge: Challenge | None = None
+        self._ask_server = ask
+        self._now = now
+        self._on_renewed = on_renewed
+        self._on_refused = on_refused
+        self._renewing: asyncio.Task[None] | None = None
+
+    async def current(self) -> str | None:
+        """See AccessTokens."""
+        kept = self.kept
+        if kept is None:
+            return None
+        if kept.renew_at is None or self._now() < kept.renew_at:
+            return kept.access_token
+        try:
+            return await self.renew(kept.access_token)
+        except SignInNeeded:
+            raise
+        except SourceAway:
+            # It still holds for a moment, and the authorization server may be back before it ends.
+            if kept.expires_at is not None and self._now() < kept.expires_at:
+                return kept.access_token
+            raise
+
+    async def renew(self, refused: str) -> str:
+        """See AccessTokens. Whoever comes while a request is under way waits for that one."""
+        if self.kept is not None and self.kept.access_token == refused:
+            if self._renewing is None or self._renewing.done():
+                self._renewing = asyncio.create_task(self._ask(self.kept))
+                self._renewing.add_done_callback(_take_notice)
+            # A caller that gives up must not cut off the answer: the old refresh token may be void by then.
+            await asyncio.shield(self._renewing)
+        if self.kept is None:
+            raise SignInNeeded("nobody is signed in any more; sign in again")
+        return self.kept.access_token
+
+    def challenged(self, challenge: str) -> None:
+        """See AccessTokens."""
+        self.challenge = read_challenge(challenge) or self.challenge
+
+    async def close(self) -> None:
+        """Wait for the request that is under way."""
+        if self._renewing is not None:
+            await asyncio.wait((self._renewing,))
+
+    async def _ask(self, kept: Tokens) -> None:
+        try:
+            renewed = await self._ask_server(kept)
+        except OAuthRefusal as refusal:
+            if not refusal.is_final:
+                raise SourceAway(f"the sign-in cannot be renewed now: {refusal.message}") from None
+            if self.kept is kept:
+                self.kept = None
+                await self._on_refused()
+            raise SignInNeeded(f"the sign-in is over: {refusal.message}; sign in again") from None
+        # Somebody may have signed out or in meanwhile; what was renewed belongs to nobody then.
+        if self.kept is kept:
+            self.kept = renewed
+            await self._on_renewed(renewed)
+
+
+def _take_notice(task: asyncio.Task[None]) -> None:
+    """Whoever waited may have left; what failed is told to whoever asks next."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,199 @@
+"""People signing in to sources: begun on the console, finished by the same session, kept sealed, ended by either side.
+
+An attempt is known by its `state`, which the gateway makes. It is good once, for a few minutes, and only in the console session
+that began it: an address that somebody else made, or an answer to another person's attempt, finishes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.core.errors import Misconfigured, Refused
+from gateway.core.ledger import (
+    SourceSignedIn,
+    SourceSignedOut,
+    SourceSignInFailed,
+    SourceSignInStarted,
+    SourceTokensRenewed,
+)
+from gateway.core.sources import AddedSource
+from gateway.core.vocabulary import SignInEnd
+from gateway.runtime.ports import (
+    Clock,
+    Entropy,
+    Ledger,
+    PreparedSignIn,
+    SecretSealer,
+    SignInAnswer,
+    SignInHost,
+    SourceRecords,
+)
+
+ATTEMPT_SECONDS: Final = 600.0
+"""From the console to the authorization server and back: a password, a second factor, a question about scopes."""
+
+MAX_ATTEMPTS: Final = 32
+"""Under way at once; the oldest makes room."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignInView:
+    """Who gave tokens for a source, and since when."""
+
+    server: str
+    signed_in_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    session_id: str
+    source: AddedSource
+    address: str
+    prepared: PreparedSignIn = field(repr=False)
+    deadline: float
+
+
+class SignIns:
+    """Every sign-in to a source, under way and done. `console` is the console's origin."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        records: SourceRecords,
+        host: SignInHost,
+        sealer: SecretSealer,
+        clock: Clock,
+        entropy: Entropy,
+        console: str,
+    ) -> None:
+        self._ledger = ledger
+        self._records = records
+        self._host = host
+        self._sealer = sealer
+        self._clock = clock
+        self._entropy = entropy
+        self._console = console
+        self._attempts: OrderedDict[str, _Attempt] = OrderedDict()
+        self._done: dict[str, SignInView] = {}
+        self._addresses: dict[str, str] = {}
+
+    async def start(self, sources: Mapping[str, AddedSource]) -> Sequence[str]:
+        """Use every sign-in that is kept. Gives those that cannot be used, in words."""
+        self._host.begin(self._keep_renewed, self._end_refused)
+        complaints: list[str] = []
+        stored = await self._records.source_sign_ins()
+        for name, source in sources.items():
+            address = self._host.address_of(source)
+            if address is None:
+                continue
+            self._addresses[name] = address
+            if (kept := stored.get(name)) is None:
+                continue
+            try:
+                self._host.use(source, self._sealer.unseal(_seal_name(name, address), kept.sealed))
+            except Misconfigured:
+                complaints.append(f"the sign-in to `{name}` was made with another key or for another address; sign in again")
+                continue
+            self._done[name] = SignInView(kept.server, kept.signed_in_at)
+        return complaints
+
+    def find(self, source: AddedSource) -> SignInView | None:
+        """The sign-in to a source, if there is one."""
+        return self._done.get(source.name)
+
+    def takes(self, source: AddedSource) -> bool:
+        """Whether anybody can sign in to a source."""
+        return self._host.address_of(source) is not None
+
+    def callback(self, source: AddedSource) -> str:
+        """Where the browser comes back to. Each source has its own, so that no answer can be taken for another source's.
+
+        Raises Refused for a source that nobody can sign in to.
+        """
+        if self._host.address_of(source) is None:
+            raise Refused(
+                "noSignIn",
+                f"nobody signs in to `{source.name}`: it is no MCP server with a `url`, or has an `Authorization` header already",
+                409,
+            )
+        return f"{self._console}/sources/{source.name}/callback"
+
+    async def begin(self, source: AddedSource, session_id: str, by: str) -> PreparedSignIn:
+        """Where the person's browser goes. Raises Refused."""
+        callback = self.callback(source)
+        address = self._host.address_of(source)
+        assert address is not None, "it has a callback"
+        await self._ledger.append(SourceSignInStarted(self._clock.now(), by, source.name))
+        state = self._entropy.secret()
+        prepared = await self._host.prepare(source, callback, state)
+        self._drop_old()
+        deadline = self._clock.monotonic() + ATTEMPT_SECONDS
+        self._attempts[state] = _Attempt(session_id, source, address, prepared, deadline)
+        return prepared
+
+    async def finish(self, source: AddedSource, session_id: str, by: str, state: str, answer: SignInAnswer) -> None:
+        """Keep the tokens of an attempt. Raises Refused, and the attempt is over then too."""
+        self._drop_old()
+        attempt = self._attempts.pop(state, None)
+        if attempt is None or attempt.session_id != session_id or attempt.source != source:
+            raise Refused(
+                "unknownAttempt", "this sign-in was not begun here, was used before, or took too long; begin again", 409
+            )
+        try:
+            tokens = await self._host.redeem(source, attempt.prepared, answer)
+        except Refused as refusal:
+            await self._ledger.append(SourceSignInFailed(self._clock.now(), by, source.name, refusal.message))
+            raise
+        now, server = self._clock.now(), attempt.prepared.server
+        sealed = self._sealer.seal(_seal_name(source.name, attempt.address), tokens)
+        await self._ledger.append(SourceSignedIn(now, by, source.name, server, sealed))
+        self._addresses[source.name] = attempt.address
+        self._done[source.name] = SignInView(server, now)
+        self._host.use(source, tokens)
+
+    async def end(self, source: AddedSource, by: str | None) -> str | None:
+        """Forget the tokens of a source. Gives them, to be revoked; None where there are none that can be read."""
+        self._host.use(source, None)
+        self._done.pop(source.name, None)
+        stored = (await self._records.source_sign_ins()).get(source.name)
+        if stored is None:
+            return None
+        await self._ledger.append(SourceSignedOut(self._clock.now(), by, source.name, SignInEnd.PERSON))
+        try:
+            return self._sealer.unseal(_seal_name(source.name, self._addresses.get(source.name, "")), stored.sealed)
+        except Misconfigured:
+            return None
+
+    async def revoke(self, source: AddedSource, tokens: str | None) -> str | None:
+        """Have the authorization server void tokens that are forgotten here. Gives in words why it did not."""
+        try:
+            if tokens is not None:
+                await self._host.revoke(source, tokens)
+        except Refused as refusal:
+            return refusal.message
+        return None
+
+    # ── inside ──
+
+    def _drop_old(self) -> None:
+        now = self._clock.monotonic()
+        while self._attempts and (len(self._attempts) >= MAX_ATTEMPTS or next(iter(self._attempts.values())).deadline <= now):
+            self._attempts.popitem(last=False)
+
+    async def _keep_renewed(self, name: str, tokens: str) -> None:
+        if name in self._done:
+            sealed = self._sealer.seal(_seal_name(name, self._addresses[name]), tokens)
+            await self._ledger.append(SourceTokensRenewed(self._clock.now(), name, sealed))
+
+    async def _end_refused(self, name: str) -> None:
+        if self._done.pop(name, None) is not None:
+            await self._ledger.append(SourceSignedOut(self._clock.now(), None, name, SignInEnd.REFUSED))
+
+
+def _seal_name(source: str, address: str) -> str:
+    """What the sealed tokens are bound to, so that tokens of one source or address are never opened as another's."""
+    return f"sign-in to {source} at {address}"
