@@ -27,8 +27,8 @@ from gateway.runtime.ports import (
     Ledger,
     PreparedSignIn,
     SecretSealer,
-    SignInAnswer,
     SignInHost,
+    SignInReply,
     SourceRecords,
 )
 
@@ -135,7 +135,7 @@ class SignIns:
         self._attempts[state] = _Attempt(session_id, source, address, prepared, deadline)
         return prepared
 
-    async def finish(self, source: AddedSource, session_id: str, by: str, state: str, answer: SignInAnswer) -> None:
+    async def finish(self, source: AddedSource, session_id: str, by: str, state: str, answer: SignInReply) -> None:
         """Keep the tokens of an attempt. Raises Refused, and the attempt is over then too."""
         self._drop_old()
         attempt = self._attempts.pop(state, None)

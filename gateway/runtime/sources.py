@@ -39,7 +39,7 @@ from gateway.runtime.ports import (
     PreparedSignIn,
     SecretSealer,
     SecretShelf,
-    SignInAnswer,
+    SignInReply,
     SourceHost,
     SourceRecords,
     SourceState,
@@ -208,12 +208,13 @@ class Sources:
         """Where a person's browser goes to sign in to a source. Raises NotFound and Refused."""
         return await self._sign_ins.begin(await self._find(name), session_id, by)
 
-    async def finish_sign_in(self, name: str, session_id: str, by: str, state: str, answer: SignInAnswer) -> SourceView:
+    async def finish_sign_in(self, name: str, session_id: str, by: str, state: str, answer: SignInReply) -> SourceView:
         """Take what the browser brought back; the source connects anew. Raises NotFound and Refused."""
         source = await self._find(name)
         await self._sign_ins.finish(source, session_id, by, state, answer)
         async with self._changing:
             await self._host.attach(source, await self._records.source_tools(name))
+        self._on_changed()
         return await self._view(source)
 
     async def sign_out(self, name: str, by: str | None) -> tuple[SourceView, str | None]:
@@ -222,6 +223,7 @@ class Sources:
             source = await self._find(name)
             tokens = await self._sign_ins.end(source, by)
             await self._host.attach(source, await self._records.source_tools(name))
+        self._on_changed()
         return await self._view(source), await self._sign_ins.revoke(source, tokens)
 
     # ── secrets ──

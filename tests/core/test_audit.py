@@ -22,7 +22,7 @@ from gateway.core.merkle import leaf_hash
 from gateway.core.model import ModelRef
 from gateway.core.sources import AddedSource, SeenTool, SourceKind
 from gateway.core.verification import LeafRecord
-from gateway.core.vocabulary import Category, ClientRefusal, InferenceRefusal, Outcome, Profile, Runner
+from gateway.core.vocabulary import Category, ClientRefusal, InferenceRefusal, Outcome, Profile, Runner, SignInEnd
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
 from tests.fakes.written import Written
 
@@ -80,6 +80,11 @@ def later_entries() -> list[Entry]:
         steps.SecretRemoved(at, None, "notes.TOKEN"),
         steps.ElicitationAsked(at, history.request("call-1"), "eli_1", "git", "e" * 64, FAR),
         steps.ElicitationResolved(at, history.request("call-1"), "eli_1", ElicitationStatus.ACCEPTED, "cse_1", "f" * 64),
+        steps.SourceSignInStarted(at, OPERATOR.id, "notes"),
+        steps.SourceSignInFailed(at, OPERATOR.id, "notes", "the server said \u00fc"),
+        steps.SourceSignedIn(at, OPERATOR.id, "notes", "https://login.example", b"sealed-tokens"),
+        steps.SourceTokensRenewed(at, "notes", b"sealed-tokens"),
+        steps.SourceSignedOut(at, None, "notes", SignInEnd.REFUSED),
         steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", "cgr_1", "editor", FAR),
         steps.ClientTokenRefused(at, OPERATOR.id, None, ClientRefusal.PERSON),
         steps.ClientTokenRevoked(at, OPERATOR.id, "ses_1", "cgr_1"),

@@ -43,6 +43,7 @@ from tests.fakes.inference import SilentBackend
 from tests.fakes.ledger import MemoryLedger
 from tests.fakes.passkeys import PlainAuthenticator, PlainVerifier
 from tests.fakes.policy import TablePolicy
+from tests.fakes.sign_ins import make_sign_ins
 from tests.fakes.toolbox import CountingToolbox
 from tests.harness.socket import Socket
 
@@ -219,6 +220,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         host=host,
         sealer=SecretBox(state),
         shelf=shelf,
+        sign_ins=make_sign_ins(ledger, state, clock=clock),
         declared=(),
         clock=clock,
         on_withdrawn=gateway.withdraw_tools,

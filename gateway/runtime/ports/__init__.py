@@ -46,7 +46,7 @@ from gateway.runtime.ports.records import (
     SessionRecords,
     SourceRecords,
 )
-from gateway.runtime.ports.sign_ins import PreparedSignIn, SignInAnswer, SignInHost
+from gateway.runtime.ports.sign_ins import PreparedSignIn, SignInHost, SignInReply
 from gateway.runtime.ports.sources import OnOffer, SecretSealer, SecretShelf, SourceHost, SourcePhase, SourceState
 from gateway.runtime.ports.system import Clock, Entropy
 from gateway.runtime.ports.tools import ArgumentFault, Elicit, Toolbox, ToolContext
@@ -102,8 +102,8 @@ __all__ = [
     "SecretSealer",
     "SecretShelf",
     "SessionRecords",
-    "SignInAnswer",
     "SignInHost",
+    "SignInReply",
     "SourceHost",
     "SourcePhase",
     "SourceRecords",

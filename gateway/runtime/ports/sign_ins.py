@@ -20,7 +20,7 @@ class PreparedSignIn:
 
 
 @dataclass(frozen=True, slots=True)
-class SignInAnswer:
+class SignInReply:
     """What the browser brought back from the authorization server, none of it checked: a code or an error, and who answers."""
 
     code: str | None = field(default=None, repr=False)
@@ -43,7 +43,7 @@ class SignInHost(Protocol):
         """Find the authorization server and what it wants. Takes a bounded time. Raises Refused."""
         ...
 
-    async def redeem(self, source: AddedSource, prepared: PreparedSignIn, answer: SignInAnswer) -> str:
+    async def redeem(self, source: AddedSource, prepared: PreparedSignIn, answer: SignInReply) -> str:
         """Tokens for what was brought back. Takes a bounded time. Raises Refused."""
         ...
 

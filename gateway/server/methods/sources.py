@@ -17,7 +17,7 @@ from gateway.core.vocabulary import Category, PermissionMode, Profile
 from gateway.protocol import source_methods as wire
 from gateway.protocol.console_methods import ToolModes
 from gateway.protocol.wire import Nothing
-from gateway.runtime.ports import PolicyEngine, PolicySubject, SignInAnswer
+from gateway.runtime.ports import PolicyEngine, PolicySubject, SignInReply
 from gateway.runtime.sources import Sources, SourceView, ToolDecision
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
@@ -118,7 +118,7 @@ class SourceMethods:
 
     async def finish_sign_in(self, caller: ConsoleCaller, params: wire.SignInReturn) -> wire.WireSource:
         """Take what the browser brought back, in the session that it left from."""
-        answer = SignInAnswer(params.code, params.error, params.issuer)
+        answer = SignInReply(params.code, params.error, params.issuer)
         by = caller.principal.id
         return _view(await self._sources.finish_sign_in(params.name, caller.session.id, by, params.state, answer))
 

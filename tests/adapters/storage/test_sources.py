@@ -11,7 +11,8 @@ from gateway.adapters.storage.secret_box import SECRETS_KEY, SecretBox
 from gateway.core import ledger as steps
 from gateway.core.errors import IllegalStep, Misconfigured
 from gateway.core.sources import AddedSource, SeenTool, SourceKind, SourceTool
-from gateway.core.vocabulary import Category
+from gateway.core.vocabulary import Category, SignInEnd
+from gateway.runtime.ports import StoredSignIn
 from tests.adapters.storage.conftest import Kept
 
 SOURCE = AddedSource("notes", SourceKind.MCP, {"command": ["serve"], "env": {"ä": "${secret:x}"}}, added_at=5)
@@ -104,3 +105,29 @@ def test_a_secret_that_cannot_be_opened_is_said_and_nothing_else_comes_out(tmp_p
             key.write_text("ab" * 16)
     with pytest.raises(Misconfigured, match=r"secrets?\.key|stored|read"):
         SecretBox(tmp_path).unseal(name, sealed)
+
+
+async def test_a_sign_in_is_kept_renewed_and_ended(kept: Kept) -> None:
+    await kept.ledger.append(steps.SourceSignInStarted(4, "prn_1", "notes"), steps.SourceSignInFailed(5, "prn_1", "notes", "no"))
+    assert await kept.records.source_sign_ins() == {}
+    await kept.ledger.append(steps.SourceSignedIn(6, "prn_1", "notes", "https://login.example", b"one"))
+    assert await kept.records.source_sign_ins() == {"notes": StoredSignIn(b"one", "https://login.example", "prn_1", 6)}
+    await kept.ledger.append(steps.SourceTokensRenewed(7, "notes", b"two"))
+    assert await kept.records.source_sign_ins() == {"notes": StoredSignIn(b"two", "https://login.example", "prn_1", 6)}
+    await kept.ledger.append(steps.SourceSignedIn(8, "prn_2", "notes", "https://other.example", b"three"))
+    assert await kept.records.source_sign_ins() == {"notes": StoredSignIn(b"three", "https://other.example", "prn_2", 8)}
+    await kept.ledger.append(steps.SourceSignedOut(9, None, "notes", SignInEnd.REFUSED))
+    assert await kept.records.source_sign_ins() == {}
+
+
+async def test_tokens_are_not_renewed_for_somebody_who_signed_out(kept: Kept) -> None:
+    with pytest.raises(IllegalStep):
+        await kept.ledger.append(steps.SourceTokensRenewed(7, "notes", b"two"))
+
+
+async def test_removing_a_source_forgets_its_sign_in(kept: Kept) -> None:
+    await kept.ledger.append(
+        steps.SourceAdded(5, None, SOURCE), steps.SourceSignedIn(6, None, "notes", "https://login.example", b"one")
+    )
+    await kept.ledger.append(steps.SourceRemoved(8, None, "notes"))
+    assert await kept.records.source_sign_ins() == {}

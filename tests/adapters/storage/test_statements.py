@@ -99,6 +99,7 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
         "policy_on_record",
         "ready",
         "sealed_secrets",
+        "source_sign_ins",
         "sources",
     }
     names = [name for name in dir(EveryReader) if not name.startswith("_")]

@@ -23,6 +23,7 @@ from gateway.sandbox.job import SandboxUnavailable
 from tests.fakes.clock import FakeClock
 from tests.fakes.drivers import ScriptedDriver, scripted_kinds
 from tests.fakes.ledger import MemoryLedger
+from tests.fakes.sign_ins import make_sign_ins
 from tests.fakes.tool_context import make_context
 
 PATIENCE = 10.0
@@ -56,6 +57,7 @@ class AddedScene:
             host=self.host,
             sealer=SecretBox(self.folder),
             shelf=secrets,
+            sign_ins=make_sign_ins(self.ledger, self.folder),
             declared=self.declared,
             clock=FakeClock(),
             on_withdrawn=self.count,

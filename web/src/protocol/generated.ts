@@ -47,6 +47,7 @@ export type Reason =
   | "toolTimeout"
   | "toolError"
   | "sourceUnavailable"
+  | "signInNeeded"
   | "sandboxUnavailable"
   | "ledgerUnavailable"
   | "outcomeUnknown";
@@ -277,6 +278,10 @@ export interface CountersignProtocol {
         params: SourceDecisions;
         result: Source;
       };
+      "sources/finish-sign-in": {
+        params: SignInReturn;
+        result: Source;
+      };
       "sources/list": {
         params: Nothing;
         result: SourceList;
@@ -288,6 +293,14 @@ export interface CountersignProtocol {
       "sources/remove": {
         params: SourceRef;
         result: Nothing;
+      };
+      "sources/sign-in": {
+        params: SourceRef;
+        result: SignInLocation;
+      };
+      "sources/sign-out": {
+        params: SourceRef;
+        result: SignedOut;
       };
       "sources/switch": {
         params: SourceSwitch;
@@ -1140,7 +1153,8 @@ export interface NewSource {
   };
 }
 /**
- * A source and how it is now. `state` is `off`, `connecting`, `ready` or `away`; `why` says in words why it is away.
+ * A source and how it is now. `state` is `off`, `connecting`, `ready`, `away` or `needsSignIn`; `why` says in words why it
+ * is away. `signIn` is there for a source that people sign in to.
  *
  * `refused` has the first of `refusedCount`. `settings` have long texts cut, and name their secrets as `${secret:NAME}`.
  * `declared`: it stands in the settings file and is changed there.
@@ -1157,6 +1171,7 @@ export interface Source {
   settings: {
     [k: string]: unknown;
   };
+  signIn?: SignIn;
   state: string;
   version: string;
   why?: string;
@@ -1178,6 +1193,13 @@ export interface RefusedTool {
   why: string;
 }
 /**
+ * A sign-in to a source: where its tokens are from and since when, both absent while nobody is signed in.
+ */
+export interface SignIn {
+  at?: string;
+  server?: string;
+}
+/**
  * Decisions about tools of one source, all recorded or none.
  */
 export interface SourceDecisions {
@@ -1195,6 +1217,16 @@ export interface SourceDecision {
   category?: Category;
   pin: string;
   tool: string;
+}
+/**
+ * What the browser brought back from there to the source's own page: the parameters of its address.
+ */
+export interface SignInReturn {
+  code?: string;
+  error?: string;
+  issuer?: string;
+  name: string;
+  state: string;
 }
 /**
  * Every source, by name.
@@ -1247,6 +1279,20 @@ export interface SourceTool {
  */
 export interface SourceRef {
   name: string;
+}
+/**
+ * Where the browser goes to sign in: an address of the authorization server `server`.
+ */
+export interface SignInLocation {
+  location: string;
+  server: string;
+}
+/**
+ * The source without its sign-in; `why` says why its authorization server did not void the tokens, where it did not.
+ */
+export interface SignedOut {
+  source: Source;
+  why?: string;
 }
 /**
  * Whether a source is used.

@@ -1,6 +1,7 @@
 """MCP servers as sources of tools: one more process for each server, so that nothing that a server sends is read here.
 
     settings     what the operator writes about one server
+    access       the access token that the worker has, and what follows when the server refuses it
     driver       the SourceDriver: what is offered, a call, its end
     connection   the worker process as the gateway sees it: lines both ways, with limits, and their answers
     fork_server  the process that workers are forked from, as the gateway sees it

@@ -64,8 +64,9 @@ class McpDriver:
             try:
                 return await self._open()
             except Unauthorized as refused:
-                await self.close()
                 await self._access.renew(refused)
+            if self._connection is not None and self._connection.lost_because is not None:
+                await self.close()
             try:
                 return await self._open()
             except Unauthorized:

@@ -26,9 +26,11 @@ _HEADERS: Final = {"User-Agent": f"countersign/{__version__}", "Accept": "applic
 class OAuthExchange:
     """Asks the addresses of one source's sign-in."""
 
-    def __init__(self, places: SignInPlaces, limits: FetchLimits = LIMITS) -> None:
+    def __init__(self, places: SignInPlaces, limits: FetchLimits | None = None) -> None:
         self._places = places
-        self._limits = limits
+        self._limits = limits or LIMITS
+        # One for all: it reads the system's certificates once.
+        self._client = PageClient(places.guard(), self._limits)
 
     async def fetch(self, url: str, what: str) -> bytes | None:
         """A document; None where the server has none there. Raises OAuthRefusal."""
@@ -53,12 +55,11 @@ class OAuthExchange:
         return answer.status, answer.data
 
     async def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, what: str) -> HttpAnswer:
-        destination, guard = self._places.locate(url, what)
+        destination = self._places.locate(url, what, self._client.egress)
         where = f"{what} ({urlsplit(url).netloc[:200]})"
-        client = PageClient(guard, self._limits)
         try:
             async with asyncio.timeout(self._limits.total):
-                answer = await client.exchange(destination, method, {**_HEADERS, **headers}, body)
+                answer = await self._client.exchange(destination, method, {**_HEADERS, **headers}, body)
         except TimeoutError:
             raise OAuthRefusal(f"{where} did not answer within {self._limits.total:g} seconds") from None
         except ToolFailed as failure:

@@ -30,7 +30,7 @@ from gateway.adapters.tools.oauth.settings import SignInSettings
 from gateway.adapters.tools.oauth.tokens import AHEAD_SECONDS, LONGEST_SECONDS, Tokens
 from gateway.core.effects import escape, show
 from gateway.core.errors import Misconfigured
-from gateway.runtime.ports import SignInAnswer
+from gateway.runtime.ports import SignInReply
 
 CLIENT_NAME: Final = "Countersign"
 
@@ -100,7 +100,7 @@ class SignInFlow:
         joint = "" if endpoint.endswith("?") else "&" if urlsplit(endpoint).query else "?"
         return f"{endpoint}{joint}{urlencode(fields)}", attempt
 
-    async def redeem(self, attempt: Attempt, answer: SignInAnswer) -> Tokens:
+    async def redeem(self, attempt: Attempt, answer: SignInReply) -> Tokens:
         """Tokens for what came back. Raises OAuthRefusal."""
         server = attempt.server
         # Another server's answer to this attempt, by which its code would be carried to the wrong endpoint (RFC 9207).

@@ -17,7 +17,7 @@ from gateway.adapters.tools.offer import AccessTokens
 from gateway.core.canonical import Json
 from gateway.core.errors import Refused
 from gateway.core.sources import AddedSource, SourceKind
-from gateway.runtime.ports import PreparedSignIn, SignInAnswer
+from gateway.runtime.ports import PreparedSignIn, SignInReply
 
 if TYPE_CHECKING:
     from gateway.adapters.tools.oauth.flow import Attempt, SignInFlow
@@ -70,7 +70,7 @@ class OAuthSignIns:
 
         return await _in_time(begin())
 
-    async def redeem(self, source: AddedSource, prepared: PreparedSignIn, answer: SignInAnswer) -> str:
+    async def redeem(self, source: AddedSource, prepared: PreparedSignIn, answer: SignInReply) -> str:
         """See SignInHost."""
 
         async def redeem() -> str:

@@ -54,13 +54,18 @@ class SignInPlaces:
             raise OAuthRefusal(f"{what} at {show(url[:200])} is not encrypted")
         return origin
 
-    def locate(self, url: str, what: str) -> tuple[Destination, Egress]:
-        """The destination of a request, and the guard that it goes through. Raises OAuthRefusal."""
+    def guard(self) -> Egress:
+        """The guard that every request goes through. It would let an unusual port pass for any host; `locate` does not."""
+        meant = [origin for origin in (self.source, self.issuer) if origin is not None]
+        return Egress([origin.pair for origin in meant], self.lookup, ports=_PORTS | {origin.port for origin in meant})
+
+    def locate(self, url: str, what: str, guard: Egress) -> Destination:
+        """The destination of a request. Raises OAuthRefusal."""
         origin = self.require(url, what)
-        meant = self._is_meant(origin)
-        guard = Egress((origin.pair,) if meant else (), self.lookup, ports=_PORTS | {origin.port} if meant else _PORTS)
+        if origin.port not in _PORTS and not self._is_meant(origin):
+            raise OAuthRefusal(f"{what} at {show(url[:200])} may not be fetched: its port is unusual")
         try:
-            return guard.inspect(url), guard
+            return guard.inspect(url)
         except ToolFailed as failure:
             raise OAuthRefusal(f"{what}: {failure.message}") from None
 

@@ -18,6 +18,7 @@ AHEAD_SECONDS: Final = 60.0
 LONGEST_SECONDS: Final = 10 * 365 * 86_400.0
 
 _Secret = Annotated[str, Field(repr=False)]
+_MaybeSecret = Annotated[str | None, Field(repr=False)]
 
 
 class Tokens(BaseModel):
@@ -35,10 +36,10 @@ class Tokens(BaseModel):
     token_endpoint: str
     revocation_endpoint: str | None
     client_id: str
-    client_secret: _Secret | None
+    client_secret: _MaybeSecret
     client_method: str
     access_token: _Secret
-    refresh_token: _Secret | None
+    refresh_token: _MaybeSecret
     scope: str
     renew_at: int | None
     expires_at: int | None

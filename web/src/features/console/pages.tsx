@@ -34,6 +34,9 @@ const Connect = lazy(async () => ({ default: (await import("./account/Connect.ts
 const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
 const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
 const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
+const SignInCallback = lazy(async () => ({
+  default: (await import("./sources/SignInCallback.tsx")).SignInCallback,
+}));
 const SourcePage = lazy(async () => ({ default: (await import("./sources/SourcePage.tsx")).SourcePage }));
 const Passkeys = lazy(async () => ({ default: (await import("./account/Passkeys.tsx")).Passkeys }));
 
@@ -94,6 +97,7 @@ export const consolePages: readonly ConsolePage[] = [
     },
   },
   { path: `${paths.sources}/:name`, title: "Source", access: "operator", component: SourcePage },
+  { path: `${paths.sources}/:name/callback`, title: "Sign-in", access: "operator", component: SignInCallback },
   {
     path: paths.audit,
     title: "Audit",

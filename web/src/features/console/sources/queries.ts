@@ -17,6 +17,7 @@ import type {
   SourceToolList,
   Standing,
 } from "../../../protocol/generated.ts";
+import { CheckFailed } from "../errors.ts";
 import { useAsk, useSession } from "../session.tsx";
 
 const sourcesKey = ["sources"] as const;
@@ -89,6 +90,57 @@ export function useRemoveSource() {
       cache.removeQueries({ queryKey: toolsKey(name) });
       return cache.invalidateQueries({ queryKey: secretsKey });
     },
+  });
+}
+
+/** Asks where a browser goes to sign in. The gateway looks that up, which may take a while. */
+export function useBeginSignIn() {
+  const ask = useAsk();
+  return useMutation({
+    mutationFn: async (name: string) => {
+      const place = await ask("sources/sign-in", { name });
+      // What a source names is not believed twice: an address of another kind could be a script.
+      if (!URL.canParse(place.location) || !/^https?:$/.test(new URL(place.location).protocol)) {
+        throw new CheckFailed(
+          "The gateway named an address that no browser can go to, so this page did not follow it.",
+        );
+      }
+      return place;
+    },
+  });
+}
+
+/** Hands on what the browser brought back, once for each address. */
+export function useFinishSignIn(name: string, brought: URLSearchParams) {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  const state = brought.get("state") ?? "";
+  return useQuery({
+    queryKey: ["finish-sign-in", name, state],
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => {
+      if (state === "") {
+        throw new CheckFailed("This address is not complete. Begin on the page of the source.");
+      }
+      const member = (key: string, named: string) => {
+        const value = brought.get(named);
+        return value === null ? {} : { [key]: value };
+      };
+      const answer = { ...member("code", "code"), ...member("error", "error"), ...member("issuer", "iss") };
+      storeSource(cache, await ask("sources/finish-sign-in", { name, state, ...answer }));
+      return true;
+    },
+  });
+}
+
+export function useSignOut() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => ask("sources/sign-out", { name }),
+    onSuccess: ({ source }) => storeSource(cache, source),
   });
 }
 

@@ -76,6 +76,8 @@ export function describeState(source: Source): { readonly label: string; readonl
       return { label: "connecting", tone: "info" };
     case "away":
       return { label: "away", tone: "danger" };
+    case "needsSignIn":
+      return { label: "needs a sign-in", tone: "waiting" };
     default:
       return { label: "off", tone: "plain" };
   }
