@@ -48,6 +48,15 @@ class SignInView:
 
 
 @dataclass(frozen=True, slots=True)
+class RedeemedSignIn:
+    """Tokens that an authorization server gave just now, for the source at that address."""
+
+    server: str
+    address: str
+    tokens: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class _Attempt:
     session_id: str
     source: AddedSource
@@ -135,8 +144,8 @@ class SignIns:
         self._attempts[state] = _Attempt(session_id, source, address, prepared, deadline)
         return prepared
 
-    async def finish(self, source: AddedSource, session_id: str, by: str, state: str, answer: SignInReply) -> None:
-        """Keep the tokens of an attempt. Raises Refused, and the attempt is over then too."""
+    async def redeem(self, source: AddedSource, session_id: str, by: str, state: str, answer: SignInReply) -> RedeemedSignIn:
+        """The tokens of an attempt, which is over then. Raises Refused, and it is over then too."""
         self._drop_old()
         attempt = self._attempts.pop(state, None)
         if attempt is None or attempt.session_id != session_id or attempt.source != source:
@@ -145,15 +154,19 @@ class SignIns:
             )
         try:
             tokens = await self._host.redeem(source, attempt.prepared, answer)
+            return RedeemedSignIn(attempt.prepared.server, attempt.address, tokens)
         except Refused as refusal:
             await self._ledger.append(SourceSignInFailed(self._clock.now(), by, source.name, refusal.message))
             raise
-        now, server = self._clock.now(), attempt.prepared.server
-        sealed = self._sealer.seal(_seal_name(source.name, attempt.address), tokens)
-        await self._ledger.append(SourceSignedIn(now, by, source.name, server, sealed))
-        self._addresses[source.name] = attempt.address
-        self._done[source.name] = SignInView(server, now)
-        self._host.use(source, tokens)
+
+    async def keep(self, source: AddedSource, by: str, redeemed: RedeemedSignIn) -> None:
+        """Keep tokens that were just given for a source, and use them."""
+        now = self._clock.now()
+        sealed = self._sealer.seal(_seal_name(source.name, redeemed.address), redeemed.tokens)
+        await self._ledger.append(SourceSignedIn(now, by, source.name, redeemed.server, sealed))
+        self._addresses[source.name] = redeemed.address
+        self._done[source.name] = SignInView(redeemed.server, now)
+        self._host.use(source, redeemed.tokens)
 
     async def end(self, source: AddedSource, by: str | None) -> str | None:
         """Forget the tokens of a source. Gives them, to be revoked; None where there are none that can be read."""

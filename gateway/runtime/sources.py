@@ -211,8 +211,12 @@ class Sources:
     async def finish_sign_in(self, name: str, session_id: str, by: str, state: str, answer: SignInReply) -> SourceView:
         """Take what the browser brought back; the source connects anew. Raises NotFound and Refused."""
         source = await self._find(name)
-        await self._sign_ins.finish(source, session_id, by, state, answer)
+        redeemed = await self._sign_ins.redeem(source, session_id, by, state, answer)
         async with self._changing:
+            # The authorization server may have taken a while.
+            if await self._find(name) != source:
+                raise Refused("changed", f"`{name}` was changed meanwhile; sign in again", 409)
+            await self._sign_ins.keep(source, by, redeemed)
             await self._host.attach(source, await self._records.source_tools(name))
         self._on_changed()
         return await self._view(source)

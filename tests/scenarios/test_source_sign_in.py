@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from tests.harness.oauth_site import RESOURCE, OAuthSite, saying, serve_oauth
 from tests.harness.person import Person
@@ -290,3 +292,29 @@ async def test_a_sign_in_outlives_the_gateway_and_ends_with_its_source(
     assert site.times("/revoke") == revoked + 1
     added = await remote.add()
     assert (added["state"], added["signIn"]) == ("needsSignIn", {})
+
+
+async def test_a_source_that_is_removed_while_its_sign_in_ends_does_not_come_back(scene: Scene) -> None:
+    async with serve_oauth(OAuthSite()) as site:
+        remote = Remote(scene, site, "vanishing")
+        await remote.add()
+        back = await remote.come_back()
+        arrived, goes_on = asyncio.Event(), asyncio.Event()
+
+        async def hold(_request: Request) -> Response:
+            arrived.set()
+            await goes_on.wait()
+            return JSONResponse({"access_token": "access-late", "token_type": "Bearer"})
+
+        site.answers["/token"] = hold
+        finishing = asyncio.create_task(remote.refused(back))
+        await asyncio.wait_for(arrived.wait(), PATIENCE)
+        # On another connection: requests of one console are answered in order.
+        other = await scene.ada.console()
+        await other.call("sources/remove", {"name": "vanishing"})
+        await other.close()
+        goes_on.set()
+        assert await finishing in ("changed", "not_found")
+        listed = (await scene.console.call("sources/list", {}))["sources"]
+        assert "vanishing" not in [each["name"] for each in listed]
+        assert (await remote.events())[-1] == "source:removed"

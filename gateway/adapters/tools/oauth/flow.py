@@ -229,14 +229,16 @@ class SignInFlow:
 
     def _keep(self, document: TokenDocument, before: Tokens) -> Tokens:
         now, renew_at, expires_at = self._now(), None, None
+        refresh_token = document.refresh_token or before.refresh_token
         if document.expires_in is not None:
             seconds = min(document.expires_in, LONGEST_SECONDS)
             expires_at = now + int(seconds * 1000)
-            renew_at = now + int((seconds - min(AHEAD_SECONDS, seconds / 4)) * 1000)
+            ahead = 0.0 if refresh_token is None else min(AHEAD_SECONDS, seconds / 4)
+            renew_at = now + int((seconds - ahead) * 1000)
         return before.model_copy(
             update={
                 "access_token": document.access_token,
-                "refresh_token": document.refresh_token or before.refresh_token,
+                "refresh_token": refresh_token,
                 "renew_at": renew_at,
                 "expires_at": expires_at,
             }

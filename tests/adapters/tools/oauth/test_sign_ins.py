@@ -45,7 +45,9 @@ class Kept:
         return back["state"], SignInReply(back["code"], issuer=back["iss"])
 
     async def finish(self, state: str, reply: SignInReply) -> None:
-        await self.sign_ins.finish(self.source, "cse_1", "prn_1", state, reply)
+        redeemed = await self.sign_ins.redeem(self.source, "cse_1", "prn_1", state, reply)
+        assert redeemed.tokens not in repr(redeemed)
+        await self.sign_ins.keep(self.source, "prn_1", redeemed)
 
     async def sign_in(self) -> None:
         await self.finish(*await self.come_back())

@@ -153,8 +153,10 @@ async def test_a_refused_renewal_ends_the_sign_in_and_says_so(signing: Signing) 
 
 async def test_without_a_refresh_token_the_end_of_a_token_is_the_end_of_the_sign_in(signing: Signing) -> None:
     signing.site.token = {"refresh_token": None}
-    await signing.sign_in()
-    signing.clock.advance(3600)
+    kept = await signing.sign_in()
+    signing.clock.advance(3599)
+    assert await signing.tokens.current() == kept.access_token
+    signing.clock.advance(1)
     with pytest.raises(SignInNeeded, match="gave nothing to renew it with"):
         await signing.tokens.current()
     assert signing.site.times("/token") == 1

@@ -129,7 +129,7 @@ describe("coming back from the authorization server", () => {
 
   test("an address without a state is sent to nobody", async () => {
     openConsole(gateway, "/sources/notes/callback?code=c-1");
-    expect(await screen.findByText(/This address is not complete/)).toBeDefined();
+    expect(await screen.findByText("There is nothing to finish here")).toBeDefined();
     expect(asked("sources/finish-sign-in")).toEqual([]);
   });
 });

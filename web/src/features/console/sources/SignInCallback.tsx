@@ -17,10 +17,28 @@ export function SignInCallback() {
   useEffect(() => {
     if (search !== "") navigate(location, { replace: true });
   }, [search, location, navigate]);
-  const finish = useFinishSignIn(name, brought);
   return (
     <>
       <PageHeading>Sign-in to {name}</PageHeading>
+      {brought.has("state") ? (
+        <Finishing name={name} brought={brought} />
+      ) : (
+        // Somebody who goes back in the browser's history comes here as well.
+        <Banner tone="info" title="There is nothing to finish here">
+          <p>What the authorization server sent was handed on already, or this address is not complete.</p>
+        </Banner>
+      )}
+      <p>
+        <Link href={paths.source(name)}>To the source</Link>
+      </p>
+    </>
+  );
+}
+
+function Finishing({ name, brought }: { readonly name: string; readonly brought: URLSearchParams }) {
+  const finish = useFinishSignIn(name, brought);
+  return (
+    <>
       {finish.isPending && <Spinner label="Finishing the sign-in" />}
       {finish.isError && (
         <Banner tone="danger" urgent title="You are not signed in">
@@ -32,9 +50,6 @@ export function SignInCallback() {
           <p>The source connects now. Decide about its tools on its page.</p>
         </Banner>
       )}
-      <p>
-        <Link href={paths.source(name)}>To the source</Link>
-      </p>
     </>
   );
 }

@@ -121,9 +121,6 @@ export function useFinishSignIn(name: string, brought: URLSearchParams) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
     queryFn: async () => {
-      if (state === "") {
-        throw new CheckFailed("This address is not complete. Begin on the page of the source.");
-      }
       const member = (key: string, named: string) => {
         const value = brought.get(named);
         return value === null ? {} : { [key]: value };
