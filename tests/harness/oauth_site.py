@@ -132,6 +132,7 @@ class OAuthSite:
             return Response(status_code=405)
         message = json.loads(body)
         number, params = message.get("id"), message.get("params", {})
+        result: dict[str, Any]
         match message.get("method"):
             case "initialize":
                 info = {"name": "remote", "version": "3"}

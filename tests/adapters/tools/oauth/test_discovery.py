@@ -142,7 +142,7 @@ BROKEN = {
     "a redirect": (leading_to("http://169.254.169.254/latest"), "redirects, which is not followed"),
     "a fault": (saying(500, {}), "status 500"),
     "too much": (saying(200, {"resource": "x" * 100_000}), "sent more than 64 KB"),
-    "deep": (saying(200, {"a": [[[[[[[[[[]]]]]]]]]]}), "`resource`"),
+    "deep": (saying(200, {"a": [[[[[["deep"]]]]]]}), "`resource`"),
 }
 
 

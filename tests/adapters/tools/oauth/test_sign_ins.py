@@ -75,12 +75,10 @@ async def test_an_attempt_that_took_too_long_is_over(kept: Kept) -> None:
 
 
 async def test_attempts_do_not_pile_up_and_the_newest_stay(kept: Kept) -> None:
-    first = await kept.come_back()
-    for _ in range(MAX_ATTEMPTS):
-        last = await kept.come_back()
+    came_back = [await kept.come_back() for _ in range(MAX_ATTEMPTS + 1)]
     with pytest.raises(Refused):
-        await kept.finish(*first)
-    await kept.finish(*last)
+        await kept.finish(*came_back[0])
+    await kept.finish(*came_back[-1])
 
 
 async def test_a_sign_in_is_used_again_after_a_restart(kept: Kept) -> None:

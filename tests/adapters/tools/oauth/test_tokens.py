@@ -21,7 +21,7 @@ from tests.adapters.tools.oauth.conftest import CALLBACK, Signing
 from tests.harness.oauth_site import OAuthSite, html, leading_to, saying, serve_oauth
 
 
-async def refused(signing: Signing, prepared: PreparedSignIn | None = None, **changed: str | None) -> str:
+async def refused(signing: Signing, prepared: PreparedSignIn | None = None, /, **changed: str | None) -> str:
     with pytest.raises(Refused) as caught:
         await signing.answer(prepared or await signing.prepare(), **changed)
     return caught.value.message
@@ -60,7 +60,7 @@ async def test_a_code_of_another_attempt_is_worth_nothing(signing: Signing) -> N
 async def test_an_answer_that_is_not_the_servers_own_is_refused(
     signing: Signing, changed: dict[str, str | None], said: str
 ) -> None:
-    assert said in await refused(signing, **changed)
+    assert said in await refused(signing, None, **changed)
     if "guessed" not in changed.values():
         assert signing.site.times("/token") == 0
 
@@ -186,8 +186,8 @@ async def test_a_server_that_keeps_its_refresh_token_is_asked_with_it_again(sign
 
 async def test_tokens_of_another_address_or_server_are_as_good_as_none(signing: Signing) -> None:
     kept = await signing.sign_in()
-    for change in ({"url": "http://127.0.0.1:9/mcp"}, {"settings": {"issuer": "https://login.example"}}):
-        other = Signing(signing.site, url=str(change.get("url", "")), settings=change.get("settings", {}))  # pyright: ignore[reportArgumentType]
+    moved = Signing(signing.site, url="http://127.0.0.1:9/mcp")
+    for other in (moved, Signing(signing.site, settings={"issuer": "https://login.example"})):
         other.host.use(other.source, kept.write())
         assert await other.tokens.current() is None
     signing.host.use(signing.source, '{"access_token": "of another version"}')
