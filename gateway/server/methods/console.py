@@ -92,7 +92,7 @@ class ConsoleMethods:
                 "audit/list": MethodRow(self.list_audit, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "audit/verify": MethodRow(self.verify_audit, Concurrency.IN_ORDER, MethodPermission.OPERATOR),
                 "policy/describe": MethodRow(self.describe_policy, Concurrency.AT_ONCE, MethodPermission.OPERATOR),
-                **ElicitationMethods(self._gateway.elicitations).rows(),
+                **ElicitationMethods(self._gateway).rows(),
                 **self._sources.rows(),
             },
         )

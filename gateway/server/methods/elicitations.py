@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gateway.core.times import rfc3339
 from gateway.protocol import elicitation_methods as wire
 from gateway.protocol.wire import Nothing
-from gateway.runtime.elicitations import Elicitations
+from gateway.runtime.gateway import Gateway
 from gateway.runtime.notices import Elicitation
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
@@ -16,8 +16,8 @@ from gateway.server.methods.table import Concurrency, MethodPermission, MethodRo
 class ElicitationMethods:
     """The handlers."""
 
-    def __init__(self, elicitations: Elicitations) -> None:
-        self._elicitations = elicitations
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
 
     def rows(self) -> Mapping[str, MethodRow[ConsoleCaller]]:
         """The rows of the console's table."""
@@ -29,11 +29,13 @@ class ElicitationMethods:
 
     async def list(self, caller: ConsoleCaller, _params: Nothing) -> wire.WireElicitations:
         """What waits for this person."""
-        return wire.WireElicitations(elicitations=tuple(map(view_elicitation, self._elicitations.list(caller.principal.id))))
+        return wire.WireElicitations(
+            elicitations=tuple(map(view_elicitation, self._gateway.elicitations.list(caller.principal.id)))
+        )
 
     async def answer(self, caller: ConsoleCaller, params: wire.WireElicitationAnswer) -> Nothing:
         """Send the person's answer to the server that asked."""
-        await self._elicitations.answer(caller.session, params.elicitation_id, params.action, params.values or {})
+        await self._gateway.elicitations.answer(caller.session, params.elicitation_id, params.action, params.values or {})
         return Nothing()
 
 
