@@ -8,9 +8,11 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 
+from gateway.adapters.tools.pinned import MOST_LATE
 from tests.harness.person import Person, Turn
 from tests.harness.process import GatewayProcess
 from tests.scenarios.conftest import Scene, make_gateway, text_of
@@ -54,10 +56,10 @@ async def sources(gateway: GatewayProcess, *arguments: str, fails: bool = False)
     return output
 
 
-async def add(scene: Scene, name: str) -> None:
+async def add(scene: Scene, name: str, **more: float) -> None:
     """Over the console, which is quicker than a command of its own for each step."""
     command, home = serve(scene.gateway.home, name), scene.gateway.home / name
-    settings = {"command": command[:1], "args": command[1:], "writable": [str(home)]}
+    settings = {"command": command[:1], "args": command[1:], "writable": [str(home)], **more}
     await scene.console.call("sources/add", {"name": name, "kind": "mcp", "settings": settings})
     await settle(scene, name)
 
@@ -296,3 +298,41 @@ async def test_an_api_and_a_database_are_added_with_a_line_each(gateway: Gateway
     assert refused["outcome"] != "ok"
     with sqlite3.connect(database) as connection:
         assert connection.execute("SELECT count(*) FROM orders").fetchone() == (1,)
+
+
+def servers_of(gateway: GatewayProcess, name: str) -> list[psutil.Process]:
+    """The processes that are the server, without those around it."""
+    wanted = str(gateway.home / name / "offers")
+    return [each for each in psutil.Process(gateway.pid).children(recursive=True) if each.cmdline()[1:] == [str(SERVER), wanted]]
+
+
+async def test_a_server_that_hangs_delays_no_other_and_is_then_refused_at_once_with_the_reason(
+    gateway: GatewayProcess, scene: Scene
+) -> None:
+    await add(scene, "hung", timeout=2.0)
+    await pin(scene, "hung", "look", "read")
+    turn = await scene.begin()
+    stopped = servers_of(gateway, "hung")
+    assert stopped
+    for each in stopped:
+        each.suspend()
+    try:
+        waiting = [await turn.start("hung__look", {"text": "a"}, f"hung{number}") for number in range(MOST_LATE)]
+        # A server that is stopped answers nothing, so this answer comes while those calls wait.
+        other = await turn.invoke("declared__look", {"text": "b"})
+        assert (other["outcome"], other["content"]) == ("ok", "look said b")
+        results = [await each for each in waiting]
+        assert [(each["outcome"], each["reason"]) for each in results] == [("executionError", "toolTimeout")] * MOST_LATE
+        turn = await scene.begin()
+        offered = {tool["name"]: tool["permission"] for tool in turn.snapshot["tools"]}
+        assert (offered["hung__look"], offered["declared__look"]) == ("forbidden", "auto")
+        refused = await turn.invoke("hung__look", {"text": "a"})
+        assert refused["reason"] == "sourceUnavailable"
+        assert "`hung` is away: 3 calls in a row had no answer in time" in refused["error"]
+        assert "3 calls in a row" in await sources(gateway, "list")
+        assert (await turn.invoke("declared__look", {"text": "c"}))["outcome"] == "ok"
+    finally:
+        for each in stopped:
+            each.resume()
+    await settle(scene, "hung")
+    assert (await (await scene.begin()).invoke("hung__look", {"text": "d"}))["outcome"] == "ok"

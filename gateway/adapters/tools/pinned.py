@@ -35,6 +35,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 QUIET_SECONDS: Final = 0.5
 """Between two questions for what is offered, however often the other side says that it changed."""
 
+MOST_LATE: Final = 3
+"""Calls in a row without an answer in time, after which a source is taken for one that is away until it says what it offers."""
+
 MAX_DESCRIPTION: Final = 2_000
 """Characters of a description that are published."""
 
@@ -82,6 +85,8 @@ class PinnedSource:
         self._wake = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
         self._closed = False
+        self._late = 0
+        """Calls since the last one that was answered."""
         self.decide(tools)
 
     # ── what people decided ──
@@ -294,9 +299,14 @@ class PinnedSource:
         """Have the driver run it, if it is still what was decided about."""
         offer = self._require_callable(spec)
         try:
-            return await self._driver.call(offer, arguments, context)
+            output = await self._driver.call(offer, arguments, context)
         except SourceAway as error:
             raise self._failed(error) from None
+        except ToolFailed as error:
+            self._count_late(error.reason)
+            raise
+        self._late = 0
+        return output
 
     async def close(self) -> None:
         """End the connection."""
@@ -323,6 +333,13 @@ class PinnedSource:
         if self._offered[tool.seen.tool][0] != tool.seen.pin:
             raise ToolFailed("its definition changed after it was approved", Reason.FORBIDDEN)
         return offer
+
+    def _count_late(self, reason: str) -> None:
+        self._late = self._late + 1 if reason == Reason.TOOL_TIMEOUT else 0
+        if self._late >= MOST_LATE:
+            # One more is enough after that, until a call is answered.
+            self._late = MOST_LATE - 1
+            self.went_away(f"{MOST_LATE} calls in a row had no answer in time")
 
     def _failed(self, error: SourceAway) -> ToolFailed:
         if isinstance(error, SignInNeeded):

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.adapters.tools.offer import OfferListener, SourceAway, SourceOffer
-from gateway.core.errors import Misconfigured, NotFound, Refused
+from gateway.adapters.tools.pinned import MOST_LATE
+from gateway.core.errors import Misconfigured, NotFound, Refused, ToolFailed
 from gateway.core.ledger import SourceToolDecided
 from gateway.core.sources import SourceKind, Standing
 from gateway.core.vocabulary import Category, Reason
@@ -206,6 +207,43 @@ async def test_a_source_that_never_answers_holds_up_nobody(added: AddedScene) ->
 
 
 # ── switched, removed, restarted ──
+
+
+async def test_a_source_that_leaves_calls_in_a_row_unanswered_is_away_and_asked_nothing_until_it_says_what_it_offers(
+    added: AddedScene,
+) -> None:
+    await added.add()
+    await added.decide()
+    added.driver.fails_with = ToolFailed("there was no answer in time", Reason.TOOL_TIMEOUT)
+    added.driver.away = "it says nothing at all"
+    assert [(await added.refusal()).reason for _ in range(MOST_LATE)] == [Reason.TOOL_TIMEOUT] * MOST_LATE
+    assert (await added.refusal()).reason is Reason.SOURCE_UNAVAILABLE
+    assert "is away" in str(added.spec().unavailable)
+    assert len(added.driver.calls) == MOST_LATE
+    added.driver.away = None
+    await added.offer_again()
+    # One more without an answer is enough now.
+    assert (await added.refusal()).reason is Reason.TOOL_TIMEOUT
+    assert added.spec().unavailable is not None
+    added.driver.fails_with = None
+    await added.offer_again()
+    assert await added.call() == "read ran"
+
+
+@pytest.mark.parametrize("between", [None, ToolFailed("there is no such note")], ids=["result", "failure"])
+async def test_late_calls_with_an_answer_between_them_do_not_count_together(
+    added: AddedScene, between: ToolFailed | None
+) -> None:
+    await added.add()
+    await added.decide()
+    late = ToolFailed("there was no answer in time", Reason.TOOL_TIMEOUT)
+    for failure in (*[late] * (MOST_LATE - 1), between, *[late] * (MOST_LATE - 1)):
+        added.driver.fails_with = failure
+        if failure is None:
+            assert await added.call() == "read ran"
+        else:
+            assert (await added.refusal()).message == failure.message
+    assert added.spec().unavailable is None
 
 
 async def test_switching_off_takes_the_tools_away_and_keeps_what_was_decided(added: AddedScene) -> None:
