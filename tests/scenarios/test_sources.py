@@ -311,6 +311,7 @@ async def test_a_server_that_hangs_delays_no_other_and_is_then_refused_at_once_w
 ) -> None:
     await add(scene, "hung", timeout=2.0)
     await pin(scene, "hung", "look", "read")
+    await settle(scene, "declared")
     turn = await scene.begin()
     stopped = servers_of(gateway, "hung")
     assert stopped
@@ -322,7 +323,7 @@ async def test_a_server_that_hangs_delays_no_other_and_is_then_refused_at_once_w
         other = await turn.invoke("declared__look", {"text": "b"})
         assert (other["outcome"], other["content"]) == ("ok", "look said b")
         results = [await each for each in waiting]
-        assert [(each["outcome"], each["reason"]) for each in results] == [("executionError", "toolTimeout")] * MOST_LATE
+        assert [(each["outcome"], each["reason"]) for each in results] == [("timedOut", "toolTimeout")] * MOST_LATE
         turn = await scene.begin()
         offered = {tool["name"]: tool["permission"] for tool in turn.snapshot["tools"]}
         assert (offered["hung__look"], offered["declared__look"]) == ("forbidden", "auto")
