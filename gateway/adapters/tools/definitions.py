@@ -35,10 +35,14 @@ class Definitions:
         return copied
 
     def add(self, spec: ToolSpec, before: Definitions | None = None) -> None:
-        """Take one more; what `before` has compiled is not compiled again.
+        """Take one more. What `before` has compiled is not compiled again; what it has checked is only compared with the others.
 
         Raises Misconfigured, naming the tool, for one that cannot be published.
         """
+        compiled = None if before is None else before.find_validator(spec)
+        if before is not None and before.find(spec.name) is spec and compiled and self.find_alike(spec.name) is None:
+            self._take(spec, compiled)
+            return
         name = effects.escape(spec.name)
         if _NAME.fullmatch(spec.name) is None:
             raise Misconfigured(f"tool `{name}`: a name is a letter or `_`, then at most 63 letters, digits or `_`")
@@ -55,12 +59,15 @@ class Definitions:
             raise Misconfigured(f"tool `{name}` has no description, so no model can know when to call it")
         known: Mapping[str, Json] = spec.param_schema.get("properties", {})
         try:
-            validator = (before and before.find_validator(spec)) or Validator(spec.param_schema)
+            validator = compiled or Validator(spec.param_schema)
             strange = [used for text in (spec.summary, *spec.effects) for used in effects.names_in(text) if used not in known]
         except Misconfigured as error:
             raise Misconfigured(f"tool `{name}`: {error.message}") from None
         if strange:
             raise Misconfigured(f"tool `{name}`: its summary or effects name `{strange[0]}`, which is no parameter")
+        self._take(spec, validator)
+
+    def _take(self, spec: ToolSpec, validator: Validator) -> None:
         self._validators[spec.digest] = validator
         self._specs[spec.name] = spec
         self._by_skeleton[skeleton(spec.name)] = spec

@@ -8,6 +8,7 @@ models rely on it, and two pairs follow that the file leaves out and a narrow ty
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _CONFUSABLES: Final = str.maketrans({"0": "o", "1": "l", "i": "l", "m": "rn"})
@@ -19,6 +20,7 @@ _UNDERSCORES: Final = re.compile("__+")
 """A row of these is one line on a screen."""
 
 
+@lru_cache(8192)
 def skeleton(name: str) -> str:
     """What is left of an ASCII name when look-alikes are written in one way; for comparing, never for showing."""
     return _UNDERSCORES.sub("_", name.lower()).translate(_CONFUSABLES).translate(_RUN_TOGETHER)

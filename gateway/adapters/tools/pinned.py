@@ -78,7 +78,6 @@ class PinnedSource:
         self._offer: SourceOffer | None = None
         self._offered: dict[str, tuple[str, ToolOffer]] = {}
         """Pin and offer of each tool by its own name; kept while the source is away."""
-        self._tools: tuple[SourceTool, ...] = ()
         self._specs: tuple[ToolSpec, ...] = ()
         self._found: dict[str, tuple[SourceTool, ToolOffer]] = {}
         self._opening = asyncio.Lock()
@@ -87,7 +86,8 @@ class PinnedSource:
         self._closed = False
         self._late = 0
         """Calls since the last one that was answered."""
-        self.decide(tools)
+        self._tools = tuple(tools)
+        self._describe_all()
 
     # ── what people decided ──
 
@@ -209,6 +209,10 @@ class PinnedSource:
             self._publish()
 
     def _publish(self) -> None:
+        self._describe_all()
+        self._on_change()
+
+    def _describe_all(self) -> None:
         specs: list[ToolSpec] = []
         found: dict[str, tuple[SourceTool, ToolOffer]] = {}
         for tool in self._tools:
@@ -219,7 +223,6 @@ class PinnedSource:
             specs.append(self._describe(tool, offer))
             found[tool.seen.name] = (tool, offer)
         self._specs, self._found = tuple(specs), found
-        self._on_change()
 
     def _describe(self, tool: SourceTool, offer: ToolOffer) -> ToolSpec:
         unavailable, because = self._obstacle(tool)
