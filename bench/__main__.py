@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from bench import calls, idle, ledger, mcp_calls, openapi, sources, spawn, sse, start, verify
+from bench import calls, idle, ledger, mcp_calls, openapi, proxies, sources, spawn, sse, start, verify
 from bench.figures import Pace, say
 
 SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
@@ -20,6 +20,7 @@ SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
     "openapi": openapi.measure,
     "mcp": mcp_calls.measure,
     "sources": sources.measure,
+    "proxies": proxies.measure,
 }
 
 
