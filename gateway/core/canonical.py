@@ -126,9 +126,12 @@ def digest(value: Json) -> str:
     return digest_of_bytes(canonical_bytes(value))
 
 
-def digest_of_bytes(raw: bytes) -> str:
-    """Lower-case hex SHA-256 of bytes that are canonical already."""
-    return hashlib.sha256(raw).hexdigest()
+def digest_of_bytes(*parts: bytes) -> str:
+    """Lower-case hex SHA-256 of bytes that are canonical already, given as the parts that they are put together from."""
+    hashed = hashlib.sha256()
+    for part in parts:
+        hashed.update(part)
+    return hashed.hexdigest()
 
 
 def _unique_names(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

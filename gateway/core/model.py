@@ -167,7 +167,7 @@ class Snapshot:
     def __post_init__(self) -> None:
         shared = self.tools if isinstance(self.tools, PublishedTools) else PublishedTools(self.tools)
         object.__setattr__(self, "published", shared)
-        object.__setattr__(self, "digest", digest_of_bytes(self._write(shared.written)))
+        object.__setattr__(self, "digest", digest_of_bytes(*self._split(shared.written)))
 
     @property
     def by_name(self) -> Mapping[str, PublishedTool]:
@@ -176,17 +176,21 @@ class Snapshot:
 
     def write_compact(self) -> bytes:
         """The canonical bytes of `described`, but with tools that are only named."""
-        return self._write(self.published.named)
+        return b"".join(self._split(self.published.named))
 
     def write_wire(self) -> bytes:
         """The canonical bytes of `wire`, but for the place of `digest`, which is first."""
-        return b'{"digest":"%b",%b' % (self.digest.encode(), self._write(self.published.written)[1:])
+        before, tools, after = self._split(self.published.written)
+        return b'{"digest":"%b",%b%b%b' % (self.digest.encode(), before[1:], tools, after)
 
-    def _write(self, tools: bytes) -> bytes:
-        """The canonical bytes of `described`, put together around those of the tools; members are in the order of their names."""
+    def _split(self, tools: bytes) -> tuple[bytes, bytes, bytes]:
+        """The canonical bytes of `described`: what is before the tools, these, and what is after them, in the order of the names.
+
+        Thousands of tools take megabytes, so they are copied as seldom as can be.
+        """
         rest = self._described_without_tools()
         after = {name: rest.pop(name) for name in ("turnId", "turnIndex")}
-        return b'%b,"tools":%b,%b' % (canonical_bytes(rest)[:-1], tools, canonical_bytes(after)[1:])
+        return canonical_bytes(rest)[:-1] + b',"tools":', tools, b"," + canonical_bytes(after)[1:]
 
     def described(self) -> dict[str, Json]:
         """Every wire member but the digest."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.core.canonical import digest
+from gateway.core.canonical import canonical_bytes, digest
 from gateway.core.model import PublishedTool, Snapshot, ToolSpec
 from gateway.core.vocabulary import Category, PermissionMode
 
@@ -35,6 +36,9 @@ def test_the_digest_is_that_of_the_wire_form(texts: list[str], mode: PermissionM
     tools = tuple(PublishedTool(replace(TOOL, description=text, title=text or None), mode) for text in texts)
     snapshot = snapshot_of(*tools, policy=names[0], turn=names[1])
     assert snapshot.digest == digest(snapshot.described())
+    assert json.loads(snapshot.write_wire()) == json.loads(json.dumps(snapshot.wire()))
+    compact = {**snapshot.described(), "tools": [[tool.spec.digest, tool.permission.value] for tool in tools]}
+    assert snapshot.write_compact() == canonical_bytes(compact)
 
 
 def test_another_mode_or_another_definition_of_a_tool_is_another_digest() -> None:
