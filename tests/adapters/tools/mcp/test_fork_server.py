@@ -22,7 +22,7 @@ PATIENCE = 30.0
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="workers are forked where processes have handles")
 
-CHATTY = {"kind": "stdio", "timeout": 5.0, "start_timeout": 60.0, "secrets": ["the secret of one server"]}
+CHATTY = {"kind": "stdio", "elicits": False, "timeout": 5.0, "start_timeout": 60.0, "secrets": ["the secret of one server"]}
 
 
 class Pair:
