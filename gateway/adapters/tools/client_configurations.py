@@ -101,9 +101,13 @@ def _parse(text: str) -> object:
     if not text.strip():
         raise Misconfigured("the file is empty")
     try:
-        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
+        document = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant, object_pairs_hook=_read_members)
+        json.dumps(document, ensure_ascii=False).encode()
+        return document
     except RecursionError:
         raise Misconfigured("the file is nested too deep") from None
+    except UnicodeEncodeError:
+        raise Misconfigured("the file holds half of a character: an escape such as `\\ud800` without its other half") from None
     except ValueError as error:
         fault = error
     try:
@@ -113,6 +117,16 @@ def _parse(text: str) -> object:
     at = f" in line {fault.lineno}" if isinstance(fault, json.JSONDecodeError) else ""
     comments = "; comments have to go first" if re.search(r"^\s*//|/\*", text, re.MULTILINE) else ""
     raise Misconfigured(f"the file is neither JSON nor TOML: {escape(str(getattr(fault, 'msg', fault)))[:200]}{at}{comments}")
+
+
+def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object whose members are all there: of two with one name a reader would drop one without a word."""
+    members: dict[str, object] = {}
+    for name, value in pairs:
+        if name in members:
+            raise Misconfigured(f"`{escape(name)[:80]}` stands twice in one object of the file; take one of them out")
+        members[name] = value
+    return members
 
 
 def _refuse_constant(name: str) -> object:
@@ -172,6 +186,8 @@ def _read_server(name: str, given: object, environment: Mapping[str, str], *, ne
         raise Misconfigured(f"`{escape(strange[0])[:80]}` is not known here; take it out if the server works without it")
     settings: dict[str, Json] = {}
     notes: list[str] = []
+    if address is not None and members.get("command"):
+        raise Misconfigured("it has both a `command` and an address; take one of them out")
     if address is not None:
         if members.get("type") == "sse" or members.get("transport") == "sse":
             raise Misconfigured("it uses the older transport SSE, which MCP has replaced; ask the server for its `/mcp` address")

@@ -168,6 +168,15 @@ NO_FILE: list[tuple[str, str]] = [
     ("<?xml version='1.0'?>", "neither JSON nor TOML"),
     ("mcpServers:\n  a:\n    command: x\n", "neither JSON nor TOML"),
     ('{"mcpServers": {"a": {}}} trailing', "neither JSON nor TOML"),
+    ('{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}', "`a` stands twice"),
+    ('{"mcpServers": {"a": {"command": "x", "command": "y"}}}', "`command` stands twice"),
+    ('{"mcpServers": {}, "mcpServers": {"a": {"command": "x"}}}', "`mcpServers` stands twice"),
+    ('{"mcpServers": {"a": {"command": "\\ud800"}}}', "half of a character"),
+    ('{"mcpServers": {"\\udfff": {"command": "x"}}}', "half of a character"),
+    ('{"mcpServers": {"a": {"command": "x", "args": ["\\ud800"]}}}', "half of a character"),
+    ("\x00", "neither JSON nor TOML"),
+    ('{"mcpServers": {"a": {"command": "x", "timeout": ' + "9" * 5_000 + "}}}", "neither JSON nor TOML"),
+    ('[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a]\n', "neither JSON nor TOML"),
 ]
 
 
@@ -200,6 +209,8 @@ NO_SERVER: list[tuple[Any, str]] = [
     ({"url": "https://x.example/sse", "type": "sse"}, "older transport"),
     ({"url": "https://x.example/mcp", "headers": {"Host": "evil"}}, "set by the client"),
     ({"url": "https://x.example/mcp", "headers": "x"}, "`headers` should be an object"),
+    ({"command": "x", "url": "https://x.example/mcp"}, "both a `command` and an address"),
+    ({"command": ["x"], "env": {"A": None}}, "should be a text"),
     ({"command": "x", "shell": True}, "`shell` is not known"),
     ({"command": "x\u0000y"}, "U+0000"),
     ({"command": "x", "args": ["y" * 9_000]}, "at most"),
