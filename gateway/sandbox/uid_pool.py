@@ -12,6 +12,7 @@ import pwd
 import stat
 import threading
 from collections.abc import Generator
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from gateway.sandbox import process_tree
@@ -56,6 +57,19 @@ class UidPool:
         finally:
             with self._lock:
                 self._in_use.discard(uid)
+
+
+def is_closed_to_jobs(path: Path) -> bool:
+    """Whether a folder or file that a job is to read, and not to change, lets in nobody that a job could be.
+
+    A folder that it may change is shared with its group; what it only reads stays as it is.
+    """
+    if os.geteuid() != 0:
+        return False
+    found = path.stat()
+    needed = 0o5 if stat.S_ISDIR(found.st_mode) else 0o4
+    granted = found.st_mode | (found.st_mode >> 3 if found.st_gid == GROUP else 0)
+    return granted & needed != needed
 
 
 def _is_unused(uid: int) -> bool:

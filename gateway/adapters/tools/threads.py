@@ -13,6 +13,12 @@ from typing import TypeVar
 
 _Value = TypeVar("_Value")
 
+_Job = Callable[[], Callable[[], None]]
+
+
+class _Jobs(queue.SimpleQueue[_Job | None]):
+    """Jobs in line; None ends the thread that takes it."""
+
 
 class WorkerThreads:
     """At most `limit` threads, started when needed, one job each at a time; further jobs wait in line.
@@ -25,7 +31,7 @@ class WorkerThreads:
     def __init__(self, name: str, limit: int) -> None:
         self._name = name
         self._limit = limit
-        self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]]] = queue.SimpleQueue()
+        self._jobs = _Jobs()
         self._lock = threading.Lock()
         self._count = 0
         self._free = 0
@@ -49,19 +55,31 @@ class WorkerThreads:
 
         with self._lock:
             if self._free <= 0 and self._count < self._limit:
-                threading.Thread(target=self._work, name=f"{self._name}-{self._count}", daemon=True).start()
+                thread = threading.Thread(target=self._work, args=(self._jobs,), name=f"{self._name}-{self._count}", daemon=True)
+                thread.start()
                 self._count += 1
             else:
                 self._free -= 1
-        self._jobs.put(job)
+            # Under the lock, so that no job gets into a line that is closed meanwhile.
+            self._jobs.put(job)
         return future
 
-    def _work(self) -> None:
-        while True:
-            answer = self._jobs.get()()
+    def close(self) -> None:
+        """Let every thread end: those that are idle now, the others when their job and what waits in line is done. A later
+        job starts another thread."""
+        with self._lock:
+            for _ in range(self._count):
+                self._jobs.put(None)
+            # A thread that never comes back must not take what is meant for those that start later.
+            self._jobs, self._count, self._free = _Jobs(), 0, 0
+
+    def _work(self, jobs: _Jobs) -> None:
+        while (job := jobs.get()) is not None:
+            answer = job()
             # Free before it answers, so that the next job at once finds this thread.
             with self._lock:
-                self._free += 1
+                if jobs is self._jobs:
+                    self._free += 1
             answer()
             del answer
 

@@ -61,3 +61,42 @@ async def test_idle_threads_are_used_again() -> None:
 async def test_threads_do_not_keep_the_process_alive() -> None:
     async with asyncio.timeout(5):
         assert await WorkerThreads("t", 1).submit(lambda: threading.current_thread().daemon)
+
+
+async def have_ended(threads: list[threading.Thread]) -> None:
+    """Wait for them."""
+    for thread in threads:
+        await asyncio.to_thread(thread.join, 5)
+        assert not thread.is_alive()
+
+
+async def test_threads_that_are_closed_end_and_others_take_the_next_job() -> None:
+    threads = WorkerThreads("t", 2)
+    async with asyncio.timeout(10):
+        first = await threads.submit(threading.current_thread)
+        threads.close()
+        await have_ended([first])
+        later = await threads.submit(threading.current_thread)
+        assert later is not first
+        assert await threads.submit(threading.current_thread) is later
+
+
+async def test_a_thread_that_is_stuck_ends_when_it_comes_back_and_takes_nothing_from_later_ones() -> None:
+    threads, gate, inside = WorkerThreads("t", 1), threading.Event(), threading.Event()
+
+    def stuck() -> threading.Thread:
+        inside.set()
+        gate.wait(10)
+        return threading.current_thread()
+
+    async with asyncio.timeout(10):
+        held = threads.submit(stuck)
+        await asyncio.to_thread(inside.wait)
+        in_line = threads.submit(lambda: "done")
+        threads.close()
+        threads.close()
+        # Not behind the one that is stuck.
+        assert await threads.submit(lambda: "other") == "other"
+        gate.set()
+        await have_ended([await held])
+        assert await in_line == "done"

@@ -63,7 +63,8 @@ class Egress:
     ) -> None:
         self._listed = frozenset(_read_pair(pair) for pair in allow_hosts)
         self._ports = ports
-        self._lookup = lookup or _SystemLookup()
+        self._own_lookup = _SystemLookup()
+        self._lookup: Lookup = lookup or self._own_lookup
 
     @cached_property
     def _public(self) -> ssrfguard.Policy:
@@ -83,6 +84,10 @@ class Egress:
             allowed_networks=("0.0.0.0/0", "::/0"),  # pyright: ignore[reportArgumentType] # parsed by its constructor
             max_url_length=MAX_URL,
         )
+
+    def close(self) -> None:
+        """Let its threads end. It can be used again."""
+        self._own_lookup.close()
 
     def inspect(self, url: str) -> Destination:
         """Every check of a URL that needs no network. Raises ToolFailed."""
@@ -139,6 +144,10 @@ class _SystemLookup:
 
     async def __call__(self, host: str, port: int) -> Sequence[AddressRow]:
         return await self._threads.submit(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+
+    def close(self) -> None:
+        """Let its threads end."""
+        self._threads.close()
 
 
 def _read_pair(pair: str) -> tuple[str, int]:

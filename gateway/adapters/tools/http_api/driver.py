@@ -110,6 +110,9 @@ class HttpApiDriver:
     async def close(self) -> None:
         """Forget what was offered. No connection outlives its call."""
         self._catalogue, self._offers = None, {}
+        self._threads.close()
+        if self._egress is not None:
+            self._egress.close()
 
     # ── inside ──
 

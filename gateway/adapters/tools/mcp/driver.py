@@ -31,6 +31,7 @@ from gateway.core.vocabulary import Category, Reason
 from gateway.runtime.ports import ArgumentFault, ToolContext
 from gateway.sandbox import machine_paths
 from gateway.sandbox.job import SandboxUnavailable
+from gateway.sandbox.uid_pool import is_closed_to_jobs
 
 GRACE_SECONDS: Final = 3.0
 """How much longer than the worker's own deadline the gateway waits, before it takes the worker for one that hangs."""
@@ -242,6 +243,12 @@ class McpDriver:
                 raise Misconfigured(f"the folder `{escape(str(path))}` is not there")
             if machine_paths.find_overlap((path,), private):
                 raise Misconfigured(f"the folder `{escape(str(path))}` would show the server the gateway's own state")
+        for path in settings.folders:
+            if path not in settings.writable and is_closed_to_jobs(path):
+                raise Misconfigured(
+                    f"the folder `{escape(str(path))}` lets in nobody but its owner, and a gateway that is root runs servers as"
+                    " users of their own; open it (`chmod o+rX`), grant it as `writable`, or run the gateway as its owner"
+                )
         command = resolve_command(settings.words, os.defpath if not os.get_exec_path() else ":".join(os.get_exec_path()))
         if machine_paths.find_overlap(command.readable, private):
             raise Misconfigured(

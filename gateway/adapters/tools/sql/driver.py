@@ -164,6 +164,7 @@ class SqlDriver:
         """Stop what runs."""
         for work in tuple(self._running):
             work.stop()
+        self._threads.close()
         self._reach = None
 
     # ── inside ──

@@ -10,6 +10,7 @@ import pytest
 from gateway.adapters.tools.mcp.programs import find_missing, resolve_command
 from gateway.adapters.tools.offer import SourceAway
 from gateway.core.errors import Misconfigured
+from gateway.sandbox import uid_pool
 from gateway.sandbox.job import SandboxUnavailable
 from tests.adapters.tools.mcp.conftest import Drive
 from tests.adapters.tools.mcp.servers import ROGUE, rogue_server
@@ -156,3 +157,21 @@ async def test_a_server_that_cannot_see_its_file_says_which_folder_it_lacks(driv
 
     assert "it ended with exit code 2" in caught.value.message
     assert caught.value.message.endswith(f"(`{here}/tool` is in none of its `folders`)")
+
+
+@pytest.mark.parametrize(
+    ("user", "mode", "refused"),
+    [(0, 0o700, True), (0, 0o750, True), (0, 0o701, True), (0, 0o755, False), (0, 0o705, False), (1000, 0o700, False)],
+)
+async def test_a_folder_that_the_servers_user_cannot_enter_is_refused_with_what_to_do(
+    drive: Drive, here: Path, monkeypatch: pytest.MonkeyPatch, user: int, mode: int, refused: bool
+) -> None:
+    """Only where the gateway is root do servers have users of their own."""
+    closed = here / "closed"
+    closed.mkdir()
+    closed.chmod(mode)
+    monkeypatch.setattr(uid_pool.os, "geteuid", lambda: user)
+    told = "lets in nobody but its owner.*chmod o\\+rX.*writable.*as its owner"
+    driven = drive({"command": "no-such-program", "folders": [str(closed)]})
+    with pytest.raises(Misconfigured, match=told if refused else "is not found on the PATH"):
+        await driven.open()
