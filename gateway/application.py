@@ -8,6 +8,7 @@ from gateway.adapters.inference.factory import ManagedBackend
 from gateway.adapters.storage.store import Store
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.core.vocabulary import Profile
+from gateway.runtime.clients import Clients
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
@@ -26,6 +27,7 @@ class Application:
     passkeys: PasskeyCeremonies
     people: People
     sources: Sources
+    clients: Clients
     store: Store
     models: ManagedBackend
     metrics: Metrics

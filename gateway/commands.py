@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gateway.application import Application
+from gateway.client_commands import client_commands
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams
 from gateway.core.vocabulary import Label, Profile
@@ -67,6 +68,7 @@ def control_commands(application: Application, settings: Settings, port: int) ->
         "downgrade": downgrade,
         "allow-questions": allow_questions,
         **source_commands(application),
+        **client_commands(application),
     }
 
 

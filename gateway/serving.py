@@ -96,12 +96,19 @@ async def lifespan(
     unknown = await application.gateway.start(__version__)
     if unknown:
         click.echo(f"{unknown} calls were running when the gateway last stopped; their outcome is unknown.", err=True)
+    await application.clients.grants.restore()
     for complaint in await application.sources.start(connect=True):
         _log.warning("%s", complaint)
     await application.models.start()
     application.gateway.tasks.spawn(warm_model(application, on_warmed))
     application.gateway.tasks.spawn(expire_sessions(application))
-    door = ClientDoor(application.gateway, application.sessions, application.people, console_origin=application.origins.console)
+    door = ClientDoor(
+        application.gateway,
+        application.sessions,
+        application.people,
+        application.clients,
+        console_origin=application.origins.console,
+    )
     control = ControlSocket(
         settings.state / SOCKET_NAME, control_commands(application, settings, port), {CLIENT_COMMAND: door.welcome}
     )

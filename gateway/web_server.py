@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
 from gateway.application import Application
-from gateway.runtime.client_grants import ClientGrants
 from gateway.server.access import Access, Site
 from gateway.server.assets import WebApp
 from gateway.server.mcp.client_site import ClientSite, ClientSiteParts
 from gateway.server.methods.agent import AgentMethods
+from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
@@ -39,18 +39,12 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         signer=signer,
         metrics_token=settings.metrics_token.get_secret_value() or None,
     )
-    grants = ClientGrants(
-        sessions=application.sessions,
-        connections=gateway.connections,
-        ledger=gateway.ports.ledger,
-        clock=gateway.ports.clock,
-        entropy=gateway.ports.entropy,
-    )
     web = settings.web_folder
     agent_methods = AgentMethods(gateway, agent_origin=origins.agent, console_origin=origins.console)
     verifier = AuditVerifier(partial(_verify, settings.state))
     sources = SourceMethods(application.sources, gateway.ports.policy)
-    console_methods = ConsoleMethods(gateway, application.passkeys, verifier, sources, agent_origin=origins.agent)
+    clients = ClientMethods(application.clients)
+    console_methods = ConsoleMethods(gateway, application.passkeys, verifier, sources, clients, agent_origin=origins.agent)
     return ServerParts(
         access=access,
         passkeys=application.passkeys,
@@ -62,8 +56,8 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         shell=WebApp.load(web / "shell"),
         console=WebApp.load(web / "console"),
         admission=gateway.admission,
-        client_grants=grants,
-        client_site=_client_site(application, settings, grants, signer),
+        client_grants=application.clients.grants,
+        client_site=_client_site(application, settings, signer),
         agent_socket=agent_socket(
             gateway, agent_methods, host=origins.host(Site.AGENT), origin=origins.agent, recognise=access.agent
         ),
@@ -73,14 +67,12 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     )
 
 
-def _client_site(
-    application: Application, settings: Settings, grants: ClientGrants, signer: ItsdangerousSigner
-) -> ClientSite | None:
+def _client_site(application: Application, settings: Settings, signer: ItsdangerousSigner) -> ClientSite | None:
     origins = application.origins
     origin = settings.origin_of_clients(urlsplit(origins.console).port or 443)
     if not origin:
         return None
-    return ClientSite(ClientSiteParts(application.gateway, grants, signer, origin, origins.console))
+    return ClientSite(ClientSiteParts(application.gateway, application.clients, signer, origin, origins.console))
 
 
 def _verify(state: Path) -> LogReport:

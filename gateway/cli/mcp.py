@@ -6,30 +6,37 @@ say to people comes in lines that begin with `#` and goes to standard error; sta
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import sys
 import threading
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 import click
 import orjson
 
+from gateway.cli.operating import operate
 from gateway.core.effects import escape
 from gateway.core.errors import GatewayError, Misconfigured
+from gateway.core.times import rfc3339
 from gateway.server.control import SOCKET_NAME
+from gateway.settings import Settings
 from gateway.settings_reading import load_settings
 
 _PIECE: Final = 64 * 1024
 _ANSWER_SECONDS: Final = 30.0
 """The first client of a gateway waits for the protocol's library to be read."""
 
+_state = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway.")
 
-@click.command()
+
+@click.group(invoke_without_command=True)
 @click.option("--as", "name", metavar="NAME", help="Whose tools to offer, where several people are enrolled.")
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="State folder of the gateway.")
-def mcp(name: str | None, state: Path | None) -> None:
+@_state
+@click.pass_context
+def mcp(context: click.Context, name: str | None, state: Path | None) -> None:
     """Offer the tools of the running gateway to an MCP client, over standard input and output.
 
     Put this command into the client's configuration, with an absolute --state, and start the gateway yourself with
@@ -39,6 +46,9 @@ def mcp(name: str | None, state: Path | None) -> None:
 
     Exit status: 0 when the client closed the connection, 1 when the gateway did, 2 where there is no gateway or nobody enrolled.
     """
+    if context.invoked_subcommand is not None:
+        context.obj = state
+        return
     folder = load_settings(state=state).state
     with _connect(folder) as connection:
         person = _come_in(connection, name)
@@ -49,6 +59,45 @@ def mcp(name: str | None, state: Path | None) -> None:
         # A daemon thread may still wait for input that nobody will read.
         sys.stderr.flush()
         os._exit(0 if said_last.is_set() else 1)
+
+
+@mcp.group()
+def clients() -> None:
+    """List the programs that act for people, and disconnect them. Works beside a running gateway and without one."""
+
+
+@clients.command("list")
+@_state
+@click.pass_context
+def list_clients(context: click.Context, state: Path | None) -> None:
+    """Print every client: id, how it comes in, person, last call, label, and what it calls itself."""
+    listed = asyncio.run(operate(_settings(context, state), "clients"))
+    for client in cast("list[dict[str, Any]]", listed):
+        called = client["lastCallAt"]
+        last = "no call yet" if called is None else f"last call {rfc3339(called)}"
+        told = " ".join(part for part in (client["name"], client["version"]) if part) or "(it told no name)"
+        click.echo(
+            f"{client['id']}  {client['transport']:<5}  {client['person']}  since {rfc3339(client['since'])}  {last}"
+            f"  {client['connections']} connections  {client['label']}  {told}"
+        )
+
+
+@clients.command("revoke")
+@click.argument("client")
+@_state
+@click.pass_context
+def revoke(context: click.Context, client: str, state: Path | None) -> None:
+    """Disconnect CLIENT, an id of the list: its tokens are void, its connections close, and what it has under way stops.
+
+    One of `countersign mcp` may be started again by its editor; take it out of the editor's configuration to be rid of it.
+    """
+    asyncio.run(operate(_settings(context, state), "client-disconnect", client=client))
+    click.echo(f"{client} was disconnected.")
+
+
+def _settings(context: click.Context, state: Path | None) -> Settings:
+    """With the state folder of the command itself, or of `mcp` before it."""
+    return load_settings(state=state or context.find_object(Path))
 
 
 def _connect(folder: Path) -> socket.socket:

@@ -21,4 +21,5 @@ async def operate(settings: Settings, command: str, /, **asked: Json) -> Json:
         return answer
     async with build(settings, Metrics(), port=settings.port) as application:
         await application.sources.start(connect=False)
+        await application.clients.grants.restore()
         return await control_commands(application, settings, settings.port)[command](question)

@@ -213,6 +213,19 @@ class SignInEnd(StrEnum):
     """The authorization server does not renew it any more."""
 
 
+class ClientEnding(StrEnum):
+    """Why a client's tokens are void: the audit record's word."""
+
+    CLIENT = "client"
+    """The client gave them back."""
+    MISUSE = "misuse"
+    """A code or a refresh token was shown a second time."""
+    PERSON = "person"
+    """Somebody disconnected it on the console."""
+    TERMINAL = "terminal"
+    """Somebody disconnected it from the command line of this machine."""
+
+
 class Role(StrEnum):
     """The author of a message."""
 

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gateway.protocol import agent_methods as agent
+from gateway.protocol import client_methods as clients
 from gateway.protocol import console_methods as console
 from gateway.protocol import elicitation_methods as elicitation
 from gateway.protocol import notifications
@@ -164,6 +165,8 @@ CONSOLE = Dialect(
             "secrets/list": MethodShape(Nothing, sources.SecretList),
             "secrets/store": MethodShape(sources.NewSecret, Nothing),
             "secrets/remove": MethodShape(sources.SecretRef, Nothing),
+            "clients/list": MethodShape(Nothing, clients.ClientList),
+            "clients/disconnect": MethodShape(clients.ClientRef, Nothing),
         }
     ),
     notifications=MappingProxyType(

@@ -35,6 +35,9 @@ from gateway.protocol.wire import (
     Wire,
 )
 
+LabelName = Literal["public", "internal", "confidential", "high"]
+"""A confidentiality, in words."""
+
 
 class ToolDescriptor(Wire):
     """One published tool, as browsers and models see it. `digest` covers every other member but `permission`."""
@@ -225,7 +228,7 @@ class WireConversation(Wire):
     turn_count: Count
     message_count: Count
     tainted: Flag
-    label: Literal["public", "internal", "confidential", "high"]
+    label: LabelName
     open_turn_id: Identifier | None = None
 
 

@@ -2,7 +2,8 @@
 
 OAuth 2.1 without its wire: an authorization request becomes a code when a person who is signed in on the console allows it, a
 code becomes an agent session of theirs with an access and a refresh token, and a refresh token becomes the next two. Secrets are
-kept as hashes, and in memory only: after a restart of the gateway each client asks again.
+kept as hashes. Grants are in the ledger, so that a client goes on after a restart of the gateway; requests and codes live for
+minutes, in memory.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.core.errors import NotFound, Refused
-from gateway.core.ledger import ClientTokenMinted, ClientTokenRefused, ClientTokenRevoked
+from gateway.core.ledger import ClientGranted, ClientTokenMinted, ClientTokenRefused, ClientTokenRevoked
 from gateway.core.model import Session
-from gateway.core.vocabulary import ClientRefusal
+from gateway.core.vocabulary import ClientEnding, ClientRefusal
 from gateway.runtime.connections import ConnectionRegistry
-from gateway.runtime.ports import Clock, ConsoleSession, Entropy, Ledger
+from gateway.runtime.ports import ClientRecords, Clock, ConsoleSession, Entropy, Ledger, StoredClientGrant
 from gateway.runtime.sessions import Sessions, hash_secret
 
 REQUEST_SECONDS: Final = 600.0
@@ -34,6 +35,9 @@ REQUESTS: Final = 64
 
 GRANTS: Final = 256
 """Clients that act for people at once."""
+
+ROTATIONS: Final = 2_000
+"""Refresh tokens of one grant: forty times what a client needs in a session of 12 hours. All that were used are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +80,43 @@ class ClientGrant:
     client_name: str
     resource: str
     session: Session
+    granted_at: int
     access: dict[str, float] = field(default_factory=dict[str, float])
     refresh: str = ""
-    used: set[str] = field(default_factory=set[str])
+    spent: set[str] = field(default_factory=set[str])
+    """Hashes of the code that it came from and of the refresh tokens that were used."""
 
 
 class ClientGrants:
     """Open requests, codes and grants."""
 
     def __init__(
-        self, *, sessions: Sessions, connections: ConnectionRegistry, ledger: Ledger, clock: Clock, entropy: Entropy
+        self,
+        *,
+        sessions: Sessions,
+        connections: ConnectionRegistry,
+        ledger: Ledger,
+        records: ClientRecords,
+        clock: Clock,
+        entropy: Entropy,
     ) -> None:
         self._sessions = sessions
         self._connections = connections
         self._ledger = ledger
+        self._records = records
         self._clock = clock
         self._entropy = entropy
         self._requests: OrderedDict[str, tuple[ClientRequest, float]] = OrderedDict()
         self._codes: dict[str, AllowedCode] = {}
-        self._spent: OrderedDict[str, ClientGrant] = OrderedDict()
         self._grants: dict[str, ClientGrant] = {}
+
+    async def restore(self) -> None:
+        """Read back who acted for people when the gateway stopped. To be called once, before anybody is served."""
+        spent: dict[str, set[str]] = {}
+        for grant_id, secret_hash in await self._records.spent_client_secrets():
+            spent.setdefault(grant_id, set()).add(secret_hash)
+        for stored in await self._records.client_grants():
+            await self._restore(stored, spent.get(stored.id, set()))
 
     # ── the person ──
 
@@ -136,10 +157,10 @@ class ClientGrants:
     async def look_at(self, code: str, client_id: str) -> AllowedCode | None:
         """A code of that client; a second look at a used one ends what the first use gave (RFC 6749 section 4.1.2)."""
         hashed = hash_secret(code)
-        grant = self._spent.get(hashed)
+        grant = next((each for each in self._grants.values() if hashed in each.spent), None)
         if grant is not None:
             await self._refuse(grant.session.principal.id, grant.session.id, ClientRefusal.CODE)
-            await self.revoke(grant)
+            await self.revoke(grant, ClientEnding.MISUSE)
             return None
         kept = self._codes.get(hashed)
         if kept is None or kept.request.client_id != client_id or self._clock.monotonic() >= kept.expires_at:
@@ -166,12 +187,21 @@ class ClientGrants:
         # Known from here on, so that its end voids the tokens before a connection was made.
         self._connections.live(session)
         request = kept.request
-        grant = ClientGrant(self._entropy.identifier("cgr_"), request.client_id, request.client_name, request.resource, session)
+        now = self._clock.now()
+        grant = ClientGrant(
+            self._entropy.identifier("cgr_"),
+            request.client_id,
+            request.client_name,
+            request.resource,
+            session,
+            now,
+            spent={hashed},
+        )
         self._grants[grant.id] = grant
-        self._spent[hashed] = grant
-        while len(self._spent) > GRANTS:
-            self._spent.popitem(last=False)
-        return await self._mint(grant)
+        granted = ClientGranted(
+            now, session.principal.id, session.id, grant.id, grant.client_id, grant.client_name, grant.resource, hashed
+        )
+        return await self._mint(grant, granted)
 
     async def find_refresh(self, token: str, client_id: str) -> ClientGrant | None:
         """The grant whose refresh token that is. An older one is a stolen one, or the good one is: the grant ends (RFC 9700
@@ -182,15 +212,17 @@ class ClientGrants:
                 continue
             if hmac.compare_digest(grant.refresh, hashed):
                 return grant
-            if hashed in grant.used:
+            if hashed in grant.spent:
                 await self._refuse(grant.session.principal.id, grant.session.id, ClientRefusal.REPLAYED)
-                await self.revoke(grant)
+                await self.revoke(grant, ClientEnding.MISUSE)
         return None
 
     async def refresh(self, grant: ClientGrant, token: str) -> TokenPair:
         """The next two tokens; the ones before are void. Raises Refused `token` for one that is not the good one any more."""
         if grant.id not in self._grants or not hmac.compare_digest(grant.refresh, hash_secret(token)):
             raise Refused("token", "this token was used already")
+        if len(grant.spent) >= ROTATIONS:
+            raise Refused("token", "this client renewed its tokens too often; ask the person again", 429)
         return await self._mint(grant)
 
     async def find_access(self, token: str, resource: str) -> ClientGrant | None:
@@ -206,27 +238,51 @@ class ClientGrants:
             return None
         return grant
 
-    async def revoke(self, grant: ClientGrant) -> None:
-        """End a grant with its session: every token is void, and what runs stops."""
+    async def revoke(self, grant: ClientGrant, reason: ClientEnding, by: str | None = None) -> None:
+        """End a grant with its session: every token is void, and what runs stops. `by` is who decided so on the console."""
         if self._grants.pop(grant.id, None) is None:
             return
         now, person = self._clock.now(), grant.session.principal.id
-        await self._ledger.append(ClientTokenRevoked(now, person, grant.session.id, grant.id))
+        await self._ledger.append(ClientTokenRevoked(now, person, grant.session.id, grant.id, reason, by))
         if self._is_alive(grant):
             await self._sessions.end_agent(grant.session, "revoked")
 
     # ── inside ──
 
-    async def _mint(self, grant: ClientGrant) -> TokenPair:
+    async def _restore(self, stored: StoredClientGrant, spent: set[str]) -> None:
+        session = await self._sessions.resume(stored.session_id)
+        if session is None:
+            return
+        self._connections.live(session)
+        left = min((stored.access_until - self._clock.now()) / 1000, ACCESS_SECONDS)
+        access = {stored.access_hash: self._clock.monotonic() + left} if stored.access_hash else {}
+        self._grants[stored.id] = ClientGrant(
+            stored.id,
+            stored.client_id,
+            stored.client,
+            stored.resource,
+            session,
+            stored.granted_at,
+            access,
+            stored.refresh_hash,
+            spent,
+        )
+
+    async def _mint(self, grant: ClientGrant, *because: ClientGranted) -> TokenPair:
         access, refresh = self._entropy.secret(), self._entropy.secret()
         # Before the record is awaited, so that of two uses at once one finds an old token.
-        if grant.refresh:
-            grant.used.add(grant.refresh)
+        spent = grant.refresh
+        if spent:
+            grant.spent.add(spent)
         grant.refresh = hash_secret(refresh)
-        grant.access = {hash_secret(access): self._clock.monotonic() + ACCESS_SECONDS}
+        access_hash = hash_secret(access)
+        grant.access = {access_hash: self._clock.monotonic() + ACCESS_SECONDS}
         now, session = self._clock.now(), grant.session
         until = now + int(ACCESS_SECONDS * 1000)
-        await self._ledger.append(ClientTokenMinted(now, session.principal.id, session.id, grant.id, grant.client_name, until))
+        minted = ClientTokenMinted(
+            now, session.principal.id, session.id, grant.id, grant.client_name, until, access_hash, grant.refresh, spent
+        )
+        await self._ledger.append(*because, minted)
         return TokenPair(access, refresh, int(ACCESS_SECONDS))
 
     def _is_alive(self, grant: ClientGrant) -> bool:
@@ -239,5 +295,5 @@ class ClientGrants:
         await self._ledger.append(ClientTokenRefused(self._clock.now(), principal_id, session_id, reason))
 
     def clients(self) -> Sequence[ClientGrant]:
-        """Who acts for people at the moment."""
+        """Who may act for people at the moment, oldest first."""
         return [grant for grant in self._grants.values() if self._is_alive(grant)]

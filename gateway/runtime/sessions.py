@@ -170,6 +170,18 @@ class Sessions:
             return None
         return session
 
+    async def resume(self, session_id: str) -> Session | None:
+        """A live session that something else than its cookie stands for, so that its time runs here as well."""
+        session = await self._records.session(session_id)
+        if session is None or self._clock.now() < session.created_at:
+            return None
+        # No secret has such a hash.
+        self._agents.keep(f"resumed {session.id}", session)
+        if self._agents.has_expired(session):
+            await self.end_agent(session, "expired")
+            return None
+        return session
+
     # ── signing in ──
 
     async def start_console(self, principal: Principal, *because: Entry, ending: ConsoleSession | None = None) -> SignedIn:

@@ -22,7 +22,16 @@ from gateway.core.merkle import leaf_hash
 from gateway.core.model import ModelRef
 from gateway.core.sources import AddedSource, SeenTool, SourceKind
 from gateway.core.verification import LeafRecord
-from gateway.core.vocabulary import Category, ClientRefusal, InferenceRefusal, Outcome, Profile, Runner, SignInEnd
+from gateway.core.vocabulary import (
+    Category,
+    ClientEnding,
+    ClientRefusal,
+    InferenceRefusal,
+    Outcome,
+    Profile,
+    Runner,
+    SignInEnd,
+)
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
 from tests.fakes.written import Written
 
@@ -85,9 +94,10 @@ def later_entries() -> list[Entry]:
         steps.SourceSignedIn(at, OPERATOR.id, "notes", "https://login.example", b"sealed-tokens"),
         steps.SourceTokensRenewed(at, "notes", b"sealed-tokens"),
         steps.SourceSignedOut(at, None, "notes", SignInEnd.REFUSED),
-        steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", "cgr_1", "editor", FAR),
+        steps.ClientGranted(at, OPERATOR.id, "ses_1", "cgr_1", "client-1", "editor", "http://localhost/mcp", "d" * 64),
+        steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", "cgr_1", "editor", FAR, "a" * 64, "b" * 64),
         steps.ClientTokenRefused(at, OPERATOR.id, None, ClientRefusal.PERSON),
-        steps.ClientTokenRevoked(at, OPERATOR.id, "ses_1", "cgr_1"),
+        steps.ClientTokenRevoked(at, OPERATOR.id, "ses_1", "cgr_1", ClientEnding.PERSON, OPERATOR.id),
     ]
 
 

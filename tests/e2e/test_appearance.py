@@ -18,6 +18,7 @@ from tests.e2e.appearance import check_appearance, check_focus, check_in_view
 from tests.e2e.conftest import built_web
 from tests.e2e.person import DESKTOP, PHONE, Person, answers, approval_dock, call_card, call_tool, expect_idle, send
 from tests.e2e.scripted_server import ScriptedServer
+from tests.harness.mcp_client import LinePeer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -217,6 +218,19 @@ async def test_several_approvals_at_once(device: Device) -> None:
     await inbox.get_by_role("dialog").get_by_role("button", name="Deny").click()
     await expect(inbox.get_by_text("Nothing waits for you", exact=True)).to_be_visible()
     await check_appearance(inbox, f"{device.name}-console-approvals-none")
+
+
+async def test_a_connected_client_and_its_end(device: Device) -> None:
+    peer = await LinePeer.start(device.person.gateway)
+    await peer.greet()
+    assert "result" in await peer.ask(1, "tools/list")
+    page = await device.visit("/clients", "Clients")
+    await expect(page.get_by_role("heading", name="peer")).to_be_visible()
+    await check_appearance(page, f"{device.name}-console-clients")
+    await check_focus(page, 12)
+    await page.get_by_role("button", name="Disconnect").click()
+    await expect(page.get_by_text("No client is connected")).to_be_visible()
+    assert await peer.ended() == 1
 
 
 async def test_every_page_in_the_consoles_table(device: Device) -> None:

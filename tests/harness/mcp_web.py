@@ -151,6 +151,11 @@ class WebPeer:
     async def come_in(self) -> WebPeer:
         """All of it, and the handshake."""
         assert (await self.redeem(code=await self.code())).status == 200
+        return await self.greet()
+
+    async def greet(self) -> WebPeer:
+        """The handshake, which makes a session."""
+        self.session = ""
         params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "peer", "version": "0"}}
         reply = await self.post({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
         assert reply.status == 200, reply.body

@@ -285,7 +285,7 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
     parts = ServerParts(
         admission=gateway.admission,
         client_grants=ClientGrants(
-            sessions=sessions, connections=gateway.connections, ledger=ledger, clock=clock, entropy=entropy
+            sessions=sessions, connections=gateway.connections, ledger=ledger, records=ledger, clock=clock, entropy=entropy
         ),
         access=access,
         passkeys=passkeys,

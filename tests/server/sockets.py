@@ -22,6 +22,8 @@ from gateway.core.ledger import AgentSessionStarted, ConsoleSessionStarted, Enro
 from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import Label, Outcome, Profile, Reason
 from gateway.runtime.announcements import SourceAnnouncements
+from gateway.runtime.client_grants import ClientGrants
+from gateway.runtime.clients import Clients
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
@@ -31,6 +33,7 @@ from gateway.runtime.sources import Sources
 from gateway.sandbox.job import SandboxUnavailable
 from gateway.server.listener import listener
 from gateway.server.methods.agent import AgentMethods
+from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
@@ -227,11 +230,15 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         on_changed=SourceAnnouncements(gateway.connections).changed,
     )
     await sources.start(connect=True)
+    grants = ClientGrants(
+        sessions=sessions, connections=gateway.connections, ledger=ledger, records=ledger, clock=clock, entropy=entropy
+    )
     console = ConsoleMethods(
         gateway,
         passkeys,
         AuditVerifier(ledger.check),
         SourceMethods(sources, policy),
+        ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
         agent_origin=f"http://{agent_host}",
     )
     app = HostGate(

@@ -14,12 +14,14 @@ from gateway.core.model import Principal
 from gateway.core.vocabulary import Profile
 from gateway.protocol import closing, frames
 from gateway.protocol.frames import AGENT, CONSOLE, Dialect
+from gateway.runtime.clients import Clients
 from gateway.runtime.connections import OUTBOX_BYTES, Connection
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import PolicyEngine
 from gateway.runtime.sources import Sources
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
+from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, tabulate
@@ -31,6 +33,7 @@ CONSOLE_TABLE = ConsoleMethods(
     cast("PasskeyCeremonies", None),
     cast("AuditVerifier", None),
     SourceMethods(cast("Sources", None), cast("PolicyEngine", None)),
+    ClientMethods(cast("Clients", None)),
     agent_origin="http://a.test",
 ).table()
 

@@ -292,6 +292,31 @@ policies = Table(
     Column("at", _Time, nullable=False),
 )
 
+# ── clients that act for people ──
+
+client_grants = Table(
+    "client_grants",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("session_id", Text, nullable=False, index=True),
+    Column("client_id", Text, nullable=False),
+    Column("client", Text, nullable=False),
+    Column("resource", Text, nullable=False),
+    Column("granted_at", _Time, nullable=False),
+    # Of the tokens that are good now. Empty and zero until the first are made.
+    Column("access_hash", Text, nullable=False),
+    Column("access_until", _Time, nullable=False),
+    Column("refresh_hash", Text, nullable=False),
+)
+
+client_spent_secrets = Table(
+    "client_spent_secrets",
+    metadata,
+    # Codes and refresh tokens that were used: whoever shows one again ends the grant.
+    Column("grant_id", Text, primary_key=True),
+    Column("secret_hash", Text, primary_key=True),
+)
+
 # ── sources of tools ──
 
 sources = Table(

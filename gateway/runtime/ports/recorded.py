@@ -73,6 +73,21 @@ class KeptResult:
     labels: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StoredClientGrant:
+    """A client that a person let act in a session of theirs, with the hashes of the tokens that are good."""
+
+    id: str
+    session_id: str
+    client_id: str
+    client: str
+    resource: str
+    granted_at: int
+    access_hash: str
+    access_until: int
+    refresh_hash: str
+
+
 class CallState(StrEnum):
     """Where a recorded call stands."""
 

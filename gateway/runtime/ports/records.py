@@ -21,6 +21,7 @@ from gateway.runtime.ports.recorded import (
     EnrolmentOffer,
     KeptResult,
     OpenApproval,
+    StoredClientGrant,
     StoredSignIn,
     UnfinishedCall,
 )
@@ -77,7 +78,7 @@ class PeopleRecords(PasskeyRecords, Protocol):
         ...
 
 
-class SessionRecords(Protocol):
+class SessionRecords(LiveSessionRecords, Protocol):
     """For sessions: those that have not ended, by the hash of their secret. The caller checks expiry."""
 
     async def console_session(self, secret_hash: str) -> ConsoleSession | None: ...
@@ -191,6 +192,18 @@ class SourceRecords(Protocol):
         ...
 
 
+class ClientRecords(Protocol):
+    """For clients that act for people, after a restart."""
+
+    async def client_grants(self) -> Sequence[StoredClientGrant]:
+        """Every grant that was not revoked and whose session's end is not on record, oldest first."""
+        ...
+
+    async def spent_client_secrets(self) -> Sequence[tuple[str, str]]:
+        """The grant and the hash of every code and refresh token that was used."""
+        ...
+
+
 class KeptRecords(Protocol):
     """For the tool that reads on in a long result."""
 
@@ -219,6 +232,7 @@ class Records(
     RecoveryRecords,
     AuditRecords,
     SourceRecords,
+    ClientRecords,
     KeptRecords,
     ReadinessRecords,
     Protocol,

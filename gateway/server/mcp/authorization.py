@@ -28,6 +28,7 @@ from pydantic import AnyUrl
 
 from gateway.core.effects import escape
 from gateway.core.errors import GatewayError, Refused
+from gateway.core.vocabulary import ClientEnding
 from gateway.runtime.client_grants import CODE_SECONDS, ClientRequest, TokenPair
 from gateway.server.mcp.client_site import ClientSiteParts
 
@@ -166,7 +167,7 @@ class GrantingProvider(OAuthAuthorizationServerProvider[AuthorizationCode, Refre
         else:
             grant = await self._grants.find_refresh(token.token, token.client_id)
         if grant is not None:
-            await self._grants.revoke(grant)
+            await self._grants.revoke(grant, ClientEnding.CLIENT)
 
 
 def _as_token(pair: TokenPair) -> OAuthToken:

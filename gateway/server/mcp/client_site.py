@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from starlette.types import Receive, Scope, Send
 
 from gateway.runtime.client_grants import ClientGrants
+from gateway.runtime.clients import Clients
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.ports import CookieSigner
 from gateway.server.responses import FOREIGN_ORIGIN, STOPPING, refuse
@@ -27,10 +28,15 @@ class ClientSiteParts:
     """What the site is made of."""
 
     gateway: Gateway
-    grants: ClientGrants
+    clients: Clients
     signer: CookieSigner
     origin: str
     console_origin: str
+
+    @property
+    def grants(self) -> ClientGrants:
+        """Who acts for whom."""
+        return self.clients.grants
 
     @property
     def resource(self) -> str:

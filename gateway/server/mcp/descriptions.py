@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, assert_never, cast
 
-from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
+from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations, ToolExecution
 
 from gateway.core.canonical import Json
 from gateway.core.model import PublishedTool, ToolSpec
@@ -25,6 +25,7 @@ def describe_tool(tool: PublishedTool) -> Tool:
         description=spec.description,
         input_schema=dict(spec.param_schema),
         annotations=_annotate(spec),
+        execution=ToolExecution(task_support="optional"),
         _meta={f"{PREFIX}permission": tool.permission.value, f"{PREFIX}category": spec.category.value},
     )
 

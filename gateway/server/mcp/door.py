@@ -19,6 +19,7 @@ from gateway.core.effects import escape
 from gateway.core.errors import GatewayError, Misconfigured, TooManyRequests
 from gateway.core.model import Principal
 from gateway.core.vocabulary import Runner
+from gateway.runtime.clients import Clients
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.people import People
 from gateway.runtime.ports import ConsoleSession
@@ -45,10 +46,11 @@ _log = logging.getLogger(__name__)
 class ClientDoor:
     """Lets clients in, one session each, and sees them out."""
 
-    def __init__(self, gateway: Gateway, sessions: Sessions, people: People, *, console_origin: str) -> None:
+    def __init__(self, gateway: Gateway, sessions: Sessions, people: People, clients: Clients, *, console_origin: str) -> None:
         self._gateway = gateway
         self._sessions = sessions
         self._people = people
+        self._clients = clients
         self._console_origin = console_origin
         self._inside: set[asyncio.Task[None] | None] = set()
         self._open: set[LineExchange] = set()
@@ -94,6 +96,7 @@ class ClientDoor:
         state = entropy.secret()
         session = (await self._sessions.redeem(self._sessions.authorize(console, state), state)).session
         connection = gateway.connections.attach(session, entropy.identifier("con_"), Runner.MCP_CLIENT)
+        connected = self._clients.attend(connection)
         try:
             person = session.principal
             # A client gets a new session whenever it connects; a person who said no six times is to be left alone all the same.
@@ -103,7 +106,7 @@ class ClientDoor:
             def log(text: str) -> None:
                 connection.outbox.put(f"# {escape(text)}".encode())
 
-            client = ToolClient(gateway, connection, conversation.id, console_origin=self._console_origin, log=log)
+            client = ToolClient(gateway, connected, conversation.id, console_origin=self._console_origin, log=log)
             exchange: LineExchange = sdk_side.LineExchange(client, reader, writer, gateway.ports.clock)
             if writer.is_closing():
                 return
@@ -117,6 +120,7 @@ class ClientDoor:
                 self._open.discard(exchange)
                 self._denials[person.id] = gateway.connections.live(session).denials
         finally:
+            self._clients.dismiss(connected)
             gateway.connections.detach(connection)
 
     async def _find(self, name: Json) -> Principal:

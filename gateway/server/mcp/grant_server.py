@@ -131,7 +131,8 @@ class GrantServer:
         except BaseException:
             gateway.connections.detach(connection)
             raise
-        client = ToolClient(gateway, connection, conversation.id, console_origin=self._parts.console_origin)
+        connected = self._parts.clients.attend(connection, self._grant.id)
+        client = ToolClient(gateway, connected, conversation.id, console_origin=self._parts.console_origin)
         self._clients[key] = client
         gateway.tasks.spawn(self._listen(client))
         return client
@@ -155,6 +156,7 @@ class GrantServer:
             self._protocol.forget(client)
             client.close()
             client.connection.outbox.close(4403, "")
+            self._parts.clients.dismiss(client.connected)
             self._parts.gateway.connections.detach(client.connection)
 
     def _name_call(self, ctx: Context) -> str:

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.core.errors import InvalidRequest, TooManyRequests
+from gateway.core.vocabulary import ClientEnding
 from gateway.protocol.codec import RejectedMessage, encode_error
 from gateway.protocol.frames import MAX_MESSAGE_BYTES
 from gateway.runtime.client_grants import ClientGrant
@@ -135,7 +136,7 @@ class HttpEndpoints:
         grants = self._parts.grants
         grant = await grants.find_access(token, self._parts.resource) or await grants.find_refresh(token, client.client_id)
         if grant is not None and grant.client_id == client.client_id:
-            await grants.revoke(grant)
+            await grants.revoke(grant, ClientEnding.CLIENT)
         # A token that is unknown is as void as it was asked to be.
         return Response(status_code=200)
 

@@ -3,46 +3,42 @@ without one."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
+    ServerCapabilities,
+    ServerTasksCapability,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from gateway import __version__
-from gateway.core.errors import GatewayError, InvalidParams
+from gateway.core.errors import InvalidRequest
 from gateway.core.vocabulary import Outcome
-from gateway.protocol.codec import describe_error
 from gateway.server.mcp.descriptions import describe_answer, describe_tool
-from gateway.server.mcp.tool_client import ToolClient, call_id_of
+from gateway.server.mcp.rpc_errors import typed_errors
+from gateway.server.mcp.task_methods import CAPABILITY, EXTENSION, TaskMethods
+from gateway.server.mcp.tool_client import Tell, ToolClient, call_id_of
 
 SUBSCRIPTIONS: Final = 4
 """Open `subscriptions/listen` of one connection; a client needs one."""
-
-SERVER_ERROR: Final = -32000
-"""JSON-RPC leaves -32000 to servers. MCP has used up several of the numbers of docs/PROTOCOL.md, so the word tells them apart."""
 
 INSTRUCTIONS: Final = (
     "Tools of one person's Countersign gateway. A call may have to wait until that person approves it on the gateway's console; "
     "the first progress notification then has the link. A call that the person or the policy refused is not to be repeated."
 )
-
-_log = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Any]
 
@@ -69,17 +65,21 @@ class ProtocolServer:
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus, max_subscriptions=SUBSCRIPTIONS, max_buffered_events=8)
         self._sessions: dict[ToolClient, ServerSession] = {}
-        self.server: Server[dict[str, Any]] = Server(
+        self.server: Server[dict[str, Any]] = _TaskServer(
             "countersign",
             version=__version__,
             title="Countersign",
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
             on_subscriptions_listen=self._listening,
         )
+        # Not given above, where an answer may have no shape of an extension.
+        self.server.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
+        self.server.extensions = {EXTENSION: {}}
         # Spans of another vendor's tracing would carry arguments; the record of calls is the audit log.
         self.server.middleware.clear()
+        self._tasks = TaskMethods(self._client_of, name_call, self._run)
+        self._tasks.serve(self.server)
         self.server.add_notification_handler("notifications/initialized", NotificationParams, self._begin)
 
     @property
@@ -103,27 +103,54 @@ class ProtocolServer:
         """End what would stay open for ever."""
         self._listening.close()
 
+    async def _client_of(self, ctx: Context) -> ToolClient:
+        client = await self._find(ctx)
+        told = ctx.session.client_params
+        if told is not None:
+            client.connected.introduce(told.client_info.name, told.client_info.version)
+        return client
+
     async def _begin(self, ctx: Context, _params: NotificationParams) -> None:
-        with _typed_errors():
-            self._sessions[await self._find(ctx)] = ctx.session
+        with typed_errors():
+            self._sessions[await self._client_of(ctx)] = ctx.session
 
     async def _list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         if params is not None and params.cursor is not None:
             raise MCPError(INVALID_PARAMS, "the list has one page, so there is no such cursor", {"code": "invalid_params"})
-        with _typed_errors():
-            client = await self._find(ctx)
+        with typed_errors():
+            client = await self._client_of(ctx)
             return ListToolsResult(tools=[describe_tool(tool) for tool in await client.tools()])
 
-    async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        with _typed_errors():
-            client = await self._find(ctx)
-            answer = await client.call(self._name_call(ctx), params.name, params.arguments or {}, _Progress(ctx))
+    async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
+        with typed_errors():
+            client = await self._client_of(ctx)
+            delegated = await self._tasks.call(ctx, client, params)
+            if delegated is not None:
+                return delegated
+            call_id = self._name_call(ctx)
+            if client.tasks.of_call(call_id) is not None:
+                raise InvalidRequest("a task of a request with this id is there already")
+        return await self._run(client, call_id, params, _Progress(ctx))
+
+    async def _run(self, client: ToolClient, call_id: str, params: CallToolRequestParams, tell: Tell) -> CallToolResult:
+        with typed_errors():
+            answer = await client.call(call_id, params.name, params.arguments or {}, tell)
         if answer.result.outcome is Outcome.UNKNOWN_TOOL:
             # The specification wants this one as an error of the protocol.
             data = {"code": Outcome.UNKNOWN_TOOL.value}
             raise MCPError(INVALID_PARAMS, f"there is no tool `{params.name}` here", data)
         await self.announce_changes(client)
         return describe_answer(params.name, answer)
+
+
+class _TaskServer(Server[dict[str, Any]]):
+    """Says in each revision what that one knows of tasks: a capability in one, an extension in the next."""
+
+    def get_capabilities(self, *args: Any, protocol_version: str | None = None, **options: Any) -> ServerCapabilities:
+        said = super().get_capabilities(*args, protocol_version=protocol_version, **options)
+        if protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return said
+        return said.model_copy(update={"tasks": ServerTasksCapability.model_validate(CAPABILITY), "extensions": None})
 
 
 class _Progress:
@@ -133,24 +160,6 @@ class _Progress:
         self._session = ctx.session
         self._count = 0
 
-    async def __call__(self, message: str) -> None:
+    async def __call__(self, message: str, *, asks: bool = False) -> None:
         self._count += 1
         await self._session.report_progress(self._count, message=message)
-
-
-@contextmanager
-def _typed_errors() -> Generator[None]:
-    """Errors of the gateway's tree as errors of JSON-RPC; of anything else no more than that it is internal."""
-    try:
-        yield
-    except GatewayError as error:
-        raise as_rpc_error(error) from None
-    except Exception:  # noqa: BLE001 - whatever broke, the client gets an answer
-        _log.exception("a request of an MCP client failed")
-        raise MCPError(INTERNAL_ERROR, "internal error", {"code": "internal"}) from None
-
-
-def as_rpc_error(error: GatewayError) -> MCPError:
-    """An error of the tree, with its stable word as `data.code`."""
-    _, code, message = describe_error(error)
-    return MCPError(INVALID_PARAMS if isinstance(error, InvalidParams) else SERVER_ERROR, message, {"code": code})

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from gateway.core.approval import Approval
 from gateway.core.canonical import Json, digest
@@ -20,9 +20,10 @@ from gateway.core.model import PublishedTool, ToolCall
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, PermissionMode
 from gateway.runtime.binding import Proposal
 from gateway.runtime.calls import CallAnswer
-from gateway.runtime.connections import Connection
+from gateway.runtime.clients import ConnectedClient
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.notices import ApprovalRequestedNotice, ApprovalResolvedNotice, Notice, ToolProgressNotice
+from gateway.server.mcp.call_tasks import CallTasks
 from gateway.server.mcp.client_turn import ClientTurn
 
 REMIND_SECONDS: Final = 15.0
@@ -33,7 +34,13 @@ NAME_LENGTH: Final = 64
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 
-Tell = Callable[[str], Awaitable[None]]
+
+class Tell(Protocol):
+    """Hears what a call says while it waits. `asks`: it waits for a person."""
+
+    async def __call__(self, message: str, *, asks: bool = False) -> None: ...
+
+
 Log = Callable[[str], None]
 
 
@@ -54,9 +61,16 @@ class ToolClient:
     """The tools and calls of one connection. `log` takes sentences for whoever started the client."""
 
     def __init__(
-        self, gateway: Gateway, connection: Connection, conversation_id: str, *, console_origin: str, log: Log = lambda _: None
+        self,
+        gateway: Gateway,
+        connected: ConnectedClient,
+        conversation_id: str,
+        *,
+        console_origin: str,
+        log: Log = lambda _: None,
     ) -> None:
-        self.connection = connection
+        self.connected = connected
+        self.connection = connection = connected.connection
         self._gateway = gateway
         self._conversation_id = conversation_id
         self._console_origin = console_origin
@@ -64,6 +78,11 @@ class ToolClient:
         self._turn = ClientTurn(gateway, connection, conversation_id)
         self._calls: dict[str, _Waiting] = {}
         self._listed: str | None = None
+        self.tasks = CallTasks(gateway.ports.clock, gateway.ports.entropy)
+
+    def has_under_way(self, call_id: str) -> bool:
+        """Whether a call of that id goes on."""
+        return call_id in self._calls
 
     @property
     def is_live(self) -> bool:
@@ -85,6 +104,7 @@ class ToolClient:
         if not 1 <= len(name) <= NAME_LENGTH:
             raise InvalidParams(f"a tool's name has 1 to {NAME_LENGTH} characters")
         snapshot = await self._turn.enter()
+        self.connected.last_call_at = self._gateway.ports.clock.now()
         waiting = self._calls[call_id] = _Waiting(tell)
         proposal = Proposal(
             self._conversation_id, snapshot.turn_id, snapshot.id, snapshot.digest, ToolCall(call_id, name, arguments)
@@ -129,6 +149,7 @@ class ToolClient:
 
     def close(self) -> None:
         """The connection is gone."""
+        self.tasks.close()
         self._turn.close()
         for waiting in self._calls.values():
             waiting.stop_reminding()
@@ -141,14 +162,14 @@ class ToolClient:
         how = "a passkey" if approval.kind is ApprovalKind.STEP_UP or approval.needs.presence else "a click"
         self._log(f"`{approval.tool}` waits for a person: {link}")
         waiting.reminding = asyncio.get_running_loop().create_task(self._remind(waiting, link))
-        await waiting.tell(f"waiting for a person to approve `{approval.tool}` with {how}: {link}")
+        await waiting.tell(f"waiting for a person to approve `{approval.tool}` with {how}: {link}", asks=True)
 
     async def _remind(self, waiting: _Waiting, link: str) -> None:
         seconds = 0.0
         while True:
             await asyncio.sleep(REMIND_SECONDS)
             seconds += REMIND_SECONDS
-            await waiting.tell(f"still waiting for a person, {seconds:.0f} s so far: {link}")
+            await waiting.tell(f"still waiting for a person, {seconds:.0f} s so far: {link}", asks=True)
 
     async def _cancel(self, call_id: str) -> None:
         try:

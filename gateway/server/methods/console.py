@@ -25,6 +25,7 @@ from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import AuditQuery, PolicySubject
 from gateway.server.methods.caller import ConsoleCaller
+from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.elicitations import ElicitationMethods
 from gateway.server.methods.encoding import decode_credential_id, read_index
 from gateway.server.methods.sources import SourceMethods
@@ -53,6 +54,7 @@ class ConsoleMethods:
         passkeys: PasskeyCeremonies,
         verifier: AuditVerifier,
         sources: SourceMethods,
+        clients: ClientMethods,
         *,
         agent_origin: str,
     ) -> None:
@@ -60,6 +62,7 @@ class ConsoleMethods:
         self._passkeys = passkeys
         self._verifier = verifier
         self._sources = sources
+        self._clients = clients
         self._agent_origin = agent_origin
 
     def table(self) -> Mapping[str, Method[ConsoleCaller]]:
@@ -94,6 +97,7 @@ class ConsoleMethods:
                 "policy/describe": MethodRow(self.describe_policy, Concurrency.AT_ONCE, MethodPermission.OPERATOR),
                 **ElicitationMethods(self._gateway).rows(),
                 **self._sources.rows(),
+                **self._clients.rows(),
             },
         )
 

@@ -21,7 +21,7 @@ from gateway.runtime.calls import CallAnswer
 from gateway.runtime.denials import StoppedQuestions
 from gateway.server.methods.encoding import encode_base64url
 
-_LABELS: dict[int, Literal["public", "internal", "confidential", "high"]] = {
+LABEL_NAMES: dict[int, Literal["public", "internal", "confidential", "high"]] = {
     Label.PUBLIC: "public",
     Label.INTERNAL: "internal",
     Label.CONFIDENTIAL: "confidential",
@@ -43,7 +43,7 @@ def view_conversation(record: ports.ConversationRecord) -> shapes.WireConversati
         turn_count=record.turn_count,
         message_count=record.message_count,
         tainted=record.taint > 0,
-        label=_LABELS[record.label],
+        label=LABEL_NAMES[record.label],
         open_turn_id=record.open_turn_id,
     )
 

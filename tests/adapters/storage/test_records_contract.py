@@ -8,10 +8,11 @@ import pytest
 
 from gateway.core import ledger as steps
 from gateway.core.canonical import canonical_bytes
+from gateway.core.errors import IllegalStep
 from gateway.core.merkle import leaf_hash
 from gateway.core.results import KeptText
-from gateway.core.vocabulary import ApprovalStatus, Decision, Trust
-from gateway.runtime.ports import AuditQuery, CallState, ConsoleSession, KeptResult
+from gateway.core.vocabulary import ApprovalStatus, ClientEnding, Decision, Trust
+from gateway.runtime.ports import AuditQuery, CallState, ConsoleSession, KeptResult, StoredClientGrant
 from tests.adapters.storage.conftest import Kept
 from tests.fakes.history import DELETE, FAR, OPERATOR, PASSKEY, READ, WRITE, History
 
@@ -87,6 +88,38 @@ async def test_an_agent_session_does_not_outlive_its_console_session(kept: Kept,
     assert await kept.records.agent_session("agent-hash") is None
     assert await kept.records.session("ses_1") is None
     assert await kept.records.live_sessions("cse_1") == (history.session,)
+
+
+async def test_clients_act_until_they_are_revoked_or_their_session_ends(kept: Kept, history: History) -> None:
+    at = history.tick()
+    for grant_id in ("cgr_1", "cgr_2"):
+        granted = steps.ClientGranted(at, OPERATOR.id, "ses_1", grant_id, "client-1", "editor", "http://localhost/mcp", "code")
+        minted = steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", grant_id, "editor", FAR, "access", "refresh")
+        await kept.ledger.append(granted, minted)
+    renewed = steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", "cgr_1", "editor", FAR + 1, "access-2", "refresh-2", "refresh")
+    await kept.ledger.append(renewed)
+    first, second = await kept.records.client_grants()
+    assert first == StoredClientGrant(
+        "cgr_1", "ses_1", "client-1", "editor", "http://localhost/mcp", at, "access-2", FAR + 1, "refresh-2"
+    )
+    assert second.refresh_hash == "refresh"
+    assert await kept.records.spent_client_secrets() == (("cgr_1", "code"), ("cgr_1", "refresh"), ("cgr_2", "code"))
+    await kept.ledger.append(steps.ClientTokenRevoked(at, OPERATOR.id, "ses_1", "cgr_2", ClientEnding.CLIENT))
+    assert [grant.id for grant in await kept.records.client_grants()] == ["cgr_1"]
+    await kept.ledger.append(steps.AgentSessionEnded(history.tick(), "ses_1", OPERATOR.id, "signedOut"))
+    assert await kept.records.client_grants() == ()
+    assert await kept.records.spent_client_secrets() == ()
+
+
+async def test_a_refresh_token_of_a_client_is_replaced_once(kept: Kept, history: History) -> None:
+    at = history.tick()
+    granted = steps.ClientGranted(at, OPERATOR.id, "ses_1", "cgr_1", "client-1", "editor", "http://localhost/mcp", "code")
+    first = steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", "cgr_1", "editor", FAR, "access", "refresh")
+    await kept.ledger.append(granted, first)
+    await kept.ledger.append(replace(first, refresh_hash="refresh-2", spent_hash="refresh"))
+    with pytest.raises(IllegalStep, match="used already"):
+        await kept.ledger.append(replace(first, refresh_hash="refresh-3", spent_hash="refresh"))
+    assert (await kept.records.client_grants())[0].refresh_hash == "refresh-2"
 
 
 async def test_a_conversation_with_its_open_turn(kept: Kept, history: History) -> None:

@@ -218,6 +218,14 @@ export interface CountersignProtocol {
         params: Nothing;
         result: AuditVerification;
       };
+      "clients/disconnect": {
+        params: ClientRef;
+        result: Nothing;
+      };
+      "clients/list": {
+        params: Nothing;
+        result: ClientList;
+      };
       "elicitations/answer": {
         params: ElicitationAnswer;
         result: Nothing;
@@ -965,6 +973,37 @@ export interface AuditVerification {
   root: string;
   size: number;
   verified: boolean;
+}
+/**
+ * Which client.
+ */
+export interface ClientRef {
+  clientId: string;
+}
+/**
+ * The person's own, for an operator everybody's, oldest first.
+ */
+export interface ClientList {
+  clients: Client[];
+}
+/**
+ * A program that acts for a person. `name` and `version` are what it calls itself, cut and made visible, and may be empty.
+ *
+ * `transport` is `stdio` for a program of this machine, which is one connection, and `http` for one that was let in on the
+ * console and may have several, or none at the moment. `since` is when it was let in, `expiresAt` when it has to ask again.
+ */
+export interface Client {
+  clientId: string;
+  connections: number;
+  expiresAt: string;
+  label: "public" | "internal" | "confidential" | "high";
+  lastCallAt?: string;
+  name: string;
+  principal: string;
+  principalName: string;
+  since: string;
+  transport: "stdio" | "http";
+  version: string;
 }
 /**
  * What the person does with a form. `values` go to the server that asked, and only with `accept`.

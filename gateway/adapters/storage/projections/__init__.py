@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gateway.adapters.storage.projections.approvals import ApprovalReader, change_approvals
 from gateway.adapters.storage.projections.audit import LogReader
 from gateway.adapters.storage.projections.calls import CallReader, change_calls
+from gateway.adapters.storage.projections.clients import ClientReader, change_clients
 from gateway.adapters.storage.projections.conversations import ConversationReader, change_conversations
 from gateway.adapters.storage.projections.kept import KeptReader
 from gateway.adapters.storage.projections.operation import PolicyReader, change_operation
@@ -49,12 +50,14 @@ def changes(entry: Entry) -> Sequence[Change]:
         return change_sources(entry)
     if isinstance(entry, SignInEntry):
         return change_sign_ins(entry)
+    if isinstance(entry, ClientEntry):
+        return change_clients(entry)
     if isinstance(entry, OperationEntry):
         return change_operation(entry)
     return _change_nothing(entry)
 
 
-def _change_nothing(_entry: InferenceEntry | ClientEntry | ElicitationEntry) -> Sequence[Change]:
+def _change_nothing(_entry: InferenceEntry | ElicitationEntry) -> Sequence[Change]:
     """For a subject that is on record in the audit log and nowhere else."""
     return ()
 
@@ -70,6 +73,7 @@ class EveryReader(
     SourceReader,
     PolicyReader,
     SignInReader,
+    ClientReader,
     LogReader,
 ):
     """The reads of every subject."""

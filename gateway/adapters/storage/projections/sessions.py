@@ -8,6 +8,7 @@ from typing import Any, Final, assert_never
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.clients import end_grants_of
 from gateway.adapters.storage.projections.people import PRINCIPAL_COLUMNS, read_principal
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import Change, Statement, given, highest, insertion
@@ -97,7 +98,7 @@ def change_sessions(entry: SessionEntry) -> Sequence[Change]:
         case SessionQuestionsAllowed():
             return (Change(ALLOW_QUESTIONS, {"of_id": entry.id}),)
         case AgentSessionEnded():
-            return (Change(END_AGENT_SESSION, {"of_id": entry.id, "ended_at": entry.at}),)
+            return (Change(END_AGENT_SESSION, {"of_id": entry.id, "ended_at": entry.at}), *end_grants_of(entry.id))
         case _:
             assert_never(entry)
 

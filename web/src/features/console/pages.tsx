@@ -31,6 +31,7 @@ interface NavigationEntry {
 const Audit = lazy(async () => ({ default: (await import("./audit/Audit.tsx")).Audit }));
 const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
 const Connect = lazy(async () => ({ default: (await import("./account/Connect.tsx")).Connect }));
+const Clients = lazy(async () => ({ default: (await import("./clients/Clients.tsx")).Clients }));
 const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
 const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
 const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
@@ -77,6 +78,21 @@ export const consolePages: readonly ConsolePage[] = [
         <>
           <circle cx="12" cy="12" r="8.5" />
           <path d="M12 7v5l3.25 2" />
+        </>
+      ),
+    },
+  },
+  {
+    path: paths.clients,
+    title: "Clients",
+    access: "signedIn",
+    component: Clients,
+    navigation: {
+      label: "Clients",
+      icon: (
+        <>
+          <path d="M4 5.5h16v10H4z" />
+          <path d="M9 19.5h6M12 15.5v4" />
         </>
       ),
     },

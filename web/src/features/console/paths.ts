@@ -8,6 +8,7 @@ export const paths = {
   approvals: "/approvals",
   approval: (id: string) => `/approvals/${encodeURIComponent(id)}`,
   grants: "/grants",
+  clients: "/clients",
   passkeys: "/passkeys",
   sources: "/sources",
   source: (name: string) => `/sources/${encodeURIComponent(name)}`,

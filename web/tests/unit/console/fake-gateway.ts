@@ -154,6 +154,8 @@ export class FakeGateway {
       },
       "grants/list": () => ({ grants: [] }),
       "grants/revoke": () => ({}),
+      "clients/list": () => ({ clients: [] }),
+      "clients/disconnect": () => ({}),
       "passkeys/list": () => ({ passkeys: [] }),
       "policy/describe": () => ({ version: "9f".repeat(32), rules: [], profiles: [], tools: [] }),
       "audit/list": () => ({ entries: [], size: 0 }),
