@@ -27,8 +27,7 @@ from gateway.adapters.tools.oauth.host import OAuthSignIns
 from gateway.adapters.tools.sources import open_tools
 from gateway.application import Application
 from gateway.runtime.announcements import SourceAnnouncements
-from gateway.runtime.client_grants import ClientGrants
-from gateway.runtime.clients import Clients
+from gateway.runtime.clients import assemble_clients
 from gateway.runtime.gateway import Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
@@ -134,15 +133,7 @@ async def build(
             on_withdrawn=gateway.withdraw_tools,
             on_changed=SourceAnnouncements(gateway.connections).changed,
         )
-        grants = ClientGrants(
-            sessions=sessions,
-            connections=gateway.connections,
-            ledger=store.ledger,
-            records=store.records,
-            clock=clock,
-            entropy=entropy,
-        )
-        clients = Clients(grants, sessions, gateway.connections, clock)
+        clients = assemble_clients(ports, sessions, gateway.connections)
         try:
             yield Application(gateway, sessions, passkeys, people, sources, clients, store, models, metrics, origins)
         finally:

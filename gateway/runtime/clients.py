@@ -17,6 +17,7 @@ from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import ClientEnding, Label
 from gateway.runtime.client_grants import ClientGrants
 from gateway.runtime.connections import Connection, ConnectionRegistry
+from gateway.runtime.gateway import Ports
 from gateway.runtime.ports import Clock
 from gateway.runtime.sessions import Sessions
 
@@ -62,6 +63,19 @@ class ClientView:
     connections: int
     label: Label
     expires_at: int
+
+
+def assemble_clients(ports: Ports, sessions: Sessions, connections: ConnectionRegistry) -> Clients:
+    """The clients of a gateway that is put together from these ports."""
+    grants = ClientGrants(
+        sessions=sessions,
+        connections=connections,
+        ledger=ports.ledger,
+        records=ports.records,
+        clock=ports.clock,
+        entropy=ports.entropy,
+    )
+    return Clients(grants, sessions, connections, ports.clock)
 
 
 class Clients:
