@@ -94,6 +94,8 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
         "unfinished_calls",
         "audit_size",
         "checkpoint",
+        "spent_client_secrets",
+        "client_grants",
         "newest_time",
         "open_console_sessions",
         "policy_on_record",
@@ -104,8 +106,10 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
     }
     names = [name for name in dir(EveryReader) if not name.startswith("_")]
     for name in names:
+        before = len(reader.compiled)
         await getattr(reader, name)(*arguments.get(name, () if name in alone else ("id",)), **further.get(name, {}))
-    assert len(reader.compiled) == len(names)
+        # A read may look in a second place where the first has nothing.
+        assert len(reader.compiled) > before, name
     assert all(query.startswith("SELECT") for query in reader.compiled)
 
 
