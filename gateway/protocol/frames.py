@@ -161,7 +161,7 @@ CONSOLE = Dialect(
             "sources/decide": MethodShape(sources.SourceDecisions, sources.WireSource),
             "sources/sign-in": MethodShape(sources.SourceRef, sources.SignInLocation),
             "sources/finish-sign-in": MethodShape(sources.SignInReturn, sources.WireSource),
-            "sources/sign-out": MethodShape(sources.SourceRef, sources.SignedOut),
+            "sources/sign-out": MethodShape(sources.SourceRef, sources.SignOutAnswer),
             "secrets/list": MethodShape(Nothing, sources.SecretList),
             "secrets/store": MethodShape(sources.NewSecret, Nothing),
             "secrets/remove": MethodShape(sources.SecretRef, Nothing),

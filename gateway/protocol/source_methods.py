@@ -37,7 +37,7 @@ class RefusedTool(Wire):
     why: str
 
 
-class WireSignIn(Wire):
+class CurrentSignIn(Wire):
     """A sign-in to a source: where its tokens are from and since when, both absent while nobody is signed in."""
 
     server: str | None = None
@@ -64,7 +64,7 @@ class WireSource(Wire):
     refused: tuple[RefusedTool, ...]
     refused_count: Count
     counts: ToolCounts
-    sign_in: WireSignIn | None = None
+    sign_in: CurrentSignIn | None = None
 
 
 class SourceList(Wire):
@@ -96,7 +96,7 @@ class SignInReturn(Wire):
     issuer: Annotated[str, Field(max_length=2_048)] | None = None
 
 
-class SignedOut(Wire):
+class SignOutAnswer(Wire):
     """The source without its sign-in; `why` says why its authorization server did not void the tokens, where it did not."""
 
     source: WireSource

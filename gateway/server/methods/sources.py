@@ -122,10 +122,10 @@ class SourceMethods:
         by = caller.principal.id
         return _view(await self._sources.finish_sign_in(params.name, caller.session.id, by, params.state, answer))
 
-    async def sign_out(self, caller: ConsoleCaller, params: wire.SourceRef) -> wire.SignedOut:
+    async def sign_out(self, caller: ConsoleCaller, params: wire.SourceRef) -> wire.SignOutAnswer:
         """Forget the tokens."""
         view, why = await self._sources.sign_out(params.name, caller.principal.id)
-        return wire.SignedOut(source=_view(view), why=why)
+        return wire.SignOutAnswer(source=_view(view), why=why)
 
     async def list_secrets(self, _caller: ConsoleCaller, _params: Nothing) -> wire.SecretList:
         """The names of all secrets."""
@@ -221,11 +221,11 @@ def _view(view: SourceView) -> wire.WireSource:
     )
 
 
-def _view_sign_in(view: SourceView) -> wire.WireSignIn | None:
+def _view_sign_in(view: SourceView) -> wire.CurrentSignIn | None:
     if not view.takes_sign_in:
         return None
     done = view.sign_in
-    return wire.WireSignIn() if done is None else wire.WireSignIn(server=done.server, at=rfc3339(done.signed_in_at))
+    return wire.CurrentSignIn() if done is None else wire.CurrentSignIn(server=done.server, at=rfc3339(done.signed_in_at))
 
 
 def _shorten(value: Json) -> Json:

@@ -308,7 +308,7 @@ export interface CountersignProtocol {
       };
       "sources/sign-out": {
         params: SourceRef;
-        result: SignedOut;
+        result: SignOutAnswer;
       };
       "sources/switch": {
         params: SourceSwitch;
@@ -1210,7 +1210,7 @@ export interface Source {
   settings: {
     [k: string]: unknown;
   };
-  signIn?: SignIn;
+  signIn?: CurrentSignIn;
   state: string;
   version: string;
   why?: string;
@@ -1234,7 +1234,7 @@ export interface RefusedTool {
 /**
  * A sign-in to a source: where its tokens are from and since when, both absent while nobody is signed in.
  */
-export interface SignIn {
+export interface CurrentSignIn {
   at?: string;
   server?: string;
 }
@@ -1329,7 +1329,7 @@ export interface SignInLocation {
 /**
  * The source without its sign-in; `why` says why its authorization server did not void the tokens, where it did not.
  */
-export interface SignedOut {
+export interface SignOutAnswer {
   source: Source;
   why?: string;
 }

@@ -16,8 +16,8 @@ import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { useRefetchWhenChanged, useRemoveSource, useSources, useSwitchSource, useTestSource } from "./queries.ts";
 import { RefusedTools } from "./RefusedTools.tsx";
-import { SignIn } from "./SignIn.tsx";
 import { SourceHealth } from "./SourceHealth.tsx";
+import { SourceSignIn } from "./SourceSignIn.tsx";
 import { SourceTools } from "./SourceTools.tsx";
 import { SourceTouches } from "./SourceTouches.tsx";
 import { countedTools, KIND_LABELS, totalOf } from "./words.ts";
@@ -64,7 +64,7 @@ function Known({ source }: { readonly source: Source }) {
         )}
         <Actions source={source} />
       </Card>
-      <SignIn source={source} />
+      <SourceSignIn source={source} />
       <Card as="section" label="What it may touch">
         <h2>What it may touch</h2>
         <SourceTouches source={source} />

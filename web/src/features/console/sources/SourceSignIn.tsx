@@ -13,7 +13,7 @@ import { useSession } from "../session.tsx";
 import { useBeginSignIn, useSignOut } from "./queries.ts";
 
 /** Whether somebody is signed in to a source, and the way there and back. Nothing for a source that nobody signs in to. */
-export function SignIn({ source }: { readonly source: Source }) {
+export function SourceSignIn({ source }: { readonly source: Source }) {
   const { signIn } = source;
   if (signIn === undefined) return null;
   if (signIn.server === undefined && source.state !== "needsSignIn") return null;
