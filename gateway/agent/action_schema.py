@@ -51,7 +51,7 @@ def _arguments_schema(tool: Tool, source: CopyableStrings, words: Mapping[str, A
         if choices is not None and not choices:
             return None
         members[name] = constrain(known.get(name)) if choices is None else {"enum": choices}
-    members |= {name: {"enum": [value]} for name, value in spoken_arguments(tool["paramSchema"], wish).items()}
+    members |= {name: {"enum": [value]} for name, value in spoken_arguments(tool["paramSchema"], wish, tool["name"]).items()}
     return _object(members)
 
 

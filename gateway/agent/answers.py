@@ -87,11 +87,11 @@ def is_echo(answer: str, message: ToolMessage, words: Mapping[str, Any]) -> bool
     return answer in {shot["reply"] for shot in words["report"]["shots"]} and answer not in message.result["content"]
 
 
-def is_unfounded(answer: str, wish: str, message: ToolMessage) -> bool:
+def is_unfounded(answer: str, wish: str, message: ToolMessage, *, is_further: bool = False) -> bool:
     """Whether an answer to a question about the person's own affairs has words that no few lines of the file bear out. Which file
-    it was read from is the loop's own guess."""
+    it was read from is the loop's own guess; so it is for a further question (`is_further`), which names no file itself."""
     finding, source = finding_in(wish), source_of(message)
-    is_guess = finding is not None and finding.own and source.has_lines
+    is_guess = (is_further or (finding is not None and finding.own)) and source.has_lines
     return is_guess and place_of(answer, wish, source.text, source.name) is None
 
 

@@ -46,16 +46,30 @@ _NAMING: Final = frozenset(VOCABULARY.naming_words)
 _FEW: Final = 2
 """A message of so few words is all about its verb: "list", "show it"."""
 
+_AMOUNTS: Final = frozenset(VOCABULARY.amount_arguments)
+_NUMBERS: Final = frozenset(VOCABULARY.number_words) - {"a", "an"}
+_COUNTING: Final = re.compile(r"(?:teen|ty|hundred|thousand|dozen)\Z")
+"""How words for higher numbers end."""
+
 _FIGURE: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _ZEROS: Final = re.compile(r"\.0+\Z|(?<=\.[1-9])0+\Z|(?<=\.[0-9][1-9])0+\Z")
 _FOLDER: Final = re.compile(r"([A-Za-z0-9_.-]+)/(?=[\s,;.?!\"'`)]|\Z)")
 
 
 def is_asked_for(
-    arguments: Mapping[str, Json], tool: Tool, message: str, *, examples: Sequence[str] = (), has_called: bool = False
+    arguments: Mapping[str, Json],
+    tool: Tool,
+    message: str,
+    *,
+    wish: str = "",
+    examples: Sequence[str] = (),
+    has_called: bool = False,
 ) -> bool:
-    """Whether `message` gives a reason for a call of this tool. `examples` are messages that the tool answers, `has_called` says
-    whether the conversation had a call before that the person may go back to."""
+    """Whether `message` gives a reason for a call of this tool. `wish` is the one of its wishes under way, empty where it is all.
+    `examples` are messages that the tool answers; `has_called` says whether the conversation had a call before that the person
+    may go back to."""
+    if tool["category"] != "read" and _invents_amount(arguments, wish or message):
+        return False
     words = [word.bare for word in words_of(message)]
     if has_called and not _REFERENCES.isdisjoint(words):
         return True
@@ -72,6 +86,16 @@ def is_asked_for(
     if pointed is not None:
         return _bare_path(pointed).lower() in words and not (said & known) <= WEAK_STEMS
     return not said.isdisjoint(known) or _copies(arguments.values(), said)
+
+
+def _invents_amount(arguments: Mapping[str, Json], wish: str) -> bool:
+    """Whether a call has an amount of money where the wish says no number at all, and goes back to none."""
+    amounts = [
+        value for key, value in arguments.items() if type(value) in (int, float) and not _AMOUNTS.isdisjoint(parts_of(key))
+    ]
+    words = [word.bare for word in words_of(wish)]
+    is_counted = any(_FIGURE.search(word) or _COUNTING.search(word) or word in _NUMBERS for word in words)
+    return bool(amounts) and not is_counted and _REFERENCES.isdisjoint(words)
 
 
 def known_by(tool: Tool, examples: Sequence[str]) -> set[str]:

@@ -50,7 +50,7 @@ def is_asserted(clauses: Sequence[ClaimClause], number: int, at: int, form: Form
     if start is None:
         return False
     words, at = clause.words[start:], at - start
-    begins = _chain_before(words, at)
+    begins = chain_before(words, at)
     # A state may begin with its own verb: "is dark".
     chain = words[begins : at + 1] if form is Form.STATE and words[at] in _BE | _HAVE else words[begins:at]
     if _is_denied(words, at, begins) or _is_possible(words, chain) or _is_conditional(clauses, number, words, at, chain):
@@ -70,7 +70,7 @@ def is_asserted(clauses: Sequence[ClaimClause], number: int, at: int, form: Form
 
 def is_own(words: Sequence[str], at: int) -> bool:
     """Whether the agent says it of itself: "I deleted", "Deleted dinner.txt", "was deleted by me"."""
-    begins = _chain_before(words, at)
+    begins = chain_before(words, at)
     opens = all(word in _OPENERS for word in words[:begins])
     by_own = any(one == "by" and other in ("me", "us") for one, other in pairwise(words[at:]))
     return by_own or (opens and _BE.isdisjoint(words[begins:at])) or (begins > 0 and words[begins - 1] in _OWN)
@@ -105,7 +105,7 @@ def _after_report(words: Sequence[str], at: int) -> int | None:
     return 0
 
 
-def _chain_before(words: Sequence[str], at: int) -> int:
+def chain_before(words: Sequence[str], at: int) -> int:
     """Where the helpers and adverbs right before a word begin."""
     begins = at
     while begins > 0 and words[begins - 1] in _HELPERS:

@@ -67,6 +67,14 @@ class LoopClaims:
     excuses: _Words
     access: _Words
     about: _Words
+    reported_nouns: _Words
+    reported_links: _Words
+    reported_places: _Words
+    reported_counts: _Words
+    reported_pronouns: _Words
+    reported_doers: _Words
+    reported_states: _Words
+    historic: _Words
 
 
 CLAIMS: Final = LoopClaims(**loop_fields("claims"))

@@ -19,6 +19,7 @@ from gateway.agent.claim_words import CLAIMS, FORMS, Form, any_phrase
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.names import parts_of
 from gateway.agent.ranking import stem, terms_in
+from gateway.agent.reported import REPORTED_STATES, reports_act, reports_state
 from gateway.agent.sentences import only_openers, sentences_of
 from gateway.agent.turn_progress import progress_of
 from gateway.agent.vocabulary import VOCABULARY
@@ -56,6 +57,12 @@ _HAVE: Final = frozenset((*CLAIMS.have, "'d"))
 _PASSIVE: Final = frozenset(CLAIMS.passives)
 _ADVERBS: Final = frozenset(CLAIMS.adverbs)
 _ANY: Final = frozenset({OTHER})
+_STATE: Final = frozenset({"state"})
+"""What is reported of a thing that no wish is about."""
+
+_DISTINCT: Final = frozenset({"delete", "send", "buy"})
+"""Acts that nobody means by a word for another."""
+
 _NEAR: Final = 6
 """Words within which what belongs to a verb follows it: "turned the lamp on"."""
 
@@ -73,19 +80,23 @@ _SHORTEST_PAST: Final = 4
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
     """What a turn's words are held against: what the person said, the calls of the turn that have closed, in order, those of the
-    turns before it, and the tools on offer."""
+    turns before it, and the tools on offer. `wish` is that of several wishes which the words are about; empty: all."""
 
     message: str
     closed: Sequence[ToolMessage]
     earlier: Sequence[ToolMessage]
     tools: Sequence[Tool]
+    wish: str = ""
 
 
-def record_of(messages: Sequence[Message], turn_id: str, tools: Sequence[Tool]) -> TurnRecord:
+def record_of(
+    messages: Sequence[Message], turn_id: str, tools: Sequence[Tool], actions: Sequence[str] | None = None
+) -> TurnRecord:
     """What the words of a turn are held against, as it stands."""
     state = progress_of(messages, turn_id)
     earlier = [each for each in messages if isinstance(each, ToolMessage) and each.turn_id != turn_id]
-    return TurnRecord(state.message, state.closed, earlier, tools)
+    wish = next(iter((actions or [])[state.finished :]), "")
+    return TurnRecord(state.message, state.closed, earlier, tools, wish)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +166,7 @@ class ClaimJudge:
         clauses = claim_clauses_of(QUOTED.sub(self._without_told, sentence))
         claims = self._claims_in(clauses)
         if claims:
-            return any(self._is_unrecorded(claim, clauses, sentence) for claim in claims)
+            return any(self._is_unrecorded(claim, clauses, sentence, is_short=is_short) for claim in claims)
         return is_short and self._is_baseless(sentence, clauses)
 
     def _is_baseless(self, sentence: str, clauses: Sequence[ClaimClause]) -> bool:
@@ -198,6 +209,8 @@ class ClaimJudge:
             found |= {match.start(): {OTHER} for match in _COMPLETIONS.finditer(text)}
         if self.is_undone and _OWN.isdisjoint(clauses[number].words):
             found |= {match.start(): {OTHER} for match in _NOW.finditer(text)}
+        if not self.is_undone and not self._has_changed:
+            found = {match.start(): set(_STATE) for match in REPORTED_STATES.finditer(text)} | found
         return [_Claim(frozenset(acts), number, text[:start].count(" "), Form.STATE) for start, acts in found.items()]
 
     def _is_open(self, words: Sequence[str], at: int) -> bool:
@@ -214,10 +227,14 @@ class ClaimJudge:
         last = words[before - 1] if before else ""
         return last in _HAVE or last in _PASSIVE or (last in _OWN and word.endswith("ed"))
 
-    def _is_unrecorded(self, claim: _Claim, clauses: Sequence[ClaimClause], sentence: str) -> bool:
+    def _is_unrecorded(self, claim: _Claim, clauses: Sequence[ClaimClause], sentence: str, *, is_short: bool) -> bool:
         clause = clauses[claim.number]
         if OTHER in claim.acts:
             return True
+        can_report = is_short and not self._acts.is_text
+        if claim.acts == _STATE:
+            is_report = can_report and reports_state(clause, claim.at, self._record.message)
+            return is_report and not self._before_says(sentence)
         named = {thing for each in clauses for thing in each.things}
         is_told = self._is_told(claim, sentence)
         if not claim.acts.isdisjoint(self._acts.wished):
@@ -227,7 +244,8 @@ class ClaimJudge:
         else:
             messages = self._before
             is_asked = (self.is_undone and READING not in claim.acts) or not claim.acts.isdisjoint(self._acts.asked_about)
-            if is_told or not (is_asked or self._claims_unasked(claim, clause)):
+            is_claim = self._claims_unasked(claim, clause) or (can_report and self._reports(claim, clause))
+            if is_told or not (is_asked or is_claim):
                 return False
         return not any(self._is_recorded(act, clause, messages, named) for act in claim.acts)
 
@@ -244,6 +262,21 @@ class ClaimJudge:
                 return bool(clause.things)
             return word not in _COMPOSING or _PLACES.search(" ".join(words)) is not None
         return claim.form is Form.PAST and bool(clause.things) and not any(map(self._is_known, clause.things))
+
+    def _reports(self, claim: _Claim, clause: ClaimClause) -> bool:
+        """Whether a sentence reports such an act without saying who did it. After a change it may be another word
+        for that."""
+        is_other = self._has_changed and _DISTINCT.isdisjoint(claim.acts)
+        if is_other or READING in claim.acts:
+            return False
+        is_found = any(thing in each.result["content"] for each in self._before for thing in clause.things)
+        return reports_act(clause, claim.at, claim.form, is_found=is_found)
+
+    def _before_says(self, sentence: str) -> bool:
+        """Whether a line of a result shares more with a sentence than chance."""
+        terms = set(terms_in(sentence))
+        lines = (line for each in self._before for line in each.result["content"].split("\n"))
+        return any(len(terms.intersection(terms_in(line))) > 1 for line in lines)
 
     def _is_known(self, thing: str) -> bool:
         """Whether the message, a call or a result names it."""
@@ -309,7 +342,10 @@ def _changes(message: ToolMessage, tools: Sequence[Tool]) -> bool:
 
 def _can_do(act: str, message: ToolMessage, tools: Sequence[Tool]) -> bool:
     """Whether a call can have done an act: by the verbs in its tool's name, or by its category."""
-    verbs = {each.act for part in parts_of(message.call["name"]) for each in FORMS.get(part, ())}
+    # Of a tool that only looks, "file" in its name is what it looks at.
+    looks = any(tool["name"] == message.call["name"] and tool["category"] == "read" for tool in tools)
+    parts = parts_of(message.call["name"])[: 1 if looks else None]
+    verbs = {each.act for part in parts for each in FORMS.get(part, ())}
     return act in verbs or (does(act, message.call, tools) if act in ACTS else _changes(message, tools))
 
 

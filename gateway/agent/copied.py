@@ -19,11 +19,17 @@ _SPACES = re.compile(f"[{SPACE}]+")
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`")
 _URL = re.compile(r"https?://")
 _ENDED = re.compile(r"\.[A-Za-z][A-Za-z0-9]*\Z")
+_FILE = re.compile(r"[^/]\.[A-Za-z][A-Za-z0-9]*\Z")
+"""How the name of a file ends. `.config` is a folder as well as a file."""
+
 _AMOUNT = re.compile(r"[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?")
 _BACK = re.compile(rf"\b(?:{any_of(VOCABULARY.file_references)})\b", re.ASCII | re.IGNORECASE)
 """Words by which a wish may be about files that it does not name."""
 
 _BARE = frozenset(VOCABULARY.bare_files)
+_NO_FOLDERS = frozenset(VOCABULARY.no_folders)
+"""Words of any sentence, none of which names a folder by itself. With a slash at its end it does."""
+
 _BEFORE = "\"'`()[]<>,;:!?"
 _AFTER = _BEFORE + "."
 
@@ -65,11 +71,16 @@ def _files_in(names: Sequence[str]) -> Sequence[str]:
     return named or [name for name in names if name in _BARE]
 
 
+def _folders_in(names: Sequence[str]) -> Sequence[str]:
+    """The names that can be folders': neither a file's nor a word such as "here", for which there is the folder `.`."""
+    return [name for name in names if not (_FILE.search(name) or name in _BARE or name.lower() in _NO_FOLDERS)]
+
+
 def choices_for(tool: str, argument: str, source: CopyableStrings, words: Mapping[str, Any]) -> Sequence[str] | None:
     """What an argument of a built-in tool may be, or None when it is free. `words` is prompts.json."""
     match words["action"]["copied"].get(tool, {}).get(argument):
-        case "names":
-            return [*source.names, "."]
+        case "folders":
+            return [*_folders_in(source.names), "."]
         case "files":
             return source.files
         case "urls":

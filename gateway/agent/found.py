@@ -29,24 +29,37 @@ def found_names(messages: Sequence[Message], tools: Sequence[Tool]) -> list[str]
 
     Not those in what a reading tool gave: a file could name any other.
     """
-    listing = {tool["name"] for tool in tools if tool["category"] == "read" and READING not in parts_of(tool["name"])}
     names: dict[str, None] = {}
-    for message in reversed(messages):
-        if not isinstance(message, ToolMessage) or message.result["outcome"] != "ok" or message.call["name"] not in listing:
-            continue
-        folder = _folder_of(message)
-        for line in cast("str", message.result["content"]).split("\n"):
-            found = _NAME.match(line.removeprefix("- "))
-            if found is not None and _can_be_file(found[0]):
-                names[found[0]] = None
-                if folder and "/" not in found[0]:
-                    names[f"{folder}/{found[0]}"] = None
+    for folder, name in _lines_of(messages, tools):
+        if _can_be_file(name):
+            names[name] = None
+            if folder and "/" not in name:
+                names[f"{folder}/{name}"] = None
     return list(names)[:_MOST]
+
+
+def listed_paths(messages: Sequence[Message], tools: Sequence[Tool]) -> list[str]:
+    """The paths that such results showed, those of folders too, each from the top of the workspace."""
+    shown = [(folder, name) for folder, name in _lines_of(messages, tools) if name.endswith("/") or _can_be_file(name)]
+    paths = [f"{folder}/{name}" if folder and "/" not in name.rstrip("/") else name for folder, name in shown]
+    return list(dict.fromkeys(paths))[:_MOST]
 
 
 def with_found(source: CopyableStrings, found: Sequence[str]) -> CopyableStrings:
     """What a reading tool's argument may be: the person's own strings, and the names that were found."""
     return replace(source, names=list(dict.fromkeys((*source.names, *found))), files=list(dict.fromkeys((*source.files, *found))))
+
+
+def _lines_of(messages: Sequence[Message], tools: Sequence[Tool]) -> list[tuple[str, str]]:
+    """What each line of a listing or a search begins with, and the folder that was listed, the newest result first."""
+    listing = {tool["name"] for tool in tools if tool["category"] == "read" and READING not in parts_of(tool["name"])}
+    return [
+        (_folder_of(message), found[0])
+        for message in reversed(messages)
+        if isinstance(message, ToolMessage) and message.result["outcome"] == "ok" and message.call["name"] in listing
+        for line in cast("str", message.result["content"]).split("\n")
+        if (found := _NAME.match(line.removeprefix("- "))) is not None
+    ]
 
 
 def _folder_of(message: ToolMessage) -> str:

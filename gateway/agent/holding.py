@@ -19,7 +19,7 @@ def hold_to_record(text: str, record: TurnRecord, copy: Copy) -> str:
         before, _, after = text.partition(own)
         rest = [trim(without_false_claims(each, record)) for each in (before, after)]
         return "\n\n".join(each for each in (rest[0], own, rest[1]) if each)
-    file = unread_file(record.message, [*record.earlier, *record.closed], record.tools)
+    file = unread_file(record.wish or record.message, [*record.earlier, *record.closed], record.tools)
     if file is not None and trim(text):
         told = without_content(text, record.closed)
         if told != text:
@@ -47,7 +47,7 @@ class ShownBeginning:
 
     def __init__(self, record: TurnRecord) -> None:
         self._judge = ClaimJudge(record)
-        self._is_unread = unread_file(record.message, [*record.earlier, *record.closed], record.tools) is not None
+        self._is_unread = unread_file(record.wish or record.message, [*record.earlier, *record.closed], record.tools) is not None
         self._sure = 0
 
     def length(self, text: str) -> int:

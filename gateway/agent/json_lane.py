@@ -6,6 +6,7 @@ repeats the call, so it is asked to report instead, and each further action that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final, assert_never
 
@@ -22,7 +23,7 @@ from gateway.agent.answers import (
 )
 from gateway.agent.asked import is_asked_for
 from gateway.agent.browser import trim
-from gateway.agent.budget import cut, fit_messages, tokens_of, tokens_of_prompt
+from gateway.agent.budget import cut, fit_messages, length_of, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
@@ -60,6 +61,7 @@ from gateway.agent.plain_calls import plain_call, said_tools
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import abilities_of, action_prefix, describe_mistake, report_prompt
 from gateway.agent.provenance import neutralise
+from gateway.agent.questions import questions_in
 from gateway.agent.reading import reading_for
 from gateway.agent.repair import MAX_REPAIRS, correction
 from gateway.agent.reply import ReplyEnd
@@ -70,6 +72,8 @@ from gateway.agent.wishes import wishes_in
 PROMPT_MARGIN: Final = LIMITS.json_lane_margin
 CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
 """Fewer than the usual four: results are paths, figures and code, which take more tokens than prose."""
+
+_DIGIT: Final = re.compile("[0-9]")
 
 MISTAKE_LENGTH: Final = LIMITS.mistake_characters
 """What a model is told of its mistake, in characters: enough for the schema's complaint."""
@@ -85,6 +89,8 @@ async def json_lane(lane: LaneInput) -> LaneStep:
             return SplitStep([state.message])
         if wishes := wishes_in(state.message, tools):
             return SplitStep(wishes)
+        if len(questions_in(state.message)) > 1 and reading_for(state.message, tools) is not None:
+            return SplitStep([state.message])
         if has_cue(state.message):
             return await _split(lane, state.message)
     if result is not None and not (is_mistake(result) and state.mistakes <= MAX_REPAIRS):
@@ -157,7 +163,8 @@ def _has_reason(lane: LaneInput, state: TurnProgress, call: ProposedCall) -> boo
         return True
     examples = examples_in(lane.words).get(call.name, ())
     has_called = any(isinstance(each, ToolMessage) for each in lane.messages)
-    return is_asked_for(call.arguments, tool, state.message, examples=examples, has_called=has_called)
+    wish = _asked_for(lane, state)
+    return is_asked_for(call.arguments, tool, state.message, wish=wish, examples=examples, has_called=has_called)
 
 
 def _without_call(lane: LaneInput, said: str) -> str:
@@ -216,15 +223,27 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
     if (said := left_open(wish, calls, lane.copy)) is not None:
         return said
     answering = answering_call(wish, calls, lane.tools)
-    asked = asked_of_file(wish, answering, lane.tools)
-    return own_answer(answering, asked, lane.tools, lane.words, lane.copy) or await _report(lane, wish, answering)
+    parts = questions_in(wish) if source_of(answering).has_lines else [wish]
+    told: list[str] = []
+    for part in parts:
+        asked = asked_of_file(part, answering, lane.tools)
+        own = own_answer(answering, asked, lane.tools, lane.words, lane.copy)
+        told.append(own or await _report(lane, part, answering, is_further=bool(told)))
+    return "\n\n".join(dict.fromkeys(told))
 
 
-async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
+def _characters_in(room: int, content: str) -> int:
+    """Characters of a result that fit into so many tokens. Each digit may be a token by itself, as in a log full of times."""
+    digits = len(_DIGIT.findall(content))
+    length = length_of(content)
+    return room * CHARACTERS_PER_TOKEN * length // max(1, length + (CHARACTERS_PER_TOKEN - 1) * digits)
+
+
+async def _report(lane: LaneInput, question: str, last: ToolMessage, *, is_further: bool) -> str:
     bare = tokens_of_prompt(report_prompt(question, last, "", lane.words))
     room = max(0, lane.model["contextTokens"] - tokens_for(lane) - PROMPT_MARGIN - bare)
     content = page_of(last.result["content"]).text
-    body = fitting_passages(content, question, room * CHARACTERS_PER_TOKEN)
+    body = fitting_passages(content, question, _characters_in(room, content))
     if body != content:
         lane.listener.trimmed(0)
     prompt = report_prompt(question, last, body, lane.words)
@@ -240,7 +259,8 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage) -> str:
     if not trim(heard.text):
         return lane.copy.say("worded")
     said = trim(heard.text)
-    if is_echo(said, last, lane.words) or repeats_question(said, question) or is_unfounded(said, question, last):
+    is_empty = is_echo(said, last, lane.words) or repeats_question(said, question)
+    if is_empty or is_unfounded(said, question, last, is_further=is_further):
         instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))
     elif has_wrong_number(said, question, last):
         instead = show_closest(lane.copy.say("notSure"), question, source_of(last))

@@ -17,6 +17,7 @@ from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.ports import Chat, ChatRequest, CutReason, ReplyObserver, StopSignal
 from gateway.agent.prompts import Words
 from gateway.agent.reply import ReplyEnd, ReplyReader, read_deltas
+from gateway.agent.spelling import spelled_as_known
 from gateway.agent.turn_progress import StuckReason
 
 
@@ -141,7 +142,8 @@ class LaneInput:
 
 
 def complete(proposal: ProposedCall, message: str, lane: LaneInput) -> ProposedCall:
-    """A proposal with the arguments filled that the model left empty and the person's words answer, before anybody sees it."""
+    """A proposal with the arguments filled that the model left empty and the person's words answer, and its paths spelled as the
+    conversation knows them, before anybody sees it."""
     tool = next((tool for tool in lane.tools if tool["name"] == proposal.name), None)
     if tool is None:
         return proposal
@@ -149,7 +151,8 @@ def complete(proposal: ProposedCall, message: str, lane: LaneInput) -> ProposedC
     for each in lane.messages:
         if isinstance(each, ToolMessage):
             focus = update_focus(each.call, each.result, focus)
-    return replace(proposal, arguments=enrich(proposal.arguments, tool["paramSchema"], message, focus, lane.today))
+    filled = enrich(proposal.arguments, tool["paramSchema"], message, focus, lane.today)
+    return replace(proposal, arguments=spelled_as_known(filled, lane.messages, lane.tools))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Whether a model goes round in circles: the same call with the same result, twice in a row or by turns with another."""
+"""Whether a model goes round in circles: the same call with the same result, twice in a row or by turns with a few others."""
 
 from __future__ import annotations
 

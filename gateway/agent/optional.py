@@ -34,8 +34,12 @@ _UNTELLING: Final = frozenset(map(stem, VOCABULARY.untelling_words))
 _JOINING: Final = frozenset((*VOCABULARY.common_terms, *VOCABULARY.fillers, "as"))
 
 
-def spoken_arguments(schema: Mapping[str, Any], wish: str) -> dict[str, Json]:
-    """The values that a wish gives to optional arguments of a tool's schema, by their names, in the schema's order."""
+def spoken_arguments(schema: Mapping[str, Any], wish: str, tool: str = "") -> dict[str, Json]:
+    """The values that a wish gives to optional arguments of a tool's schema, by their names, in the schema's order.
+
+    Words of the tool's own name in a description tell nothing: "make" of `make_backup` asks for a backup, and not to "make it
+    smaller".
+    """
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {}
@@ -46,12 +50,13 @@ def spoken_arguments(schema: Mapping[str, Any], wish: str) -> dict[str, Json]:
         for name, member in cast("Mapping[str, Any]", properties).items()
         if name not in needed and isinstance(member, Mapping) and _FILLED.isdisjoint(parts_of(name))
     }
-    said = {name: _spoken(name, member, wish, words) for name, member in known.items()}
+    called = set(map(stem, parts_of(tool)))
+    said = {name: _spoken(name, member, wish, words, called) for name, member in known.items()}
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _spoken(name: str, schema: Mapping[str, Any], wish: str, words: Sequence[Word]) -> Json:
-    terms = _terms_of(name, schema)
+def _spoken(name: str, schema: Mapping[str, Any], wish: str, words: Sequence[Word], called: set[str]) -> Json:
+    terms = _terms_of(name, schema, called)
     listed = schema.get("enum")
     if isinstance(listed, list):
         bare = {word.bare for word in words}
@@ -71,10 +76,11 @@ def _spoken(name: str, schema: Mapping[str, Any], wish: str, words: Sequence[Wor
             return None
 
 
-def _terms_of(name: str, schema: Mapping[str, Any]) -> set[str]:
+def _terms_of(name: str, schema: Mapping[str, Any], called: set[str]) -> set[str]:
     """What an argument is called in people's words."""
     described = schema.get("description")
-    terms = {*map(stem, parts_of(name)), *(terms_in(described) if isinstance(described, str) else ())}
+    told = set(terms_in(described)) - called if isinstance(described, str) else set[str]()
+    terms = {*map(stem, parts_of(name)), *told}
     return {term for term in terms if len(term) > 2 and term not in _UNTELLING}
 
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from gateway.agent.acts import ACTS, READING, is_thing
-from gateway.agent.vocabulary import VOCABULARY
-from gateway.agent.words import words_of
+from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.words import Word, words_of
 
 _ASKING: Final = frozenset(VOCABULARY.asking_words)
 _EXPLAINING: Final = frozenset(VOCABULARY.explaining_verbs)
+_OPENING: Final = frozenset((*VOCABULARY.yes_no_words, "count")) - {"will"}
+_NEXT: Final = re.compile(
+    rf"(?:,? and|[,;?]) (?=(?:{any_of({*VOCABULARY.question_openers, *VOCABULARY.yes_no_words})}) \S)", re.ASCII | re.IGNORECASE
+)
+"""Before a further question."""
+
+_CONTENT: Final = frozenset({"what", "what's"})
+_LEADING: Final = frozenset((*VOCABULARY.fillers, *VOCABULARY.cues))
+_CHANGING: Final = frozenset(verb for act, words in ACTS.items() if act != READING for verb in words["verbs"])
 _WHOLE: Final = frozenset(
     (
         *VOCABULARY.whole_words,
@@ -23,6 +34,13 @@ _WHOLE: Final = frozenset(
 """Words of a wish for the whole content: "what does a.txt say" asks for no part of it."""
 
 
+def questions_in(wish: str) -> list[str]:
+    """The questions of a wish, of which the first names what they are about: "is milk on a.txt and who brings bread?" has two."""
+    cuts = [found for found in _NEXT.finditer(wish) if any(map(is_thing, wish[: found.start()].split(" ")))]
+    starts = [0, *(cut.end() for cut in cuts)]
+    return [wish[start:end] for start, end in zip(starts, [*(cut.start() for cut in cuts), len(wish)], strict=True)]
+
+
 def asks_about_content(wish: str) -> bool:
     """Whether an answer out of the content is asked for, such as "when is the dentist in notes/todo.txt?".
 
@@ -30,5 +48,24 @@ def asks_about_content(wish: str) -> bool:
     """
     words = words_of(wish)
     bare = {word.bare for word in words}
-    about = [word for word in words if word.bare not in _WHOLE and not is_thing(wish[word.start : word.end])]
-    return not bare.isdisjoint(_EXPLAINING) or (not bare.isdisjoint(_ASKING) and bool(about))
+    is_asking = not bare.isdisjoint(_ASKING) or _asks_yes_or_no(wish, words)
+    return not bare.isdisjoint(_EXPLAINING) or (is_asking and bool(_parts_asked(wish, words)))
+
+
+def asks_for_whole(wish: str) -> bool:
+    """Whether it asks what a content is, and for no part of it: "show me what's in a.txt"."""
+    words = words_of(wish)
+    return not _CONTENT.isdisjoint(word.bare for word in words) and not _parts_asked(wish, words)
+
+
+def _parts_asked(wish: str, words: Sequence[Word]) -> list[Word]:
+    return [word for word in words if word.bare not in _WHOLE and not is_thing(wish[word.start : word.end])]
+
+
+def _asks_yes_or_no(wish: str, words: Sequence[Word]) -> bool:
+    """Whether it begins as a question for yes or no, or for a count, and that not of the file itself: "is milk on a.txt?"."""
+    said = [word for word in words if word.bare not in _LEADING]
+    if not said or said[0].bare not in _OPENING or not _CHANGING.isdisjoint(word.bare for word in said):
+        return False
+    subject = next((word for word in said[1:] if word.bare not in _WHOLE), None)
+    return subject is not None and not is_thing(wish[subject.start : subject.end])

@@ -11,7 +11,7 @@ from gateway.agent.intents import has_cue
 from gateway.agent.lane import ProposedCall
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
-from gateway.agent.questions import asks_about_content
+from gateway.agent.questions import asks_about_content, asks_for_whole
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
 
@@ -30,7 +30,7 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     files = list(
         dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words if is_thing(wish[word.start : word.end]))
     ) or [each for each in dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words) if each in _BARE]
-    if len(files) != 1 or not is_file(files[0]) or not asks_about_content(wish):
+    if len(files) != 1 or not is_file(files[0]) or not (asks_about_content(wish) or asks_for_whole(wish)):
         return None
     return _read(files[0], tools)
 

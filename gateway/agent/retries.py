@@ -139,7 +139,7 @@ class _Listener:
 
 
 def _beginning_of(turn: LoopTurn) -> ShownBeginning:
-    return ShownBeginning(record_of(turn.messages, turn.id, turn.snapshot["tools"]))
+    return ShownBeginning(record_of(turn.messages, turn.id, turn.snapshot["tools"], turn.actions))
 
 
 async def _mend(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], failure: ChatFailure, attempt: int) -> bool:

@@ -173,7 +173,8 @@ class TurnRunner:
 
     def _hold_to_record(self, turn: LoopTurn, text: str) -> str:
         """A model's words without what they claim and no call did."""
-        return hold_to_record(text, record_of(turn.messages, turn.id, turn.snapshot["tools"]), self._dependencies.copy)
+        record = record_of(turn.messages, turn.id, turn.snapshot["tools"], turn.actions)
+        return hold_to_record(text, record, self._dependencies.copy)
 
     async def _give_up(self, turn: LoopTurn, why: StuckReason) -> TurnOutcome:
         """End a turn in our own words. What is done stands, and what is not is named."""

@@ -40,21 +40,16 @@ class Trial:
 
 FILES: Final[Mapping[str, str]] = {
     "garden.md": "# Garden\nThe seeds are in the shed.\nThe hose leaks near the gate.",
-    "plan.md": "First the roof, then the fence.",
-    "old.txt": "nothing of use",
+    "ideas.md": "Fly a kite at the harbour, then take the ferry.",
+    "draft.txt": "nothing of use",
     "notes/visit.txt": "Ida comes on Sunday.\nShe would like pancakes with plums.",
     "notes/shop.txt": "bread, soap",
     "bills/water.txt": "Water, November: 18.00 EUR",
 }
-"""Names and texts that no example of prompts.json holds."""
+"""Names and texts of which no example of prompts.json has a word: a model that repeats an example has done nothing."""
 
 TRIALS: Final[Sequence[Trial]] = (
     Trial("what does garden.md say about the hose?", [("read_file", "garden.md")], ["leak"]),
-    Trial(
-        "find the note that mentions Ida and tell me what she would like",
-        [("search_files", "Ida"), ("read_file", "notes/visit.txt")],
-        ["pancakes"],
-    ),
     Trial(
         "save an expense of 7.20 at Lido",
         [("save_expense", "Lido")],
@@ -62,10 +57,10 @@ TRIALS: Final[Sequence[Trial]] = (
         has_own_tools=True,
     ),
     Trial(
-        "delete old.txt and show me plan.md",
-        [("delete_file", "old.txt"), ("read_file", "plan.md")],
-        ["fence"],
-        changes=[("delete_file", "old.txt")],
+        "delete draft.txt and show me ideas.md",
+        [("delete_file", "draft.txt"), ("read_file", "ideas.md")],
+        ["harbour"],
+        changes=[("delete_file", "draft.txt")],
     ),
     Trial("thank you, that was all for today"),
 )

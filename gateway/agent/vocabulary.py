@@ -42,6 +42,7 @@ class LoopVocabulary:
     search_phrases: _Words
     opening_verbs: _Words
     document_nouns: _Words
+    no_folders: _Words
     bare_files: _Words
     meant_by: _Words
     helpers: _Words

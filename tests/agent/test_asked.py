@@ -19,7 +19,14 @@ EXAMPLES = examples_in(read_loop_file("prompts"))
 @pytest.mark.parametrize("case", VECTORS["cases"], ids=name_of)
 def test_a_call_runs_only_for_a_reason(case: dict[str, Any]) -> None:
     examples = EXAMPLES.get(case["tool"], ())
-    asked = is_asked_for(case["arguments"], TOOLS[case["tool"]], case["message"], examples=examples, has_called=case["hasCalled"])
+    asked = is_asked_for(
+        case["arguments"],
+        TOOLS[case["tool"]],
+        case["message"],
+        wish=case.get("wish", ""),
+        examples=examples,
+        has_called=case["hasCalled"],
+    )
     assert asked is case["asked"]
 
 

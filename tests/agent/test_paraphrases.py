@@ -50,7 +50,7 @@ def test_what_is_no_claim_or_is_on_record_is_shown_as_it_is(group: dict[str, Any
 @pytest.mark.parametrize("case", VECTORS["unread"], ids=name_of)
 def test_what_is_told_of_a_file_needs_a_reading(case: dict[str, Any]) -> None:
     tools: list[dict[str, Any]] = VECTORS["readers"] if case["hasReader"] else []
-    record = TurnRecord(case["message"], closed(case["calls"]), closed(case["earlier"]), tools)
+    record = TurnRecord(case["message"], closed(case["calls"]), closed(case["earlier"]), tools, case.get("wish", ""))
     assert hold_to_record(case["text"], record, COPY) == case["kept"]
 
 

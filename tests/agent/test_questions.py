@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.agent.questions import asks_about_content
+from gateway.agent.questions import asks_about_content, questions_in
 from gateway.agent.reading import reading_for
 from tests.agent.vectors import name_of, read_vectors
 
@@ -22,3 +22,8 @@ def test_a_question_about_a_content_is_told_from_a_wish_to_see_it(case: dict[str
 def test_a_question_about_one_file_by_its_name_reads_it(case: dict[str, Any]) -> None:
     reading = reading_for(case["wish"], case["tools"])
     assert (reading and [reading.name, reading.arguments]) == case["call"]
+
+
+@pytest.mark.parametrize("case", VECTORS["parts"], ids=name_of)
+def test_further_questions_about_a_file_that_is_named_stand_by_themselves(case: dict[str, Any]) -> None:
+    assert questions_in(case["wish"]) == case["parts"]

@@ -9,11 +9,17 @@ from typing import Any
 import pytest
 
 from gateway.agent.ports import ChatDelta, ChatRequest, TextDelta
-from gateway.agent.trial import TRIALS, Trial, play
+from gateway.agent.trial import FILES, TRIALS, Trial, play
 from gateway.core.vocabulary import Tier
+from tests.agent.scripted import WORDS
 
 CONTEXT = 4096
-GARDEN, FINDING, SAVING, DELETING, THANKS = TRIALS
+GARDEN, SAVING, DELETING, THANKS = TRIALS
+FINDING = Trial(
+    "find the note that mentions Ida and tell me what she would like",
+    [("search_files", "Ida"), ("read_file", "notes/visit.txt")],
+    ["pancakes"],
+)
 
 
 class Script:
@@ -46,7 +52,7 @@ DONE: Sequence[tuple[Trial, Sequence[Any]]] = (
     (SAVING, [call("save_expense", merchant="Lido", amount="7.20"), answer("Saved.")]),
     (
         DELETING,
-        [call("delete_file", path="old.txt"), call("read_file", path="plan.md"), answer("First the roof, then the fence.")],
+        [call("delete_file", path="draft.txt"), call("read_file", path="ideas.md"), answer("A kite at the harbour.")],
     ),
     (THANKS, [answer("Bye.")]),
 )
@@ -55,7 +61,7 @@ NOT_DONE: Sequence[tuple[str, Trial, Sequence[Any]]] = (
     ("it answers out of its head", GARDEN, [answer("It leaks.")]),
     ("it does not say what it read", GARDEN, [call("read_file", path="garden.md"), answer("Seeds.")]),
     ("it looks where nothing is asked for", THANKS, [call("list_directory", path="."), answer("Bye.")]),
-    ("it deletes something else", DELETING, [call("delete_file", path="plan.md"), answer("fence")]),
+    ("it deletes something else", DELETING, [call("delete_file", path="ideas.md"), answer("harbour")]),
     ("it calls a tool that is not there", GARDEN, [call("launch"), answer("It leaks.")]),
     ("it leaves out what a call needs", GARDEN, [call("read_file"), answer("It leaks.")]),
     ("it reads a file that is not there", GARDEN, [call("read_file", path="gone.md"), answer("It leaks.")]),
@@ -86,3 +92,9 @@ async def test_a_model_that_breaks_off_has_not_done_it() -> None:
         yield TextDelta("")
 
     assert not await play(GARDEN, broken, Tier.NATIVE, CONTEXT)
+
+
+def test_no_example_of_a_prompt_has_a_file_of_the_tasks_or_an_answer_to_one() -> None:
+    shown = json.dumps(WORDS).lower()
+    told = [word for trial in TRIALS for word in trial.told if word != "leak"]
+    assert [each for each in (*FILES, *told) if each.lower() in shown] == []

@@ -11,12 +11,12 @@ from gateway.agent.trial import TRIALS, play
 from gateway.core.vocabulary import Tier
 
 MAX_REQUESTS: Final = 24
-"""Both loops together. A model that needs no second attempt takes 12 for each."""
+"""All loops together. A model that needs no second attempt takes 8 for each."""
 
-PER_TIER: Final = MAX_REQUESTS // 2
+PER_TIER: Final = MAX_REQUESTS // 3
 
-NEEDED: Final = 4
-"""Of five tasks. One may fail: a small model misreads one sentence and carries the loop all the same."""
+NEEDED: Final = 3
+"""Of four tasks. One may fail: a small model misreads one sentence and carries the loop all the same."""
 
 ReportProgress: TypeAlias = "Callable[[Tier, int, int], None]"
 """Called before each request with the tier that is tried, how many requests were made, and how many may be made at most."""
@@ -24,12 +24,13 @@ ReportProgress: TypeAlias = "Callable[[Tier, int, int], None]"
 
 @dataclass(frozen=True, slots=True)
 class TierProbe:
-    """What came of it. `native` and `chained` are tasks done, None where that loop was not tried."""
+    """What came of it. `native`, `chained` and `single` are tasks done, None where that loop was not tried."""
 
     tier: Tier
     requests: int
     native: int | None
     chained: int | None
+    single: int | None
 
 
 _OF_THE_SERVER: Final = frozenset({ChatFailureKind.UNAUTHORISED, ChatFailureKind.MODEL_UNAVAILABLE, ChatFailureKind.UNREACHABLE})
@@ -41,19 +42,27 @@ class _OverBudget(Exception):
 
 
 async def probe_tier(chat: Chat, *, takes_tools: bool, context_tokens: int, report: ReportProgress) -> TierProbe:
-    """Try the loops, the most able first. Without `takes_tools` declared tools are not tried: the model would not see them.
+    """Play the same tasks in each loop, and take the one in which most are done.
 
-    Raises ChatFailure when the server cannot be asked, and then nothing has been found out.
+    The most able comes first, and one that does them all is taken at once. Of two that do as many it is the simpler one: these
+    are few tasks, and a loop that asks more of a model fails it more often elsewhere. Without `takes_tools` declared tools are
+    not tried: the model would not see them. Raises ChatFailure when the server cannot be asked, and then nothing has been found
+    out.
     """
     done: dict[Tier, int] = {}
     requests = 0
-    for tier in (Tier.NATIVE, Tier.CHAINED) if takes_tools else (Tier.CHAINED,):
+    best = Tier.SINGLE
+    for tier in (Tier.NATIVE, Tier.CHAINED, Tier.SINGLE) if takes_tools else (Tier.CHAINED, Tier.SINGLE):
+        if tier is Tier.SINGLE and max(done.values()) < NEEDED:
+            break
         asking = _Counted(chat, tier, requests, report)
         done[tier] = await _try(asking, tier, context_tokens)
         requests += asking.made
-        if done[tier] >= NEEDED:
-            return TierProbe(tier, requests, done.get(Tier.NATIVE), done.get(Tier.CHAINED))
-    return TierProbe(Tier.SINGLE, requests, done.get(Tier.NATIVE), done.get(Tier.CHAINED))
+        if tier is Tier.SINGLE or done[tier] >= NEEDED:
+            best = tier if done[tier] >= done.get(best, 0) else best
+        if done[tier] == len(TRIALS):
+            break
+    return TierProbe(best, requests, done.get(Tier.NATIVE), done.get(Tier.CHAINED), done.get(Tier.SINGLE))
 
 
 async def _try(chat: _Counted, tier: Tier, context_tokens: int) -> int:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from gateway.adapters.inference import tier_probe
 from gateway.adapters.inference.tier_probe import MAX_REQUESTS, PER_TIER, TierProbe, probe_tier
-from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFailureKind, ChatRequest, TextDelta
-from gateway.agent.trial import TRIALS
+from gateway.agent.ports import CallDelta, Chat, ChatDelta, ChatFailure, ChatFailureKind, ChatRequest, TextDelta
+from gateway.agent.trial import TRIALS, Trial
 from gateway.core.vocabulary import Tier
 
-ANSWERS = ("It leaks near the gate.", "Pancakes with plums.", "Done.", "First the roof, then the fence.", "Bye.")
+ANSWERS = ("It leaks near the gate.", "Done.", "A kite at the harbour.", "Bye.")
 ARGUMENTS = {"search_files": "query", "save_expense": "merchant"}
 
 
@@ -53,19 +54,46 @@ async def probe(model: Model, *, takes_tools: bool = True) -> TierProbe:
 
 async def test_a_model_that_calls_declared_tools_is_native_and_is_not_tried_further() -> None:
     model = Model(frozenset({Tier.NATIVE, Tier.CHAINED}))
-    assert await probe(model) == TierProbe(Tier.NATIVE, len(model.asked), native=5, chained=None)
+    assert await probe(model) == TierProbe(Tier.NATIVE, len(model.asked), native=4, chained=None, single=None)
     assert set(model.asked) == {Tier.NATIVE}
 
 
 async def test_a_model_that_goes_on_from_results_as_json_is_chained() -> None:
     found = await probe(Model(frozenset({Tier.CHAINED})))
-    assert (found.tier, found.chained) == (Tier.CHAINED, 5)
+    assert (found.tier, found.chained) == (Tier.CHAINED, 4)
 
 
-@pytest.mark.parametrize(("weak", "tier"), [([0], Tier.CHAINED), ([0, 2], Tier.SINGLE), ([3, 4], Tier.CHAINED)])
-async def test_one_of_five_tasks_may_fail(weak: list[int], tier: Tier) -> None:
-    # Words are all that the fifth task wants, so a model that only answers does that one.
+@pytest.mark.parametrize(("weak", "tier"), [([0], Tier.CHAINED), ([0, 1], Tier.SINGLE), ([2, 3], Tier.CHAINED)])
+async def test_one_of_four_tasks_may_fail(weak: list[int], tier: Tier) -> None:
+    # Words are all that the last task wants, so a model that only answers does that one.
     assert (await probe(Model(frozenset({Tier.CHAINED}), weak))).tier is tier
+
+
+@pytest.mark.parametrize(
+    ("native", "chained", "single", "tier"),
+    [
+        (4, 4, 4, Tier.NATIVE),
+        (3, 4, 4, Tier.CHAINED),
+        (3, 2, 2, Tier.NATIVE),
+        (3, 3, 2, Tier.CHAINED),
+        (2, 3, 3, Tier.SINGLE),
+        (3, 3, 4, Tier.SINGLE),
+        (2, 2, 0, Tier.SINGLE),
+    ],
+)
+async def test_the_loop_with_the_most_tasks_is_taken_and_of_two_alike_the_simpler(
+    monkeypatch: pytest.MonkeyPatch, native: int, chained: int, single: int, tier: Tier
+) -> None:
+    does = {Tier.NATIVE: native, Tier.CHAINED: chained, Tier.SINGLE: single}
+
+    async def play(trial: Trial, chat: Chat, tier: Tier, context_tokens: int) -> bool:
+        return TRIALS.index(trial) < does[tier]
+
+    monkeypatch.setattr(tier_probe, "play", play)
+    found = await probe(Model(frozenset()))
+    assert found.tier is tier
+    if tier is Tier.SINGLE and max(native, chained) < 3:
+        assert found.single is None
 
 
 async def test_a_model_whose_template_takes_no_tools_is_not_asked_with_them() -> None:

@@ -36,7 +36,7 @@ function argumentsSchema(tool: ToolDescriptor, from: CopyableStrings, wish: stri
     if (choices?.length === 0) return null;
     members.push([name, choices === null ? constrain(Object.hasOwn(known, name) && known[name]) : { enum: choices }]);
   }
-  const spoken = Object.entries(spokenArguments(tool.paramSchema, wish));
+  const spoken = Object.entries(spokenArguments(tool.paramSchema, wish, tool.name));
   return objectOf(
     Object.fromEntries([...members, ...spoken.map(([name, value]) => [name, { enum: [value] }] as const)]),
   );

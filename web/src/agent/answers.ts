@@ -91,11 +91,11 @@ export function isEcho(answer: string, { result }: ToolMessage): boolean {
 
 /**
  * Whether an answer to a question about the person's own affairs has words that no few lines of the file bear out. Which file it was
- * read from is the loop's own guess.
+ * read from is the loop's own guess; so it is for a further question (`isFurther`), which names no file itself.
  */
-export function isUnfounded(answer: string, wish: string, message: ToolMessage): boolean {
+export function isUnfounded(answer: string, wish: string, message: ToolMessage, isFurther: boolean): boolean {
   const { name, text, hasLines } = sourceOf(message);
-  return findingIn(wish)?.own === true && hasLines && placeOf(answer, wish, text, name) === null;
+  return (isFurther || findingIn(wish)?.own === true) && hasLines && placeOf(answer, wish, text, name) === null;
 }
 
 /** The line of a file that a question points at, quoted with its place, where an answer passes it over; else null. */

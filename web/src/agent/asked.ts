@@ -36,11 +36,27 @@ export const WEAK_STEMS: ReadonlySet<string> = new Set([...WEAK_WORDS].map(stem)
 /** A message of so few words is all about its verb: "list", "show it". */
 const FEW = 2;
 
+const AMOUNTS: ReadonlySet<string> = new Set(vocabulary.amountArguments);
+const NUMBERS: ReadonlySet<string> = new Set(
+  Object.keys(vocabulary.numberWords).filter((word) => word !== "a" && word !== "an"),
+);
+/** How words for higher numbers end. */
+const COUNTING = /(?:teen|ty|hundred|thousand|dozen)$/;
 const ZEROS = /\.0+$|(?<=\.[1-9])0+$|(?<=\.[0-9][1-9])0+$/;
 const FOLDER = /([A-Za-z0-9_.-]+)\/(?=[\s,;.?!"'`)]|$)/g;
 
-/** Whether `message` gives a reason for a call of this tool. `hasCalled`: there was a call before that the person may go back to. */
-export function isAskedFor(given: Arguments, tool: Known, message: string, hasCalled: boolean): boolean {
+/**
+ * Whether `message` gives a reason for a call of this tool. `hasCalled`: there was a call before that the person may go back to;
+ * `wish` is the one of its wishes under way.
+ */
+export function isAskedFor(
+  given: Arguments,
+  tool: Known,
+  message: string,
+  hasCalled: boolean,
+  wish: string = message,
+): boolean {
+  if (tool.category !== "read" && inventsAmount(given, wish)) return false;
   const bare = wordsOf(message).map((word) => word.bare);
   if (hasCalled && bare.some((word) => vocabulary.fileReferences.includes(word))) return true;
   const values = Object.values(given).map(textOf);
@@ -55,6 +71,16 @@ export function isAskedFor(given: Arguments, tool: Known, message: string, hasCa
   if (tool.category === "read") return mayLook(given, tool, message, said, common);
   if (place === null) return common.length > 0 || copies(values, said);
   return bare.includes(barePath(place).toLowerCase()) && common.some((term) => !WEAK_STEMS.has(term));
+}
+
+/** Whether a call has an amount of money where the wish says no number at all, and goes back to none. */
+function inventsAmount(given: Arguments, wish: string): boolean {
+  const amounts = Object.entries(given).filter(
+    ([name, value]) => typeof value === "number" && partsOf(name).some((part) => AMOUNTS.has(part)),
+  );
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  const isCounted = words.some((word) => /[0-9]/.test(word) || COUNTING.test(word) || NUMBERS.has(word));
+  return amounts.length > 0 && !isCounted && !words.some((word) => vocabulary.fileReferences.includes(word));
 }
 
 /** The words, as stems, by which a person may mean a tool. */

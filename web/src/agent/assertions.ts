@@ -117,7 +117,7 @@ function afterReport(words: Words, at: number): number | null {
 }
 
 /** Where the helpers and adverbs right before a word begin. */
-function chainBefore(words: Words, at: number): number {
+export function chainBefore(words: Words, at: number): number {
   return words.slice(0, at).findLastIndex((word) => !HELPERS.has(word)) + 1;
 }
 

@@ -6,6 +6,7 @@ import { ACT_PHRASES, anyPhrase, claimWords, type Form, formsOf, holds } from ".
 import type { Message } from "./messages.ts";
 import { partsOf } from "./names.ts";
 import { stem, termsIn } from "./ranking.ts";
+import { REPORTED_STATES, reportsAct, reportsState } from "./reported.ts";
 import { onlyOpeners, sentencesOf } from "./sentences.ts";
 import { progressOf } from "./turn-progress.ts";
 import { vocabulary } from "./vocabulary.ts";
@@ -28,6 +29,8 @@ export interface TurnRecord {
   readonly earlier: readonly ClosedCall[];
   /** The tools on offer. */
   readonly tools: readonly Pick<ToolDescriptor, "name" | "category">[];
+  /** The one of several wishes that the words are about; left away where it is all. */
+  readonly wish?: string | undefined;
 }
 
 /** A word of a clause that says that one of these acts was done. */
@@ -40,6 +43,10 @@ interface Claim {
 
 type WordSet = ReadonlySet<string>;
 
+/** What is reported of a thing that no wish is about. */
+const STATE = "state";
+/** Acts that nobody means by a word for another. */
+const DISTINCT: WordSet = new Set(["delete", "send", "buy"]);
 const UNCLAIMED: WordSet = new Set([...vocabulary.negations, ...vocabulary.modals]);
 /** Words that two sentences share by chance. */
 const COMMON: WordSet = new Set([
@@ -87,10 +94,11 @@ export function recordOf<T extends Pick<ToolDescriptor, "name" | "category">>(
   messages: readonly Message[],
   turnId: string,
   tools: readonly T[],
+  actions: readonly string[] | null = null,
 ): TurnRecord & { readonly tools: readonly T[] } {
-  const { message, closed } = progressOf(messages, turnId);
+  const { message, closed, finished } = progressOf(messages, turnId);
   const earlier = messages.flatMap((each) => (each.role === "tool" && each.turnId !== turnId ? [each] : []));
-  return { message, closed, earlier, tools };
+  return { message, closed, earlier, tools, wish: actions?.[finished] };
 }
 
 /** The text without the sentences that claim what no call on record did. The same text where there is none. */
@@ -165,7 +173,7 @@ export class ClaimJudge {
     );
     const claims = this.#claimsIn(clauses);
     if (claims.length === 0) return isShort && this.#isBaseless(sentence, clauses);
-    return claims.some((claim) => this.#isUnrecorded(claim, clauses, sentence));
+    return claims.some((claim) => this.#isUnrecorded(claim, clauses, sentence, isShort));
   }
 
   /**
@@ -218,6 +226,8 @@ export class ClaimJudge {
     }
     if (this.isUndone || (this.#missing.size > 0 && words.some((word) => WHOLE.has(word)))) note(OTHER, COMPLETIONS);
     if (this.isUndone && !words.some((word) => OWN.has(word))) note(OTHER, NOW);
+    if (!this.isUndone && !this.#hasChanged)
+      for (const { index } of text.matchAll(REPORTED_STATES)) if (!found.has(index)) found.set(index, new Set([STATE]));
     return [...found].map(([start, acts]) => {
       const at = text.slice(0, start).split(" ").length - 1;
       return { acts, number, at, form: "state" };
@@ -234,9 +244,15 @@ export class ClaimJudge {
     return BEFORE_PAST.has(last) || (OWN.has(last) && word.endsWith("ed"));
   }
 
-  #isUnrecorded(claim: Claim, clauses: readonly ClaimClause[], sentence: string): boolean {
+  #isUnrecorded(claim: Claim, clauses: readonly ClaimClause[], sentence: string, isShort: boolean): boolean {
     const { acts, number, at } = claim;
     if (acts.has(OTHER)) return true;
+    const canReport = isShort && !this.#acts.isText;
+    if (acts.has(STATE)) {
+      const { message } = this.#record;
+      const isReport = clauses.slice(number, number + 1).some((clause) => reportsState(clause, at, message));
+      return canReport && isReport && !this.#beforeSays(sentence);
+    }
     const named = clauses.flatMap(({ things }) => [...things]);
     const { wished, askedAbout } = this.#acts;
     const isTold = this.#isTold(claim, sentence);
@@ -247,7 +263,8 @@ export class ClaimJudge {
         if (!clause.words.includes("already")) messages = this.#done;
       } else {
         const isAsked = (this.isUndone && !acts.has("read")) || [...acts].some((act) => askedAbout.has(act));
-        if (isTold || !(isAsked || this.#claimsUnasked(claim, clause))) return false;
+        const isClaim = this.#claimsUnasked(claim, clause) || (canReport && this.#reports(claim, clause));
+        if (isTold || !(isAsked || isClaim)) return false;
       }
       return ![...acts].some((act) => this.#isRecorded(act, clause, messages, named));
     });
@@ -268,6 +285,25 @@ export class ClaimJudge {
       return !words.slice(at, at + 1).some((word) => COMPOSING.has(word)) || holds(words.join(" "), PLACES);
     }
     return form === "past" && things.size > 0 && ![...things].some((thing) => this.#isKnown(thing));
+  }
+
+  /**
+   * Whether a sentence reports such an act without saying who did it. Where something was changed, it may be another word for that.
+   */
+  #reports({ acts, at, form }: Claim, clause: ClaimClause): boolean {
+    const isOther = this.#hasChanged && ![...acts].some((act) => DISTINCT.has(act));
+    if (isOther || acts.has("read")) return false;
+    const isFound = this.#before.some(({ result }) =>
+      [...clause.things].some((thing) => result.content.includes(thing)),
+    );
+    return reportsAct(clause, at, form, isFound);
+  }
+
+  /** Whether a line of a result shares more with a sentence than chance. */
+  #beforeSays(sentence: string): boolean {
+    const terms = new Set(termsIn(sentence));
+    const lines = this.#before.flatMap(({ result }) => result.content.split("\n"));
+    return lines.some((line) => new Set(termsIn(line).filter((term) => terms.has(term))).size > 1);
   }
 
   /** Whether the message, a call or a result names it. */
@@ -337,7 +373,12 @@ function wordsAbout({ call, result }: ClosedCall): string[] {
 
 /** Whether a call can have done an act: by the verbs in its tool's name, or by its category. */
 function canDo(act: string, message: ClosedCall, tools: TurnRecord["tools"]): boolean {
-  const verbs = partsOf(message.call.name).flatMap(formsOf);
+  const { name: called } = message.call;
+  // Of a tool that only looks, "file" in its name is what it looks at.
+  const looks = tools.some(({ name, category }) => name === called && category === "read");
+  const verbs = partsOf(called)
+    .slice(0, looks ? 1 : undefined)
+    .flatMap(formsOf);
   if (verbs.some((each) => each.act === act)) return true;
   const known = ACTS.find(([name]) => name === act);
   return known === undefined ? changes(message, tools) : does(known[0], message.call, tools);

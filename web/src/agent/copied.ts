@@ -16,12 +16,18 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = words
 const MAX_STRINGS = limits.copiedStrings;
 
 const ENDED = /\.[A-Za-z][A-Za-z0-9]*$/;
+
+/** How the name of a file ends. `.config` is a folder as well as a file. */
+const FILE = /[^/]\.[A-Za-z][A-Za-z0-9]*$/;
 const AMOUNT = /^[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?$/;
 
 /** Words by which a wish may be about files that it does not name. */
 const BACK = new RegExp(`\\b(?:${anyOf(vocabulary.fileReferences)})\\b`, "i");
 
 const BARE: ReadonlySet<string> = new Set(vocabulary.bareFiles);
+
+/** Words of any sentence, none of which names a folder by itself. With a slash at its end it does. */
+const NO_FOLDERS: ReadonlySet<string> = new Set(vocabulary.noFolders);
 const BEFORE = "\"'`()[]<>,;:!?";
 const AFTER = `${BEFORE}.`;
 
@@ -56,12 +62,17 @@ function filesIn(names: readonly string[]): string[] {
   return named.length > 0 ? named : names.filter((name) => BARE.has(name));
 }
 
+/** The names that can be folders': neither a file's nor a word such as "here", for which there is the folder `.`. */
+function foldersIn(names: readonly string[]): string[] {
+  return names.filter((name) => !(FILE.test(name) || BARE.has(name) || NO_FOLDERS.has(name.toLowerCase())));
+}
+
 /** What an argument of a built-in tool may be, or null when it is free. */
 export function choicesFor(tool: string, argument: string, from: CopyableStrings): readonly string[] | null {
   const limits = Object.hasOwn(LIMITS, tool) ? LIMITS[tool] : undefined;
   switch (limits !== undefined && Object.hasOwn(limits, argument) ? limits[argument] : undefined) {
-    case "names":
-      return [...from.names, "."];
+    case "folders":
+      return [...foldersIn(from.names), "."];
     case "files":
       return from.files;
     case "urls":

@@ -9,6 +9,8 @@ import { partsOf, slotOf } from "./names.ts";
  * writes or deletes may not: there a name is the person's own, for a folder that others write to could hold any.
  */
 
+type ListingTool = Pick<ToolDescriptor, "name" | "category">;
+
 /** More are a dump of a disk, and a grammar of them would take longer than the answer. */
 const MAX_NAMES = limits.foundNames;
 
@@ -19,30 +21,42 @@ const NAME = /^[^\t\r :"'`<>|]+/;
  * The names at the beginnings of lines, the newest result first: as they stand, and inside the folder that was listed. Not those
  * in what a reading tool gave: a file could name any other.
  */
-export function foundNames(
-  messages: readonly Message[],
-  tools: readonly Pick<ToolDescriptor, "name" | "category">[],
-): string[] {
-  const isListing = ({ name, category }: Pick<ToolDescriptor, "name" | "category">) =>
-    category === "read" && !partsOf(name).includes("read");
-  const listing = new Set(tools.filter(isListing).map(({ name }) => name));
+export function foundNames(messages: readonly Message[], tools: readonly ListingTool[]): string[] {
   const names = new Set<string>();
-  for (const message of messages.toReversed()) {
-    if (message.role !== "tool" || message.result.outcome !== "ok" || !listing.has(message.call.name)) continue;
-    const folder = folderOf(message);
-    for (const line of message.result.content.split("\n")) {
-      const name = NAME.exec(line.replace(/^- /, ""))?.[0] ?? "";
-      if (!canBeFile(name)) continue;
-      names.add(name);
-      if (folder !== "" && !name.includes("/")) names.add(`${folder}/${name}`);
-    }
+  for (const [folder, name] of linesOf(messages, tools)) {
+    if (!canBeFile(name)) continue;
+    names.add(name);
+    if (folder !== "" && !name.includes("/")) names.add(`${folder}/${name}`);
   }
   return [...names].slice(0, MAX_NAMES);
+}
+
+/** The paths that such results showed, those of folders too, each from the top of the workspace. */
+export function listedPaths(messages: readonly Message[], tools: readonly ListingTool[]): string[] {
+  const shown = linesOf(messages, tools).filter(([, name]) => name.endsWith("/") || canBeFile(name));
+  const paths = shown.map(([folder, name]) =>
+    folder !== "" && !name.replace(/\/+$/, "").includes("/") ? `${folder}/${name}` : name,
+  );
+  return [...new Set(paths)].slice(0, MAX_NAMES);
 }
 
 /** What a reading tool's argument may be: the person's own strings, and the names that were found. */
 export function withFound({ names, files, urls }: CopyableStrings, found: readonly string[]): CopyableStrings {
   return { names: [...new Set([...names, ...found])], files: [...new Set([...files, ...found])], urls };
+}
+
+/** What each line of a listing or a search begins with, and the folder that was listed, the newest result first. */
+function linesOf(messages: readonly Message[], tools: readonly ListingTool[]): [folder: string, name: string][] {
+  const isListing = ({ name, category }: ListingTool) => category === "read" && !partsOf(name).includes("read");
+  const listing = new Set(tools.filter(isListing).map(({ name }) => name));
+  return messages.toReversed().flatMap((message) => {
+    if (message.role !== "tool" || message.result.outcome !== "ok" || !listing.has(message.call.name)) return [];
+    const folder = folderOf(message);
+    return message.result.content.split("\n").flatMap((line): [string, string][] => {
+      const name = NAME.exec(line.replace(/^- /, ""))?.[0];
+      return name === undefined ? [] : [[folder, name]];
+    });
+  });
 }
 
 function folderOf({ call }: ToolMessage): string {

@@ -12,7 +12,7 @@ type ReadableRecord = TurnRecord & { readonly tools: readonly ReadingTool[] };
  * loop says so in its own words. What it says itself of a call that did not run stays.
  */
 export function holdToRecord(text: string, record: ReadableRecord): string {
-  const { message, earlier, closed, tools } = record;
+  const { message, earlier, closed, tools, wish = message } = record;
   const own = ownWords(text, record);
   if (own !== "") {
     const at = text.indexOf(own);
@@ -20,7 +20,7 @@ export function holdToRecord(text: string, record: ReadableRecord): string {
     const parts = [withoutFalseClaims(before, record).trim(), own, withoutFalseClaims(after, record).trim()];
     return parts.filter((each) => each !== "").join("\n\n");
   }
-  const file = unreadFile(message, [...earlier, ...closed], tools);
+  const file = unreadFile(wish, [...earlier, ...closed], tools);
   const told = file === null || text.trim() === "" ? text : withoutContent(text, closed);
   const kept = withoutFalseClaims(told, record);
   if (file !== null && told !== text) {
@@ -49,7 +49,8 @@ export class ShownBeginning {
 
   constructor(record: ReadableRecord) {
     this.#judge = new ClaimJudge(record);
-    this.#isUnread = unreadFile(record.message, [...record.earlier, ...record.closed], record.tools) !== null;
+    const { wish = record.message, earlier, closed, tools } = record;
+    this.#isUnread = unreadFile(wish, [...earlier, ...closed], tools) !== null;
   }
 
   /** Its length. Each text goes on where the one before ended. */

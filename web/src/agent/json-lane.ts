@@ -38,6 +38,7 @@ import { fittingPassages, repeatsQuestion } from "./passages.ts";
 import { plainCall, saidTools } from "./plain-calls.ts";
 import { abilitiesOf, actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
+import { questionsIn } from "./questions.ts";
 import { readingFor } from "./reading.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
@@ -65,6 +66,8 @@ export const jsonLane: Lane = async (input) => {
     if (isOne) return { kind: "split", actions: [state.message] };
     const wishes = wishesIn(state.message, offered(input.tools));
     if (wishes.length > 0) return { kind: "split", actions: wishes };
+    const isAsked = questionsIn(state.message).length > 1 && readingFor(state.message, offered(input.tools)) !== null;
+    if (isAsked) return { kind: "split", actions: [state.message] };
     if (hasCue(state.message)) return split(input, state.message);
   }
   if (isOver(input, state)) return { kind: "answer", text: "" };
@@ -139,10 +142,11 @@ async function pick(input: LaneInput, state: TurnProgress, closing: readonly Cha
 }
 
 /** Whether anything in the person's words asks for the call. One of an unknown tool goes to the gateway, which says so. */
-function hasReason({ messages, tools }: LaneInput, { message }: TurnProgress, call: ProposedCall): boolean {
+function hasReason(input: LaneInput, state: TurnProgress, call: ProposedCall): boolean {
+  const { messages, tools } = input;
   const tool = tools.find(({ name }) => name === call.name);
   const hasCalled = messages.some(({ role }) => role === "tool");
-  return tool === undefined || isAskedFor(call.arguments, tool, message, hasCalled);
+  return tool === undefined || isAskedFor(call.arguments, tool, state.message, hasCalled, askedFor(input, state));
 }
 
 /** What a model says in the place of a call that nobody asked for, and what it can do instead. */
@@ -196,16 +200,27 @@ async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMe
   const open = leftOpen(wish, calls);
   if (open !== null) return open;
   const answering = answeringCall(wish, calls, input.tools);
-  const asked = askedOfFile(wish, answering, input.tools);
-  return ownAnswer(answering, asked, input.tools) ?? report(input, wish, answering);
+  const said = new Set<string>();
+  for (const part of sourceOf(answering).hasLines ? questionsIn(wish) : [wish]) {
+    const asked = askedOfFile(part, answering, input.tools);
+    said.add(ownAnswer(answering, asked, input.tools) ?? (await report(input, part, answering, said.size > 0)));
+  }
+  return [...said].join("\n\n");
 }
 
-async function report(input: LaneInput, question: string, last: ToolMessage): Promise<string> {
+/** Characters of a result that fit into so many tokens. Each digit may be a token by itself, as in a log full of times. */
+function charactersIn(room: number, content: string): number {
+  const digits = content.match(/[0-9]/g)?.length ?? 0;
+  const weighed = content.length + (CHARACTERS_PER_TOKEN - 1) * digits;
+  return Math.floor((room * CHARACTERS_PER_TOKEN * content.length) / Math.max(1, weighed));
+}
+
+async function report(input: LaneInput, question: string, last: ToolMessage, isFurther: boolean): Promise<string> {
   const { chat, listener, model, signal } = input;
   const bare = tokensOfPrompt(reportPrompt(question, last, ""));
   const room = Math.max(0, model.contextTokens - MAX_STEP_TOKENS - PROMPT_MARGIN - bare);
   const content = pageOf(last.result.content).text;
-  const body = fittingPassages(content, question, room * CHARACTERS_PER_TOKEN);
+  const body = fittingPassages(content, question, charactersIn(room, content));
   if (body !== content) listener.trimmed(0);
   const messages = reportPrompt(question, last, body);
   let shown = 0;
@@ -221,7 +236,7 @@ async function report(input: LaneInput, question: string, last: ToolMessage): Pr
   );
   if (text.trim() === "") return copy.worded;
   const said = text.trim();
-  const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isUnfounded(said, question, last);
+  const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isUnfounded(said, question, last, isFurther);
   const instead = isNone
     ? showClosest(copy.noAnswer, question, sourceOf(last))
     : hasWrongNumber(said, question, last)

@@ -5,6 +5,7 @@ import { enrich } from "./enrich.ts";
 import { NOTHING, updateFocus } from "./focus.ts";
 import type { Message } from "./messages.ts";
 import { type ReplyEnd, ReplyReader, readDeltas } from "./reply.ts";
+import { spelledAsKnown } from "./spelling.ts";
 
 /** A call as the model proposed it; it gets its id from the loop. */
 export interface ProposedCall {
@@ -80,7 +81,10 @@ export interface LaneInput {
 /** One way of getting the next step out of a model. Depends on the messages alone, so a reloaded page can go on with it. */
 export type Lane = (input: LaneInput) => Promise<LaneStep>;
 
-/** A proposal with the arguments filled that the model left empty and the person's words answer, before anybody sees it. */
+/**
+ * A proposal with the arguments filled that the model left empty and the person's words answer, and its paths spelled as the
+ * conversation knows them, before anybody sees it.
+ */
 export function complete(proposal: ProposedCall, message: string, { messages, tools, today }: LaneInput): ProposedCall {
   const tool = tools.find(({ name }) => name === proposal.name);
   if (tool === undefined) return proposal;
@@ -88,7 +92,8 @@ export function complete(proposal: ProposedCall, message: string, { messages, to
     (now, each) => (each.role === "tool" ? updateFocus(each.call, each.result, now) : now),
     NOTHING,
   );
-  return { ...proposal, arguments: enrich(proposal.arguments, tool.paramSchema, message, focus, today) };
+  const filled = enrich(proposal.arguments, tool.paramSchema, message, focus, today);
+  return { ...proposal, arguments: spelledAsKnown(filled, messages, tools) };
 }
 
 /** A whole reply, put together from its pieces. */

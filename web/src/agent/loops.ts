@@ -4,7 +4,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 const LONGEST_CIRCLE = limits.repeatedCycleCalls;
 
 /**
- * Whether a model goes round in circles: the same call with the same result, twice in a row or by turns with another. Notes
+ * Whether a model goes round in circles: the same call with the same result, twice in a row or by turns with a few others. Notes
  * the closed calls of one turn, in order.
  */
 export class LoopDetector {

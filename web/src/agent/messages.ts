@@ -2,7 +2,10 @@ import type { CallView, StoredMessage, ToolCall, ToolResult } from "../protocol/
 import { copy } from "./copy.ts";
 
 /** How a call closed, as far as the conversation needs to know. */
-export type Observation = Pick<ToolResult, "outcome" | "reason" | "content" | "error" | "trust" | "truncated">;
+export type Observation = Pick<
+  ToolResult,
+  "outcome" | "reason" | "content" | "error" | "trust" | "truncated" | "attachments"
+>;
 
 /** Of a call that the gateway has cancelled together with its turn, or never heard of. */
 export const CANCELLED: Observation = { outcome: "cancelled", content: "", trust: "trusted", truncated: false };

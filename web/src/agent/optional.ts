@@ -28,20 +28,24 @@ const UNTELLING: Words = new Set(vocabulary.untellingWords.map(stem));
 const JOINING: Words = new Set([...vocabulary.commonTerms, ...vocabulary.fillers, "as"]);
 const NUMBER_WORDS: ReadonlyMap<string, number> = new Map(Object.entries(vocabulary.numberWords));
 
-/** The values that a wish gives to optional arguments of a tool's schema, by their names, in the schema's order. */
-export function spokenArguments(schema: Schema, wish: string): Record<string, Value> {
+/**
+ * The values that a wish gives to optional arguments of a tool's schema, by their names, in the schema's order. Words of the
+ * tool's own name in a description tell nothing: "make" of `make_backup` asks for a backup, and not to make it smaller.
+ */
+export function spokenArguments(schema: Schema, wish: string, tool = ""): Record<string, Value> {
+  const called: Words = new Set(partsOf(tool).map(stem));
   const needed = requiredOf(schema);
   const words = wordsOf(wish);
   const said = Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([name, member]) => {
     if (needed.includes(name) || !isObject(member) || partsOf(name).some((part) => FILLED.has(part))) return [];
-    const value = spoken(name, member, wish, words);
+    const value = spoken(name, member, wish, words, called);
     return value === null ? [] : [[name, value] as const];
   });
   return Object.fromEntries(said);
 }
 
-function spoken(name: string, schema: Schema, wish: string, words: readonly Word[]): Value | null {
-  const terms = termsOf(name, schema);
+function spoken(name: string, schema: Schema, wish: string, words: readonly Word[], called: Words): Value | null {
+  const terms = termsOf(name, schema, called);
   if (Array.isArray(schema.enum)) {
     const listed = schema.enum.filter((each) => typeof each === "string");
     const [choice, ...more] = listed.filter((each) => words.some(({ bare }) => bare === each.toLowerCase()));
@@ -63,8 +67,9 @@ function spoken(name: string, schema: Schema, wish: string, words: readonly Word
 }
 
 /** What an argument is called in people's words. */
-function termsOf(name: string, { description }: Schema): Words {
-  const terms = [...partsOf(name).map(stem), ...(typeof description === "string" ? termsIn(description) : [])];
+function termsOf(name: string, { description }: Schema, called: Words): Words {
+  const told = typeof description === "string" ? termsIn(description).filter((term) => !called.has(term)) : [];
+  const terms = [...partsOf(name).map(stem), ...told];
   return new Set(terms.filter((term) => term.length > 2 && !UNTELLING.has(term)));
 }
 

@@ -1,9 +1,18 @@
-import { isThing } from "./acts.ts";
-import { vocabulary } from "./vocabulary.ts";
-import { wordsOf } from "./words.ts";
+import { ACTS, isThing } from "./acts.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+import { type Word, wordsOf } from "./words.ts";
 
 const ASKING: ReadonlySet<string> = new Set(vocabulary.askingWords);
 const EXPLAINING: ReadonlySet<string> = new Set(vocabulary.explainingVerbs);
+const OPENING: ReadonlySet<string> = new Set(["count", ...vocabulary.yesNoWords.filter((word) => word !== "will")]);
+/** Before a further question. */
+const NEXT = new RegExp(
+  `(?:,? and|[,;?]) (?=(?:${anyOf([...vocabulary.questionOpeners, ...vocabulary.yesNoWords])}) \\S)`,
+  "gi",
+);
+const CONTENT: ReadonlySet<string> = new Set(["what", "what's"]);
+const LEADING: ReadonlySet<string> = new Set([...vocabulary.fillers, ...vocabulary.cues]);
+const CHANGING: ReadonlySet<string> = new Set(ACTS.flatMap(([act, { verbs }]) => (act === "read" ? [] : verbs)));
 /** Words of a wish for the whole content: "what does a.txt say" asks for no part of it. */
 const WHOLE: ReadonlySet<string> = new Set([
   ...vocabulary.wholeWords,
@@ -14,6 +23,13 @@ const WHOLE: ReadonlySet<string> = new Set([
   ...vocabulary.acts.read.verbs,
 ]);
 
+/** The questions of a wish, of which the first names what they are about: "is milk on a.txt and who brings bread?" has two. */
+export function questionsIn(wish: string): string[] {
+  const cuts = [...wish.matchAll(NEXT)].filter(({ index }) => wish.slice(0, index).split(" ").some(isThing));
+  const starts = [0, ...cuts.map(({ 0: cut, index }) => index + cut.length)];
+  return starts.map((start, at) => wish.slice(start, cuts[at]?.index));
+}
+
 /**
  * Whether a wish asks for an answer out of a content, such as "when is the dentist in notes/todo.txt?". A wish for the content
  * itself is answered by showing it.
@@ -21,6 +37,24 @@ const WHOLE: ReadonlySet<string> = new Set([
 export function asksAboutContent(wish: string): boolean {
   const words = wordsOf(wish);
   if (words.some(({ bare }) => EXPLAINING.has(bare))) return true;
-  const about = words.filter(({ start, end, bare }) => !WHOLE.has(bare) && !isThing(wish.slice(start, end)));
-  return about.length > 0 && words.some(({ bare }) => ASKING.has(bare));
+  const isAsking = words.some(({ bare }) => ASKING.has(bare)) || asksYesOrNo(wish, words);
+  return isAsking && asksForPart(wish, words);
+}
+
+/** Whether it asks what a content is, and for no part of it: "show me what's in a.txt". */
+export function asksForWhole(wish: string): boolean {
+  const words = wordsOf(wish);
+  return words.some(({ bare }) => CONTENT.has(bare)) && !asksForPart(wish, words);
+}
+
+function asksForPart(wish: string, words: readonly Word[]): boolean {
+  return words.some(({ start, end, bare }) => !WHOLE.has(bare) && !isThing(wish.slice(start, end)));
+}
+
+/** Whether it begins as a question for yes or no, or for a count, and that not of the file itself: "is milk on a.txt?". */
+function asksYesOrNo(wish: string, words: readonly Word[]): boolean {
+  const [first, ...rest] = words.filter(({ bare }) => !LEADING.has(bare));
+  if (first === undefined || !OPENING.has(first.bare) || rest.some(({ bare }) => CHANGING.has(bare))) return false;
+  const subject = rest.find(({ bare }) => !WHOLE.has(bare));
+  return subject !== undefined && !isThing(wish.slice(subject.start, subject.end));
 }

@@ -5,7 +5,7 @@ import { hasCue } from "./intents.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
-import { asksAboutContent } from "./questions.ts";
+import { asksAboutContent, asksForWhole } from "./questions.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
@@ -23,7 +23,8 @@ export function readingFor(wish: string, tools: readonly ReadingTool[]): Propose
   const written = wordsOf(wish).map(({ start, end }) => wish.slice(start, end));
   const things = new Set(written.filter(isThing).map(bareThing));
   const [file, ...others] = things.size > 0 ? things : new Set(written.map(bareThing).filter((name) => BARE.has(name)));
-  if (file === undefined || others.length > 0 || !isFile(file) || !asksAboutContent(wish)) return null;
+  if (file === undefined || others.length > 0 || !isFile(file)) return null;
+  if (!asksAboutContent(wish) && !asksForWhole(wish)) return null;
   return read(file, tools);
 }
 

@@ -96,8 +96,8 @@ function listenerOf(dependencies: LoopDependencies, turn: LoopTurn, model: Model
   };
 }
 
-function beginningOf({ messages, id, snapshot }: LoopTurn): ShownBeginning {
-  return new ShownBeginning(recordOf(messages, id, snapshot.tools));
+function beginningOf({ messages, id, snapshot, actions }: LoopTurn): ShownBeginning {
+  return new ShownBeginning(recordOf(messages, id, snapshot.tools, actions));
 }
 
 /** Whether it is worth asking again after this failure; waits as long as that takes. */

@@ -191,7 +191,7 @@ export class TurnRunner {
 
   /** A model's words without what they claim and no call did. */
   #holdToRecord(turn: LoopTurn, text: string): string {
-    return holdToRecord(text, recordOf(turn.messages, turn.id, turn.snapshot.tools));
+    return holdToRecord(text, recordOf(turn.messages, turn.id, turn.snapshot.tools, turn.actions));
   }
 
   /** End a turn in our own words. What is done stands, and what is not is named. */

@@ -41,6 +41,7 @@ interface Vocabulary {
   readonly searchPhrases: Words;
   readonly openingVerbs: Words;
   readonly documentNouns: Words;
+  readonly noFolders: Words;
   readonly bareFiles: Words;
   readonly meantBy: Words;
   readonly helpers: Words;

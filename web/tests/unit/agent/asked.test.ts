@@ -8,6 +8,7 @@ interface Vectors {
   readonly cases: readonly {
     readonly name: string;
     readonly message: string;
+    readonly wish?: string;
     readonly tool: string;
     readonly arguments: Readonly<Record<string, unknown>>;
     readonly hasCalled: boolean;
@@ -18,8 +19,8 @@ interface Vectors {
 const { tools, cases } = readVectors<Vectors>("asked");
 
 describe("a call runs only for a reason in the person's words", () => {
-  test.each(cases)("$name", ({ message, tool, arguments: given, hasCalled, asked }) => {
+  test.each(cases)("$name", ({ message, wish, tool, arguments: given, hasCalled, asked }) => {
     const known = tools.find(({ name }) => name === tool) as ToolDescriptor;
-    expect(isAskedFor(given, known, message, hasCalled)).toBe(asked);
+    expect(isAskedFor(given, known, message, hasCalled, wish)).toBe(asked);
   });
 });

@@ -39,11 +39,17 @@ test("what a file or a model said cannot be copied", () => {
 
 test("only the arguments of built-in tools are bound", () => {
   const from = copyableStrings([said("notes/a.txt")]);
-  expect(choicesFor("list_directory", "path", from)).toEqual(["notes/a.txt", "."]);
+  expect(choicesFor("list_directory", "path", from)).toEqual(["."]);
   expect(choicesFor("http_get", "url", from)).toEqual([]);
   expect(choicesFor("write_file", "content", from)).toBeNull();
   expect(choicesFor("constructor", "path", from)).toBeNull();
   expect(choicesFor("read_file", "toString", from)).toBeNull();
+});
+
+test("files and words of any sentence are no folders", () => {
+  const says = 'show me what is in this folder, I mean Photos, "here", files/, .config, v1.2, README, a.txt or it';
+  const folders = choicesFor("list_directory", "path", copyableStrings([said(says)]));
+  expect(folders).toEqual(["mean", "Photos", "files/", ".config", "v1.2", "."]);
 });
 
 test("a schema keeps what shapes and leaves what only describes, optional arguments included", () => {

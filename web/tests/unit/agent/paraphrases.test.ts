@@ -28,6 +28,7 @@ interface Vectors {
   readonly unread: readonly {
     name: string;
     message: string;
+    wish?: string;
     calls: WrittenCall[];
     earlier: WrittenCall[];
     hasReader: boolean;
@@ -63,9 +64,9 @@ describe.each(vectors.groups)("$name", (group) => {
 });
 
 describe("what is told of a file needs a reading", () => {
-  test.each(vectors.unread)("$name", ({ message, calls, earlier, hasReader, text, kept }) => {
+  test.each(vectors.unread)("$name", ({ message, wish, calls, earlier, hasReader, text, kept }) => {
     const tools = hasReader ? vectors.readers : [];
-    expect(holdToRecord(text, { message, closed: closed(calls), earlier: closed(earlier), tools })).toBe(kept);
+    expect(holdToRecord(text, { message, closed: closed(calls), earlier: closed(earlier), tools, wish })).toBe(kept);
   });
 });
 

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { asksAboutContent } from "../../../src/agent/questions.ts";
+import { asksAboutContent, questionsIn } from "../../../src/agent/questions.ts";
 import { readingFor } from "../../../src/agent/reading.ts";
 import type { ToolDescriptor } from "../../../src/protocol/generated.ts";
 import { readVectors } from "./vectors.ts";
 
 interface Vectors {
   readonly cases: readonly { name: string; wish: string; asks: boolean }[];
+  readonly parts: readonly { name: string; wish: string; parts: string[] }[];
   readonly readings: readonly {
     name: string;
     wish: string;
@@ -24,3 +25,10 @@ test.each(vectors.readings)("a question about one file by its name reads it: $na
   const reading = readingFor(wish, tools);
   expect(reading && [reading.name, reading.arguments]).toEqual(call);
 });
+
+test.each(vectors.parts)(
+  "further questions about a file that is named stand by themselves: $name",
+  ({ wish, parts }) => {
+    expect(questionsIn(wish)).toEqual(parts);
+  },
+);
