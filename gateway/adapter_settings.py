@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import gateway
 from gateway.adapters.inference.catalog import models_folder
@@ -17,6 +18,7 @@ from gateway.adapters.tools.declared import read_declared
 from gateway.adapters.tools.sources import ToolsConfig, no_audit, nothing_kept
 from gateway.core.sources import AddedSource
 from gateway.core.vocabulary import Tier
+from gateway.runtime.gateway import Timing
 from gateway.sandbox.job import SandboxPreference
 from gateway.server.access import Origins
 from gateway.settings import CONFIG_FILE, Settings
@@ -71,4 +73,14 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
         other_models=settings.other_models,
         prompt_cache=settings.prompt_cache,
         sandbox=SandboxPreference(settings.sandbox) if settings.model_sandbox == "on" else None,
+    )
+
+
+def timing_of(settings: Settings) -> Timing:
+    """How long things last, and the zone in which the policy reads the clock."""
+    return Timing(
+        snapshot=settings.snapshot_seconds,
+        grace=settings.grace_seconds,
+        approval=settings.approval_seconds,
+        zone=ZoneInfo(settings.time_zone),
     )

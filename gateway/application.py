@@ -12,6 +12,7 @@ from gateway.runtime.clients import Clients
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
+from gateway.runtime.policies import Policies
 from gateway.runtime.sessions import Sessions
 from gateway.runtime.sources import Sources
 from gateway.server.access import Origins
@@ -28,6 +29,7 @@ class Application:
     people: People
     sources: Sources
     clients: Clients
+    policies: Policies
     store: Store
     models: ManagedBackend
     metrics: Metrics

@@ -11,11 +11,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from gateway.adapter_settings import declared_sources, model_choice, tools_config
+from gateway.adapter_settings import declared_sources, model_choice, timing_of, tools_config
 from gateway.adapters.identity.passkeys import WebAuthnVerifier
 from gateway.adapters.inference.embedder import build_embedder, close_embedder
 from gateway.adapters.inference.factory import build_models
-from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.secret_box import SecretBox
 from gateway.adapters.storage.store import open_store
 from gateway.adapters.system.clock import SystemClock
@@ -26,9 +25,10 @@ from gateway.adapters.tools.builtin.workspace import prepare_workspace
 from gateway.adapters.tools.oauth.host import OAuthSignIns
 from gateway.adapters.tools.sources import open_tools
 from gateway.application import Application
+from gateway.policy_records import open_policy
 from gateway.runtime.announcements import SourceAnnouncements
 from gateway.runtime.clients import assemble_clients
-from gateway.runtime.gateway import Ports, Timing, assemble
+from gateway.runtime.gateway import Ports, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
 from gateway.runtime.ports import PolicyEngine
@@ -52,16 +52,14 @@ async def build(
     settings: Settings, metrics: Metrics, *, port: int, policy_wrapper: PolicyWrapper = keep_policy
 ) -> AsyncGenerator[Application]:
     """Open and connect everything; close it again in the opposite order. Raises GatewayError."""
-    agent, console = settings.origins(port)
-    origins = Origins(agent=agent, console=console)
+    origins = Origins(*settings.origins(port))
     clock, entropy = SystemClock(), SystemEntropy()
-    policy = policy_wrapper(CedarPolicy(settings.policy_folder))
-    declared = declared_sources(settings)
-    models = build_models(choice := model_choice(settings, origins), clock)
+    policy = policy_wrapper((opened := open_policy(settings)).policy)
+    declared, models = declared_sources(settings), build_models(choice := model_choice(settings, origins), clock)
     embedder = build_embedder(choice, clock)
     if prepare_workspace(settings.workspace):
         click.echo(f"Made {settings.workspace}/ with a few sample files; tools work there and nowhere else.", err=True)
-    async with open_store(settings.state, origin=urlsplit(console).netloc, salt=entropy.octets) as store:
+    async with open_store(settings.state, origin=urlsplit(origins.console).netloc, salt=entropy.octets) as store:
         tools = tools_config(settings, store.records.audit, store.records.kept_result, embedder)
         toolbox = await open_tools(tools)
         added = AddedSources(
@@ -72,7 +70,7 @@ async def build(
             find_sandbox=lambda: tools.sandbox_for_sources,
             sign_ins=(oauth := OAuthSignIns(shelf.fill, clock.now)),
         )
-        verifier = WebAuthnVerifier(rp_id=urlsplit(console).hostname or "", rp_name="Countersign", origin=console)
+        verifier = WebAuthnVerifier(rp_id=urlsplit(origins.console).hostname or "", rp_name="Countersign", origin=origins.console)
         ports = Ports(
             ledger=store.ledger,
             records=store.records,
@@ -84,8 +82,7 @@ async def build(
             entropy=entropy,
             observer=metrics,
         )
-        timing = Timing(snapshot=settings.snapshot_seconds, grace=settings.grace_seconds, approval=settings.approval_seconds)
-        gateway = assemble(ports, timing)
+        gateway = assemble(ports, timing_of(settings))
         sessions = Sessions(
             ledger=store.ledger,
             records=store.records,
@@ -119,7 +116,7 @@ async def build(
             sealer=sealer,
             clock=clock,
             entropy=entropy,
-            console=console,
+            console=origins.console,
         )
         sources = Sources(
             ledger=store.ledger,
@@ -133,9 +130,9 @@ async def build(
             on_withdrawn=gateway.withdraw_tools,
             on_changed=SourceAnnouncements(gateway.connections).changed,
         )
-        clients = assemble_clients(ports, sessions, gateway.connections)
+        clients, policies = assemble_clients(ports, sessions, gateway.connections), opened.assemble(gateway, verifier)
         try:
-            yield Application(gateway, sessions, passkeys, people, sources, clients, store, models, metrics, origins)
+            yield Application(gateway, sessions, passkeys, people, sources, clients, policies, store, models, metrics, origins)
         finally:
             await gateway.stop()
             await added.close()

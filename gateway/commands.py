@@ -9,6 +9,7 @@ from gateway.client_commands import client_commands
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams
 from gateway.core.vocabulary import Label, Profile
+from gateway.policy_commands import policy_commands
 from gateway.server.control import Answerer
 from gateway.settings import Settings
 from gateway.source_commands import source_commands
@@ -69,6 +70,7 @@ def control_commands(application: Application, settings: Settings, port: int) ->
         "allow-questions": allow_questions,
         **source_commands(application),
         **client_commands(application),
+        **policy_commands(application),
     }
 
 

@@ -93,6 +93,7 @@ async def lifespan(
 ) -> AsyncGenerator[ClientDoor]:
     """Recover from the last run, start the model and the background work, answer other commands and MCP clients; undo it at the
     end. Gives the door of the clients."""
+    await application.policies.start()
     unknown = await application.gateway.start(__version__)
     if unknown:
         click.echo(f"{unknown} calls were running when the gateway last stopped; their outcome is unknown.", err=True)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, DirectoryPath, Field, FilePath, SecretStr
 
@@ -54,6 +55,18 @@ def _web_apps(folder: Path) -> Path:
         raise ValueError(
             "it should be the folder of the built web apps, with `shell/index.html` and `console/index.html`"
         ) from None
+
+
+def _zone(name: str) -> str:
+    """The name of a time zone that this machine knows."""
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        raise ValueError("it should be the IANA name of a time zone, like `Europe/Berlin`") from None
+    return name
+
+
+TimeZone = Annotated[str, AfterValidator(_zone)]
 
 
 def _program(path: str) -> str:

@@ -27,6 +27,7 @@ from gateway.setting_values import (
     Origin,
     Seconds,
     ServerArguments,
+    TimeZone,
     Token,
     WebApps,
 )
@@ -57,6 +58,11 @@ class Settings(BaseSettings):
     state: NewFolder = Field(Path("state"), description="folder of the database, keys and sockets")
     workspace: NewFolder = Field(Path("workspace"), description="folder the built-in file tools work in")
     policy: Folder | None = Field(None, description="folder of the policy documents; the shipped ones when unset")
+    policy_source: Literal["files", "database"] = Field(
+        "files",
+        description="where the policy is kept: `files`: in its folder, changed there; `database`: in the record, changed on "
+        "the console with passkeys, beginning with what was in force last",
+    )
     web: WebApps | None = Field(None, description="folder of the built web apps; found beside the package when unset")
     builtin_tools: bool = Field(True, description="whether the built-in tools are offered")
     tools_modules: tuple[ModuleName, ...] = Field((), description="Python modules with further tools")
@@ -114,6 +120,7 @@ class Settings(BaseSettings):
         "on", description="whether a local model's server is sandboxed as programs are; `off` where the machine cannot"
     )
 
+    time_zone: TimeZone = Field("UTC", description="zone in which the policy reads the time of day and the weekday, an IANA name")
     approval_seconds: Seconds = Field(APPROVAL_SECONDS, description="how long an approval request waits for an answer")
     snapshot_seconds: Seconds = Field(SNAPSHOT_SECONDS, description="how long a turn's snapshot is valid")
     grace_seconds: Seconds = Field(GRACE_SECONDS, description="how long a lost connection's turn can be resumed")

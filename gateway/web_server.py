@@ -9,12 +9,16 @@ from urllib.parse import urlsplit
 
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
 from gateway.application import Application
+from gateway.policy_records import rehearse_stored
+from gateway.runtime.attachments import Attachments
+from gateway.runtime.policies.rehearsals import Rehearsals
 from gateway.server.access import Access, Site
 from gateway.server.assets import WebApp
 from gateway.server.mcp.client_site import ClientSite, ClientSiteParts
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.parts import ServerParts
@@ -44,12 +48,21 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     verifier = AuditVerifier(partial(_verify, settings.state))
     sources = SourceMethods(application.sources, gateway.ports.policy)
     clients = ClientMethods(application.clients)
-    console_methods = ConsoleMethods(gateway, application.passkeys, verifier, sources, clients, agent_origin=origins.agent)
+    policies = PolicyMethods(
+        application.policies.publishing,
+        application.policies.freezing,
+        Rehearsals(partial(rehearse_stored, settings.state)),
+        application.store.records,
+    )
+    console_methods = ConsoleMethods(
+        gateway, application.passkeys, verifier, sources, clients, policies, agent_origin=origins.agent
+    )
     return ServerParts(
         access=access,
         passkeys=application.passkeys,
         inference=gateway.inference,
         records=application.store.records,
+        attachments=Attachments(records=application.store.records, exposures=gateway.exposures),
         toolbox=gateway.ports.toolbox,
         entropy=gateway.ports.entropy,
         metrics=application.metrics,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-# Hypothesis measures each example against 200 ms by default; a busy machine must not fail a property.
-settings.register_profile("countersign", deadline=None)
+# Hypothesis measures each example against 200 ms by default, and how long it takes to make them; a busy machine must not fail a
+# property.
+settings.register_profile("countersign", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("countersign")
 
 _WAITING = "tests/e2e"

@@ -16,6 +16,7 @@ from gateway.adapters.policy.domain import compare
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.system.clock import SystemClock
 from gateway.cli.policy_arguments import SHORT, RecordedPolicies, resolve
+from gateway.cli.policy_changes import freeze, publish, rollback, status, thaw
 from gateway.cli.policy_reports import describe_domain, describe_rehearsal, rehearsal_as_json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -41,8 +42,7 @@ _state = click.option(
 def policy() -> None:
     """Check the policy, see what was in force, compare two, and rehearse one over the record.
 
-    POLICY is a folder, or at least 6 digits of a version that `countersign policy history` lists. Only `reload` changes
-    anything.
+    POLICY is a folder, or at least 6 digits of a version that `countersign policy history` lists.
     """
 
 
@@ -92,6 +92,8 @@ def reload(state: Path | None, *, without_cases: bool) -> None:
     Exit status: 0 when it is in force, 1 when a case does not hold, 2 when it does not load or no gateway runs.
     """
     settings = load_settings(state=state)
+    if settings.policy_source == "database":
+        raise Misconfigured("this gateway keeps its policy in the database; `countersign policy publish` proposes a change")
     engine = CedarPolicy(settings.policy_folder)
     failed = [result for result in run_cases(engine, read_cases(settings.policy_folder)) if not result.passed]
     if failed and not without_cases:
@@ -189,6 +191,10 @@ def replay(candidate: str | None, days: int, state: Path | None, *, as_json: boo
         click.echo(describe_rehearsal(result, engine.version, names, days))
     if result.unlike_count:
         sys.exit(1)
+
+
+for _command in (freeze, thaw, status, publish, rollback):
+    policy.add_command(_command)
 
 
 def _recorded(state: Path) -> RecordedPolicies:

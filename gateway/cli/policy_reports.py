@@ -30,6 +30,7 @@ _WHY: Final = {
     Unjudged.NO_INPUTS: "their records do not say what the policy was asked",
     Unjudged.NO_DOCUMENTS: "the texts of their policy are not on record",
     Unjudged.UNUSABLE: "the policy of that time does not load in this version",
+    Unjudged.NO_MOMENT: "the candidate looks at the time or at earlier calls, and their record does not say",
 }
 
 

@@ -14,9 +14,10 @@ import orjson
 from gateway.core import effects
 from gateway.core.canonical import Json, canonical_bytes, digest_of_bytes
 from gateway.core.errors import Refused
-from gateway.core.model import Snapshot, ToolRequest, ToolSpec
+from gateway.core.model import CallFacts, Snapshot, ToolRequest, ToolSpec
+from gateway.core.patterns import Pattern, find_patterns
 from gateway.core.times import rfc3339
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, PatternKind
 
 STATEMENT_VERSION = 1
 
@@ -36,18 +37,41 @@ class RuleReason:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What it takes to approve. `presence` asks for a touch of the passkey even for a consent.
+    """What it takes to approve. `presence` asks for a touch of the passkey even for a consent, `verification` for one with the
+    person's fingerprint, face or PIN.
 
-    One approver is enough and the requester may be it: a policy that asks for more does not load.
+    `approvers` people must approve, of `pool` where it is given (ids of people), and not the requester where
+    `requester_excluded`. `lease` is how many seconds a lasting approval lasts at most, None where its scope alone says so.
     """
 
     presence: bool = False
+    verification: bool = False
+    approvers: int = 1
+    requester_excluded: bool = False
+    pool: tuple[str, ...] | None = None
+    lease: int | None = None
+
+    @property
+    def each_time(self) -> bool:
+        """Whether each call takes its own approval. An earlier one cannot prove that somebody is present now, and one person's
+        lasting yes is not the yes of several."""
+        return self.presence or self.approvers > 1 or self.requester_excluded or self.pool is not None
+
+    def exceed(self, given: Needs) -> bool:
+        """Whether an approval that needed `given` lacks something of what is needed here."""
+        return (
+            (self.presence and not given.presence)
+            or (self.verification and not given.verification)
+            or self.approvers > given.approvers
+            or (self.requester_excluded and not given.requester_excluded)
+            or (self.pool is not None and (given.pool is None or not set(given.pool) <= set(self.pool)))
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
     """One question to a person. Times are epoch milliseconds; `arguments` and `statement` are canonical bytes. `withdrawn` says
-    why it ended without anybody's answer, if it did."""
+    why it ended without anybody's answer, if it did; `patterns` are those within which a lasting yes may let an argument vary."""
 
     id: str
     kind: ApprovalKind
@@ -69,6 +93,7 @@ class Approval:
     expires_at: int
     status: ApprovalStatus = ApprovalStatus.PENDING
     withdrawn: str | None = None
+    patterns: tuple[Pattern, ...] = ()
     parsed_arguments: Mapping[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Json])
 
     def __post_init__(self) -> None:
@@ -78,6 +103,11 @@ class Approval:
     def needs_passkey(self) -> bool:
         """Whether only a passkey can approve it: for a step-up over its statement, else for presence alone."""
         return self.kind is ApprovalKind.STEP_UP or self.needs.presence
+
+    @property
+    def needs_verification(self) -> bool:
+        """Whether that passkey must verify the person: for a step-up always, else where the policy asks for it."""
+        return self.kind is ApprovalKind.STEP_UP or self.needs.verification
 
     def read_statement(self) -> Mapping[str, Json]:
         """The members of the statement."""
@@ -106,6 +136,7 @@ class Approval:
             },
             "because": [{"id": rule.id, "why": rule.why} for rule in self.because],
             "offers": [scope.value for scope in self.offers],
+            **({"patterns": [pattern.wire() for pattern in self.patterns]} if self.patterns else {}),
             **({} if self.withdrawn is None else {"withdrawn": self.withdrawn}),
         }
 
@@ -155,6 +186,7 @@ def compose_approval(
     request: ToolRequest,
     spec: ToolSpec,
     snapshot: Snapshot,
+    facts: CallFacts,
     *,
     approval_id: str,
     nonce: str,
@@ -177,7 +209,7 @@ def compose_approval(
         issued_at=now,
         expires_at=expires_at,
     )
-    once_only = kind is ApprovalKind.STEP_UP or needs.presence
+    once_only = kind is ApprovalKind.STEP_UP or needs.each_time
     return Approval(
         id=approval_id,
         kind=kind,
@@ -197,6 +229,7 @@ def compose_approval(
         statement_digest=digest_of_statement(statement),
         requested_at=now,
         expires_at=expires_at,
+        patterns=() if once_only else find_patterns(request.parsed_arguments, facts),
     )
 
 
@@ -204,8 +237,9 @@ def compose_approval(
 class Grant:
     """An approval that lasts: one tool, one session, arguments pinned. Never issued for a step-up.
 
-    `pins` maps argument names to canonical bytes; `freed` names the one argument, if any, that the person let vary. A call
-    is covered only if it has exactly the pinned and freed arguments that were on screen, so that a grant never widens.
+    `pins` maps argument names to canonical bytes; `freed` names the one argument, if any, that the person let vary, `within` a
+    pattern where they chose one. A call is covered only if it has exactly the pinned and freed arguments that were on screen, so
+    that a grant never widens.
     """
 
     id: str
@@ -224,6 +258,7 @@ class Grant:
     max_uses: int
     uses: int = 0
     revoked_at: int | None = None
+    within: Pattern | None = None
 
     def stands(self, now: int) -> bool:
         """Whether it covers anything now. One that was issued later than now is of before the clock was set back, and would
@@ -245,6 +280,8 @@ class Grant:
         # then its default would run: both sets of names must agree.
         if set(arguments) != {*self.pins, *self.freed}:
             return False
+        if self.within is not None and not self.within.holds(arguments[self.within.argument]):
+            return False
         return all(canonical_bytes(arguments[name]) == pinned for name, pinned in self.pins.items())
 
     def wire(self) -> dict[str, Json]:
@@ -262,6 +299,7 @@ class Grant:
             "expiresAt": rfc3339(self.expires_at),
             "uses": self.uses,
             "maxUses": self.max_uses,
+            **({} if self.within is None else {"within": self.within.wire()}),
         }
 
 
@@ -281,8 +319,28 @@ def find_freed(approval: Approval, pins: Collection[str] | None) -> tuple[str, .
     return freed
 
 
+def find_pattern(approval: Approval, freed: Collection[str], within: PatternKind | None) -> Pattern | None:
+    """The pattern that the person chose for the argument that they left free; its bound is the gateway's, never the browser's.
+
+    Raises Refused `pins` for one that was not offered, or for no free argument.
+    """
+    if within is None:
+        return None
+    for pattern in approval.patterns:
+        if pattern.argument in freed and pattern.kind is within:
+            return pattern
+    raise Refused("pins", "an argument can only be left open within a pattern that was shown for it", 409)
+
+
 def grant_by(
-    approval: Approval, *, grant_id: str, scope: GrantScope, pins: Collection[str] | None, descriptor_digest: str, now: int
+    approval: Approval,
+    *,
+    grant_id: str,
+    scope: GrantScope,
+    pins: Collection[str] | None,
+    descriptor_digest: str,
+    now: int,
+    within: PatternKind | None = None,
 ) -> Grant | None:
     """The grant that an approval for that scope gives; None for once, which pins every argument and is used up by its call.
 
@@ -293,6 +351,7 @@ def grant_by(
     if scope is GrantScope.ONCE:
         return None
     freed = find_freed(approval, pins)
+    seconds = min(GRANT_SECONDS[scope], approval.needs.lease or GRANT_SECONDS[scope])
     return Grant(
         id=grant_id,
         approval_id=approval.id,
@@ -306,6 +365,7 @@ def grant_by(
         pins={name: canonical_bytes(value) for name, value in approval.parsed_arguments.items() if name not in freed},
         freed=freed,
         issued_at=now,
-        expires_at=now + int(GRANT_SECONDS[scope] * 1000),
+        expires_at=now + int(seconds * 1000),
         max_uses=GRANT_USES[scope],
+        within=find_pattern(approval, freed, within),
     )

@@ -7,7 +7,7 @@ as they need no waiting. A verdict is a value with its reasons; nothing here eve
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.core.approval import Grant, Needs, RuleReason
 from gateway.core.model import PublishedTool, Snapshot, ToolRequest
@@ -130,10 +130,11 @@ def decide(
         case PermissionMode.AUTO:
             return Allow(Decision.AUTO, because)
         case PermissionMode.CONSENT:
-            # An earlier approval cannot prove that the person is present now.
-            covering = () if needs.presence else grants
+            covering = () if needs.each_time else grants
             for grant in covering:
-                if grant.covers(request, published.spec.digest, now):
+                # It may have been given before the policy said for how long.
+                leased = needs.lease is None or now < grant.issued_at + needs.lease * 1000
+                if leased and grant.covers(request, published.spec.digest, now):
                     return Allow(Decision.CONSENTED, because, grant)
             return NeedsConsent(because, needs)
         case PermissionMode.STEP_UP:
@@ -154,9 +155,10 @@ def check_approved(
     effective = stricter(mode, published.permission)
     if effective is PermissionMode.FORBIDDEN:
         return _forbid(published, because)
-    if kind is ApprovalKind.STEP_UP:
-        return None
-    if effective is PermissionMode.STEP_UP or (needs.presence and not given.presence):
+    stepped_up = kind is ApprovalKind.STEP_UP
+    if stepped_up:
+        given = replace(given, presence=True, verification=True)
+    if (effective is PermissionMode.STEP_UP and not stepped_up) or needs.exceed(given):
         return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, _STRICTER, because)
     return None
 
@@ -174,6 +176,11 @@ POLICY_CHANGED = Refuse(
     Outcome.REFUSED_BY_POLICY,
     Reason.POLICY_CHANGED,
     "the policy or the tool changed since this turn's snapshot; ask for a new snapshot",
+)
+POLICY_FROZEN = Refuse(
+    Outcome.REFUSED_BY_POLICY,
+    Reason.POLICY_FROZEN,
+    "an operator has frozen the policy: nothing is allowed until an operator thaws it on the console",
 )
 _TURN_CLOSED = Refuse(Outcome.REFUSED_BY_POLICY, Reason.TURN_CLOSED, "this turn is not open")
 _STALE = Refuse(Outcome.REFUSED_BY_POLICY, Reason.STALE_SNAPSHOT, "this is not the turn's current snapshot; ask for a new one")

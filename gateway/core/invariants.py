@@ -30,7 +30,8 @@ from gateway.core.ledger import (
     SnapshotIssued,
     TurnBegun,
 )
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, PermissionMode
+from gateway.core.patterns import Pattern, is_read_off
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, PatternKind, PermissionMode
 
 Body = Mapping[str, Json]
 CallKey = tuple[str, str]
@@ -82,6 +83,7 @@ class _GrantState:
     body: Body
     pins: Mapping[str, str] | None = None
     freed: frozenset[str] = frozenset()
+    within: Pattern | None = None
     uses: int = 0
     revoked: bool = False
 
@@ -90,6 +92,8 @@ class _GrantState:
         if self.pins is None:
             return True
         if set(arguments) - self.freed != set(self.pins):
+            return False
+        if self.within is not None and not self.within.holds(arguments.get(self.within.argument)):
             return False
         return all(canonical_bytes(arguments[name]) == pinned.encode() for name, pinned in self.pins.items())
 
@@ -196,6 +200,7 @@ class InvariantChecker:
         grant = _GrantState(body)
         if payload is not None:
             grant.pins, grant.freed = payload["pins"], frozenset(payload["freed"])
+            grant.within = _read_pattern(payload)
             if approval.arguments is not None and not _was_shown(grant, parse(approval.arguments)):
                 return Violation(Invariant.GRANT_NEVER_WIDENS, f"grant `{grant_id}` covers more than what was shown")
         self._grants[grant_id] = grant
@@ -318,7 +323,13 @@ def _states(statement: Body, body: Body, payload: Body) -> bool:
 
 
 def _was_shown(grant: _GrantState, arguments: Mapping[str, Json]) -> bool:
-    return grant.covers(arguments) and grant.freed <= set(arguments)
+    read_off = grant.within is None or (grant.within.argument in grant.freed and is_read_off(grant.within, arguments))
+    return grant.covers(arguments) and grant.freed <= set(arguments) and read_off
+
+
+def _read_pattern(payload: Body) -> Pattern | None:
+    written = payload.get("within")
+    return None if written is None else Pattern(written["argument"], PatternKind(written["kind"]), written["bound"])
 
 
 def _challenge(assertion: Json) -> bytes | None:

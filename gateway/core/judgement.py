@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from gateway.core.canonical import Json
 from gateway.core.model import CallFacts, Principal, ToolSpec
-from gateway.core.vocabulary import Category, PermissionMode, Profile
+from gateway.core.moment import UNTOLD, Moment, restore_moment
+from gateway.core.vocabulary import Category, PermissionMode, Profile, Trust
 
 
 class Question(NamedTuple):
@@ -18,6 +19,7 @@ class Question(NamedTuple):
     facts: CallFacts
     taint: int
     label: int
+    moment: Moment = UNTOLD
 
 
 class Judgement(NamedTuple):
@@ -48,7 +50,9 @@ class Judgement(NamedTuple):
             "network": spec.network,
             "source": spec.source,
             "interface": spec.interface_id,
+            "trust": spec.trust.value,
             "facts": {name: value for name, value in reported.items() if value is not None},
+            **({} if question.moment == UNTOLD else {"moment": question.moment.told()}),
         }
 
 
@@ -64,6 +68,8 @@ def restore_judgement(described: dict[str, Json], principal_id: str, tool: str) 
         category=Category(described["category"]),
         source=described["source"],
         network=described["network"],
+        # Not in records of before rules could look at it.
+        trust=Trust(described.get("trust", Trust.UNTRUSTED)),
     )
     question = Question(
         principal=Principal(principal_id, principal_id, Profile(described["profile"])),
@@ -77,5 +83,6 @@ def restore_judgement(described: dict[str, Json], principal_id: str, tool: str) 
         ),
         taint=described["taint"],
         label=described["label"],
+        moment=restore_moment(described.get("moment", {})),
     )
     return Judgement(question, PermissionMode(described["mode"]), tuple(described["rules"]))

@@ -337,9 +337,10 @@ class CallFacts:
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
     """What a tool gave back, before redaction and caps. `structured` is JSON or None. `trust` may say that this output is
-    trusted less than its tool is; it never is more."""
+    trusted less than its tool is; it never is more. `attached` are bytes beside the text, such as an image."""
 
     text: str
     structured: Any = None
     labels: tuple[str, ...] = ()
     trust: Trust = Trust.TRUSTED
+    attached: tuple[bytes, ...] = ()

@@ -10,6 +10,7 @@ import orjson
 from pydantic import ConfigDict, TypeAdapter, with_config
 from pydantic.alias_generators import to_camel
 
+from gateway.core.attachments import AttachmentReference, KeptAttachment, keep_attachments
 from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest_of_bytes
 from gateway.core.model import ToolOutput, ToolSpec
 from gateway.core.pages import first_page_note, page_ends, page_size, with_note
@@ -55,7 +56,7 @@ class KeptText:
 class ToolResult:
     """How a call closed, as recorded: everything of the wire result but `replayed`, `auditSeq` (the closing leaf's index)
     and the conversation's message. `result_digest` covers `content` and `structured`; `kept` is there where `content` is only the
-    first page of a text."""
+    first page of a text, `attachments` where bytes came with it."""
 
     call_id: str
     outcome: Outcome
@@ -71,6 +72,7 @@ class ToolResult:
     receipt_id: str
     result_digest: str
     kept: KeptReference | None = None
+    attachments: tuple[AttachmentReference, ...] = ()
 
 
 _RECORD: Final = TypeAdapter(ToolResult)
@@ -83,6 +85,8 @@ def result_record(result: ToolResult) -> dict[str, Json]:
     if result.kept is None:
         # As in every log written before there was such a member.
         del record["kept"]
+    if not result.attachments:
+        del record["attachments"]
     return record
 
 
@@ -157,14 +161,16 @@ class RedactedOutput:
     trust: Trust
     count: int
     classes: tuple[str, ...]
+    attached: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PresentedOutput:
-    """What is handed out of an output, and the whole of it where that is more and may be kept."""
+    """What is handed out of an output, the whole of it where that is more and may be kept, and the bytes that came with it."""
 
     result: ToolResult
     kept: KeptText | None
+    attachments: tuple[KeptAttachment, ...] = ()
 
 
 def redact_output(output: ToolOutput, redact: Collection[str]) -> RedactedOutput:
@@ -172,7 +178,7 @@ def redact_output(output: ToolOutput, redact: Collection[str]) -> RedactedOutput
     structure = redact_json(output.structured, redact)
     text = _redact_text(output, structure, redact)
     count = text.count + structure.count
-    return RedactedOutput(text.text, structure.value, output.labels, output.trust, count, tuple(sorted(redact)))
+    return RedactedOutput(text.text, structure.value, output.labels, output.trust, count, tuple(sorted(redact)), output.attached)
 
 
 def present_output(
@@ -188,7 +194,9 @@ def present_output(
     """A redacted output as it may leave: capped to `cap` bytes each of text and structure, labelled.
 
     A longer text is kept where `keep`, asked with its size in bytes, gives an id for it; its first page is handed out then.
+    Bytes that came with it are kept in the same way.
     """
+    attachments = keep_attachments(output.attached, keep)
     content, cut, kept = _first_page(output, cap, keep)
     structured, dropped = cap_json(output.structured, cap)
     result = ToolResult(
@@ -207,8 +215,9 @@ def present_output(
         receipt_id=receipt_id,
         result_digest=digest_of_output(content, structured),
         kept=None if kept is None else kept.reference,
+        attachments=tuple(attachment.reference for attachment in attachments),
     )
-    return PresentedOutput(result, kept)
+    return PresentedOutput(result, kept, attachments)
 
 
 def _first_page(output: RedactedOutput, cap: int, keep: Callable[[int], str | None]) -> tuple[str, bool, KeptText | None]:

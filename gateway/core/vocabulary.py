@@ -80,6 +80,7 @@ class Reason(StrEnum):
     WRONG_CONNECTION = "wrongConnection"
     NOT_ADVERTISED = "notAdvertised"
     POLICY_CHANGED = "policyChanged"
+    POLICY_FROZEN = "policyFrozen"
     SCHEMA = "schema"
     QUOTA_EXCEEDED = "quotaExceeded"
     FORBIDDEN = "forbidden"
@@ -158,6 +159,14 @@ class GrantScope(StrEnum):
     ONCE = "once"
     TURN = "turn"
     SESSION = "session"
+
+
+class PatternKind(StrEnum):
+    """Within what an argument may vary under a lasting approval."""
+
+    FOLDER = "folder"
+    HOST = "host"
+    AT_MOST = "atMost"
 
 
 class Runner(StrEnum):

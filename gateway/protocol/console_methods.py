@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gateway.core.vocabulary import GrantScope, PermissionMode, Profile, Recovery
+from gateway.core.vocabulary import GrantScope, PatternKind, PermissionMode, Profile, Recovery
 from gateway.protocol.shapes import ToolDescriptor, WireApproval, WireGrant, WireRuleReason
 from gateway.protocol.wire import (
     Count,
@@ -126,13 +126,15 @@ class ApprovalQuestion(Wire):
 
 class ApprovalAnswer(Wire):
     """A person's decision. Without `scope` an approval is for one call. `pins` names the arguments that a turn or session grant
-    fixes, all of them when absent; the fixed values come from the statement, never from the browser."""
+    fixes, all of them when absent; the fixed values come from the statement, never from the browser. `within` is the kind of
+    pattern that the argument left open keeps to, one of those that the approval shows."""
 
     approval_id: Identifier
     challenge: Annotated[str, Field(max_length=512)]
     decision: Literal["approve", "deny"]
     scope: GrantScope = GrantScope.ONCE
     pins: Annotated[tuple[str, ...], Field(max_length=256)] | None = None
+    within: PatternKind | None = None
     assertion: JsonObject | None = None
 
 

@@ -18,6 +18,8 @@ from gateway.protocol import client_methods as clients
 from gateway.protocol import console_methods as console
 from gateway.protocol import elicitation_methods as elicitation
 from gateway.protocol import notifications
+from gateway.protocol import overview_methods as overview
+from gateway.protocol import policy_methods as policy
 from gateway.protocol import source_methods as sources
 from gateway.protocol.shapes import WireToolResult
 from gateway.protocol.wire import JsonObject, Nothing, Wire
@@ -152,6 +154,21 @@ CONSOLE = Dialect(
             "audit/list": MethodShape(console.AuditPage, console.AuditList),
             "audit/verify": MethodShape(Nothing, console.AuditVerification),
             "policy/describe": MethodShape(Nothing, console.PolicyDescription),
+            "policy/get": MethodShape(policy.PolicyVersionRef, policy.PolicyText),
+            "policy/history": MethodShape(policy.PolicyHistoryPage, policy.PolicyHistory),
+            "policy/validate": MethodShape(policy.PolicyDraftText, policy.PolicyCheck),
+            "policy/compare": MethodShape(policy.PolicyComparing, policy.PolicyComparisonView),
+            "policy/rehearse": MethodShape(policy.PolicyRehearsing, policy.PolicyRehearsal),
+            "policy/stop-rehearsal": MethodShape(Nothing, policy.RehearsalStopped),
+            "policy/propose": MethodShape(policy.PolicyProposing, policy.WirePolicyProposed),
+            "policy/proposals": MethodShape(Nothing, policy.ProposalList),
+            "policy/open": MethodShape(policy.ProposalRef, policy.ProposalOpened),
+            "policy/sign": MethodShape(policy.ProposalSigning, policy.PolicySigned),
+            "policy/withdraw": MethodShape(policy.ProposalRef, Nothing),
+            "policy/freeze": MethodShape(policy.FreezeOrder, policy.FreezeView),
+            "policy/thaw-question": MethodShape(Nothing, policy.ThawQuestion),
+            "policy/thaw": MethodShape(policy.ThawAnswer, Nothing),
+            "policy/overview": MethodShape(Nothing, overview.PolicyOverview),
             "sources/list": MethodShape(Nothing, sources.SourceList),
             "sources/list-tools": MethodShape(sources.SourceToolPage, sources.SourceToolList),
             "sources/add": MethodShape(sources.NewSource, sources.WireSource),
@@ -178,6 +195,8 @@ CONSOLE = Dialect(
             "session/ended": notifications.SessionEndedParams,
             "sources/changed": notifications.SourcesChangedParams,
             "policy/changed": notifications.PolicyChangedParams,
+            "policy/state": policy.PolicyStateParams,
+            "policy/rehearsing": policy.RehearsalProgressParams,
         }
     ),
 )

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gateway.core.attachments import MediaType
 from gateway.core.canonical import Json
 from gateway.core.vocabulary import (
     ApprovalKind,
@@ -13,6 +14,7 @@ from gateway.core.vocabulary import (
     Category,
     GrantScope,
     Outcome,
+    PatternKind,
     PermissionMode,
     Reason,
     Role,
@@ -87,6 +89,15 @@ class WireModelRef(Wire):
     nonce: Annotated[str, Field(max_length=128)] | None = None
 
 
+class WireAttachment(Wire):
+    """Bytes that came with a result, for `GET /attachments/ID`. `mediaType` is what their first bytes say."""
+
+    id: Identifier
+    media_type: MediaType
+    bytes: Count
+    digest: Digest
+
+
 class WireToolResult(Wire):
     """How a call closed. `replayed` marks the recorded answer to a call id that was seen before; `auditSeq` is the index of
     its closing leaf, absent only when the log could not be written."""
@@ -105,6 +116,7 @@ class WireToolResult(Wire):
     replayed: Flag
     audit_seq: Count | None = None
     receipt_id: Identifier
+    attachments: tuple[WireAttachment, ...] | None = None
 
 
 class WireNeeds(Wire):
@@ -120,6 +132,14 @@ class WireRuleReason(Wire):
 
     id: str
     why: str
+
+
+class WirePattern(Wire):
+    """Within what one argument may vary: `bound` is a folder, the origin of a URL, or the greatest amount."""
+
+    argument: str
+    kind: PatternKind
+    bound: str | int | float
 
 
 class WireApproval(Wire):
@@ -142,10 +162,12 @@ class WireApproval(Wire):
     because: tuple[WireRuleReason, ...]
     offers: tuple[GrantScope, ...]
     withdrawn: FreeText | None = None
+    patterns: tuple[WirePattern, ...] | None = None
 
 
 class WireGrant(Wire):
-    """A permission for several calls. `pins` holds the arguments that are fixed; `freed` names those that may vary."""
+    """A permission for several calls. `pins` holds the arguments that are fixed; `freed` names those that may vary, `within` a
+    pattern where there is one."""
 
     id: Identifier
     approval_id: Identifier
@@ -159,6 +181,7 @@ class WireGrant(Wire):
     expires_at: Timestamp
     uses: Count
     max_uses: Count
+    within: WirePattern | None = None
 
 
 class WireModelInfo(Wire):

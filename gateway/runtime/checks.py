@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gateway.core import gate
 from gateway.core.approval import Approval
-from gateway.core.budget import Tally, find_exhausted
+from gateway.core.budget import DAY_MS, Exhausted, QuotaMeter, Tally, find_exhausted
 from gateway.core.canonical import Json
 from gateway.core.errors import ToolFailed
 from gateway.core.gate import Refuse
@@ -21,13 +21,15 @@ from gateway.core.model import CallFacts, PublishedTool, Session, Snapshot, Tool
 from gateway.core.vocabulary import Outcome, PermissionMode, Reason
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
-from gateway.runtime.exposures import Exposures
+from gateway.runtime.freeze_state import FreezeState
+from gateway.runtime.moments import Moments
 from gateway.runtime.ports import Clock, PolicyEngine, PolicyVerdict, ProfileLimits, QuotaRecords, Toolbox
+from gateway.runtime.usage import QuotaUsage, Reservation
 
 FAULTS_TOLD = 8
 """Faults of the arguments that are spelt out; a model mends no more than that in one go."""
 
-DAY_MS = 24 * 60 * 60 * 1000
+_OF_CALLS = (QuotaMeter.CALLS, QuotaMeter.SECONDS, QuotaMeter.RELEASED_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,15 @@ class CallChecks:
         toolbox: Toolbox,
         records: QuotaRecords,
         connections: ConnectionRegistry,
-        exposures: Exposures,
+        moments: Moments,
+        usage: QuotaUsage,
         clock: Clock,
+        freeze: FreezeState,
     ) -> None:
         self._policy = policy
-        self._exposures = exposures
+        self._moments = moments
+        self._freeze = freeze
+        self._usage = usage
         self._toolbox = toolbox
         self._records = records
         self._connections = connections
@@ -80,6 +86,8 @@ class CallChecks:
 
     def examine(self, conversation: Conversation, request: ToolRequest) -> CheckedCall | Refuse:
         """Rows 5 to 9: turn, snapshot, tool, definition, arguments; defaults are applied here, before anybody sees them."""
+        if self._freeze.holding is not None:
+            return gate.POLICY_FROZEN
         published = gate.check_binding(request, conversation.turn_state(self._clock.now()))
         if isinstance(published, Refuse):
             return published
@@ -103,28 +111,58 @@ class CallChecks:
     async def count(self, conversation: Conversation, session: Session) -> Refuse | None:
         """Row 10. Every call that got this far counts, whatever becomes of it."""
         limits = self._policy.limits(session.principal.profile)
+        await self._moments.recall(session)
         live = self._connections.live(session)
-        if live.calls is None:
-            before = await self._records.calls_in_session(session.id)
-            live.calls = max(before, live.calls or 0)
+        assert live.calls is not None, "recalled just now"
         day = await self._calls_today(session.principal.id)
         turn = conversation.turn
         used = Tally(turn=turn.calls if turn is not None else 0, session=live.calls, day=day)
         exhausted = find_exhausted(used, _allowance(limits))
         if exhausted is not None:
-            return Refuse(Outcome.REFUSED_BY_POLICY, Reason.QUOTA_EXCEEDED, exhausted.message)
+            return self._refuse_exhausted(exhausted)
+        turn_id = None if turn is None else turn.id
+        await self._usage.recall(session, turn_id)
+        used_up = self._usage.find_exhausted(session, turn_id, _OF_CALLS)
+        if used_up is not None:
+            return self._refuse_exhausted(used_up)
         live.calls += 1
         self._today[session.principal.id] = (self._clock.now() // DAY_MS, day + 1)
         if turn is not None:
             turn.count_call()
         return None
 
+    def reserve(self, session: Session, checked: CheckedCall, verdict: PolicyVerdict) -> Reservation | Refuse:
+        """Set aside what the call may use of quotas; the first thing that is done for it once nothing else stands in its way."""
+        spec, bound = checked.spec, verdict.obligations
+        wanted = {
+            QuotaMeter.CALLS: 1,
+            QuotaMeter.SECONDS: int(min(spec.timeout, bound.timeout or spec.timeout) * 1000),
+            # As many of text and of structure.
+            QuotaMeter.RELEASED_BYTES: 2 * min(spec.result_cap, bound.max_result_bytes or spec.result_cap),
+        }
+        reserved = self._usage.reserve(session, checked.request.turn_id, wanted)
+        return self._refuse_exhausted(reserved) if isinstance(reserved, Exhausted) else reserved
+
+    def _refuse_exhausted(self, exhausted: Exhausted) -> Refuse:
+        return Refuse(Outcome.REFUSED_BY_POLICY, Reason.QUOTA_EXCEEDED, exhausted.tell(self._clock.now()))
+
+    async def recall(self, session: Session, turn_id: str) -> None:
+        """What the session did and used before this process, for a call that waited through a restart."""
+        await self._moments.recall(session)
+        await self._usage.recall(session, turn_id)
+
+    def note_use(self, checked: CheckedCall) -> None:
+        """The tool of this call is about to run, and that is on record."""
+        live = self._connections.find(checked.request.session_id)
+        if live is not None:
+            live.tools_used.add(checked.spec.name)
+
     def judge(self, conversation: Conversation, session: Session, checked: CheckedCall) -> Judged:
         """Row 11: the policy over this call's own facts."""
-        subject, exposure = self._exposures.subject(session), conversation.exposure
+        subject, exposure = self._moments.subject(session, conversation), conversation.exposure
         verdict = self._policy.judge(subject, checked.spec, checked.facts, taint=exposure.taint, label=exposure.label)
         label = max(subject.label, exposure.label)
-        question = Question(subject.principal, checked.spec, checked.facts, exposure.taint, label)
+        question = Question(subject.principal, checked.spec, checked.facts, exposure.taint, label, subject.moment)
         return Judged(verdict, Judgement(question, verdict.mode, tuple(rule.id for rule in verdict.because)))
 
     async def find_obstacle(self, checked: CheckedCall) -> Refuse | None:
@@ -141,6 +179,8 @@ class CallChecks:
         request = checked.request
         if not self._connections.is_live(request.session_id, now):
             return Refuse(Outcome.CANCELLED, Reason.SESSION_ENDED, "the session has ended; nothing ran")
+        if self._freeze.holding is not None:
+            return gate.POLICY_FROZEN
         stale = gate.recheck(request, conversation.turn_state(now))
         return stale or self._check_definition(conversation, checked.snapshot, checked.spec)
 

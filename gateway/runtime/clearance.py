@@ -11,6 +11,7 @@ from gateway.core.ledger import CallIntended, Entry, GrantIssued
 from gateway.core.vocabulary import ApprovalKind, Decision
 from gateway.runtime.approvals import Approved, Pending
 from gateway.runtime.checks import CheckedCall
+from gateway.runtime.usage import NOTHING_RESERVED, Reservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Clearance:
     used: Grant | None = None
     issued: Grant | None = None
     alongside: tuple[Entry, ...] = ()
+    reserved: Reservation = NOTHING_RESERVED
 
     def intend(self, checked: CheckedCall, at: int, judgement: Judgement | None) -> tuple[Entry, ...]:
         """The approval, what it grants and the intent that it allows, for one transaction: no crash can part them."""
@@ -36,16 +38,17 @@ class Clearance:
             approval_id=None if self.pending is None else self.pending.approval.id,
             grant_id=None if self.used is None else self.used.id,
             judgement=judgement,
+            reserved=self.reserved.uses,
         )
         return (*self.alongside, intent)
 
 
-def clear_allowed(allowed: Allow) -> Clearance:
+def clear_allowed(allowed: Allow, reserved: Reservation) -> Clearance:
     """By the policy, or by a grant."""
-    return Clearance(allowed.decision, allowed.because, used=allowed.grant)
+    return Clearance(allowed.decision, allowed.because, used=allowed.grant, reserved=reserved)
 
 
-def clear_approved(pending: Pending, answer: Approved) -> Clearance:
+def clear_approved(pending: Pending, answer: Approved, reserved: Reservation) -> Clearance:
     """By a person."""
     grant = answer.grant
     return Clearance(
@@ -53,6 +56,7 @@ def clear_approved(pending: Pending, answer: Approved) -> Clearance:
         because=pending.approval.because,
         pending=pending,
         issued=grant,
+        reserved=reserved,
         alongside=(
             *(() if answer.used is None else (answer.used,)),
             answer.resolved,

@@ -127,6 +127,8 @@ class Closing:
             result=result,
             executed=ending.executed,
             kept=ending.kept,
+            settled=ending.settled,
+            attachments=ending.attachments,
         )
         after: tuple[Entry, ...] = ()
         if ending.executed:

@@ -130,8 +130,8 @@ class LiveSession:
     end_hooks: dict[str, SessionEndHook] = field(default_factory=dict[str, SessionEndHook])
     missed: deque[Notice] = field(default_factory=lambda: deque[Notice](maxlen=MISSED_NOTICES))
     calls: int | None = None
+    tools_used: set[str] = field(default_factory=set[str])
     stored: int = 0
-    tokens: int = 0
     elicitations: int = 0
     denials: int = field(init=False)
     """Questions that its person turned down since they last allowed one, through restarts of the gateway too."""

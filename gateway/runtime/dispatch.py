@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from gateway.core import gate
-from gateway.core.errors import IllegalStep, LedgerUnavailable, NotFound, NotSignedIn
+from gateway.core.errors import GatewayError, IllegalStep, LedgerUnavailable, NotFound, NotSignedIn
 from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse
 from gateway.core.lifecycle import CallEvent, Phase
 from gateway.core.model import Session, ToolOutput
@@ -58,6 +58,7 @@ from gateway.runtime.ports import (
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.replay import recall, replay
 from gateway.runtime.tasks import Tasks
+from gateway.runtime.usage import QuotaUsage, Reservation, bound_by, measure
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +73,7 @@ class Dispatcher:
         conversations: Conversations,
         exposures: Exposures,
         quotas: Quotas,
+        usage: QuotaUsage,
         checks: CallChecks,
         approvals: Approvals,
         denials: Denials,
@@ -90,6 +92,7 @@ class Dispatcher:
         self._conversations = conversations
         self._exposures = exposures
         self._quotas = quotas
+        self._usage = usage
         self._checks = checks
         self._approvals = approvals
         self._denials = denials
@@ -205,8 +208,11 @@ class Dispatcher:
             case Refuse():
                 return NotRun(call, verdict, checked)
             case Allow():
+                reserved = self._checks.reserve(session, checked, judged)
+                if isinstance(reserved, Refuse):
+                    return NotRun(call, reserved, checked)
                 call.step(CallEvent.ALLOWED)
-                return await self._run_allowed(conversation, call, checked, judged, verdict)
+                return await self._run_allowed(conversation, call, checked, judged, verdict, reserved)
             case NeedsConsent() | NeedsStepUp():
                 told = self._denials.may_ask(conversation, session, checked.request)
                 if told is not None:
@@ -234,6 +240,7 @@ class Dispatcher:
         if now >= pending.approval.expires_at:
             late = Refuse(Outcome.TIMED_OUT, Reason.APPROVAL_EXPIRED, "nobody answered in time; nothing ran")
             return lapsed(call, checked, pending, late, now)
+        await self._checks.recall(session, checked.request.turn_id)
         judged = self._checks.rejudge(conversation, session, checked, pending.approval)
         if isinstance(judged, Refuse):
             return lapsed(call, checked, pending, judged, now)
@@ -241,9 +248,15 @@ class Dispatcher:
         return checked, session
 
     async def _run_allowed(
-        self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, allowed: Allow
+        self,
+        conversation: Conversation,
+        call: InFlightCall,
+        checked: CheckedCall,
+        judged: PolicyVerdict,
+        allowed: Allow,
+        reserved: Reservation,
     ) -> CallEnding:
-        clearance, grant = clear_allowed(allowed), allowed.grant
+        clearance, grant = clear_allowed(allowed, reserved), allowed.grant
         if grant is None:
             return await self._run(conversation, call, checked, judged, clearance)
         # Counted before the record of it is awaited, so that two calls at once never share the last use.
@@ -282,11 +295,14 @@ class Dispatcher:
         judged = self._checks.rejudge(conversation, session, checked, pending.approval)
         if isinstance(judged, Refuse):
             return overtaken(call, checked, pending, answer, judged, self._clock.now())
+        reserved = self._checks.reserve(session, checked, judged.verdict)
+        if isinstance(reserved, Refuse):
+            return overtaken(call, checked, pending, answer, reserved, self._clock.now())
         call.judgement = judged.judgement
         call.step(CallEvent.APPROVAL_GIVEN)
         self._denials.note_approval(session)
         try:
-            return await self._run(conversation, call, checked, judged.verdict, clear_approved(pending, answer))
+            return await self._run(conversation, call, checked, judged.verdict, clear_approved(pending, answer, reserved))
         except (LedgerUnavailable, IllegalStep) as error:
             if call.phase is not Phase.CLEARED:
                 raise
@@ -297,6 +313,7 @@ class Dispatcher:
     ) -> Ran:
         """Row 15: intent on disk, then the tool, once."""
         await self._record_intent(call, checked, clearance)
+        judged = bound_by(judged, clearance.reserved)
         call.step(CallEvent.INTENDED)
         self._observer.step(Step.INTENT, call.request.call_id)
         executed, began = not call.stopped.done(), self._clock.monotonic()
@@ -312,11 +329,20 @@ class Dispatcher:
         def keep(size: int) -> str | None:
             return self._entropy.identifier("res_") if self._quotas.may_keep(call.request.session_id, size) else None
 
-        presented = await present(ran, checked, judged, elapsed=elapsed, receipt_id=receipt_id, keep=keep)
-        return Ran(conversation, call, checked, clearance, presented.result, presented.kept, executed)
+        withhold = self._execution.withhold(conversation, checked, judged)
+        presented = await present(ran, checked, judged, elapsed=elapsed, receipt_id=receipt_id, keep=keep, withhold=withhold)
+        came_to = measure(presented.result, elapsed)
+        settled = self._usage.settle(clearance.reserved, came_to)
+        attachments = presented.attachments
+        return Ran(conversation, call, checked, clearance, presented.result, presented.kept, attachments, executed, settled)
 
     async def _record_intent(self, call: InFlightCall, checked: CheckedCall, clearance: Clearance) -> None:
-        await self._ledger.append(*clearance.intend(checked, self._clock.now(), call.judgement))
+        try:
+            await self._ledger.append(*clearance.intend(checked, self._clock.now(), call.judgement))
+        except GatewayError:
+            self._usage.give_back(clearance.reserved)
+            raise
+        self._checks.note_use(checked)
         # Only now: an approval that is not on record covers nothing.
         if clearance.issued is not None:
             self._grants.hold(clearance.issued)

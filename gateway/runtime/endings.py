@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from gateway.core.attachments import KeptAttachment
+from gateway.core.budget import QuotaUse
 from gateway.core.errors import GatewayError, IllegalStep, LedgerUnavailable, Refused
 from gateway.core.gate import Refuse
 from gateway.core.ledger import Entry, ToolResult
@@ -55,7 +57,9 @@ class Ran:
     clearance: Clearance
     result: ToolResult
     kept: KeptText | None
+    attachments: tuple[KeptAttachment, ...]
     executed: bool
+    settled: tuple[QuotaUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from gateway.core.canonical import Json
 from gateway.core.elicitation import ElicitationAnswer, ElicitationRefusal
@@ -27,10 +27,14 @@ from gateway.runtime.elicitations import Elicitations
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Ledger, PolicyVerdict, Toolbox, ToolContext
 from gateway.runtime.progress import Progress
+from gateway.runtime.releases import Releases
 from gateway.runtime.tasks import Tasks
 
 REDACTED_AT_ONCE = 64 * 1024
 """Characters that are redacted on the event loop; more take longer than a few milliseconds."""
+
+Withhold: TypeAlias = Callable[[Iterable[str]], str | None]
+"""From labels to why what has them may not leave."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +48,7 @@ class Execution:
         toolbox: Toolbox,
         elicitations: Elicitations,
         exposures: Exposures,
+        releases: Releases,
         ledger: Ledger,
         connections: ConnectionRegistry,
         clock: Clock,
@@ -52,6 +57,7 @@ class Execution:
         self._toolbox = toolbox
         self._elicitations = elicitations
         self._exposures = exposures
+        self._releases = releases
         self._ledger = ledger
         self._connections = connections
         self._clock = clock
@@ -63,7 +69,8 @@ class Execution:
         """What the tool gave, or why it gave nothing. Returns within the tool's time box whatever the tool does; the box stands
         still while a person is asked, for a time that is bounded too."""
         spec = checked.spec
-        box = _TimeBox(spec.timeout)
+        seconds = min(spec.timeout, judged.obligations.timeout or spec.timeout)
+        box = _TimeBox(seconds)
         context = self._context(conversation, checked, judged, box)
         work = asyncio.get_running_loop().create_task(self._toolbox.execute(spec, checked.arguments, context))
         try:
@@ -78,12 +85,18 @@ class Execution:
             return _outcome_of(work)
         if call.stopped.done():
             return cancelled_while_it_ran(call)
-        late = f"the tool did not finish within {spec.timeout:g} seconds; it may have taken effect"
+        late = f"the tool did not finish within {seconds:g} seconds; it may have taken effect"
         return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, late)
+
+    def withhold(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Withhold:
+        """What says, for the labels of something that this call gives, why it may not leave; None if it may."""
+        release = judged.obligations.release
+        return lambda labels: self._releases.find_withheld(conversation, checked.request, release, labels)
 
     def _context(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict, box: _TimeBox) -> ToolContext:
         loop, request, cancelled = asyncio.get_running_loop(), checked.request, threading.Event()
         lines: Progress | None = None
+        withheld = self.withhold(conversation, checked, judged)(checked.spec.labels) is not None
 
         def report(message: str, fraction: float | None) -> None:
             nonlocal lines
@@ -103,7 +116,7 @@ class Execution:
 
         def progress(message: str, fraction: float | None) -> None:
             # Nobody waits for a call that was cancelled, and its late result is told to nobody either.
-            if not cancelled.is_set():
+            if not cancelled.is_set() and not withheld:
                 loop.call_soon_threadsafe(report, message, fraction)
 
         _, _, source = checked.spec.source.partition(":")
@@ -156,11 +169,21 @@ async def present(
     elapsed: int,
     receipt_id: str,
     keep: Callable[[int], str | None],
+    withhold: Withhold = lambda _labels: None,
 ) -> PresentedOutput:
     """What a tool gave, or why it gave nothing, as it may leave: redacted, capped, labelled. `elapsed` in milliseconds; `keep` as
-    for `present_output`."""
+    for `present_output`. What is withheld is not kept either, and tells nothing, so it raises no label."""
     call_id, cap = checked.request.call_id, _cap_of(checked, judged)
+    said = not isinstance(ran, Refuse) or ran.outcome is Outcome.EXECUTION_ERROR
+    why = withhold({*checked.spec.labels, *(() if isinstance(ran, Refuse) else ran.labels)}) if said else None
+    if why is not None:
+        outcome, reason = (ran.outcome, ran.reason) if isinstance(ran, Refuse) else (Outcome.OK, None)
+        instead = refused_result(call_id, outcome, reason, why, receipt_id=receipt_id, duration_ms=elapsed)
+        return PresentedOutput(instead if isinstance(ran, Refuse) else replace(instead, error=None), None)
     if not isinstance(ran, Refuse):
+        if judged.obligations.max_result_bytes is not None:
+            # Whoever bounds what a result may release has not let images out beside it.
+            ran = replace(ran, attached=())
         # Nobody else may have to wait for a long text.
         long = len(ran.text) > REDACTED_AT_ONCE
         redacted = await asyncio.to_thread(redact_output, ran, judged.redact) if long else redact_output(ran, judged.redact)
@@ -175,7 +198,7 @@ async def present(
 
 
 def _cap_of(checked: CheckedCall, judged: PolicyVerdict) -> int:
-    return min(checked.spec.result_cap, judged.result_cap or checked.spec.result_cap)
+    return min(checked.spec.result_cap, judged.obligations.max_result_bytes or checked.spec.result_cap)
 
 
 class _TimeBox:

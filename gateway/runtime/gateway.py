@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
-from gateway.core.ledger import PolicyLoaded
+from gateway.core.ledger import Entry, PolicyLoaded
 from gateway.core.lifecycle import Phase
 from gateway.core.vocabulary import Reason
 from gateway.runtime.admission import Admission
@@ -21,9 +22,11 @@ from gateway.runtime.dispatch import Dispatcher
 from gateway.runtime.elicitations import Elicitations
 from gateway.runtime.execution import Execution
 from gateway.runtime.exposures import Exposures
+from gateway.runtime.freeze_state import FreezeState
 from gateway.runtime.grant_review import GrantReview
 from gateway.runtime.grants import Grants
 from gateway.runtime.inference import InferenceBroker
+from gateway.runtime.moments import Moments
 from gateway.runtime.notices import PolicyChangedNotice
 from gateway.runtime.ports import (
     Clock,
@@ -38,8 +41,10 @@ from gateway.runtime.ports import (
 )
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.recovery import recover
+from gateway.runtime.releases import Releases
 from gateway.runtime.tasks import Tasks
 from gateway.runtime.turns import GRACE_SECONDS, SNAPSHOT_SECONDS, Turns
+from gateway.runtime.usage import QuotaUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ class Timing:
     snapshot: float = SNAPSHOT_SECONDS
     grace: float = GRACE_SECONDS
     approval: float = APPROVAL_SECONDS
+    zone: tzinfo = UTC
+    """The operator's time zone, in which the policy reads the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,7 @@ class Gateway:
     grant_review: GrantReview
     inference: InferenceBroker
     tasks: Tasks
+    freeze: FreezeState
     reloading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self, version: str) -> int:
@@ -113,15 +121,30 @@ class Gateway:
             self.ports.policy.reload()
             version = self.ports.policy.version
             if version != before:
-                self.turns.revoke_snapshots("policyChanged")
-                self.approvals.judge_again()
-                self.elicitations.withdraw_all()
-                self.inference.judge_again()
+                self.void_what_was_allowed("policyChanged")
                 self.connections.broadcast(PolicyChangedNotice(version))
                 ended = await self.grant_review.end_refused()
                 loaded = PolicyLoaded(self.ports.clock.now(), version, self.ports.policy.documents)
                 await self.ports.ledger.append(loaded, *ended)
             return version
+
+    async def activate(self, enact: Callable[[], None], *signed: Entry) -> None:
+        """Put another policy in force that was signed: first on record, then in force. Nothing waits in between."""
+        await self.ports.ledger.append(*signed)
+        enact()
+        self.void_what_was_allowed("policyChanged")
+        self.connections.broadcast(PolicyChangedNotice(self.ports.policy.version))
+        ended = await self.grant_review.end_refused()
+        if ended:
+            await self.ports.ledger.append(*ended)
+
+    def void_what_was_allowed(self, reason: str) -> None:
+        """What was allowed before is to be judged anew: open snapshots are void for that reason, and what waits is withdrawn
+        where it could not run any more."""
+        self.turns.revoke_snapshots(reason)
+        self.approvals.judge_again()
+        self.elicitations.withdraw_all()
+        self.inference.judge_again()
 
     def withdraw_tools(self) -> None:
         """Tools that could be called were changed or taken away: open snapshots are void, and what waits is judged again."""
@@ -162,18 +185,24 @@ async def _answered(calls: Sequence[InFlightCall]) -> None:
 def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
     """Build the runtime. Starts nothing."""
     times = timing or Timing()
+    freeze = FreezeState()
     admission = Admission()
     connections = ConnectionRegistry()
     tasks = Tasks()
     ledger, records, clock, entropy = ports.ledger, ports.records, ports.clock, ports.entropy
+    usage = QuotaUsage(policy=ports.policy, records=records, clock=clock)
     quotas = Quotas(connections=connections, policy=ports.policy)
     grants = Grants(ledger=ledger, records=records, connections=connections, clock=clock)
     exposures = Exposures(ledger=ledger, grants=grants, connections=connections, clock=clock)
     conversations = Conversations(
         ledger=ledger, records=records, quotas=quotas, exposures=exposures, clock=clock, entropy=entropy
     )
+    moments = Moments(
+        policy=ports.policy, exposures=exposures, records=records, connections=connections, clock=clock, zone=times.zone
+    )
     turns = Turns(
         conversations=conversations,
+        moments=moments,
         quotas=quotas,
         policy=ports.policy,
         toolbox=ports.toolbox,
@@ -208,6 +237,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
     denials = Denials(conversations=conversations, connections=connections, ledger=ledger, clock=clock)
     dispatcher = Dispatcher(
         admission=admission,
+        usage=usage,
         conversations=conversations,
         exposures=exposures,
         quotas=quotas,
@@ -216,13 +246,16 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
             toolbox=ports.toolbox,
             records=records,
             connections=connections,
-            exposures=exposures,
+            moments=moments,
+            usage=usage,
             clock=clock,
+            freeze=freeze,
         ),
         approvals=approvals,
         denials=denials,
         grants=grants,
         execution=Execution(
+            releases=Releases(policy=ports.policy, exposures=exposures, connections=connections),
             toolbox=ports.toolbox,
             elicitations=elicitations,
             exposures=exposures,
@@ -241,6 +274,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         tasks=tasks,
     )
     inference = InferenceBroker(
+        usage=usage,
         backend=ports.inference,
         quotas=quotas,
         exposures=exposures,
@@ -249,6 +283,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         connections=connections,
         clock=clock,
         entropy=entropy,
+        freeze=freeze,
     )
     exposures.on_rise(approvals.judge_again)
     exposures.on_rise(inference.judge_again)
@@ -265,7 +300,10 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         elicitations=elicitations,
         denials=denials,
         grants=grants,
-        grant_review=GrantReview(grants=grants, records=records, policy=ports.policy, toolbox=ports.toolbox, clock=clock),
+        grant_review=GrantReview(
+            grants=grants, records=records, policy=ports.policy, toolbox=ports.toolbox, clock=clock, freeze=freeze
+        ),
         inference=inference,
         tasks=tasks,
+        freeze=freeze,
     )

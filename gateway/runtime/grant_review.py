@@ -14,6 +14,7 @@ from gateway.core.errors import ToolFailed
 from gateway.core.ledger import GrantRevoked
 from gateway.core.model import CallFacts, Session, ToolSpec
 from gateway.core.vocabulary import PermissionMode
+from gateway.runtime.freeze_state import FreezeState
 from gateway.runtime.grants import Grants
 from gateway.runtime.ports import (
     Clock,
@@ -30,8 +31,16 @@ class GrantReview:
     """Ends the grants that nobody would be asked for, or could not give, any more."""
 
     def __init__(
-        self, *, grants: Grants, records: GrantReviewRecords, policy: PolicyEngine, toolbox: Toolbox, clock: Clock
+        self,
+        *,
+        grants: Grants,
+        records: GrantReviewRecords,
+        policy: PolicyEngine,
+        toolbox: Toolbox,
+        clock: Clock,
+        freeze: FreezeState,
     ) -> None:
+        self._freeze = freeze
         self._grants = grants
         self._records = records
         self._policy = policy
@@ -47,6 +56,8 @@ class GrantReview:
         return [GrantRevoked(now, grant.id, grant.principal_id, "the policy would not give it any more") for grant in ended]
 
     async def _would_issue(self, grant: Grant) -> bool:
+        if self._freeze.holding is not None:
+            return False
         spec = self._toolbox.find(grant.tool)
         session = await self._records.session(grant.session_id)
         conversation = await self._records.conversation(grant.conversation_id)
@@ -58,7 +69,7 @@ class GrantReview:
             return False
         judged = self._judge(session, conversation, spec, facts)
         # A call that needs no question now needs no grant either, and none is taken away.
-        return judged.mode.strictness <= PermissionMode.CONSENT.strictness and not judged.needs.presence
+        return judged.mode.strictness <= PermissionMode.CONSENT.strictness and not judged.needs.each_time
 
     def _facts(self, grant: Grant, spec: ToolSpec) -> CallFacts | None:
         """Those of the pinned call. None where an argument may vary: the tool is judged, and each call once more by itself."""

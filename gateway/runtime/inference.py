@@ -12,15 +12,19 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gateway.core.errors import NotFound, Refused, TooManyRequests
-from gateway.core.ledger import InferenceFinished, InferenceRefused, InferenceTokenMinted
+from gateway.core.budget import Exhausted, QuotaMeter
+from gateway.core.errors import LedgerUnavailable, NotFound, Refused, TooManyRequests
+from gateway.core.gate import POLICY_FROZEN
+from gateway.core.ledger import InferenceFinished, InferenceRefused, InferenceTokenMinted, TokensReserved
 from gateway.core.model import ModelRef, Session
 from gateway.core.vocabulary import InferenceRefusal, PermissionMode, Reason
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation, Turn
 from gateway.runtime.exposures import Exposures
+from gateway.runtime.freeze_state import FreezeState
 from gateway.runtime.ports import Clock, Entropy, InferenceBackend, Ledger, ModelInfo, PolicyEngine
 from gateway.runtime.quotas import Quotas
+from gateway.runtime.usage import NOTHING_RESERVED, QuotaUsage, Reservation
 
 LEASE_SECONDS = 300.0
 """A token of five minutes: the client asks again when a turn runs longer."""
@@ -58,15 +62,19 @@ class InferenceBroker:
         *,
         backend: InferenceBackend,
         quotas: Quotas,
+        usage: QuotaUsage,
         exposures: Exposures,
         policy: PolicyEngine,
         ledger: Ledger,
         connections: ConnectionRegistry,
         clock: Clock,
         entropy: Entropy,
+        freeze: FreezeState,
     ) -> None:
         self._backend = backend
+        self._freeze = freeze
         self._quotas = quotas
+        self._usage = usage
         self._exposures = exposures
         self._policy = policy
         self._ledger = ledger
@@ -90,7 +98,9 @@ class InferenceBroker:
         ]
 
     async def mint(self, session: Session, conversation: Conversation, turn: Turn, model_id: str) -> tuple[str, Lease]:
-        """A token for one turn and model. Raises NotFound for a model that this session may not use."""
+        """A token for one turn and model. Raises NotFound for a model that this session may not use, Refused `policyFrozen`."""
+        if self._freeze.holding is not None:
+            raise Refused("policyFrozen", POLICY_FROZEN.message)
         model = next((model for model in await self._backend.models() if model.id == model_id), None)
         if model is None or not self._may_ask(session, conversation, model):
             await self._record_refusal(session, conversation, turn, model, InferenceRefusal.MODEL)
@@ -98,7 +108,8 @@ class InferenceBroker:
         if len(turn.lent) >= LEASES_PER_TURN:
             await self._record_refusal(session, conversation, turn, model, InferenceRefusal.QUOTA)
             raise Refused("quotaExceeded", "too many inference tokens in this turn", 429)
-        self._quotas.require_tokens(session)
+        await self._usage.recall(session, turn.id)
+        self._usage.require_tokens(session, turn.id)
         self._quotas.charge_storage(session)
         secret = self._entropy.secret()
         now = self._clock.now()
@@ -146,7 +157,8 @@ class InferenceBroker:
         """Whether a lease may still be used: its turn and its session are live, and the policy in force lets its model be asked
         at the labels that session and conversation have now."""
         return (
-            not lease.revoked.is_set()
+            self._freeze.holding is None
+            and not lease.revoked.is_set()
             and self._clock.monotonic() < lease.deadline
             and lease.conversation.turn is lease.turn
             and self._connections.is_live(lease.session.id, self._clock.now())
@@ -160,8 +172,23 @@ class InferenceBroker:
                 lease.revoke(Reason.FORBIDDEN)
 
     def require_tokens(self, lease: Lease) -> None:
-        """Raises TooManyRequests when the lease's session has used its tokens up."""
-        self._quotas.require_tokens(lease.session)
+        """Raises TooManyRequests when a quota of tokens is used up."""
+        self._usage.require_tokens(lease.session, lease.turn.id)
+
+    async def reserve_tokens(self, lease: Lease, estimate: int) -> Reservation:
+        """Set aside the tokens that a request may take, on record before it is asked. Raises TooManyRequests when a quota of them
+        is used up; the answer that uses the last ones is finished."""
+        await self._usage.recall(lease.session, lease.turn.id)
+        reserved = self._usage.reserve(lease.session, lease.turn.id, {QuotaMeter.TOKENS: estimate})
+        if isinstance(reserved, Exhausted):
+            raise TooManyRequests(reserved.tell(self._clock.now()))
+        try:
+            await self._ledger.append(TokensReserved(reserved.uses))
+        except LedgerUnavailable:
+            # An answer is no act. It is given, and counted once it has ended, as far as that can be recorded then.
+            self._usage.give_back(reserved)
+            return self._usage.note(lease.session, lease.turn.id, QuotaMeter.TOKENS)
+        return reserved
 
     def begin(self, lease: Lease) -> str:
         """One chat request begins. Gives its nonce, which a call that comes of it may name."""
@@ -177,12 +204,15 @@ class InferenceBroker:
         completion_tokens: int | None,
         *,
         estimated_tokens: int = 0,
+        reserved: Reservation = NOTHING_RESERVED,
         nonce: str = "",
     ) -> None:
         """Record that one request ended: `completed`, `aborted` or `failed`. What the model did not live to count is
         taken from the session's tokens as estimated: breaking off just before the count must not make answers free."""
         counted = (prompt_tokens or 0) + (completion_tokens or 0)
-        self._quotas.charge_tokens(lease.session, counted or estimated_tokens)
+        if reserved is NOTHING_RESERVED:
+            reserved = self._usage.note(lease.session, lease.turn.id, QuotaMeter.TOKENS)
+        used = self._usage.settle(reserved, {QuotaMeter.TOKENS: counted or estimated_tokens})
         await self._ledger.append(
             InferenceFinished(
                 self._clock.now(),
@@ -194,6 +224,7 @@ class InferenceBroker:
                 prompt_tokens,
                 completion_tokens,
                 nonce,
+                used,
             )
         )
 

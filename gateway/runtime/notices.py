@@ -12,6 +12,7 @@ from gateway.core.approval import Approval
 from gateway.core.elicitation import MAX_MESSAGE, MAX_SCHEMA, ElicitationForm, ElicitationStatus
 from gateway.core.model import ToolRequest
 from gateway.core.vocabulary import ApprovalStatus
+from gateway.runtime.ports.recorded import PolicyFreeze
 
 _ENVELOPE_BYTES = 256
 """What a notification without long text takes on the wire, at most."""
@@ -78,6 +79,21 @@ class PolicyChangedNotice:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyStateNotice:
+    """The freeze, or what waits for signatures, is not as it was. For operators' consoles alone."""
+
+    freeze: PolicyFreeze | None
+    proposals: int
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsalProgressNotice:
+    """So many calls of a rehearsal were judged again. For the console that asked."""
+
+    judged: int
+
+
+@dataclass(frozen=True, slots=True)
 class Elicitation:
     """A form of a tool's server that waits for a person. `source` is the name that the operator gave the server."""
 
@@ -112,6 +128,8 @@ Notice = (
     | SessionEndedNotice
     | SourcesChangedNotice
     | PolicyChangedNotice
+    | PolicyStateNotice
+    | RehearsalProgressNotice
     | ElicitationRequestedNotice
     | ElicitationResolvedNotice
 )
@@ -119,7 +137,7 @@ Notice = (
 
 def urgency_of(notice: Notice) -> Urgency:
     """Whether it may wait, and be dropped."""
-    return Urgency.LATER if isinstance(notice, ToolProgressNotice) else Urgency.FIRST
+    return Urgency.LATER if isinstance(notice, ToolProgressNotice | RehearsalProgressNotice) else Urgency.FIRST
 
 
 def size_of(notice: Notice) -> int:
@@ -136,7 +154,9 @@ def size_of(notice: Notice) -> int:
         case ElicitationRequestedNotice(elicitation):
             # A form's schema has at most as many bytes, and its texts are in it.
             return _ENVELOPE_BYTES * 4 + 6 * MAX_MESSAGE + 2 * MAX_SCHEMA + len(elicitation.source)
-        case SourcesChangedNotice() | ElicitationResolvedNotice():
+        case PolicyStateNotice(freeze):
+            return _ENVELOPE_BYTES + (0 if freeze is None else len(freeze.why.encode()))
+        case SourcesChangedNotice() | RehearsalProgressNotice() | ElicitationResolvedNotice():
             return _ENVELOPE_BYTES
         case ApprovalResolvedNotice():
             return _ENVELOPE_BYTES + len((notice.withdrawn or "").encode())

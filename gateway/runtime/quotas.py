@@ -1,4 +1,4 @@
-"""What a session may use up beside tool calls: room on the disk, and tokens of models.
+"""How much of the disk a session may fill. What else is limited is in `usage`.
 
 Counted in memory from when the gateway started, for one session: a tab gets another session only from a person at the
 console, so a hostile one cannot start afresh.
@@ -47,13 +47,3 @@ class Quotas:
             return False
         live.stored += size + RECORD_BYTES
         return True
-
-    def charge_tokens(self, session: Session, count: int) -> None:
-        """Count what a model read and wrote for a session."""
-        self._connections.live(session).tokens += count
-
-    def require_tokens(self, session: Session) -> None:
-        """Raises TooManyRequests once a session has used its tokens up; the answer that used the last one is finished."""
-        allowed = self._policy.limits(session.principal.profile).tokens_per_session
-        if self._connections.live(session).tokens >= allowed:
-            raise TooManyRequests(f"this session has used up its {allowed} model tokens; open the shell from the console again")

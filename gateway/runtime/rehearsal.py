@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from gateway.core.judgement import Judgement, Question
 from gateway.core.model import CallFacts, ToolSpec
+from gateway.core.moment import MomentFact
 from gateway.core.vocabulary import PermissionMode, stricter
 from gateway.runtime.ports import PolicySubject, PolicyVerdict, RecordedDecision
 
@@ -28,6 +29,8 @@ _ASKS: Final = frozenset({PermissionMode.CONSENT, PermissionMode.STEP_UP})
 class Judge(Protocol):
     """The part of a policy that answers about calls."""
 
+    @property
+    def reads(self) -> frozenset[MomentFact]: ...
     def judge(
         self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int
     ) -> PolicyVerdict: ...
@@ -64,6 +67,8 @@ class Unjudged(StrEnum):
     """The texts of its policy version are not on record."""
     UNUSABLE = "unusable"
     """The texts of its policy version do not load in this version of the program."""
+    NO_MOMENT = "noMoment"
+    """The candidate looks at the time or at earlier calls, and the record does not say: no rule looked at them then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,10 @@ def rehearse(decisions: Iterable[RecordedDecision], versions: Versions, candidat
         if isinstance(own, Unjudged):
             result.unjudged[own] += 1
             continue
+        told = decision.judgement.question.moment.told()
+        if candidate is not None and not candidate.reads <= told.keys():
+            result.unjudged[Unjudged.NO_MOMENT] += 1
+            continue
         result.judged += 1
         if not _reproduces(own, decision.judgement):
             result.unlike_count += 1
@@ -191,7 +200,7 @@ def _compare(result: Rehearsal, decision: RecordedDecision, question: Question, 
 
 
 def _ask(policy: Judge, question: Question, *, publishing: bool = False) -> PolicyVerdict:
-    subject = PolicySubject(question.principal, question.label)
+    subject = PolicySubject(question.principal, question.label, question.moment)
     facts = None if publishing else question.facts
     return policy.judge(subject, question.spec, facts, taint=question.taint, label=question.label)
 

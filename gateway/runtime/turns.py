@@ -20,6 +20,7 @@ from gateway.runtime.connections import Connection, ConnectionRegistry
 from gateway.runtime.conversation import Conversation, Turn
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.exposures import Exposures
+from gateway.runtime.moments import Moments
 from gateway.runtime.notices import SnapshotRevokedNotice
 from gateway.runtime.obstacles import ToolObstacle, find_obstacles
 from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, PolicyVerdict, Toolbox
@@ -55,6 +56,7 @@ class Turns:
         policy: PolicyEngine,
         toolbox: Toolbox,
         exposures: Exposures,
+        moments: Moments,
         ledger: Ledger,
         connections: ConnectionRegistry,
         clock: Clock,
@@ -71,6 +73,7 @@ class Turns:
         self._ledger = ledger
         self._connections = connections
         self._clock = clock
+        self._moments = moments
         self._entropy = entropy
         self._snapshot_seconds = snapshot_seconds
         self._grace_seconds = grace_seconds
@@ -87,14 +90,16 @@ class Turns:
     async def describe_tools(self, session: Session, conversation_id: str) -> Sequence[PublishedTool]:
         """The tools as they would be published now; bound to nothing."""
         conversation = await self._conversations.enter(session, conversation_id)
+        await self._moments.recall(session)
         return self._publish(session, conversation)
 
     async def find_obstacles(
         self, session: Session, conversation_id: str, tools: Sequence[PublishedTool]
     ) -> Sequence[ToolObstacle]:
         """Why those of these tools cannot be called that nobody can call now."""
-        exposure = (await self._conversations.enter(session, conversation_id)).exposure
-        subject = self._exposures.subject(session)
+        conversation = await self._conversations.enter(session, conversation_id)
+        await self._moments.recall(session)
+        exposure, subject = conversation.exposure, self._moments.subject(session, conversation)
 
         def judge(spec: ToolSpec) -> PolicyVerdict:
             return self._policy.judge(subject, spec, None, taint=exposure.taint, label=exposure.label)
@@ -118,6 +123,7 @@ class Turns:
         session = connection.session
         await self._close(conversation, "superseded")
         await self._exposures.write(session, conversation)
+        await self._moments.recall(session)
         turn_id = self._entropy.identifier("trn_")
         index = conversation.take_turn_index()
         snapshot = self._issue(connection, conversation, turn_id, index)
@@ -134,6 +140,7 @@ class Turns:
         """A new snapshot for the same open turn; the old one, and calls that wait under it, go stale."""
         conversation, turn = await self._own_turn(connection.session, conversation_id, turn_id)
         self._quotas.charge_storage(connection.session)
+        await self._moments.recall(connection.session)
         snapshot = self._issue(connection, conversation, turn.id, turn.index)
         await self._ledger.append(SnapshotIssued(self._clock.now(), connection.session.principal.id, snapshot, "refresh"))
         self._replace(turn, snapshot, frozenset({snapshot.id}), connection)
@@ -151,6 +158,7 @@ class Turns:
             return None
         if turn.session_id == session.id and (take_over or self._holder(turn) is None):
             self._quotas.charge_storage(session)
+            await self._moments.recall(session)
             snapshot = self._issue(connection, conversation, turn.id, turn.index)
             await self._ledger.append(SnapshotIssued(self._clock.now(), session.principal.id, snapshot, "rebind"))
             if conversation.turn is not turn:
@@ -207,7 +215,7 @@ class Turns:
     # ── inside ──
 
     def _publish(self, session: Session, conversation: Conversation) -> PublishedTools:
-        return self._publications.publish(self._exposures.subject(session), conversation.exposure)
+        return self._publications.publish(self._moments.subject(session, conversation), conversation.exposure)
 
     def _issue(self, connection: Connection, conversation: Conversation, turn_id: str, index: int) -> Snapshot:
         now = self._clock.now()

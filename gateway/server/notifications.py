@@ -6,6 +6,7 @@ from typing import assert_never
 
 from gateway.protocol import elicitation_methods as elicited
 from gateway.protocol import notifications as told
+from gateway.protocol import policy_methods as policies
 from gateway.protocol.codec import encode_notification
 from gateway.runtime.notices import (
     ApprovalRequestedNotice,
@@ -14,12 +15,15 @@ from gateway.runtime.notices import (
     ElicitationResolvedNotice,
     Notice,
     PolicyChangedNotice,
+    PolicyStateNotice,
+    RehearsalProgressNotice,
     SessionEndedNotice,
     SnapshotRevokedNotice,
     SourcesChangedNotice,
     ToolProgressNotice,
 )
 from gateway.server.methods.elicitations import view_elicitation
+from gateway.server.methods.policy_views import view_freeze
 from gateway.server.methods.views import view_approval
 
 
@@ -42,6 +46,11 @@ def encode_notice(notice: Notice) -> bytes:
             return encode_notification("sources/changed", told.SourcesChangedParams())
         case PolicyChangedNotice(policy_version):
             return encode_notification("policy/changed", told.PolicyChangedParams(policy_version=policy_version))
+        case PolicyStateNotice(freeze, proposals):
+            state = policies.PolicyStateParams(freeze=None if freeze is None else view_freeze(freeze), proposals=proposals)
+            return encode_notification("policy/state", state)
+        case RehearsalProgressNotice(judged):
+            return encode_notification("policy/rehearsing", policies.RehearsalProgressParams(judged=judged))
         case ElicitationRequestedNotice(elicitation):
             asked = elicited.ElicitationRequestedParams(elicitation=view_elicitation(elicitation))
             return encode_notification("elicitations/requested", asked)

@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.core.model import Session
 from gateway.protocol.wire import Wire
 from gateway.runtime.admission import Admission
+from gateway.runtime.attachments import Attachments
 from gateway.runtime.client_grants import ClientGrants
 from gateway.runtime.inference import InferenceBroker, Lease
 from gateway.runtime.passkeys import PasskeyCeremonies
@@ -55,6 +56,7 @@ class ServerParts:
     passkeys: PasskeyCeremonies
     inference: InferenceBroker
     records: ReadinessRecords
+    attachments: Attachments
     toolbox: Toolbox
     entropy: Entropy
     metrics: MetricsPage

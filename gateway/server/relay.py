@@ -19,6 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from gateway.core.errors import GatewayError
 from gateway.runtime.inference import InferenceBroker, Lease
+from gateway.runtime.usage import NOTHING_RESERVED, Reservation
 from gateway.server.responses import HttpError, describe, openai_error, refuse_as_openai
 
 STREAMS_PER_SESSION = 4
@@ -90,7 +91,15 @@ class Relay(Response):
     """The answer to one request through `/v1`, as an ASGI app. Records how it ended."""
 
     def __init__(
-        self, *, broker: InferenceBroker, streams: Streams, lease: Lease, path: str, body: bytes, nonce: str = ""
+        self,
+        *,
+        broker: InferenceBroker,
+        streams: Streams,
+        lease: Lease,
+        path: str,
+        body: bytes,
+        nonce: str = "",
+        reserved: Reservation = NOTHING_RESERVED,
     ) -> None:
         super().__init__()
         self._broker = broker
@@ -99,6 +108,7 @@ class Relay(Response):
         self._path = path
         self._asked = body
         self._nonce = nonce
+        self._reserved = reserved
         self._begun_as: str | None = None
         self._tail = b""
         self._passed_on = 0
@@ -179,6 +189,7 @@ class Relay(Response):
                 _count(_PROMPT_TOKENS, self._tail),
                 _count(_COMPLETION_TOKENS, self._tail),
                 nonce=self._nonce,
+                reserved=self._reserved,
                 estimated_tokens=len(self._asked) // BYTES_PER_TOKEN + self._passed_on // BYTES_PER_EVENT,
             )
         except GatewayError:

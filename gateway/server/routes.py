@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from gateway.protocol.wire import Nothing, Wire
 from gateway.server.access import BodyRule, Permission, Site, Source
-from gateway.server.endpoints import connecting, console, health, inference, pages, shell
+from gateway.server.endpoints import attachments, connecting, console, health, inference, pages, shell
 from gateway.server.middleware.headers import REPORT_PATH
 from gateway.server.parts import Handler
 from gateway.server.responses import JSON
@@ -36,6 +36,7 @@ class Tag(StrEnum):
     CLIENT_CONNECTED = "client:connected"
     MODEL_ASKED = "model:asked"
     SOCKET_OPENED = "socket:opened"
+    ATTACHMENT_SHOWN = "attachment:shown"
     HEALTH_READ = "health:read"
     REPORT_TAKEN = "report:taken"
 
@@ -116,6 +117,7 @@ AGENT_ROWS: tuple[Row, ...] = (
     Row("GET", Site.AGENT, "/login", _ANYONE, Tag.CEREMONY_OPENED, shell.login),
     Row("GET", Site.AGENT, "/callback", _ANYONE, Tag.SESSION_LENT, shell.finish_login),
     _post(Site.AGENT, "/logout", _SHELL, Tag.SESSION_ENDED, shell.logout),
+    Row("GET", Site.AGENT, "/attachments/{id}", _SHELL, Tag.ATTACHMENT_SHOWN, attachments.fetch_attachment),
     _infer("POST", "/v1/chat/completions", inference.complete_chat),
     _infer("POST", "/v1/embeddings", inference.embed),
     _infer("GET", "/v1/models", inference.list_models),

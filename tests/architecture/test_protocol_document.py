@@ -67,7 +67,7 @@ def documented_shapes() -> dict[str, str]:
 def documented_words() -> dict[str, set[str]]:
     fences = "\n".join(re.findall(r"^```\n(.*?)^```", section(4), re.MULTILINE | re.DOTALL))
     found = re.findall(r"^(\w+)\s+= ((?:.|\n(?= ))*)", fences, re.MULTILINE)
-    return {name: set(re.findall(r'"(\w+)"', words)) for name, words in found}
+    return {name: set(re.findall(r'"([\w/-]+)"', words)) for name, words in found}
 
 
 @pytest.mark.parametrize("name", documented_shapes())

@@ -28,7 +28,8 @@ from gateway.core.approval import (
 from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.errors import Refused
 from gateway.core.model import Principal, Session, ToolCall, ToolRequest, bind
-from gateway.core.vocabulary import ApprovalKind, GrantScope, Label, Profile
+from gateway.core.patterns import Pattern
+from gateway.core.vocabulary import ApprovalKind, GrantScope, Label, PatternKind, Profile
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "statement.json").read_text("utf-8"))["vectors"]
 
@@ -186,8 +187,10 @@ def test_the_wire_form_of_an_approval_holds_nothing_that_could_answer_it() -> No
 # ── which arguments may vary ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def given_for(asked: Approval, scope: GrantScope, pins: tuple[str, ...] | None) -> Grant | None:
-    return grant_by(asked, grant_id="grt_1", scope=scope, pins=pins, descriptor_digest=DESCRIPTOR, now=NOW)
+def given_for(
+    asked: Approval, scope: GrantScope, pins: tuple[str, ...] | None, within: PatternKind | None = None
+) -> Grant | None:
+    return grant_by(asked, grant_id="grt_1", scope=scope, pins=pins, within=within, descriptor_digest=DESCRIPTOR, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -206,6 +209,29 @@ def test_the_argument_that_is_not_pinned_is_free(pins: tuple[str, ...] | None, f
 def test_pins_name_what_was_shown_and_leave_at_most_one_argument_free(pins: tuple[str, ...], told: str) -> None:
     with pytest.raises(Refused, match=told):
         given_for(approval({"path": "a", "content": "b"}), GrantScope.TURN, pins)
+
+
+IN_NOTES = Pattern("path", PatternKind.FOLDER, "notes")
+
+
+def test_an_argument_varies_within_the_pattern_that_was_shown_for_it_and_no_other() -> None:
+    asked = approval({"path": "notes/a.txt", "content": "b"}, patterns=(IN_NOTES,))
+    lasting = given_for(asked, GrantScope.TURN, ("content",), PatternKind.FOLDER)
+    assert lasting is not None
+    assert lasting.within == IN_NOTES
+    assert lasting.covers(request({"path": "notes/b.txt", "content": "b"}), DESCRIPTOR, NOW)
+    assert not lasting.covers(request({"path": "letters/b.txt", "content": "b"}), DESCRIPTOR, NOW)
+
+
+@pytest.mark.parametrize(
+    ("pins", "within"),
+    [(("path",), PatternKind.FOLDER), (("content",), PatternKind.HOST), (None, PatternKind.FOLDER)],
+    ids=str,
+)
+def test_a_pattern_that_was_not_shown_for_the_open_argument_is_refused(pins: tuple[str, ...] | None, within: PatternKind) -> None:
+    asked = approval({"path": "notes/a.txt", "content": "b"}, patterns=(IN_NOTES,))
+    with pytest.raises(Refused, match="within a pattern that was shown"):
+        given_for(asked, GrantScope.TURN, pins, within)
 
 
 def test_an_approval_for_once_grants_nothing_whatever_was_pinned() -> None:

@@ -36,7 +36,7 @@ from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
 from tests.fakes.written import Written
 
 SALT = bytes(range(16))
-UNAUDITED = {steps.ConversationRenamed, steps.PasskeyRenamed}
+UNAUDITED = {steps.ConversationRenamed, steps.PasskeyRenamed, steps.TokensReserved}
 
 
 def entries_of_0_1_0() -> list[Entry]:
@@ -75,6 +75,7 @@ def later_entries() -> list[Entry]:
         steps.AgentSessionLabelRaised(at, "ses_1", OPERATOR.id, 3, "cnv_1"),
         steps.PrincipalProfileChanged(at, OPERATOR.id, Profile.GUEST),
         steps.QuestionsAllowed(at, OPERATOR.id, "cnv_1", "trn_1"),
+        steps.TokensReserved(()),
         steps.SessionQuestionsAllowed(at, "ses_1", OPERATOR.id),
         steps.ClockSetBack(at, FAR),
         steps.PrincipalRemoved(at, OPERATOR.id),
@@ -98,7 +99,15 @@ def later_entries() -> list[Entry]:
         steps.ClientTokenMinted(at, OPERATOR.id, "ses_1", "cgr_1", "editor", FAR, "a" * 64, "b" * 64),
         steps.ClientTokenRefused(at, OPERATOR.id, None, ClientRefusal.PERSON),
         steps.ClientTokenRevoked(at, OPERATOR.id, "ses_1", "cgr_1", ClientEnding.PERSON, OPERATOR.id),
+        steps.PolicyProposed(at, None, "pol_1", "b" * 64, "a" * 64, b"{}", SIGNATURE),
+        steps.PolicyPublished(at, OPERATOR.id, "pol_1", "b" * 64, "a" * 64, b"{}", (SIGNATURE,), {"cases/a.toml": ""}),
+        steps.PolicySignatureRefused(at, OPERATOR.id, "pol_1", "signature"),
+        steps.PolicyFrozen(at, None, "frz_1", "something is wrong"),
+        steps.PolicyThawed(at, "frz_1", b"{}", SIGNATURE),
     ]
+
+
+SIGNATURE = steps.PolicySignature(OPERATOR.id, "ses_1", b"credential", {"id": "x"})
 
 
 def every_entry() -> list[Entry]:

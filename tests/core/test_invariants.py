@@ -11,8 +11,9 @@ from gateway.core import ledger as steps
 from gateway.core.approval import Grant
 from gateway.core.canonical import Json
 from gateway.core.ledger import Entry
+from gateway.core.patterns import Pattern
 from gateway.core.verification import Flaw, SnapshotRecord
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, PermissionMode
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, PatternKind, PermissionMode
 from tests.fakes.history import DELETE, OPERATOR, READ, WRITE, History, assertion_over
 from tests.fakes.written import Submissions, fault_of, write
 
@@ -186,14 +187,22 @@ def step_up_with_a_broken_assertion(history: History) -> Submissions:
     return [history.beginning(), (asked,), (answer,)]
 
 
-def granted(history: History, change: Callable[[Grant], Grant] = lambda grant: grant, **grant: Json) -> list[Sequence[Entry]]:
-    asked = history.ask(history.request("call-0", WRITE, {"path": "a", "note": "n"}), "apr_1")
+SHOWN: dict[str, Json] = {"path": "a", "note": "n"}
+
+
+def granted(
+    history: History,
+    change: Callable[[Grant], Grant] = lambda grant: grant,
+    shown: dict[str, Json] = SHOWN,
+    **grant: Json,
+) -> list[Sequence[Entry]]:
+    asked = history.ask(history.request("call-0", WRITE, shown), "apr_1")
     issued = steps.GrantIssued(history.tick(), change(history.grant(asked, "grt_1", **grant)))
     return [history.beginning(), (asked,), (history.answer(asked), issued)]
 
 
 def on_grant(history: History, number: int, arguments: dict[str, Json] | None = None) -> Sequence[Entry]:
-    request = history.request(f"call-{number}", WRITE, {"path": "a", "note": "n"} if arguments is None else arguments)
+    request = history.request(f"call-{number}", WRITE, SHOWN if arguments is None else arguments)
     return (history.intend(request, CONSENTED, grant_id="grt_1"),)
 
 
@@ -226,6 +235,24 @@ def grant_for_a_further_argument(history: History) -> Submissions:
 @impossible
 def grant_that_covers_more_than_was_shown(history: History) -> Submissions:
     return granted(history, lambda grant: replace(grant, freed=("force",)))
+
+
+def within_folder(history: History, folder: str, path: str) -> Submissions:
+    """A grant that lets the shown path vary within a folder, and a call under it."""
+    pattern = Pattern("path", PatternKind.FOLDER, folder)
+    shown: dict[str, Json] = {"path": "notes/deep/a", "note": "n"}
+    before = granted(history, lambda grant: replace(grant, within=pattern), shown=shown, freed=("path",))
+    return [*before, on_grant(history, 1, {"path": path, "note": "n"})]
+
+
+@impossible
+def grant_outside_its_folder(history: History) -> Submissions:
+    return within_folder(history, "notes/deep", "notes/b")
+
+
+@impossible
+def grant_within_a_wider_folder_than_was_shown(history: History) -> Submissions:
+    return within_folder(history, "notes", "notes/b")[:-1]
 
 
 @impossible
@@ -275,6 +302,10 @@ def test_a_grant_that_frees_an_argument_covers_that_one() -> None:
     before = granted(history, freed=("note",))
     assert write([*before, on_grant(history, 1, {"path": "a", "note": "other"})]).check().sound
     assert not write([*before, on_grant(history, 2, {"path": "b", "note": "n"})]).check().sound
+
+
+def test_a_grant_within_a_folder_covers_what_is_in_it() -> None:
+    assert write(within_folder(History(), "notes/deep", "notes/deep/b")).check().sound
 
 
 def test_a_tool_that_the_snapshot_did_not_offer_is_found_where_the_snapshot_is_at_hand() -> None:

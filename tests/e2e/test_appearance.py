@@ -246,6 +246,12 @@ async def test_every_page_in_the_consoles_table(device: Device) -> None:
 async def test_the_console_when_nothing_waits(device: Device) -> None:
     home = await device.visit("/", "Hello, Operator")
     await expect(home.get_by_text("ready", exact=True)).to_be_visible()
+    policy = await device.visit("/policy", "Policy")
+    await expect(policy.get_by_role("button", name="Runs by itself").first).to_be_visible()
+    await check_appearance(policy, f"{device.name}-console-policy")
+    await policy.get_by_role("button", name="Needs a passkey").first.click()
+    await expect(policy.get_by_role("dialog")).to_be_visible()
+    await check_appearance(policy, f"{device.name}-console-policy-field")
     passkeys = await device.visit("/passkeys", "Passkeys")
     await expect(passkeys.get_by_role("button", name="Rename")).to_be_visible()
     await check_focus(passkeys, 14)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gateway.core.approval import Needs, RuleReason
+from gateway.core.approval import RuleReason
 from gateway.core.model import CallFacts, ToolSpec
+from gateway.core.moment import MomentFact
+from gateway.core.obligations import NOTHING
 from gateway.core.vocabulary import Category, PermissionMode, Profile
 from gateway.runtime.ports import PolicySubject, PolicyVerdict, ProfileLimits
 
@@ -26,7 +28,8 @@ class TablePolicy:
         self.modes = dict(modes or {})
         self.version = "policy-1"
         self.next_version: str | None = None
-        self.needs = Needs()
+        self.obligations = NOTHING
+        self.reads: frozenset[MomentFact] = frozenset()
         self.allowance = ProfileLimits(40, 1_000, 5_000, 20, True, (), 28_800.0, 256_000_000, 2_000_000)
 
     @property
@@ -37,7 +40,7 @@ class TablePolicy:
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The table's mode."""
         mode = self.modes.get(spec.name, BY_CATEGORY[spec.category])
-        return PolicyVerdict(mode, (RuleReason(f"table.{spec.category}", "the test says so"),), needs=self.needs)
+        return PolicyVerdict(mode, (RuleReason(f"table.{spec.category}", "the test says so"),), self.obligations)
 
     def may_infer(self, subject: PolicySubject, *, local: bool, label: int) -> PolicyVerdict:
         """Local models only."""

@@ -89,11 +89,13 @@ class Person:
         *,
         scope: str = "once",
         pins: Any = None,
+        within: Any = None,
         forgery: Forgery = HONEST,
     ) -> Any:
         """Open an approval and decide it, with the passkey over the statement where that is required."""
         opened = await console.call("approvals/get", {"approvalId": approval_id})
-        return await console.call("approvals/decide", self.decision(opened, decision, scope=scope, pins=pins, forgery=forgery))
+        answer = self.decision(opened, decision, scope=scope, pins=pins, within=within, forgery=forgery)
+        return await console.call("approvals/decide", answer)
 
     def decision(
         self,
@@ -102,6 +104,7 @@ class Person:
         *,
         scope: str = "once",
         pins: Any = None,
+        within: Any = None,
         forgery: Forgery = HONEST,
     ) -> dict[str, Any]:
         """The params of `approvals/decide` for a result of `approvals/get`."""
@@ -114,6 +117,8 @@ class Person:
         }
         if pins is not None:
             params["pins"] = pins
+        if within is not None:
+            params["within"] = within
         if decision == "approve" and (approval["kind"] == "stepUp" or approval["needs"]["presence"]):
             rp_id = urlsplit(self.gateway.console_origin).hostname
             options: dict[str, Any] = {"challenge": opened["challenge"], "rpId": rp_id}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import signal
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from mcp import MCPError
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, ImageContent, TextContent
 
 from tests.harness.mcp_client import LinePeer, offered
 from tests.scenarios.conftest import Scene, ada, gateway, scene
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 Era = Literal["legacy", "auto"]
 ERAS = pytest.mark.parametrize("era", ["legacy", "auto"])
 PATIENCE = 20.0
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)
 
 
 def text_of(result: CallToolResult) -> str:
@@ -109,6 +111,15 @@ async def test_a_persons_no_is_an_error_in_words_and_nothing_ran(scene: Scene, e
     assert text_of(result).startswith("The person said no")
     assert (result.meta or {})["countersign/outcome"] == "deniedByUser"
     assert "note denied" not in (scene.gateway.home / "effects").read_text()
+
+
+async def test_an_image_goes_to_the_client_as_an_image(scene: Scene) -> None:
+    (scene.gateway.home / "workspace" / "dot.png").write_bytes(PNG)
+    async with offered(scene.gateway, mode="auto") as client:
+        said, image = (await client.call_tool("read_file", {"path": "dot.png"})).content
+    assert isinstance(said, TextContent)
+    assert isinstance(image, ImageContent)
+    assert (image.mime_type, base64.b64decode(image.data)) == ("image/png", PNG)
 
 
 async def test_a_step_up_call_runs_only_with_the_passkey(scene: Scene) -> None:

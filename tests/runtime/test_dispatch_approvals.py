@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.core.approval import Needs
 from gateway.core.errors import NotFound, Refused
 from gateway.core.ledger import GrantRevoked, PasskeyUsed
+from gateway.core.obligations import Obligations, Presence
 from gateway.core.vocabulary import ApprovalStatus, Category, GrantScope, Outcome, PermissionMode, Reason
 from tests.fakes.toolbox import make_spec
 from tests.runtime.conftest import PATIENCE, Stage
@@ -160,7 +160,7 @@ async def test_a_grant_does_not_stand_for_a_presence_that_is_asked_for_later(sta
     call = stage.start(stage.propose("write"))
     await approve(stage, (await stage.asked())["id"], scope=GrantScope.SESSION)
     await call
-    stage.policy.needs = Needs(presence=True)
+    stage.policy.obligations = Obligations(presence=Presence.PASSKEY)
     again = stage.start(stage.propose("write"))
     approval = await stage.asked()
     assert approval["offers"] == ["once"]

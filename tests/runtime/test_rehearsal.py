@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from gateway.core.approval import RuleReason
 from gateway.core.judgement import Judgement, Question, restore_judgement
 from gateway.core.model import CallFacts, Principal, ToolSpec
+from gateway.core.moment import Moment, MomentFact
 from gateway.core.vocabulary import Category, PermissionMode, Profile
 from gateway.runtime.ports import PolicySubject, PolicyVerdict, RecordedDecision
 from gateway.runtime.rehearsal import EXAMPLES, ModeChange, Unjudged, Version, find_difference, rehearse
@@ -23,6 +25,7 @@ class Modes:
 
     def __init__(self, modes: Mapping[str, PermissionMode], *, published: Mapping[str, PermissionMode] | None = None) -> None:
         self.modes, self.published = modes, published or {}
+        self.reads: frozenset[MomentFact] = frozenset()
 
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         mode = self.modes[spec.name] if facts is not None else self.published.get(spec.name, self.modes[spec.name])
@@ -111,6 +114,17 @@ def test_calls_that_cannot_be_judged_again_are_counted_with_the_reason() -> None
     result = rehearse([without, decided(AUTO)], policies.__getitem__, Modes({"note": FORBIDDEN}))
     assert result.unjudged == {Unjudged.NO_INPUTS: 1, Unjudged.NO_DOCUMENTS: 1}
     assert (result.judged, result.differences) == (0, {})
+
+
+def test_a_candidate_is_not_told_a_time_that_nobody_recorded() -> None:
+    candidate = Modes({"note": FORBIDDEN})
+    candidate.reads = frozenset({MomentFact.WEEKDAY})
+    told = decided(AUTO, at=2)
+    assert told.judgement is not None
+    of_a_friday = told.judgement._replace(question=told.judgement.question._replace(moment=Moment(weekday=5)))
+    record = [decided(AUTO), replace(told, judgement=of_a_friday)]
+    result = rehearse(record, versions(note=AUTO).__getitem__, candidate)
+    assert (result.unjudged, result.judged) == ({Unjudged.NO_MOMENT: 1}, 1)
 
 
 def test_questions_are_counted_as_people_were_asked() -> None:

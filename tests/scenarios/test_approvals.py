@@ -209,6 +209,35 @@ async def test_a_session_grant_with_one_freed_argument_covers_that_one_and_can_b
     assert (await finish(gone))["outcome"] == "deniedByUser"
 
 
+ELSEWHERE = ("letters/a.txt", "notes/../letters/a.txt", "notes/./b.txt", "./notes/b.txt", "notes//b.txt", "notes2/a.txt", "notes")
+
+
+@pytest.mark.requirement("002-20", "a lasting approval for a folder covers that folder and nothing beside it")
+async def test_case_39_a_grant_within_a_folder_covers_no_path_that_is_not_plainly_in_it(scene: Scene) -> None:
+    turn = await scene.begin()
+    call = await turn.start("make_directory", {"path": "notes/deep"}, "c1")
+    approval_id = await scene.asked("c1")
+    opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
+    assert opened["approval"]["patterns"] == [{"argument": "path", "kind": "folder", "bound": "notes"}]
+    for pins, within in (([], "host"), (["path"], "folder"), (None, "folder")):
+        with pytest.raises(RpcError, match="within a pattern that was shown"):
+            await scene.ada.answer(scene.console, approval_id, scope="turn", pins=pins, within=within)
+    decided = await scene.ada.answer(scene.console, approval_id, scope="turn", pins=[], within="folder")
+    assert decided["grant"]["within"] == {"argument": "path", "kind": "folder", "bound": "notes"}
+    assert (await finish(call))["outcome"] == "ok"
+    assert (await turn.invoke("make_directory", {"path": "notes/other/still"}, "c2"))["outcome"] == "ok"
+    for number, path in enumerate(ELSEWHERE):
+        asked = await turn.start("make_directory", {"path": path}, f"e{number}")
+        waiting = asyncio.ensure_future(scene.asked(f"e{number}"))
+        # A path that is no path is refused before anybody is asked; every other one asks.
+        await asyncio.wait({asked, waiting}, timeout=20, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        await scene.shell.call("tools/cancel", {"conversationId": turn.conversation_id, "callId": f"e{number}"})
+        assert (await finish(asked))["outcome"] != "ok", path
+    made = {each.name for each in (scene.gateway.home / "workspace").iterdir()}
+    assert not made & {"letters", "notes2"}
+
+
 @pytest.mark.requirement("002-67", "questions that wait at once are capped")
 async def test_case_33_a_flood_of_questions_is_capped(scene: Scene) -> None:
     turn = await scene.begin()

@@ -70,7 +70,7 @@ async def test_every_decision_on_record_is_reproduced_under_its_own_version(scen
     code, told = await replay(scene)
     assert code == 0
     assert (told["judged"], told["reproduced"]) == (5, 5)
-    assert told["unjudged"] == {"noInputs": 0, "noDocuments": 0, "unusable": 0}
+    assert told["unjudged"] == {"noInputs": 0, "noDocuments": 0, "unusable": 0, "noMoment": 0}
     assert set(told["differences"].values()) == {0}
     assert told["questions"] == {"before": 2, "after": 2}
 

@@ -250,6 +250,10 @@ async def test_a_guest_sees_nothing_of_others_and_nothing_of_the_house(scene: Sc
         with pytest.raises(RpcError) as refused:
             await console.call(method)
         assert refused.value.error["data"]["code"] == "operatorOnly"
+    overview = await console.call("policy/overview")
+    assert (overview["scope"], [row["profile"] for row in overview["rows"]]) == ("own", ["guest"])
+    named = {each["mode"] for cell in overview["rows"][0]["cells"] for each in cell["exceptions"]}
+    assert "forbidden" not in named, "a guest learns of no tool that is hidden from them"
     listed = await console.call("audit/list", {"filter": {"principalId": "usr_somebody"}, "limit": 200})
     assert {entry["body"]["principalId"] for entry in listed["entries"]} == {listed["entries"][0]["body"]["principalId"]}
     await pat.leave()

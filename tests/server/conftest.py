@@ -25,6 +25,7 @@ from gateway.core.errors import ModelUnavailable
 from gateway.core.ledger import AgentSessionStarted
 from gateway.core.model import Session, Snapshot
 from gateway.core.vocabulary import Outcome, Profile, Reason
+from gateway.runtime.attachments import Attachments
 from gateway.runtime.client_grants import ClientGrants
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway, Ports, assemble
@@ -56,6 +57,13 @@ class Unobserved:
 
     def step(self, step: Step, call_id: str) -> None: ...
     def closed(self, tool: str, outcome: Outcome, reason: Reason | None, seconds: float) -> None: ...
+
+
+class NothingAttached:
+    """Records without attachments."""
+
+    async def attachment(self, principal_id: str, attachment_id: str) -> None:
+        return None
 
 
 @dataclass
@@ -291,6 +299,7 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
         passkeys=passkeys,
         inference=gateway.inference,
         records=ledger,
+        attachments=Attachments(records=NothingAttached(), exposures=gateway.exposures),
         toolbox=gateway.ports.toolbox,
         entropy=entropy,
         metrics=Metrics(),

@@ -15,6 +15,8 @@ import uvicorn
 from starlette.requests import HTTPConnection
 from websockets.asyncio.client import connect
 
+from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.policy.workshop import CedarWorkshop
 from gateway.adapters.storage.secret_box import SecretBox
 from gateway.adapters.tools.added import AddedSources, Secrets
 from gateway.adapters.tools.catalog import ToolCatalog
@@ -27,7 +29,10 @@ from gateway.runtime.clients import Clients
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
-from gateway.runtime.ports import ConsoleSession, Step
+from gateway.runtime.policies import PolicySource, assemble_policies
+from gateway.runtime.policies.rehearsals import Rehearsals
+from gateway.runtime.ports import ConsoleSession, PolicyDraft, Step
+from gateway.runtime.rehearsal import Rehearsal
 from gateway.runtime.sessions import Sessions
 from gateway.runtime.sources import Sources
 from gateway.sandbox.job import SandboxUnavailable
@@ -35,6 +40,7 @@ from gateway.server.listener import listener
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.middleware.hosts import HostGate, misdirected
@@ -50,10 +56,17 @@ from tests.fakes.sign_ins import make_sign_ins
 from tests.fakes.toolbox import CountingToolbox
 from tests.harness.socket import Socket
 
+POLICY = Path(__file__).parents[2] / "policy"
+
 PATIENCE = 20.0
 """Seconds that any wait of a test may take; never a duration that is measured."""
 
 _Value = TypeVar("_Value")
+
+
+def rehearse_nothing(draft: PolicyDraft, days: int, tell: Callable[[int], None]) -> Rehearsal:
+    """A rehearsal over an empty record."""
+    return Rehearsal()
 
 
 class Unobserved:
@@ -233,12 +246,15 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
     grants = ClientGrants(
         sessions=sessions, connections=gateway.connections, ledger=ledger, records=ledger, clock=clock, entropy=entropy
     )
+    drafted = CedarPolicy(POLICY)
+    policies = assemble_policies(gateway, CedarWorkshop(drafted, POLICY), PolicySource.FILES, verifier)
     console = ConsoleMethods(
         gateway,
         passkeys,
         AuditVerifier(ledger.check),
         SourceMethods(sources, policy),
         ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
+        PolicyMethods(policies.publishing, policies.freezing, Rehearsals(rehearse_nothing), ledger),
         agent_origin=f"http://{agent_host}",
     )
     app = HostGate(

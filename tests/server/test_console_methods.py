@@ -210,6 +210,20 @@ async def test_the_policy_is_described_to_operators(stage: Stage) -> None:
     assert destroy["modes"] == {"operator": "stepUp", "guest": "stepUp", "anonymous": "stepUp"}
 
 
+async def test_operators_see_what_each_kind_of_action_takes_and_others_only_their_own_row(stage: Stage) -> None:
+    overview = await (await open_checked(stage, "console")).call("policy/overview")
+    assert (overview["scope"], overview["version"]) == ("everybody", stage.policy.version)
+    assert [row["profile"] for row in overview["rows"]] == ["operator", "guest", "anonymous"]
+    write = next(cell for cell in overview["rows"][0]["cells"] if cell["category"] == "write")
+    assert (write["mode"], write["because"]) == ("consent", [{"id": "table.write", "why": "the test says so"}])
+    eve = await open_checked(stage, "console", "ses_eve_console")
+    own = await eve.call("policy/overview")
+    assert (own["scope"], [row["profile"] for row in own["rows"]]) == ("own", ["guest"])
+    assert await refusal(eve, "policy/overview", {"profile": "operator"}) == (-32602, "invalid_params")
+    agent = await open_checked(stage, "agent")
+    assert await refusal(agent, "policy/overview", {}) == (-32601, "unknown_method")
+
+
 async def test_a_changed_policy_is_notified_to_both_origins(stage: Stage) -> None:
     agent, console = await open_checked(stage, "agent"), await open_checked(stage, "console")
     turn = await Turn.begin(agent)

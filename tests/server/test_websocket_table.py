@@ -18,11 +18,14 @@ from gateway.runtime.clients import Clients
 from gateway.runtime.connections import OUTBOX_BYTES, Connection
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
-from gateway.runtime.ports import PolicyEngine
+from gateway.runtime.policies import PolicyFreezing, PolicyPublishing
+from gateway.runtime.policies.rehearsals import Rehearsals
+from gateway.runtime.ports import AuditRecords, PolicyEngine
 from gateway.runtime.sources import Sources
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
+from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, tabulate
 from gateway.server.methods.verification import AuditVerifier
@@ -34,6 +37,9 @@ CONSOLE_TABLE = ConsoleMethods(
     cast("AuditVerifier", None),
     SourceMethods(cast("Sources", None), cast("PolicyEngine", None)),
     ClientMethods(cast("Clients", None)),
+    PolicyMethods(
+        cast("PolicyPublishing", None), cast("PolicyFreezing", None), cast("Rehearsals", None), cast("AuditRecords", None)
+    ),
     agent_origin="http://a.test",
 ).table()
 
@@ -91,7 +97,9 @@ def test_every_audit_tag_is_an_event_of_the_log() -> None:
 
 def test_what_concerns_everybody_is_for_operators() -> None:
     reserved = {name for name, method in CONSOLE_TABLE.items() if method.row.permission is MethodPermission.OPERATOR}
-    assert {name for name in reserved if not name.startswith(("sources/", "secrets/"))} == {"audit/verify", "policy/describe"}
+    assert {name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/"))} == {"audit/verify"}
+    # The overview shows whoever is no operator their own row alone; tests/server/test_console_methods.py holds that.
+    assert [name for name in CONSOLE_TABLE if name.startswith("policy/") and name not in reserved] == ["policy/overview"]
     assert {name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/"))} <= reserved
     assert {method.row.permission for method in AGENT_TABLE.values()} == {MethodPermission.ANY_SESSION}
 

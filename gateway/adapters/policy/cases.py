@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,10 +14,13 @@ from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.documents import explain
 from gateway.core.errors import PolicyUnusable
 from gateway.core.model import CallFacts, Principal, ToolSpec
-from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
+from gateway.core.moment import Moment
+from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Trust
 from gateway.runtime.ports import PolicySubject, PolicyVerdict
 
 FOLDER = "cases"
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 class _Strict(BaseModel):
@@ -32,6 +35,7 @@ class CaseTool(_Strict):
     network: bool = False
     source: str = "builtin"
     interface: str = "workspace"
+    trust: Trust = Trust.TRUSTED
 
 
 class CaseFacts(_Strict):
@@ -59,6 +63,11 @@ class PolicyCase(_Strict):
     facts: CaseFacts | None = None
     taint: Annotated[int, Field(ge=0, le=1)] = 0
     label: Literal["public", "internal", "confidential", "high"] = "public"
+    calls_in_turn: Annotated[int, Field(ge=0)] = 1
+    calls_in_session: Annotated[int, Field(ge=0)] = 1
+    tools_used: tuple[str, ...] = ()
+    time: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] = "12:00"
+    weekday: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = "monday"
     expect: PermissionMode
     because: tuple[str, ...] | None = None
 
@@ -71,6 +80,18 @@ class PolicyCase(_Strict):
         return self
 
     @property
+    def moment(self) -> Moment:
+        """What was true when the call was made."""
+        hour, _, minute = self.time.partition(":")
+        return Moment(
+            calls_in_turn=self.calls_in_turn,
+            calls_in_session=self.calls_in_session,
+            tools_used=frozenset(self.tools_used),
+            minute_of_day=int(hour) * 60 + int(minute),
+            weekday=_WEEKDAYS.index(self.weekday) + 1,
+        )
+
+    @property
     def question(self) -> str:
         """What is asked, in one line for the table."""
         reach = " with network" if self.tool is not None and self.tool.network else ""
@@ -79,7 +100,9 @@ class PolicyCase(_Strict):
         return " ".join([self.profile, asked, *marks])
 
 
-class _CaseFile(_Strict):
+class CaseFile(_Strict):
+    """A file of the decision table."""
+
     case: tuple[PolicyCase, ...]
 
 
@@ -105,16 +128,33 @@ class CaseResult:
 
 def read_cases(folder: Path) -> list[PolicyCase]:
     """All cases of a policy folder, in the order of file names. Raises PolicyUnusable, naming file and row."""
-    cases: list[PolicyCase] = []
+    return parse_cases(read_case_texts(folder))
+
+
+def read_case_texts(folder: Path) -> dict[str, str]:
+    """The texts of a policy folder's cases by file name, `cases/NAME.toml`. Raises PolicyUnusable."""
+    texts: dict[str, str] = {}
     for path in sorted((folder / FOLDER).glob("*.toml")):
+        name = f"{FOLDER}/{path.name}"
         try:
-            cases += _CaseFile.model_validate(tomllib.loads(path.read_text("utf-8"))).case
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise PolicyUnusable(f"`{FOLDER}/{path.name}` is not TOML: {error}") from None
-        except ValidationError as error:
-            raise PolicyUnusable(f"`{FOLDER}/{path.name}` {explain(error)}") from None
+            texts[name] = path.read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise PolicyUnusable(f"`{name}` is not TOML: {error}") from None
         except OSError as error:
-            raise PolicyUnusable(f"`{FOLDER}/{path.name}` cannot be read: {error.strerror}") from None
+            raise PolicyUnusable(f"`{name}` cannot be read: {error.strerror}") from None
+    return texts
+
+
+def parse_cases(texts: Mapping[str, str]) -> list[PolicyCase]:
+    """The cases that these texts are, by file name. Raises PolicyUnusable, naming file and row."""
+    cases: list[PolicyCase] = []
+    for name, text in sorted(texts.items()):
+        try:
+            cases += CaseFile.model_validate(tomllib.loads(text)).case
+        except tomllib.TOMLDecodeError as error:
+            raise PolicyUnusable(f"`{name}` is not TOML: {error}") from None
+        except ValidationError as error:
+            raise PolicyUnusable(f"`{name}` {explain(error)}") from None
     return cases
 
 
@@ -125,7 +165,7 @@ def run_cases(policy: CedarPolicy, cases: Iterable[PolicyCase]) -> list[CaseResu
 
 def _judge(policy: CedarPolicy, case: PolicyCase) -> PolicyVerdict:
     label = Label[case.label.upper()]
-    subject = PolicySubject(Principal(case.person, case.person, case.profile), Label.PUBLIC)
+    subject = PolicySubject(Principal(case.person, case.person, case.profile), Label.PUBLIC, case.moment)
     if case.tool is None:
         return policy.may_infer(subject, local=case.infer == "local", label=label)
     spec = ToolSpec(
@@ -137,6 +177,7 @@ def _judge(policy: CedarPolicy, case: PolicyCase) -> PolicyVerdict:
         category=case.tool.category,
         source=case.tool.source,
         network=case.tool.network,
+        trust=case.tool.trust,
     )
     facts = None if case.facts is None else CallFacts(**case.facts.model_dump())
     return policy.judge(subject, spec, facts, taint=case.taint, label=label)

@@ -7,26 +7,30 @@ makes it forbidden, whatever the decision says: Cedar skips a `forbid` that fail
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import cedarpy
 
-from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments, read_documents
+from gateway.adapters.policy.annotations import PolicyRule
+from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments, from_texts, read_documents
 from gateway.adapters.policy.likeness import Likeness
 from gateway.adapters.policy.profiles import ProfileRules, read_profiles
-from gateway.adapters.policy.rules import NAMESPACE, PolicyRule, RuleSet, compile_rules
-from gateway.core.approval import Needs, RuleReason
+from gateway.adapters.policy.reading import MomentReading
+from gateway.adapters.policy.rules import NAMESPACE, RuleSet, compile_rules
+from gateway.core.approval import RuleReason
 from gateway.core.canonical import Json
 from gateway.core.errors import PolicyUnusable
 from gateway.core.model import CallFacts, Principal, ToolSpec
-from gateway.core.redaction import RedactionClass
-from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
+from gateway.core.moment import UNTOLD, Moment, MomentFact
+from gateway.core.obligations import merge
+from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Trust
 from gateway.runtime.ports import PolicySubject, PolicyVerdict, ProfileLimits
 
 _CHEAPEST_FIRST = (
@@ -65,6 +69,11 @@ class CedarPolicy:
         return self._in_force.version
 
     @property
+    def reads(self) -> frozenset[MomentFact]:
+        """What of a moment the rules in force look at."""
+        return self._in_force.reading.facts
+
+    @property
     def documents(self) -> Mapping[str, str]:
         """The texts in force by file name."""
         return self._in_force.documents
@@ -86,7 +95,7 @@ class CedarPolicy:
 
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The verdict for one call; with None for facts, the mode to publish."""
-        return self._in_force.judge(subject.principal, spec, facts, taint, max(subject.label, label))
+        return self._in_force.judge(subject.principal, spec, facts, taint, max(subject.label, label), subject.moment)
 
     def may_infer(self, subject: PolicySubject, *, local: bool, label: int) -> PolicyVerdict:
         """Whether prompts of this subject may go to that kind of model; auto or forbidden."""
@@ -103,6 +112,16 @@ class CedarPolicy:
     def reload(self) -> None:
         """Put the folder's documents in force, whole, or raise PolicyUnusable and change nothing."""
         self._in_force = _enact(self._read())
+
+    def snapshot(self) -> CedarPolicy:
+        """What is in force now, as a policy that stays so."""
+        same = copy.copy(self)
+        same.enact(self)
+        return same
+
+    def enact(self, other: CedarPolicy) -> None:
+        """Put in force what the other one has in force, and read no folder any more."""
+        self._source, self._in_force = from_texts(other.documents), other._in_force
 
     def _read(self) -> PolicyDocuments:
         return read_documents(self._source) if isinstance(self._source, Path) else self._source
@@ -121,9 +140,11 @@ class _ToolQuestion(NamedTuple):
     network: bool
     source: str
     interface: str
+    trust: Trust
     facts: CallFacts | None
     taint: int
     label: int
+    moment: Moment
 
 
 class _ModelQuestion(NamedTuple):
@@ -149,14 +170,19 @@ class _PolicyInForce:
         self._likeness = Likeness(
             rule_set.parsed, [texts for each in profiles.values() for texts in (each.suppressed_tools, each.network_auto_hosts)]
         )
+        self.reading = MomentReading(rule_set.parsed.values())
+        self.describes_moments = True
+        """Whether the schema knows moments, and the trust of tools. Those of earlier versions do not, and take neither."""
         self._remember_tool = lru_cache(_REMEMBERED)(self._judge_tool)
         self._remember_model = lru_cache(_REMEMBERED)(self._judge_model)
 
-    def judge(self, principal: Principal, spec: ToolSpec, facts: CallFacts | None, taint: int, label: int) -> PolicyVerdict:
+    def judge(
+        self, principal: Principal, spec: ToolSpec, facts: CallFacts | None, taint: int, label: int, moment: Moment = UNTOLD
+    ) -> PolicyVerdict:
         if facts is not None and facts.second_path is not None:
             first = replace(facts, second_path=None)
             second = replace(first, path=facts.second_path)
-            return _stricter(*(self.judge(principal, spec, each, taint, label) for each in (first, second)))
+            return _stricter(*(self.judge(principal, spec, each, taint, label, moment) for each in (first, second)))
         tool, source, interface = self._likeness.representative((spec.name, spec.source, spec.interface_id))
         question = _ToolQuestion(
             principal.profile,
@@ -166,13 +192,20 @@ class _PolicyInForce:
             spec.network or spec.category is Category.NETWORK,
             source,
             interface,
+            spec.trust,
             facts,
             taint,
             label,
+            self.reading.reduce(moment),
         )
         if facts is not None and len(facts.path or "") + len(facts.host or "") > _LONGEST_FACT:
             return self._judge_tool(question)
         return self._remember_tool(question)
+
+    def describe_no_moments(self) -> None:
+        """Ask as earlier versions did."""
+        self.describes_moments = False
+        self._remember_tool.cache_clear()
 
     def may_infer(self, principal: Principal, local: bool, label: int) -> PolicyVerdict:
         return self._remember_model(_ModelQuestion(principal.profile, self._person(principal), local, label))
@@ -181,6 +214,8 @@ class _PolicyInForce:
         return principal.id if principal.id in self.rule_set.named else _UNNAMED
 
     def _judge_tool(self, question: _ToolQuestion) -> PolicyVerdict:
+        told = {**_UNREAD, **question.moment.told()} if self.describes_moments else {}
+        trust = {"trust": question.trust.value} if self.describes_moments else {}
         tool: Json = {
             "uid": _uid("Tool", question.tool),
             "attrs": {
@@ -188,6 +223,7 @@ class _PolicyInForce:
                 "source": question.source,
                 "interface": question.interface,
                 "network": question.network,
+                **trust,
             },
             "parents": [_uid("Category", question.category.value)],
         }
@@ -196,6 +232,7 @@ class _PolicyInForce:
             "taint": question.taint,
             "label": question.label,
             "facts": _reported(question.facts),
+            **told,
         }
         return self._judge(self._describe_person(question.profile, question.person), _CHEAPEST_FIRST, tool, context)
 
@@ -251,6 +288,15 @@ class _PolicyInForce:
         return _UNANSWERED
 
 
+_UNREAD: Final[Mapping[str, Json]] = {
+    MomentFact.CALLS_IN_TURN: 0,
+    MomentFact.CALLS_IN_SESSION: 0,
+    MomentFact.TOOLS_USED: [],
+    MomentFact.MINUTE_OF_DAY: 0,
+    MomentFact.WEEKDAY: 1,
+}
+"""Stands for what a subject does not tell because no rule looks at it: the schema asks for a value of each."""
+
 _UNANSWERED = RuleReason("policy.unanswered", "The policy could not judge this call, so it is not allowed")
 
 
@@ -259,8 +305,11 @@ def _enact(documents: PolicyDocuments) -> _PolicyInForce:
     # A schema that no longer describes what is asked would forbid everything, call by call; better said at once.
     someone = Principal("", "", Profile.OPERATOR)
     tool = ToolSpec("probe", "", "", "", {}, Category.READ, "")
+    facts = CallFacts(path=".", host="localhost", bytes=0, recursive=False)
+    if _UNANSWERED in in_force.judge(someone, tool, facts, 0, Label.PUBLIC).because:
+        in_force.describe_no_moments()
     for verdict in (
-        in_force.judge(someone, tool, CallFacts(path=".", host="localhost", bytes=0, recursive=False), 0, Label.PUBLIC),
+        in_force.judge(someone, tool, facts, 0, Label.PUBLIC),
         in_force.may_infer(someone, True, Label.PUBLIC),
     ):
         if _UNANSWERED in verdict.because:
@@ -269,16 +318,11 @@ def _enact(documents: PolicyDocuments) -> _PolicyInForce:
 
 
 def _permitted(mode: PermissionMode, permits: list[PolicyRule], blocked: list[PolicyRule]) -> PolicyVerdict:
-    """The mode with the strictest of what its permits oblige to. Credentials are taken out whatever a rule says."""
-    redact = {RedactionClass.SECRETS, *(part for rule in permits for part in rule.redact)}
-    return PolicyVerdict(
-        mode=mode,
-        because=(*_reasons(permits), *_reasons(blocked)),
-        needs=Needs(presence=any(rule.presence for rule in permits)),
-        approval_ttl=min((float(rule.ttl) for rule in permits if rule.ttl), default=None),
-        result_cap=min((rule.result_cap for rule in permits if rule.result_cap), default=None),
-        redact=tuple(part.value for part in RedactionClass if part in redact),
-    )
+    """The mode with the strictest of what its permits oblige to."""
+    obligations = merge(rule.obligations for rule in permits)
+    if not obligations.can_be_met:
+        return _forbidden((*_reasons(permits), _NOBODY_LEFT))
+    return PolicyVerdict(mode, (*_reasons(permits), *_reasons(blocked)), obligations)
 
 
 def _stricter(one: PolicyVerdict, other: PolicyVerdict) -> PolicyVerdict:
@@ -286,14 +330,14 @@ def _stricter(one: PolicyVerdict, other: PolicyVerdict) -> PolicyVerdict:
     mode = max(one.mode, other.mode, key=lambda mode: mode.strictness)
     asking = [each for each in (one, other) if each.mode is mode]
     reasons = {reason for each in asking for reason in each.because}
-    return PolicyVerdict(
-        mode=mode,
-        because=tuple(sorted(reasons, key=lambda reason: reason.id)) if len(asking) > 1 else asking[0].because,
-        needs=Needs(presence=one.needs.presence or other.needs.presence),
-        approval_ttl=min((each.approval_ttl for each in (one, other) if each.approval_ttl is not None), default=None),
-        result_cap=min((each.result_cap for each in (one, other) if each.result_cap is not None), default=None),
-        redact=tuple(part.value for part in RedactionClass if part.value in (*one.redact, *other.redact)),
-    )
+    because = tuple(sorted(reasons, key=lambda reason: reason.id)) if len(asking) > 1 else asking[0].because
+    obligations = merge((one.obligations, other.obligations))
+    if mode is not PermissionMode.FORBIDDEN and not obligations.can_be_met:
+        return _forbidden((*because, _NOBODY_LEFT))
+    return PolicyVerdict(mode, because, obligations)
+
+
+_NOBODY_LEFT = RuleReason("policy.approvers", "The rules that permit this name different approvers, and too few are named by all")
 
 
 def _forbidden(because: Iterable[RuleReason]) -> PolicyVerdict:

@@ -15,7 +15,7 @@ from gateway.core.errors import PolicyUnusable
 SCHEMA = "schema.cedarschema"
 PROFILES = "profiles.toml"
 
-_LARGEST = 1024 * 1024
+LARGEST = 1024 * 1024
 """Bytes of one document. A policy that people can read is a hundredth of it; anything larger is a mistake."""
 
 
@@ -38,11 +38,16 @@ class PolicyDocuments:
 
 def read_documents(folder: Path) -> PolicyDocuments:
     """Read the folder. Raises PolicyUnusable, naming the file, when one is missing, unreadable or changing right now."""
+    return from_texts(read_texts(folder))
+
+
+def read_texts(folder: Path) -> dict[str, str]:
+    """The folder's texts by file name. Raises PolicyUnusable."""
     octets = _read_all(folder)
     # Two files of two policies would be a third policy that nobody wrote.
     if _read_all(folder) != octets:
         raise PolicyUnusable("the policy documents changed while they were read; reload once they are written")
-    return from_texts({name: _decode(name, raw) for name, raw in octets.items()})
+    return {name: _decode(name, raw) for name, raw in octets.items()}
 
 
 def from_texts(given: Mapping[str, str]) -> PolicyDocuments:
@@ -69,7 +74,8 @@ def explain(error: ValidationError) -> str:
     """The first fault of a document's content, as `calls_per_turn: input should be a valid integer`."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(str(part) for part in fault["loc"])
-    message = fault["msg"][:1].lower() + fault["msg"][1:]
+    message = fault["msg"].removeprefix("Value error, ")
+    message = message[:1].lower() + message[1:]
     return f"`{place}`: {message}" if place else message
 
 
@@ -87,11 +93,11 @@ def _read(folder: Path, name: str) -> bytes:
         if not path.is_file():
             raise PolicyUnusable(f"the policy folder has no file `{name}`")
         with path.open("rb") as file:
-            raw = file.read(_LARGEST + 1)
+            raw = file.read(LARGEST + 1)
     except OSError as error:
         raise PolicyUnusable(f"`{name}` cannot be read: {error.strerror}") from None
-    if len(raw) > _LARGEST:
-        raise PolicyUnusable(f"`{name}` is larger than {_LARGEST} bytes")
+    if len(raw) > LARGEST:
+        raise PolicyUnusable(f"`{name}` is larger than {LARGEST} bytes")
     return raw
 
 

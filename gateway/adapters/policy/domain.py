@@ -19,7 +19,8 @@ from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.rules import NAMESPACE, every_node
 from gateway.core.judgement import Question
 from gateway.core.model import CallFacts, Principal, ToolSpec
-from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
+from gateway.core.moment import Moment, MomentFact
+from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Trust
 from gateway.runtime.rehearsal import ModeChange, effective, find_difference
 
 MOST_PER_RULE: Final = 64
@@ -28,7 +29,8 @@ MOST_PER_RULE: Final = 64
 _OTHER: Final = "another"
 """A name that no rule compares with."""
 
-_TEXTS: Final = frozenset({"name", "source", "interface", "path", "host"})
+_TEXTS: Final = frozenset({"name", "source", "interface", "path", "host", "trust", "toolsUsed"})
+_NUMBERS: Final = frozenset({"bytes", "callsInTurn", "callsInSession", "minuteOfDay", "weekday"})
 _FACTS: Final = frozenset({"path", "host", "bytes", "recursive"})
 
 _JOINING: Final = frozenset({"and", "or"})
@@ -81,8 +83,9 @@ def questions(policies: Iterable[CedarPolicy]) -> Iterator[Question]:
         for category, network, values in product(Category, (False, True), variations):
             spec = _tool(category, network or category is Category.NETWORK, values)
             facts = CallFacts(**{name: value for name, value in values.items() if name in _FACTS})
+            moment = _moment(values)
             for label, taint in product(Label, (0, 1)):
-                yield Question(principal, spec, facts, taint, int(label))
+                yield Question(principal, spec, facts, taint, int(label), moment)
 
 
 def _tool(category: Category, network: bool, values: Mapping[str, Any]) -> ToolSpec:
@@ -96,6 +99,19 @@ def _tool(category: Category, network: bool, values: Mapping[str, Any]) -> ToolS
         category=category,
         source=str(values.get("source", _OTHER)),
         network=network,
+        trust=Trust.TRUSTED if values.get("trust") == Trust.TRUSTED else Trust.UNTRUSTED,
+    )
+
+
+def _moment(values: Mapping[str, Any]) -> Moment:
+    """What the values say of the moment. What they leave open is as at the first call of a session."""
+    tool = values.get(MomentFact.TOOLS_USED)
+    return Moment(
+        calls_in_turn=values.get(MomentFact.CALLS_IN_TURN, 1),
+        calls_in_session=values.get(MomentFact.CALLS_IN_SESSION, 1),
+        tools_used=frozenset() if tool is None else frozenset({tool}),
+        minute_of_day=values.get(MomentFact.MINUTE_OF_DAY, 0),
+        weekday=values.get(MomentFact.WEEKDAY, 1),
     )
 
 
@@ -145,8 +161,8 @@ def _note_comparison(comparison: object, values: _Values) -> None:
     numbers = [near for node in nodes if isinstance(node, pst.LongLit) for near in (node.value - 1, node.value, node.value + 1)]
     for name in attributes & _TEXTS:
         values.setdefault(name, []).extend(texts)
-    if "bytes" in attributes:
-        values.setdefault("bytes", []).extend(number for number in numbers if number >= 0)
+    for name in attributes & _NUMBERS:
+        values.setdefault(name, []).extend(number for number in numbers if number >= 0)
 
 
 def _texts(node: object) -> tuple[str, ...]:

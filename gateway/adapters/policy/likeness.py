@@ -7,20 +7,21 @@ rule does anything else with one of the three, nothing is assumed about it, and 
 
 from __future__ import annotations
 
-import dataclasses
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from cedarpy import pst
+
+from gateway.adapters.policy.reading import walk
 
 Names: TypeAlias = tuple[str, str, str]
 """A tool's name, source and interface: all of it that is free text."""
 
 _ATTRIBUTES: Final = ("name", "source", "interface")
-_NO_TEXT: Final = frozenset({"network", "local"})
-"""Judged as it is for every tool, and an attribute of models only."""
+_NO_TEXT: Final = frozenset({"network", "local", "trust"})
+"""Judged as they are for every tool, and an attribute of models only."""
 
 _TEXTS_OF_PROFILES: Final = frozenset({"suppressedTools", "autoHosts"})
 _EQUALITY: Final = frozenset({"eq", "not_eq"})
@@ -41,7 +42,7 @@ class Likeness:
         self._patterns: defaultdict[str, set[tuple[pst.PatternElem, ...]]] = defaultdict(set)
         self._of_profiles = [text for texts in profiles for text in texts]
         self._texts["name"] |= {uid.id for uid in pst.entity_uids(rules) if uid.type.basename == "Tool"}
-        for node, within in _walk(rules):
+        for node, within in walk([rule.clauses for rule in rules.values()]):
             if node == _RESOURCE:
                 self._note_tool(within)
             elif isinstance(node, pst.GetAttr) and node.base == _RESOURCE:
@@ -127,17 +128,3 @@ def _matches(pattern: Sequence[pst.PatternElem], text: str) -> bool:
         else:
             return False
     return all(isinstance(element, pst.Wildcard) for element in pattern[place:])
-
-
-def _walk(rules: Mapping[str, pst.Template]) -> Iterator[tuple[object, object]]:
-    """Every node of the conditions with the one that it is directly a part of, at any depth, without recursion."""
-    stack: list[tuple[Any, object]] = [(rule.clauses, None) for rule in rules.values()]
-    while stack:
-        node, within = stack.pop()
-        if isinstance(node, Mapping):
-            stack.extend((each, within) for each in cast("Mapping[str, Any]", node).values())
-        elif isinstance(node, tuple):
-            stack.extend((each, within) for each in cast("tuple[Any, ...]", node))
-        elif dataclasses.is_dataclass(node):
-            yield node, within
-            stack.extend((getattr(node, field.name), node) for field in dataclasses.fields(node))

@@ -10,49 +10,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, cast
+from typing import Any, cast
 
 import cedarpy
 from cedarpy import pst
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments, explain
-from gateway.core.approval import RuleReason
+from gateway.adapters.policy.annotations import AnnotationRefused, PolicyRule, read_annotations
+from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments
+from gateway.adapters.policy.positions import RulePosition, describe_position, find_positions
 from gateway.core.errors import PolicyUnusable
-from gateway.core.redaction import RedactionClass
+from gateway.core.obligations import NOTHING
 
 NAMESPACE = "Countersign"
 
 _MAY_FAIL = frozenset({"add", "sub", "mul", "neg", "offset", "duration_since", "to_date"})
 """Operators that overflow on some values, of integers, dates or durations."""
-
-
-class _Annotations(BaseModel):
-    """The annotations of a rule. Values arrive as text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$", max_length=64)]
-    why: Annotated[str, Field(min_length=8, max_length=200)]
-    approval_ttl_s: Annotated[int | None, Field(ge=10, le=3600)] = None
-    result_cap: Annotated[int | None, Field(ge=256, le=1024 * 1024)] = None
-    redact: Annotated[
-        tuple[RedactionClass, ...], BeforeValidator(lambda text: [part.strip() for part in str(text).split(",")])
-    ] = ()
-    presence: Literal["required"] | None = None
-    approvers: Literal["1"] | None = None
-    requester_may_approve: Literal["true"] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRule:
-    """One rule. `ttl` in seconds, `result_cap` in bytes; None and empty mean that it asks for nothing."""
-
-    reason: RuleReason
-    ttl: int | None
-    result_cap: int | None
-    redact: tuple[RedactionClass, ...]
-    presence: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +47,7 @@ def compile_rules(documents: PolicyDocuments) -> RuleSet:
         raise PolicyUnusable(f"`{SCHEMA}` does not load: {error}") from None
     seen: dict[str, str] = {}
     for name, text in documents.rules.items():
-        for rule_id in _check_file(name, text, schema):
+        for rule_id in check_file(name, text, schema):
             if rule_id in seen:
                 raise PolicyUnusable(f"`{name}`: rule `{rule_id}` exists already, in `{seen[rule_id]}`")
             seen[rule_id] = name
@@ -87,63 +59,83 @@ def compile_rules(documents: PolicyDocuments) -> RuleSet:
     return RuleSet(
         policies=policies,
         schema=schema,
-        rules={position: _rule(_Annotations.model_validate(template.annotations)) for position, template in templates.items()},
+        rules={position: read_annotations(template.annotations) for position, template in templates.items()},
         parsed=templates,
         named=frozenset(uid.id for uid in pst.entity_uids(templates) if str(uid.type) == f"{NAMESPACE}::Principal"),
     )
 
 
-def _check_file(name: str, text: str, schema: cedarpy.Schema) -> list[str]:
+def check_file(name: str, text: str, schema: cedarpy.Schema) -> list[str]:
     """The ids of the rules in one file, after every check."""
     try:
         parsed = cedarpy.PolicySet.from_str(text).to_pst()
         validation = cedarpy.validate_policies(text, schema)  # pyright: ignore[reportUnknownMemberType] (its stub has a bare dict)
     except ValueError as error:
-        raise PolicyUnusable(f"`{name}` does not parse: {error}") from None
+        raise PolicyUnusable(f"`{name}` {_find_unreadable(text)}does not parse: {error}") from None
     for template in parsed.templates.values():
         raise PolicyUnusable(f"`{name}`: rule {_title(template)} has an open slot; nothing here would fill it")
-    rule_ids = [_check_rule(name, template) for template in parsed.static_policies.values()]
+    places = dict(zip(parsed.static_policies, find_positions(text), strict=True))
+    rule_ids = [_check_rule(_Place(name, text, places[at], template)) for at, template in parsed.static_policies.items()]
     for fault in validation.errors:
         at = parsed.static_policies.get(fault.policy_id)
-        raise PolicyUnusable(f"`{name}`: rule {_title(at) if at else 'unknown'}: {fault.error}")
+        raise (
+            _Place(name, text, places[fault.policy_id], at).refuse(fault.error)
+            if at
+            else PolicyUnusable(f"`{name}`: {fault.error}")
+        )
     if not validation.validation_passed:
         raise PolicyUnusable(f"`{name}` does not fit `{SCHEMA}`")
     return rule_ids
 
 
-_NOT_ENFORCED = {"approvers": "1", "requester_may_approve": "true"}
-"""What a rule may say about who approves: only what holds for every approval anyway."""
+def _find_unreadable(text: str) -> str:
+    """`line 3, column 1: the rule there `, for the first rule that does not parse by itself; empty where each of them does."""
+    starts = [position.start for position in find_positions(text)]
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        try:
+            cedarpy.PolicySet.from_str(text[start:end])
+        except ValueError:
+            return f"{describe_position(text, start)}: the rule there "
+    return ""
 
 
-def _check_rule(name: str, template: pst.Template) -> str:
-    for annotation, allowed in _NOT_ENFORCED.items():
-        if template.annotations.get(annotation, allowed) != allowed:
-            raise PolicyUnusable(f"`{name}`: rule {_title(template)}: `@{annotation}` is not enforced yet; remove it")
+_NOT_ENFORCED = ("approvers", "pool", "requester_excluded")
+"""Annotations that are understood and merged, but that nothing carries out: more than their default is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A rule of a file with where it stands there."""
+
+    file: str
+    text: str
+    position: RulePosition
+    template: pst.Template
+
+    def refuse(self, why: str, annotation: str | None = None) -> PolicyUnusable:
+        """The refusal of this rule, at one of its annotations or at its beginning."""
+        offset = self.position.start if annotation is None else self.position.annotations.get(annotation, self.position.start)
+        where = describe_position(self.text, offset)
+        return PolicyUnusable(f"`{self.file}` {where}: rule {_title(self.template)}: {why}")
+
+
+def _check_rule(place: _Place) -> str:
+    template = place.template
     try:
-        annotations = _Annotations.model_validate(template.annotations)
-    except ValidationError as error:
-        raise PolicyUnusable(f"`{name}`: rule {_title(template)}: annotation {explain(error)}") from None
-    rule = _rule(annotations)
-    if template.effect == "forbid" and (rule.ttl or rule.result_cap or rule.redact or rule.presence):
-        raise PolicyUnusable(f"`{name}`: rule `{annotations.id}` forbids, so it cannot oblige; put that on the permit")
+        rule = read_annotations(template.annotations)
+    except AnnotationRefused as refusal:
+        raise place.refuse(refusal.message, refusal.name) from None
+    for name in _NOT_ENFORCED:
+        if getattr(rule.obligations, name) != getattr(NOTHING, name):
+            raise place.refuse(f"`@{name}` is not enforced yet; remove it", name)
+    if template.effect == "forbid" and rule.obligations != NOTHING:
+        raise place.refuse("it forbids, so it cannot oblige; put that on the permit")
     for node in every_node(template.clauses):
         if isinstance(node, pst.BinaryOp | pst.UnaryOp) and node.op in _MAY_FAIL:
-            raise PolicyUnusable(
-                f"`{name}`: rule `{annotations.id}` calculates (`{node.op}`); a calculation can overflow, and then it is skipped"
-            )
+            raise place.refuse(f"it calculates (`{node.op}`); a calculation can overflow, and then it is skipped")
     if any(str(uid.type) == f"{NAMESPACE}::Principal" and not uid.id for uid in pst.entity_uids(template)):
-        raise PolicyUnusable(f"`{name}`: rule `{annotations.id}` names a person with an empty id")
-    return annotations.id
-
-
-def _rule(annotations: _Annotations) -> PolicyRule:
-    return PolicyRule(
-        reason=RuleReason(annotations.id, annotations.why),
-        ttl=annotations.approval_ttl_s,
-        result_cap=annotations.result_cap,
-        redact=annotations.redact,
-        presence=annotations.presence is not None,
-    )
+        raise place.refuse("it names a person with an empty id")
+    return rule.reason.id
 
 
 def _title(template: pst.Template) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.log import CHUNK
@@ -14,22 +14,35 @@ from gateway.adapters.storage.projections.sealed import read_payload, sealed_col
 from gateway.adapters.storage.reader import stored
 from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.canonical import Json
+from gateway.core.errors import LedgerDamaged
 from gateway.core.judgement import Judgement, restore_judgement
 from gateway.core.ledger import ApprovalRequested, CallClosed, CallIntended
 from gateway.core.vocabulary import Decision, Reason
-from gateway.runtime.ports import LoadedPolicy, RecordedDecision
+from gateway.runtime.ports import DamagedPolicy, LoadedPolicy, RecordedDecision
 
 _DECIDING: Final = (ApprovalRequested.EVENT, CallIntended.EVENT, CallClosed.EVENT)
 
 
 def read_policies(connection: Connection) -> Sequence[LoadedPolicy]:
     """Every time that another policy came into force, newest first."""
-    loaded = (
+    return [_read_policy(row) for row in connection.execute(_loaded())]
+
+
+def read_policy_versions(connection: Connection) -> Iterator[LoadedPolicy | DamagedPolicy]:
+    """The same, one by one."""
+    for row in connection.execute(_loaded()):
+        try:
+            yield _read_policy(row)
+        except LedgerDamaged as error:
+            yield DamagedPolicy(row.version, row.leaf, error.message)
+
+
+def _loaded() -> Select[Any]:
+    return (
         select(t.policies, *sealed_columns(t.leaves))
         .join(t.leaves, t.leaves.c.position == t.policies.c.leaf)
         .order_by(t.policies.c.leaf.desc())
     )
-    return [_read_policy(row) for row in connection.execute(loaded)]
 
 
 def read_decisions(connection: Connection, since: int) -> Iterator[RecordedDecision]:
@@ -100,4 +113,4 @@ def _read_judgement(row: Any, body: Mapping[str, Json]) -> Judgement | None:
 @stored("policy", "version")
 def _read_policy(row: Any) -> LoadedPolicy:
     payload = read_payload(row.body, row.salt, row.payload)
-    return LoadedPolicy(row.version, row.at, None if payload is None else payload["documents"])
+    return LoadedPolicy(row.version, row.at, None if payload is None else payload["documents"], row.leaf)

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import log, tables
-from gateway.adapters.storage.decisions import read_decisions, read_policies
+from gateway.adapters.storage.decisions import read_decisions, read_policies, read_policy_versions
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
 from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_reading
@@ -26,7 +26,7 @@ from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.errors import LedgerUnavailable, MalformedJson, Misconfigured
 from gateway.core.verification import LeafRecord, LogReport, SnapshotRecord, verify
-from gateway.runtime.ports import AuditQuery, AuditRow, LoadedPolicy, RecordedDecision
+from gateway.runtime.ports import AuditQuery, AuditRow, DamagedPolicy, LoadedPolicy, RecordedDecision
 
 EXPORT_VERSION: Final = 1
 
@@ -91,6 +91,10 @@ class StoredLog:
     def policies(self) -> Sequence[LoadedPolicy]:
         """Every time that another policy came into force, newest first."""
         return read_policies(self.connection)
+
+    def policy_versions(self) -> Iterator[LoadedPolicy | DamagedPolicy]:
+        """The same, one by one, so that one that is damaged does not hide the others."""
+        return read_policy_versions(self.connection)
 
     def decisions(self, since: int) -> Iterator[RecordedDecision]:
         """What was decided about each call since a moment, in epoch milliseconds."""

@@ -176,12 +176,13 @@ def _find_changed_payloads(connection: Connection) -> tuple[int, ...]:
 
 def _erase(connection: Connection, positions: Sequence[int]) -> None:
     for position in positions:
-        call = select(t.calls).where(
-            t.calls.c.closing_leaf == position,
-            t.calls.c.conversation_id == t.kept_results.c.conversation_id,
-            t.calls.c.call_id == t.kept_results.c.call_id,
-        )
-        connection.execute(delete(t.kept_results).where(call.exists()))
+        for kept in (t.kept_results, t.attachments):
+            call = select(t.calls).where(
+                t.calls.c.closing_leaf == position,
+                t.calls.c.conversation_id == kept.c.conversation_id,
+                t.calls.c.call_id == kept.c.call_id,
+            )
+            connection.execute(delete(kept).where(call.exists()))
         connection.execute(update(t.leaves).where(t.leaves.c.position == position).values(salt=None, payload=None))
 
 

@@ -39,9 +39,16 @@ def by_name(kind: type[Any], stored: Json) -> Json:
     return dict(zip(names, cast("list[Json]", stored), strict=False))
 
 
-def also_as_list(kind: type[Any]) -> BeforeValidator:
-    """For `Annotated`: the value may be stored as version 0.1.0 did."""
-    return BeforeValidator(lambda stored: by_name(kind, stored))
+def also_as_list(kind: type[Any], *written: str) -> BeforeValidator:
+    """For `Annotated`: the value may be stored as version 0.1.0 did. `written` names the members that it wrote first and that are
+    fields still, where the fields are others since."""
+
+    def name(stored: Json) -> Json:
+        if written and isinstance(stored, list):
+            return dict(zip(written, cast("list[Json]", stored), strict=False))
+        return by_name(kind, stored)
+
+    return BeforeValidator(name)
 
 
 def members_also_as_lists(**kinds: type[Any]) -> BeforeValidator:

@@ -16,6 +16,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    false,
     text,
 )
 
@@ -210,6 +211,8 @@ calls = Table(
     # Leaves whose payloads hold the arguments and the result.
     Column("request_leaf", Place, nullable=False),
     Column("closing_leaf", Place),
+    # Whether it was put on record that its tool was about to run.
+    Column("intended", Boolean, nullable=False, server_default=false()),
     # Second columns that only grow keep new entries together: fewer pages for every commit to write.
     Index(None, "session_id", "request_leaf"),
     Index(None, "principal_id", "received_at"),
@@ -228,6 +231,17 @@ kept_results = Table(
     # The text in UTF-8. Its digest is in the payload of the call's closing leaf: without that, nobody reads it.
     Column("content", LargeBinary, nullable=False),
     Index("ix_kept_results_conversation_id", "conversation_id", "call_id"),
+)
+
+attachments = Table(
+    "attachments",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("conversation_id", Text, ForeignKey("conversations.id"), nullable=False),
+    Column("call_id", Text, nullable=False),
+    # As the tool gave them. Their digest is in the payload of the call's closing leaf: without that, nobody fetches them.
+    Column("content", LargeBinary, nullable=False),
+    Index("ix_attachments_conversation_id", "conversation_id", "call_id"),
 )
 
 approvals = Table(
@@ -256,6 +270,7 @@ approvals = Table(
     Column("used_at", _Time),
     # Where the question stands in the log: the order of asking, which a clock that was set back does not give.
     Column("leaf", Place, nullable=False, server_default=text("0")),
+    Column("patterns", Text, nullable=False, server_default=text("'[]'")),
     Index(None, "principal_id", "leaf"),
     Index("ix_approvals_pending", "id", **partial_index("status = 'pending'")),
 )
@@ -279,6 +294,19 @@ grants = Table(
     Column("max_uses", Integer, nullable=False),
     Column("uses", Integer, nullable=False),
     Column("revoked_at", _Time),
+    Column("within", Text),
+)
+
+quota_counts = Table(
+    "quota_counts",
+    metadata,
+    # The person, session or turn whose minute, day or whole life is counted. The row of one day is that of the next.
+    Column("holder", Text, primary_key=True),
+    Column("span", Text, primary_key=True),
+    Column("meter", Text, primary_key=True),
+    Column("period", BigInteger, nullable=False),
+    Column("used", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 # ── policies ──
@@ -290,6 +318,16 @@ policies = Table(
     Column("leaf", Place, primary_key=True, autoincrement=False),
     Column("version", Text, nullable=False, index=True),
     Column("at", _Time, nullable=False),
+)
+
+policy_freezes = Table(
+    "policy_freezes",
+    metadata,
+    # Each time that everything was forbidden, whatever the policy said, until a person ended it.
+    Column("id", Text, primary_key=True),
+    Column("at", _Time, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("thawed_at", _Time),
 )
 
 # ── clients that act for people ──

@@ -24,7 +24,8 @@ def read_output(value: Any) -> ToolOutput:
         case str():
             return ToolOutput(make_encodable(value))
         case ToolOutput():
-            return ToolOutput(make_encodable(value.text), _jsonable(value.structured), tuple(value.labels), value.trust)
+            structured = _jsonable(value.structured)
+            return ToolOutput(make_encodable(value.text), structured, tuple(value.labels), value.trust, tuple(value.attached))
         case _:
             structured = _jsonable(value)
             return ToolOutput(orjson.dumps(structured).decode(), structured)

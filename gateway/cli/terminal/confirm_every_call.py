@@ -8,6 +8,7 @@ from typing import Final
 
 from gateway.core.approval import RuleReason
 from gateway.core.model import CallFacts, ToolSpec
+from gateway.core.moment import MomentFact
 from gateway.core.vocabulary import PermissionMode, Profile
 from gateway.runtime.ports import PolicyEngine, PolicySubject, PolicyVerdict, ProfileLimits
 
@@ -29,6 +30,11 @@ class ConfirmEveryCall:
     def documents(self) -> Mapping[str, str]:
         """As they are."""
         return self._policy.documents
+
+    @property
+    def reads(self) -> frozenset[MomentFact]:
+        """What the rules in force look at."""
+        return self._policy.reads
 
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The verdict, with `auto` raised to `consent`."""

@@ -17,6 +17,8 @@ from gateway.runtime.notices import (
     ElicitationResolvedNotice,
     Notice,
     PolicyChangedNotice,
+    PolicyStateNotice,
+    RehearsalProgressNotice,
     SessionEndedNotice,
     SnapshotRevokedNotice,
     SourcesChangedNotice,
@@ -75,5 +77,12 @@ class NotificationReader:
             case SessionEndedNotice():
                 self._screen.say(_ENDED)
                 self._runner.over()
-            case PolicyChangedNotice() | SourcesChangedNotice() | ElicitationRequestedNotice() | ElicitationResolvedNotice():
+            case (
+                PolicyChangedNotice()
+                | PolicyStateNotice()
+                | RehearsalProgressNotice()
+                | SourcesChangedNotice()
+                | ElicitationRequestedNotice()
+                | ElicitationResolvedNotice()
+            ):
                 pass

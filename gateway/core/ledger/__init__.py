@@ -26,6 +26,8 @@ from gateway.core.ledger.operation import *  # noqa: F403 - a new entry is expor
 from gateway.core.ledger.operation import OperationEntry
 from gateway.core.ledger.people import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.people import PeopleEntry
+from gateway.core.ledger.policies import *  # noqa: F403 - a new entry is exported by its own module
+from gateway.core.ledger.policies import PolicyEntry
 from gateway.core.ledger.sessions import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.sessions import SessionEntry
 from gateway.core.ledger.sign_ins import *  # noqa: F403 - a new entry is exported by its own module
@@ -47,6 +49,7 @@ Entry = (
     | PeopleEntry
     | SourceEntry
     | SignInEntry
+    | PolicyEntry
     | OperationEntry
 )
 

@@ -131,7 +131,13 @@ class GrantIssued:
                 "expiresAt": grant.expires_at,
                 "maxUses": grant.max_uses,
             },
-            canonical_bytes({"pins": {name: pinned.decode() for name, pinned in grant.pins.items()}, "freed": list(grant.freed)}),
+            canonical_bytes(
+                {
+                    "pins": {name: pinned.decode() for name, pinned in grant.pins.items()},
+                    "freed": list(grant.freed),
+                    **({} if grant.within is None else {"within": grant.within.wire()}),
+                }
+            ),
         )
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gateway.core.approval import RuleReason
+from gateway.core.attachments import KeptAttachment
 from gateway.core.audit import Leaf, header
+from gateway.core.budget import QuotaUse
 from gateway.core.canonical import Json, canonical_bytes, own_bytes
 from gateway.core.judgement import Judgement
 from gateway.core.ledger.requests import describe_call, identify_call, payload_of_intent, payload_of_proposal
@@ -40,6 +42,8 @@ class CallIntended:
     grant_id: str | None
     judgement: Judgement | None = None
     """What the policy was asked last, and answered; None in logs that are older than it."""
+    reserved: tuple[QuotaUse, ...] = ()
+    """What is set aside for it of quotas. In the tables only."""
 
     def leaf(self) -> Leaf:
         return Leaf(
@@ -70,8 +74,12 @@ class CallClosed:
     executed: bool
     kept: KeptText | None = None
     """All of the result's text where `result` holds only its first page. The leaf covers its digest."""
+    attachments: tuple[KeptAttachment, ...] = ()
+    """The bytes that came with the result. The leaf covers their digests."""
     judgement: Judgement | None = None
     """What the policy was asked about a call that did not run; None where it was refused before anybody asked the policy."""
+    settled: tuple[QuotaUse, ...] = ()
+    """What is given back of what its intent set aside. In the tables only."""
 
     def leaf(self) -> Leaf:
         if self.executed:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gateway.core.audit import Leaf, header
+from gateway.core.budget import QuotaUse
 from gateway.core.vocabulary import InferenceRefusal
 
 __all__ = [
     "InferenceFinished",
     "InferenceRefused",
     "InferenceTokenMinted",
+    "TokensReserved",
 ]
 
 
@@ -44,6 +46,16 @@ class InferenceTokenMinted:
 
 
 @dataclass(frozen=True, slots=True)
+class TokensReserved:
+    """A request through `/v1` begins: what is set aside for it of quotas. In the tables only; its end is what the log has."""
+
+    uses: tuple[QuotaUse, ...]
+
+    def leaf(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class InferenceFinished:
     """One request through `/v1` ended: `completed`, `aborted` or `failed`, with the sidecar's own counts. `nonce` is what a
     call that came of it may name; requests that no call can come of have none."""
@@ -59,6 +71,8 @@ class InferenceFinished:
     prompt_tokens: int | None
     completion_tokens: int | None
     nonce: str = ""
+    used: tuple[QuotaUse, ...] = ()
+    """What it came to beyond what was set aside, or below. In the tables only."""
 
     def leaf(self) -> Leaf:
         return Leaf(
@@ -103,4 +117,4 @@ class InferenceRefused:
         )
 
 
-InferenceEntry = InferenceTokenMinted | InferenceFinished | InferenceRefused
+InferenceEntry = InferenceTokenMinted | TokensReserved | InferenceFinished | InferenceRefused

@@ -14,7 +14,7 @@ from gateway.core.errors import NotFound, Refused
 from gateway.core.gate import NeedsConsent, NeedsStepUp, Refuse
 from gateway.core.ledger import ApprovalRequested, ApprovalResolved, AssertionRefused, Passkey, PasskeyUsed
 from gateway.core.lifecycle import CallEvent
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, Outcome, Reason
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, Outcome, PatternKind, Reason
 from gateway.runtime.approvals.challenges import Challenges, statement_challenge
 from gateway.runtime.approvals.pending import Approved, Decided, Denied, Pending, PersonalAnswer, StepUpFailed
 from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran
@@ -185,7 +185,7 @@ class Approvals:
         return self._passkeys.assertion_options(
             challenge=statement_challenge(pending.approval),
             allow=passkeys,
-            user_verification=pending.approval.kind is ApprovalKind.STEP_UP,
+            user_verification=pending.approval.needs_verification,
         )
 
     async def decide(
@@ -197,11 +197,13 @@ class Approvals:
         approve: bool,
         scope: GrantScope,
         pins: Sequence[str] | None = None,
+        within: PatternKind | None = None,
         assertion: Mapping[str, Json] | None = None,
     ) -> Decided:
         """Take a person's answer. Raises NotFound, or Refused with what to do; returns once the answer is durable.
 
-        `pins` names the arguments that a lasting approval holds fixed, all of them when None. Everything that could make the
+        `pins` names the arguments that a lasting approval holds fixed, all of them when None; `within` is what the other may
+        vary in. Everything that could make the
         answer void is checked before it is taken, and `taken` is set without a wait in between: of two tabs that answer at
         once, one is told that it is too late.
         """
@@ -218,6 +220,7 @@ class Approvals:
             grant_id=self._entropy.identifier("grt_"),
             scope=scope,
             pins=pins,
+            within=within,
             descriptor_digest=pending.descriptor_digest,
             now=self._clock.now(),
         )
@@ -252,10 +255,12 @@ class Approvals:
 
     def _compose(self, checked: CheckedCall, judged: PolicyVerdict, verdict: NeedsConsent | NeedsStepUp) -> Approval:
         now = self._clock.now()
+        seconds = judged.obligations.approval_ttl or self._approval_seconds
         return compose_approval(
             checked.request,
             checked.spec,
             checked.snapshot,
+            checked.facts,
             approval_id=self._entropy.identifier("apr_"),
             nonce=self._entropy.secret(),
             kind=ApprovalKind.STEP_UP if isinstance(verdict, NeedsStepUp) else ApprovalKind.CONSENT,
@@ -263,7 +268,7 @@ class Approvals:
             needs=verdict.needs,
             now=now,
             # No longer than the snapshot it is asked under: afterwards an approval could let nothing run.
-            expires_at=min(now + int((judged.approval_ttl or self._approval_seconds) * 1000), checked.snapshot.expires_at),
+            expires_at=min(now + int(seconds * 1000), checked.snapshot.expires_at),
         )
 
     async def _verify(
@@ -279,7 +284,7 @@ class Approvals:
                 assertion,
                 challenge=statement_challenge(approval),
                 passkey=passkey,
-                user_verification=approval.kind is ApprovalKind.STEP_UP,
+                user_verification=approval.needs_verification,
             )
         except Refused as refusal:
             # No browser submits an assertion that does not verify: it is an attack or a fault, and the call ends here.

@@ -3,35 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.core.approval import Needs, RuleReason
+from gateway.core.budget import Allowance
 from gateway.core.model import CallFacts, Principal, ToolSpec
+from gateway.core.moment import UNTOLD, Moment, MomentFact
+from gateway.core.obligations import NOTHING, Obligations, Presence
+from gateway.core.redaction import RedactionClass
 from gateway.core.vocabulary import PermissionMode, Profile
 
 
 @dataclass(frozen=True, slots=True)
 class PolicySubject:
-    """Who the policy judges: a principal in a session with a confidentiality label (0 to 3)."""
+    """Who the policy judges: a principal in a session with a confidentiality label (0 to 3), and when."""
 
     principal: Principal
     label: int
+    moment: Moment = UNTOLD
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyVerdict:
-    """A mode with its reasons. `forbidden` may have none: no rule permitted it.
-
-    `approval_ttl` is in seconds; `result_cap` in bytes, None where the tool's own holds; `redact` names redaction classes.
-    """
+    """A mode with its reasons, and what it obliges to. `forbidden` may have no reason: no rule permitted it."""
 
     mode: PermissionMode
     because: tuple[RuleReason, ...]
-    needs: Needs = field(default_factory=Needs)
-    approval_ttl: float | None = None
-    result_cap: int | None = None
-    redact: tuple[str, ...] = ("secrets",)
+    obligations: Obligations = NOTHING
+
+    @property
+    def needs(self) -> Needs:
+        """What it takes to approve."""
+        asked = self.obligations
+        return Needs(
+            presence=asked.presence is not Presence.CLICK,
+            verification=asked.presence is Presence.PASSKEY_UV,
+            approvers=asked.approvers,
+            requester_excluded=asked.requester_excluded,
+            pool=None if asked.pool is None else tuple(sorted(asked.pool)),
+            lease=asked.lease,
+        )
+
+    @property
+    def redact(self) -> tuple[str, ...]:
+        """The classes that are taken out of results. Credentials always are, whatever a rule says."""
+        return tuple(part.value for part in RedactionClass if part is RedactionClass.SECRETS or part in self.obligations.redact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +64,11 @@ class ProfileLimits:
     session_seconds: float
     stored_bytes_per_session: int
     tokens_per_session: int
+    quotas: tuple[Allowance, ...] = ()
+    """Further quotas, beside those above."""
+
+    network_auto_hosts: tuple[str, ...] = ()
+    """Hosts that network tools may reach without asking, for whoever shows them."""
 
 
 class PolicyEngine(Protocol):
@@ -60,6 +82,11 @@ class PolicyEngine(Protocol):
     @property
     def documents(self) -> Mapping[str, str]:
         """The texts in force by file name, of which the version is the digest."""
+        ...
+
+    @property
+    def reads(self) -> frozenset[MomentFact]:
+        """What of a moment the rules in force look at. A subject tells of it exactly this."""
         ...
 
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:

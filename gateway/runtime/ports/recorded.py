@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gateway.core.approval import Approval
+from gateway.core.attachments import KeptAttachment
 from gateway.core.canonical import Json
 from gateway.core.judgement import Judgement
 from gateway.core.ledger import ToolResult
@@ -69,6 +70,15 @@ class KeptResult:
     """The whole text of a result that was too long, with what the result raised when it was let in."""
 
     kept: KeptText
+    trust: Trust
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAttachment:
+    """Bytes that came with a result, with what the result raised when it was let in."""
+
+    attachment: KeptAttachment
     trust: Trust
     labels: tuple[str, ...]
 
@@ -158,11 +168,30 @@ class AuditQuery:
 
 @dataclass(frozen=True, slots=True)
 class LoadedPolicy:
-    """A policy that came into force. `documents` is None where its texts were erased."""
+    """A policy that came into force with the record `index`. `documents` is None where its texts were erased."""
 
     version: str
     at: int
     documents: Mapping[str, str] | None
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedPolicy:
+    """A policy that came into force, whose record is not what was recorded."""
+
+    version: str
+    index: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFreeze:
+    """Everything is forbidden since then, whatever the policy says. `why` is for people."""
+
+    id: str
+    at: int
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ Every method is safe to call while writes go on, and sees all that `Ledger.appen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from gateway.core.approval import Approval, Grant
 from gateway.core.ledger import Message, Passkey
@@ -21,6 +21,8 @@ from gateway.runtime.ports.recorded import (
     EnrolmentOffer,
     KeptResult,
     OpenApproval,
+    PolicyFreeze,
+    StoredAttachment,
     StoredClientGrant,
     StoredSignIn,
     UnfinishedCall,
@@ -112,10 +114,28 @@ class DispatchRecords(CallRecords, LiveSessionRecords, Protocol):
     """For the driver of calls: replays, lists, and the session of a call that waited through a restart."""
 
 
+class QuotaCount(NamedTuple):
+    """How much was used, in units of the meter: by whom (`holder`), in which minute or day (`period`)."""
+
+    span: str
+    holder: str
+    meter: str
+    period: int
+    used: int
+
+
 class QuotaRecords(Protocol):
-    """For quotas: how many calls were made."""
+    """For quotas and the policy: how many calls were made, and what ran."""
 
     async def calls_in_session(self, session_id: str) -> int: ...
+    async def tools_in_session(self, session_id: str) -> frozenset[str]:
+        """The names of the tools that were run, or may have been."""
+        ...
+
+    async def quota_counts(self, holders: Collection[str]) -> Sequence[QuotaCount]:
+        """Every count of these people, sessions and turns."""
+        ...
+
     async def calls_since(self, principal_id: str, since: int) -> int: ...
 
 
@@ -158,6 +178,10 @@ class RecoveryRecords(OpenApprovalRecords, LiveSessionRecords, Protocol):
 
     async def policy_on_record(self) -> str | None:
         """The version of the policy that came into force last, with its texts; None where none has."""
+        ...
+
+    async def open_freeze(self) -> PolicyFreeze | None:
+        """The freeze that nobody has ended; of several the first."""
         ...
 
     async def unfinished_calls(self) -> Sequence[UnfinishedCall]: ...
@@ -212,6 +236,14 @@ class KeptRecords(Protocol):
         ...
 
 
+class AttachmentRecords(Protocol):
+    """For the bytes that came with results."""
+
+    async def attachment(self, principal_id: str, attachment_id: str) -> StoredAttachment | None:
+        """The bytes of that id, if they came with a result of that person and were not erased."""
+        ...
+
+
 class ReadinessRecords(Protocol):
     """For `/readyz`."""
 
@@ -233,6 +265,7 @@ class Records(
     AuditRecords,
     SourceRecords,
     ClientRecords,
+    AttachmentRecords,
     KeptRecords,
     ReadinessRecords,
     Protocol,

@@ -19,7 +19,7 @@ from gateway.core.model import Snapshot
 from gateway.core.vocabulary import InferenceRefusal, PermissionMode
 from gateway.runtime.inference import Lease
 from gateway.server.parts import RequestContext
-from gateway.server.relay import REVOKED, Relay
+from gateway.server.relay import BYTES_PER_TOKEN, REVOKED, Relay
 from gateway.server.responses import HttpError, answer, refuse_as_openai
 
 _CHAT = frozenset(
@@ -36,7 +36,6 @@ CHAT = "/v1/chat/completions"
 _EMBEDDINGS = frozenset({"model", "input", "encoding_format", "dimensions", "user"})
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
-_SPENT = HttpError(429, "quota_exceeded", "this session has used up its model tokens; open the shell from the console again")
 _BUSY = HttpError(429, "too_many_requests", "this session has enough answers under way", headers={"retry-after": "1"})
 
 
@@ -68,15 +67,17 @@ async def _relay(context: RequestContext, path: str, judged: dict[str, Json] | H
     # Once more: the body took its time to arrive.
     if not broker.stands(lease):
         return await _refuse(context, REVOKED, InferenceRefusal.TOKEN)
-    try:
-        broker.require_tokens(lease)
-    except TooManyRequests:
-        return await _refuse(context, _SPENT, InferenceRefusal.QUOTA)
     if streams.is_full(lease.session.id):
         return await _refuse(context, _BUSY, InferenceRefusal.QUOTA)
     # Encoded again from the checked values, so that another parser cannot read the body differently.
+    body = orjson.dumps(judged)
+    answer_tokens = max((int(judged[name]) for name in _LIMITS if name in judged), default=0)
+    try:
+        reserved = await broker.reserve_tokens(lease, len(body) // BYTES_PER_TOKEN + answer_tokens)
+    except TooManyRequests as refusal:
+        return await _refuse(context, HttpError(429, "quota_exceeded", refusal.message), InferenceRefusal.QUOTA)
     nonce = broker.begin(lease) if path == CHAT else ""
-    return Relay(broker=broker, streams=streams, lease=lease, path=path, body=orjson.dumps(judged), nonce=nonce)
+    return Relay(broker=broker, streams=streams, lease=lease, path=path, body=body, nonce=nonce, reserved=reserved)
 
 
 async def _refuse(context: RequestContext, fault: HttpError, reason: InferenceRefusal) -> Response:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Sequence
 from typing import Any, Final, assert_never, cast
 
-from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations, ToolExecution
+from mcp_types import CallToolResult, ImageContent, TextContent, Tool, ToolAnnotations, ToolExecution
 
+from gateway.core.attachments import KeptAttachment, MediaType
 from gateway.core.canonical import Json
 from gateway.core.model import PublishedTool, ToolSpec
 from gateway.core.results import ToolResult
@@ -30,9 +33,9 @@ def describe_tool(tool: PublishedTool) -> Tool:
     )
 
 
-def describe_answer(tool: str, answer: CallAnswer) -> CallToolResult:
-    """How a call closed. Whatever is no result is an error, in words that tell a person's no, the policy's, a question that ran
-    out of time and an outcome that nobody knows apart."""
+def describe_answer(tool: str, answer: CallAnswer, attachments: Sequence[KeptAttachment]) -> CallToolResult:
+    """How a call closed, with the images among its attachments. Whatever is no result is an error, in words that tell a person's
+    no, the policy's, a question that ran out of time and an outcome that nobody knows apart."""
     result = answer.result
     meta: dict[str, Any] = {
         f"{PREFIX}outcome": result.outcome.value,
@@ -48,11 +51,19 @@ def describe_answer(tool: str, answer: CallAnswer) -> CallToolResult:
     is_error = result.outcome is not Outcome.OK
     text = _explain(tool, result) if is_error else result.content
     return CallToolResult(
-        content=[TextContent(type="text", text=text)],
+        content=[TextContent(type="text", text=text), *(image for each in attachments for image in _describe_image(each))],
         structured_content=_structure(result.structured),
         is_error=is_error,
         _meta=meta,
     )
+
+
+def _describe_image(attachment: KeptAttachment) -> Sequence[ImageContent]:
+    """Other bytes are spoken of in the text alone: no client could do anything with them."""
+    kind = attachment.reference.media_type
+    if kind is MediaType.BYTES:
+        return ()
+    return (ImageContent(type="image", data=base64.b64encode(attachment.data).decode(), mime_type=kind.value),)
 
 
 def _structure(structured: Json) -> dict[str, Json] | None:

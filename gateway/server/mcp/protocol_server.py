@@ -140,7 +140,7 @@ class ProtocolServer:
             data = {"code": Outcome.UNKNOWN_TOOL.value}
             raise MCPError(INVALID_PARAMS, f"there is no tool `{params.name}` here", data)
         await self.announce_changes(client)
-        return describe_answer(params.name, answer)
+        return describe_answer(params.name, answer, await client.attachments(answer.result))
 
 
 class _TaskServer(Server[dict[str, Any]]):

@@ -7,6 +7,7 @@ hear nothing gets its answer all the same.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +15,13 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from gateway.core.approval import Approval
+from gateway.core.attachments import KeptAttachment
 from gateway.core.canonical import Json, digest
-from gateway.core.errors import GatewayError, InvalidParams
+from gateway.core.errors import GatewayError, InvalidParams, NotFound, Refused
 from gateway.core.model import PublishedTool, ToolCall
+from gateway.core.results import ToolResult
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, PermissionMode
+from gateway.runtime.attachments import Attachments
 from gateway.runtime.binding import Proposal
 from gateway.runtime.calls import CallAnswer
 from gateway.runtime.clients import ConnectedClient
@@ -75,6 +79,7 @@ class ToolClient:
         self._conversation_id = conversation_id
         self._console_origin = console_origin
         self._log = log
+        self._attachments = Attachments(records=gateway.ports.records, exposures=gateway.exposures)
         self._turn = ClientTurn(gateway, connection, conversation_id)
         self._calls: dict[str, _Waiting] = {}
         self._listed: str | None = None
@@ -88,6 +93,15 @@ class ToolClient:
     def is_live(self) -> bool:
         """Whether its session may still act."""
         return self._gateway.connections.is_live(self.connection.session.id, self._gateway.ports.clock.now())
+
+    async def attachments(self, result: ToolResult) -> Sequence[KeptAttachment]:
+        """The bytes that came with a result of this client, fetched under its session as any other client's are. What was erased
+        since is left out: the answer to a call that was sent again is its text."""
+        found: list[KeptAttachment] = []
+        for each in result.attachments:
+            with contextlib.suppress(NotFound, Refused):
+                found.append(await self._attachments.fetch(self.connection.session, each.id))
+        return found
 
     async def tools(self) -> Sequence[PublishedTool]:
         """What it may call now: nothing that is forbidden, cannot be had, or belongs to the loop of a browser."""

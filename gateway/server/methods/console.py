@@ -28,6 +28,8 @@ from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.elicitations import ElicitationMethods
 from gateway.server.methods.encoding import decode_credential_id, read_index
+from gateway.server.methods.overview import OverviewMethods
+from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
 from gateway.server.methods.verification import AuditVerifier
@@ -55,6 +57,7 @@ class ConsoleMethods:
         verifier: AuditVerifier,
         sources: SourceMethods,
         clients: ClientMethods,
+        policies: PolicyMethods,
         *,
         agent_origin: str,
     ) -> None:
@@ -63,6 +66,7 @@ class ConsoleMethods:
         self._verifier = verifier
         self._sources = sources
         self._clients = clients
+        self._policies = policies
         self._agent_origin = agent_origin
 
     def table(self) -> Mapping[str, Method[ConsoleCaller]]:
@@ -95,9 +99,11 @@ class ConsoleMethods:
                 "audit/list": MethodRow(self.list_audit, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "audit/verify": MethodRow(self.verify_audit, Concurrency.IN_ORDER, MethodPermission.OPERATOR),
                 "policy/describe": MethodRow(self.describe_policy, Concurrency.AT_ONCE, MethodPermission.OPERATOR),
+                **OverviewMethods(self._gateway).rows(),
                 **ElicitationMethods(self._gateway).rows(),
                 **self._sources.rows(),
                 **self._clients.rows(),
+                **self._policies.rows(),
             },
         )
 
@@ -146,6 +152,7 @@ class ConsoleMethods:
             approve=params.decision == "approve",
             scope=params.scope,
             pins=params.pins,
+            within=params.within,
             assertion=params.assertion,
         )
         return wire.ApprovalDecided(

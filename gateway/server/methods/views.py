@@ -8,6 +8,7 @@ import orjson
 from pydantic import PrivateAttr
 
 from gateway.core.approval import Approval, Grant
+from gateway.core.attachments import AttachmentReference
 from gateway.core.canonical import Json
 from gateway.core.ledger import Message, Passkey, ToolResult
 from gateway.core.model import PublishedTool, Snapshot
@@ -218,4 +219,11 @@ def _view_result(result: ToolResult, closing_index: int | None, *, replayed: boo
         replayed=replayed,
         audit_seq=closing_index,
         receipt_id=result.receipt_id,
+        attachments=tuple(map(_view_attachment, result.attachments)) or None,
+    )
+
+
+def _view_attachment(attachment: AttachmentReference) -> shapes.WireAttachment:
+    return shapes.WireAttachment(
+        id=attachment.id, media_type=attachment.media_type, bytes=attachment.bytes, digest=attachment.digest
     )

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 from gateway.adapters.policy import rules
 from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.core.approval import Needs
 from gateway.core.model import CallFacts, Principal, ToolSpec
+from gateway.core.obligations import NOTHING, Obligations, Presence, Recipient, Release
+from gateway.core.redaction import RedactionClass
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
 from gateway.runtime.ports import PolicySubject, PolicyVerdict
 
@@ -72,27 +75,54 @@ def test_the_strictest_of_all_obligations_counts(folder: Path, ask: Any) -> None
     consent = 'action == Countersign::Action::"invoke_with_consent", resource'
     policy = add(
         folder,
-        f'@id("x.a") @why("One of two rules") @approval_ttl_s("300") @result_cap("2048") permit (principal, {consent});\n'
-        f'@id("x.b") @why("The other of two") @approval_ttl_s("60") @result_cap("4096") @redact("pii") @presence("required")'
-        f" permit (principal, {consent});",
+        f'@id("x.a") @why("One of two rules") @approval_ttl_s("300") @max_result_bytes("2048") @timeout_s("5") @lease_s("60")'
+        f' @presence("passkey-uv") @release("browser=high,local-model=internal") permit (principal, {consent});\n'
+        f'@id("x.b") @why("The other of two") @approval_ttl_s("60") @max_result_bytes("4096") @redact("pii") @timeout_s("9")'
+        f' @presence("passkey") @release("browser=internal") @retain_days("7") permit (principal, {consent});',
     )
     verdict = ask(policy, Category.WRITE)
-    assert (verdict.approval_ttl, verdict.result_cap, verdict.redact, verdict.needs.presence) == (
-        60.0,
-        2048,
-        ("secrets", "pii"),
-        True,
+    assert verdict.obligations == Obligations(
+        presence=Presence.PASSKEY_UV,
+        redact=frozenset({RedactionClass.PII}),
+        max_result_bytes=2048,
+        timeout=5,
+        approval_ttl=60,
+        lease=60,
+        release=Release(((Recipient.BROWSER, Label.INTERNAL), (Recipient.LOCAL_MODEL, Label.INTERNAL))),
+        retain_days=7,
     )
+    assert verdict.redact == ("secrets", "pii")
+    assert verdict.needs == Needs(presence=True, verification=True, lease=60)
+
+
+def test_a_call_with_two_paths_gets_the_stricter_of_both_obligations(folder: Path, ask: Any) -> None:
+    policy = add(
+        folder,
+        '@id("x.y") @why("Hidden files are answered briefly") @max_result_bytes("256")'
+        ' permit (principal, action == Countersign::Action::"invoke", resource in Countersign::Category::"read")'
+        ' when { context.facts has path && context.facts.path like ".*" };',
+    )
+    assert ask(policy, Category.READ, CallFacts(path="a", second_path=".b")).obligations.max_result_bytes == 256
+
+
+def test_names_that_annotations_had_before_oblige_to_the_same(folder: Path, ask: Any) -> None:
+    policy = add(
+        folder,
+        '@id("x.y") @why("Written for an earlier version") @result_cap("2048") @presence("required") @approvers("1")'
+        ' @requester_may_approve("true") permit (principal, action == Countersign::Action::"invoke_with_consent", resource);',
+    )
+    obligations = ask(policy, Category.WRITE).obligations
+    assert obligations == Obligations(presence=Presence.PASSKEY, max_result_bytes=2048)
 
 
 def test_a_permit_of_a_mode_that_was_not_chosen_obliges_to_nothing(folder: Path, ask: Any) -> None:
     policy = add(
         folder,
-        '@id("x.y") @why("A dearer way to read") @result_cap("256") @presence("required")'
+        '@id("x.y") @why("A dearer way to read") @max_result_bytes("256") @presence("passkey")'
         ' permit (principal, action == Countersign::Action::"invoke_with_consent", resource);',
     )
     verdict = ask(policy, Category.READ)
-    assert (verdict.mode, verdict.result_cap, verdict.needs.presence) == (PermissionMode.AUTO, None, False)
+    assert (verdict.mode, verdict.obligations) == (PermissionMode.AUTO, NOTHING)
 
 
 def test_credentials_are_redacted_whatever_the_rules_say(folder: Path, ask: Any) -> None:

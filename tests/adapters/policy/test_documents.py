@@ -46,26 +46,69 @@ def test_rules_of_every_file_count(folder: Path) -> None:
         (f'@id("x.y") @why("") permit ({SCOPE});', "rule `x.y`: annotation `why`"),
         (f'@id("X Y") @why("A name with a space") permit ({SCOPE});', "rule `X Y`: annotation `id`"),
         (f'@id("") @why("An empty name") permit ({SCOPE});', "rule number 1: annotation `id`"),
-        (f'@id("x.y") @why("Known keys only") @prescence("required") permit ({SCOPE});', "`prescence`: extra inputs"),
+        (f'@id("x.y") @why("Known keys only") @prescence("click") permit ({SCOPE});', "`prescence`: extra inputs"),
+        (
+            f'@id("x.y") @why("Known keys only") @prescence("click") permit ({SCOPE});',
+            "the annotations are `id`, `why`",
+        ),
+        (
+            f'@id("x.y")\n@why("Seconds have no unit")\n  @timeout_s("5s") permit ({SCOPE});',
+            "line 3, column 3: rule `x.y`",
+        ),
+        (f'@id("x.y") @why("Seconds have no unit") @timeout_s("5s") permit ({SCOPE});', "whole number of seconds from 1 to 600"),
+        (
+            f'@id("x.y") @why("No part of a second") @lease_s("1.5") permit ({SCOPE});',
+            "`lease_s`: must be a whole",
+        ),
+        (
+            f'@id("x.y") @why("Days have bounds") @retain_days("0") permit ({SCOPE});',
+            "`retain_days`: must be a",
+        ),
+        (f'@id("x.y") @why("No such place") @release("printer=high") permit ({SCOPE});', "recipients are browser"),
+        (f'@id("x.y") @why("No such label") @release("browser=secret") permit ({SCOPE});', "labels are public, internal"),
+        (
+            f'@id("x.y") @why("One place twice") @release("browser=high,browser=public") permit ({SCOPE});',
+            "names `browser` twice",
+        ),
+        (f'@id("x.y") @why("No such presence") @presence("fingerprint") permit ({SCOPE});', "one of click, passkey, passkey-uv"),
+        (f'@id("x.y") @why("Nobody approves") @approvers("0") permit ({SCOPE});', "`approvers`: must be a number from 1 to 9"),
+        (f'@id("x.y") @why("Too few are named") @approvers("2 of prn_a") permit ({SCOPE});', "fewer people than must approve"),
+        (f'@id("x.y") @why("True or false") @requester_excluded("yes") permit ({SCOPE});', "`requester_excluded`: must be"),
+        (
+            f'@id("x.y") @why("Old and new name") @result_cap("256") @max_result_bytes("256") permit ({SCOPE});',
+            "the earlier name",
+        ),
         (f'@id("x.y") @why("Seconds are a number") @approval_ttl_s("soon") permit ({SCOPE});', "`approval_ttl_s`"),
         (f'@id("x.y") @why("Seconds have bounds") @approval_ttl_s("1") permit ({SCOPE});', "`approval_ttl_s`"),
-        (f'@id("x.y") @why("Bytes have bounds") @result_cap("999999999") permit ({SCOPE});', "`result_cap`"),
+        (
+            f'@id("x.y") @why("Bytes have bounds") @result_cap("999999999") permit ({SCOPE});',
+            "`max_result_bytes`: must",
+        ),
         (f'@id("x.y") @why("Known classes only") @redact("secrets,everything") permit ({SCOPE});', "`redact.1`"),
         (f'@id("x.y") @why("Presence is required or not") @presence permit ({SCOPE});', "`presence`"),
         (f'@id("x.y") @why("Two must approve") @approvers("2") permit ({SCOPE});', "`@approvers` is not enforced yet; remove it"),
         (
             f'@id("x.y") @why("Somebody else approves") @requester_may_approve("false") permit ({SCOPE});',
-            "rule `x.y`: `@requester_may_approve` is not enforced yet; remove it",
+            "rule `x.y`: `@requester_excluded` is not enforced yet; remove it",
         ),
-        (f'@id("x.y") @why("Obligations are the permits") @presence("required") forbid ({SCOPE});', "cannot oblige"),
+        (f'@id("x.y") @why("Obligations are the permits") @presence("passkey") forbid ({SCOPE});', "cannot oblige"),
         (f'@id("read.auto") @why("The name is taken") permit ({SCOPE});', "rule `read.auto` exists already, in `default.cedar`"),
         (f"{GOOD} {GOOD}", "rule `extra.rule` exists already, in `extra.cedar`"),
-        (f'@id("x.y") @why("It calculates") forbid ({SCOPE}) when {{ context.taint + 1 > 1 }};', "rule `x.y` calculates (`add`)"),
-        (f'@id("x.y") @why("It calculates") forbid ({SCOPE}) when {{ context.taint * 9 > 1 }};', "rule `x.y` calculates (`mul`)"),
-        (f'@id("x.y") @why("It calculates") forbid ({SCOPE}) unless {{ -context.taint == 0 }};', "rule `x.y` calculates (`neg`)"),
+        (
+            f'@id("x.y") @why("It calculates") forbid ({SCOPE}) when {{ context.taint + 1 > 1 }};',
+            "it calculates (`add`)",
+        ),
+        (
+            f'@id("x.y") @why("It calculates") forbid ({SCOPE}) when {{ context.taint * 9 > 1 }};',
+            "it calculates (`mul`)",
+        ),
+        (
+            f'@id("x.y") @why("It calculates") forbid ({SCOPE}) unless {{ -context.taint == 0 }};',
+            "it calculates (`neg`)",
+        ),
         (
             f'@id("x.y") @why("Branches") permit ({SCOPE}) when {{ if context.taint > 0 then true else context.label - 1 > 0 }};',
-            "rule `x.y` calculates (`sub`)",
+            "it calculates (`sub`)",
         ),
         (f'@id("x.y") @why("No such attribute") forbid ({SCOPE}) when {{ context.tainted > 1 }};', "rule `x.y`:"),
         (f'@id("x.y") @why("Optional, unasked") forbid ({SCOPE}) when {{ context.facts.path like "*" }};', "rule `x.y`:"),
@@ -85,10 +128,10 @@ def test_rules_of_every_file_count(folder: Path) -> None:
         ('@id("x.y") @why("An open slot") permit (principal == ?principal, action, resource);', "rule `x.y` has an open slot"),
         (
             '@id("x.y") @why("Nobody has no name") permit (principal == Countersign::Principal::"", action, resource);',
-            "rule `x.y` names a person with an empty id",
+            "rule `x.y`: it names a person with an empty id",
         ),
-        ('@id("x.y") @id("z") @why("Two names") permit (principal, action, resource);', "`extra.cedar` does not parse"),
-        ("permit (principal, action", "`extra.cedar` does not parse"),
+        ('@id("x.y") @id("z") @why("Two names") permit (principal, action, resource);', "the rule there does not parse"),
+        (f"{GOOD}\npermit (principal, action", "`extra.cedar` line 2, column 1: the rule there does not parse"),
         (
             f'@id("x.y") @why("Reads \u202ebackwards") permit ({SCOPE});',
             "`extra.cedar` line 1 holds an invisible character, U+202E",
@@ -105,7 +148,7 @@ def test_a_rule_that_could_be_misread_is_refused_by_name(folder: Path, rule: str
 
 def test_a_rule_cannot_run_on_into_the_next_file(folder: Path) -> None:
     add(folder, '@id("x.y") @why("It never ends") permit (principal, action, resource)', "aaa.cedar")
-    assert "`aaa.cedar` does not parse" in refusal(folder)
+    assert "`aaa.cedar` line 1, column 1: the rule there does not parse" in refusal(folder)
 
 
 @pytest.mark.parametrize("name", ["schema.cedarschema", "profiles.toml"])

@@ -19,7 +19,7 @@ from gateway.adapters.storage.store import open_store
 from gateway.adapters.storage.tables import metadata
 from gateway.installation import installed_folder
 from tests.adapters.storage.conftest import ORIGIN
-from tests.fakes.history import OPERATOR, WRITE, History
+from tests.fakes.history import DELETE, OPERATOR, WRITE, History
 
 
 @pytest.fixture
@@ -109,6 +109,21 @@ async def test_questions_of_an_older_database_get_their_places_in_the_log(tmp_pa
         session = await store.records.session("ses_1")
         assert session is not None
         assert session.denials == 0
+
+
+async def test_calls_of_an_older_database_are_known_to_have_run_or_not(tmp_path: Path) -> None:
+    history = History()
+    ran, refused, running = history.request("call-1"), history.request("call-2", DELETE), history.request("call-3", WRITE)
+    async with open_store(tmp_path, origin=ORIGIN) as store:
+        await store.ledger.append(*history.beginning())
+        await store.ledger.append(history.intend(ran), history.close(ran), history.refuse(refused))
+        await store.ledger.append(history.intend(running))
+        assert await store.records.tools_in_session("ses_1") == {ran.tool, running.tool}
+    database = open_for_writing(tmp_path / DATABASE)
+    alembic(database, "0008", down=True)
+    database.dispose()
+    async with open_store(tmp_path, origin=ORIGIN) as store:
+        assert await store.records.tools_in_session("ses_1") == {ran.tool, running.tool}
 
 
 async def test_a_used_database_keeps_what_it_has(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from gateway.core import ledger as steps
+from gateway.core.attachments import KeptAttachment
 from gateway.core.canonical import canonical_bytes
-from gateway.core.errors import IllegalStep
+from gateway.core.errors import IllegalStep, LedgerDamaged
 from gateway.core.merkle import leaf_hash
 from gateway.core.results import KeptText
 from gateway.core.vocabulary import ApprovalStatus, ClientEnding, Decision, Trust
-from gateway.runtime.ports import AuditQuery, CallState, ConsoleSession, KeptResult, StoredClientGrant
+from gateway.runtime.ports import AuditQuery, CallState, ConsoleSession, KeptResult, StoredAttachment, StoredClientGrant
 from tests.adapters.storage.conftest import Kept
 from tests.fakes.history import DELETE, FAR, OPERATOR, PASSKEY, READ, WRITE, History
 
@@ -212,6 +213,24 @@ async def test_a_refused_call_keeps_what_was_asked(kept: Kept, history: History)
     assert (record.state, record.result, record.arguments) == (CallState.CLOSED, refusal.result, refusal.request.parsed_arguments)
 
 
+async def test_bytes_that_came_with_a_result_are_kept_with_its_call_for_its_person(kept: Kept, history: History) -> None:
+    records, request = kept.records, history.request("call-1")
+    image = KeptAttachment("res_1", b"\x89PNG\r\n\x1a\nrest")
+    result = replace(history.result("call-1"), attachments=(image.reference,), labels=("label:high",), trust=Trust.TRUSTED)
+    closed = replace(history.close(request, result), attachments=(image,))
+    await kept.ledger.append(history.intend(request), closed)
+    stored = StoredAttachment(image, Trust.TRUSTED, ("label:high",))
+    assert await records.attachment(OPERATOR.id, "res_1") == stored
+    assert await records.attachment("prn_other", "res_1") is None
+    other = replace(history.close(history.request("call-2"), result), attachments=(KeptAttachment("res_3", b"changed"),))
+    await kept.ledger.append(history.intend(history.request("call-2")), other)
+    with pytest.raises(LedgerDamaged):
+        await records.attachment(OPERATOR.id, "res_3")
+    assert await records.attachment(OPERATOR.id, "res_2") is None
+    await kept.ledger.append(steps.ConversationDeleted(history.tick(), history.conversation_id, OPERATOR.id))
+    assert await records.attachment(OPERATOR.id, "res_1") is None
+
+
 async def test_a_text_that_was_too_long_is_kept_with_its_call_for_its_person_and_conversation(
     kept: Kept, history: History
 ) -> None:
@@ -248,13 +267,17 @@ async def test_a_result_that_was_handed_out_whole_is_read_on_in_by_the_id_of_its
 
 
 async def test_calls_are_listed_in_the_order_of_the_record_and_counted(kept: Kept, history: History) -> None:
-    first, second, third = (history.request(f"call-{name}") for name in "cba")
+    second, first = history.request("call-b"), history.request("call-c")
+    # Asked for and refused: that tool did not run.
+    third = history.request("call-a", DELETE)
     await kept.ledger.append(history.intend(second))
     await kept.ledger.append(history.intend(first), history.refuse(third))
     assert [call.call_id for call in await kept.records.calls("cnv_1")] == ["call-b", "call-c", "call-a"]
     assert await kept.records.calls_in_session("ses_1") == 3
     assert await kept.records.calls_in_session("ses_other") == 0
-    assert await kept.records.calls_since(OPERATOR.id, second.received_at) == 2
+    assert await kept.records.tools_in_session("ses_1") == {first.tool}
+    assert await kept.records.tools_in_session("ses_other") == frozenset()
+    assert await kept.records.calls_since(OPERATOR.id, first.received_at) == 2
     assert await kept.records.calls_since("prn_other", 0) == 0
 
 

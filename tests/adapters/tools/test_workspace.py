@@ -173,6 +173,16 @@ async def test_a_binary_file_is_not_shown(catalog: ToolCatalog, call: Call, root
     assert output.structured["binary"] is True
 
 
+async def test_an_image_is_shown_to_the_person(catalog: ToolCatalog, call: Call, root: Path) -> None:
+    data = b"\x89PNG\r\n\x1a\n" + bytes(32)
+    (root / "a.txt").write_bytes(data)
+    output = await call(catalog, "read_file", path="a.txt")
+    assert output.attached == (data,)
+    assert output.text.endswith("It is shown to the person (image/png)")
+    (root / "b.png").write_bytes(data + bytes(files.MAX_READ))
+    assert (await call(catalog, "read_file", path="b.png")).attached == ()
+
+
 async def test_a_file_cut_inside_a_character_is_still_text(
     catalog: ToolCatalog, call: Call, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,9 +9,18 @@ export type ApprovalKind = "consent" | "stepUp";
  */
 export type GrantScope = "once" | "turn" | "session";
 /**
+ * Within what an argument may vary under a lasting approval.
+ */
+export type PatternKind = "folder" | "host" | "atMost";
+/**
  * The state of an approval; every state but pending is final.
  */
 export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "cancelled";
+/**
+ * What may be shown as what it is; everything else is bytes to be saved. SVG is not among them, for it is a document with
+ * scripts and links.
+ */
+export type MediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/octet-stream";
 /**
  * How a call closed.
  */
@@ -36,6 +45,7 @@ export type Reason =
   | "wrongConnection"
   | "notAdvertised"
   | "policyChanged"
+  | "policyFrozen"
   | "schema"
   | "quotaExceeded"
   | "forbidden"
@@ -254,9 +264,69 @@ export interface CountersignProtocol {
         params: PasskeyName;
         result: Nothing;
       };
+      "policy/compare": {
+        params: PolicyComparing;
+        result: PolicyComparisonView;
+      };
       "policy/describe": {
         params: Nothing;
         result: PolicyDescription;
+      };
+      "policy/freeze": {
+        params: FreezeOrder;
+        result: FreezeView;
+      };
+      "policy/get": {
+        params: PolicyVersionRef;
+        result: PolicyText;
+      };
+      "policy/history": {
+        params: PolicyHistoryPage;
+        result: PolicyHistory;
+      };
+      "policy/open": {
+        params: ProposalRef;
+        result: ProposalOpened;
+      };
+      "policy/overview": {
+        params: Nothing;
+        result: PolicyOverview;
+      };
+      "policy/proposals": {
+        params: Nothing;
+        result: ProposalList;
+      };
+      "policy/propose": {
+        params: PolicyProposing;
+        result: PolicyProposed;
+      };
+      "policy/rehearse": {
+        params: PolicyRehearsing;
+        result: PolicyRehearsal;
+      };
+      "policy/sign": {
+        params: ProposalSigning;
+        result: PolicySigned;
+      };
+      "policy/stop-rehearsal": {
+        params: Nothing;
+        result: RehearsalStopped;
+      };
+      "policy/thaw": {
+        params: ThawAnswer;
+        result: Nothing;
+      };
+      "policy/thaw-question": {
+        params: Nothing;
+        result: ThawQuestion;
+      };
+      "policy/validate": {
+        params: PolicyDraftText;
+        result: PolicyCheck;
+      };
+      "policy/withdraw": {
+        params: ProposalRef;
+        result: Nothing;
       };
       "secrets/list": {
         params: Nothing;
@@ -329,6 +399,8 @@ export interface CountersignProtocol {
       "elicitations/requested": ElicitationRequested;
       "elicitations/resolved": ElicitationResolved;
       "policy/changed": PolicyChanged;
+      "policy/rehearsing": RehearsalProgress;
+      "policy/state": PolicyState;
       "session/ended": SessionEnded;
       "sources/changed": SourcesChanged;
     };
@@ -383,6 +455,7 @@ export interface Approval {
   kind: ApprovalKind;
   needs: Needs;
   offers: GrantScope[];
+  patterns?: Pattern[];
   requestedAt: string;
   statementDigest: string;
   status: ApprovalStatus;
@@ -407,6 +480,14 @@ export interface Needs {
   requesterMayApprove: boolean;
 }
 /**
+ * Within what one argument may vary: `bound` is a folder, the origin of a URL, or the greatest amount.
+ */
+export interface Pattern {
+  argument: string;
+  bound: string | number;
+  kind: PatternKind;
+}
+/**
  * A call that a model in the browser proposed. Untrusted.
  */
 export interface ToolCall {
@@ -421,6 +502,7 @@ export interface ToolCall {
  * its closing leaf, absent only when the log could not be written.
  */
 export interface ToolResult {
+  attachments?: Attachment[];
   auditSeq?: number;
   callId: string;
   content: string;
@@ -435,6 +517,15 @@ export interface ToolResult {
   structured?: unknown;
   truncated: boolean;
   trust: Trust;
+}
+/**
+ * Bytes that came with a result, for `GET /attachments/ID`. `mediaType` is what their first bytes say.
+ */
+export interface Attachment {
+  bytes: number;
+  digest: string;
+  id: string;
+  mediaType: MediaType;
 }
 /**
  * A conversation without its messages. `label` is the highest confidentiality of what it contains.
@@ -572,7 +663,8 @@ export interface GrantList {
   grants: Grant[];
 }
 /**
- * A permission for several calls. `pins` holds the arguments that are fixed; `freed` names those that may vary.
+ * A permission for several calls. `pins` holds the arguments that are fixed; `freed` names those that may vary, `within` a
+ * pattern where there is one.
  */
 export interface Grant {
   approvalId: string;
@@ -589,6 +681,7 @@ export interface Grant {
   tool: string;
   turnId?: string;
   uses: number;
+  within?: Pattern;
 }
 /**
  * Which grant.
@@ -830,7 +923,8 @@ export interface ToolProgress {
 }
 /**
  * A person's decision. Without `scope` an approval is for one call. `pins` names the arguments that a turn or session grant
- * fixes, all of them when absent; the fixed values come from the statement, never from the browser.
+ * fixes, all of them when absent; the fixed values come from the statement, never from the browser. `within` is the kind of
+ * pattern that the argument left open keeps to, one of those that the approval shows.
  */
 export interface ApprovalAnswer {
   approvalId: string;
@@ -847,6 +941,7 @@ export interface ApprovalAnswer {
    * How long an approval lasts.
    */
   scope?: "once" | "turn" | "session";
+  within?: PatternKind;
 }
 /**
  * The approval's new status, and the grant if one was issued.
@@ -1092,6 +1187,50 @@ export interface PasskeyName {
   passkeyId: string;
 }
 /**
+ * A draft, and the version that it is compared with; the one in force when absent.
+ */
+export interface PolicyComparing {
+  base?: string;
+  /**
+   * @minItems 1
+   * @maxItems 256
+   */
+  documents: [PolicyDocument, ...PolicyDocument[]];
+}
+/**
+ * A text of the policy.
+ */
+export interface PolicyDocument {
+  name: string;
+  text: string;
+}
+/**
+ * How a draft differs over `compared` kinds of calls. `loosened` is what else it asks less for, in words; where `complete` is
+ * false, not everything could be compared, and it counts as loosening.
+ */
+export interface PolicyComparisonView {
+  compared: number;
+  complete: boolean;
+  differences: PolicyDifference[];
+  loosened: string[];
+  loosens: boolean;
+}
+/**
+ * A kind of call that is decided differently; `change` is `newlyAllowed`, `questionRemoved`, `passkeyRemoved`, which loosen,
+ * `questionAdded`, `passkeyAdded` or `newlyRefused`.
+ */
+export interface PolicyDifference {
+  after: PermissionMode;
+  before: PermissionMode;
+  category: Category;
+  change: string;
+  count: number;
+  example: string;
+  loosens: boolean;
+  profile: Profile;
+  rules: string[];
+}
+/**
  * The policy in force, with the sentences of its authors.
  */
 export interface PolicyDescription {
@@ -1130,6 +1269,305 @@ export interface ToolModes {
   anonymous: PermissionMode;
   guest: PermissionMode;
   operator: PermissionMode;
+}
+/**
+ * Why everything is to be forbidden.
+ */
+export interface FreezeOrder {
+  why: string;
+}
+/**
+ * Everything is forbidden since `at`, whatever the policy says.
+ */
+export interface FreezeView {
+  at: string;
+  freezeId: string;
+  why: string;
+}
+/**
+ * Which version; the one in force when absent.
+ */
+export interface PolicyVersionRef {
+  version?: string;
+}
+/**
+ * A version with all its texts. `source` is where the policy is kept and so where it is changed.
+ */
+export interface PolicyText {
+  documents: PolicyDocument[];
+  freeze?: FreezeView;
+  source: "files" | "database";
+  version: string;
+}
+/**
+ * Which part of the history.
+ */
+export interface PolicyHistoryPage {
+  before?: number;
+  limit?: number;
+}
+/**
+ * Versions in the order in which they came into force, newest first; `next` is the `before` of the next page.
+ */
+export interface PolicyHistory {
+  next?: number;
+  versions: VersionView[];
+}
+/**
+ * A version that came into force with the record `index`. What is absent is not known: it was read from files, or its record
+ * was erased. `signers` are principals, the publisher first.
+ */
+export interface VersionView {
+  at: string;
+  base?: string;
+  index: number;
+  reason?: string;
+  signers: string[];
+  version: string;
+}
+/**
+ * Which proposal.
+ */
+export interface ProposalRef {
+  proposalId: string;
+}
+/**
+ * A proposal before the operator who looks at it. `passkeyOptions` is absent where they have signed.
+ */
+export interface ProposalOpened {
+  comparison: PolicyComparisonView;
+  documents: PolicyDocument[];
+  forbidsYou: boolean;
+  passkeyOptions?: {
+    [k: string]: unknown;
+  };
+  proposal: ProposalView;
+  statement: {
+    [k: string]: unknown;
+  };
+  statementDigest: string;
+}
+/**
+ * A version that waits for `needed` signatures, of which `signers` gave theirs. `statementDigest` is what passkeys sign: the
+ * SHA-256 of the canonical `statement`.
+ */
+export interface ProposalView {
+  author: string;
+  base: string;
+  expiresAt: string;
+  loosens: boolean;
+  madeAt: string;
+  needed: number;
+  proposalId: string;
+  reason: string;
+  signers: string[];
+  version: string;
+}
+/**
+ * What the policy in force makes of each kind of action. `scope` is `own` for a person who sees their own row only.
+ *
+ * `assumesMoment` says that a rule looks at the time or at how much was called before; what is shown is then the verdict for
+ * a first call on a Monday at midnight.
+ */
+export interface PolicyOverview {
+  assumesMoment: boolean;
+  rows: PolicyRow[];
+  scope: "everybody" | "own";
+  version: string;
+}
+/**
+ * One profile. The cells of all rows are of the same kinds, in the same order.
+ */
+export interface PolicyRow {
+  cells: PolicyCell[];
+  profile: Profile;
+}
+/**
+ * What one profile needs for one kind of action. `because` is empty where no rule permits it.
+ *
+ * `host` narrows the category `network` to one host. `exceptions` holds the first of `exceptionCount`, by name.
+ */
+export interface PolicyCell {
+  because: RuleReason[];
+  category: Category;
+  changes: CircumstanceChange[];
+  exceptionCount: number;
+  exceptions: ToolException[];
+  host?: string;
+  mode: PermissionMode;
+}
+/**
+ * How the same action would be treated otherwise: after untrusted content, or in a conversation of another label.
+ */
+export interface CircumstanceChange {
+  because: RuleReason[];
+  label?: "public" | "internal" | "confidential" | "high";
+  mode: PermissionMode;
+  taint?: number;
+}
+/**
+ * A tool that is treated otherwise than its kind.
+ */
+export interface ToolException {
+  because: RuleReason[];
+  mode: PermissionMode;
+  tool: string;
+}
+/**
+ * Those that wait, oldest first.
+ */
+export interface ProposalList {
+  proposals: ProposalView[];
+}
+/**
+ * A draft to put in force: the version it was made from, why, and its texts, or the version to go back to.
+ */
+export interface PolicyProposing {
+  base: string;
+  /**
+   * @minItems 1
+   * @maxItems 256
+   */
+  documents?: [PolicyDocument, ...PolicyDocument[]];
+  reason: string;
+  version?: string;
+}
+/**
+ * What became of a draft. `outcome`: `proposed` with `opened`; `invalid` and `casesFail` with `check`; `conflict` with the
+ * texts in force (`active`), beside which the sender still has their own; `unchanged`; `files` with a `patch` of the folder.
+ */
+export interface PolicyProposed {
+  active?: PolicyText;
+  check: PolicyCheck;
+  opened?: ProposalOpened;
+  outcome: "proposed" | "invalid" | "casesFail" | "conflict" | "unchanged" | "files";
+  patch?: string;
+}
+/**
+ * A draft that was examined. `version` and `cases` are absent where it does not load.
+ */
+export interface PolicyCheck {
+  cases?: CaseTally;
+  faults: PolicyFault[];
+  rules: number;
+  version?: string;
+}
+/**
+ * The decision table put to a draft. `failed` of `total` rows are not given; the first of them are told.
+ */
+export interface CaseTally {
+  failed: number;
+  failures: CaseFailure[];
+  total: number;
+}
+/**
+ * A row of the decision table that the draft does not give.
+ */
+export interface CaseFailure {
+  about: string;
+  expected: PermissionMode;
+  given: PermissionMode;
+  question: string;
+  rules: string[];
+}
+/**
+ * What is to be said about a draft, and where: line and column from 1. An `error` keeps it from coming into force.
+ */
+export interface PolicyFault {
+  column: number;
+  file: string;
+  line: number;
+  message: string;
+  severity: "error" | "warning";
+}
+/**
+ * A draft, and how many days of recorded calls it is put to.
+ */
+export interface PolicyRehearsing {
+  days: number;
+  /**
+   * @minItems 1
+   * @maxItems 256
+   */
+  documents: [PolicyDocument, ...PolicyDocument[]];
+}
+/**
+ * A draft put to what is on record. `unlike` calls do not give what is on record under their own version: a fault.
+ */
+export interface PolicyRehearsal {
+  changes: ChangeCount[];
+  judged: number;
+  questionsAfter: number;
+  questionsBefore: number;
+  unjudged: number;
+  unlike: number;
+  version: string;
+}
+/**
+ * How many calls a draft decides in that other way, and the first of them by conversation and call.
+ */
+export interface ChangeCount {
+  change: string;
+  count: number;
+  examples: {
+    [k: string]: unknown;
+  }[];
+}
+/**
+ * A passkey's answer over the statement; `confirmed`: although it leaves the signer nothing to call.
+ */
+export interface ProposalSigning {
+  assertion: {
+    [k: string]: unknown;
+  };
+  confirmed?: boolean;
+  proposalId: string;
+}
+/**
+ * `published` is in force; `signed` waits for `missing` more; `conflict`: another version came into force meanwhile.
+ */
+export interface PolicySigned {
+  active?: PolicyText;
+  missing: number;
+  outcome: "published" | "signed" | "conflict";
+  version: string;
+}
+/**
+ * Whether there was a rehearsal to stop.
+ */
+export interface RehearsalStopped {
+  stopped: boolean;
+}
+/**
+ * The passkey's answer.
+ */
+export interface ThawAnswer {
+  assertion: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * What a passkey has to sign to end the freeze; good for two minutes, once, in this console session.
+ */
+export interface ThawQuestion {
+  freeze: FreezeView;
+  passkeyOptions: {
+    [k: string]: unknown;
+  };
+  statement: {
+    [k: string]: unknown;
+  };
+  statementDigest: string;
+}
+/**
+ * Texts that somebody writes.
+ */
+export interface PolicyDraftText {
+  /**
+   * @minItems 1
+   * @maxItems 256
+   */
+  documents: [PolicyDocument, ...PolicyDocument[]];
 }
 /**
  * Every secret.
@@ -1358,6 +1796,19 @@ export interface ElicitationRequested {
 export interface ElicitationResolved {
   elicitationId: string;
   status: ElicitationStatus;
+}
+/**
+ * So many calls were judged again.
+ */
+export interface RehearsalProgress {
+  judged: number;
+}
+/**
+ * The freeze, or the proposals that wait, are not as they were.
+ */
+export interface PolicyState {
+  freeze?: FreezeView;
+  proposals: number;
 }
 /**
  * A source, a decision about a tool, or a stored secret is not as it was; what it is now has to be asked.

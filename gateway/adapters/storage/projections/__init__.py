@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from gateway.adapters.storage.projections.approvals import ApprovalReader, change_approvals
 from gateway.adapters.storage.projections.audit import LogReader
@@ -12,6 +13,8 @@ from gateway.adapters.storage.projections.conversations import ConversationReade
 from gateway.adapters.storage.projections.kept import KeptReader
 from gateway.adapters.storage.projections.operation import PolicyReader, change_operation
 from gateway.adapters.storage.projections.people import PeopleReader, change_people
+from gateway.adapters.storage.projections.policies import FreezeReader, change_policies
+from gateway.adapters.storage.projections.quotas import QuotaReader, change_counts
 from gateway.adapters.storage.projections.sessions import SessionReader, change_sessions
 from gateway.adapters.storage.projections.sign_ins import SignInReader, change_sign_ins
 from gateway.adapters.storage.projections.sources import SourceReader, change_sources
@@ -23,9 +26,16 @@ from gateway.core.ledger.calls import CallEntry
 from gateway.core.ledger.clients import ClientEntry
 from gateway.core.ledger.conversations import ConversationEntry
 from gateway.core.ledger.elicitations import ElicitationEntry
-from gateway.core.ledger.inference import InferenceEntry
+from gateway.core.ledger.inference import (
+    InferenceEntry,
+    InferenceFinished,
+    InferenceRefused,
+    InferenceTokenMinted,
+    TokensReserved,
+)
 from gateway.core.ledger.operation import OperationEntry
 from gateway.core.ledger.people import PeopleEntry
+from gateway.core.ledger.policies import PolicyEntry
 from gateway.core.ledger.sessions import SessionEntry
 from gateway.core.ledger.sign_ins import SignInEntry
 from gateway.core.ledger.sources import SourceEntry
@@ -52,12 +62,27 @@ def changes(entry: Entry) -> Sequence[Change]:
         return change_sign_ins(entry)
     if isinstance(entry, ClientEntry):
         return change_clients(entry)
+    if isinstance(entry, PolicyEntry):
+        return change_policies(entry)
     if isinstance(entry, OperationEntry):
         return change_operation(entry)
+    if isinstance(entry, InferenceEntry):
+        return _change_inference(entry)
     return _change_nothing(entry)
 
 
-def _change_nothing(_entry: InferenceEntry | ElicitationEntry) -> Sequence[Change]:
+def _change_inference(entry: InferenceEntry) -> Sequence[Change]:
+    """Tokens are counted; the rest is on record in the audit log and nowhere else."""
+    match entry:
+        case TokensReserved(uses=uses) | InferenceFinished(used=uses):
+            return change_counts(uses, None)
+        case InferenceTokenMinted() | InferenceRefused():
+            return ()
+        case _:
+            assert_never(entry)
+
+
+def _change_nothing(_entry: ElicitationEntry) -> Sequence[Change]:
     """For a subject that is on record in the audit log and nowhere else."""
     return ()
 
@@ -69,9 +94,11 @@ class EveryReader(
     TurnReader,
     CallReader,
     KeptReader,
+    QuotaReader,
     ApprovalReader,
     SourceReader,
     PolicyReader,
+    FreezeReader,
     SignInReader,
     ClientReader,
     LogReader,

@@ -26,6 +26,7 @@ from gateway.core.ledger.approvals import (
     GrantRevoked,
 )
 from gateway.core.model import ModelRef, Principal, ToolRequest
+from gateway.core.patterns import Pattern
 from gateway.core.results import restore_result
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope
 from gateway.runtime.ports import CallState, OpenApproval
@@ -57,8 +58,10 @@ REVOKE_GRANT = Statement(
 )
 
 _because = StoredJson(TypeAdapter(tuple[Annotated[RuleReason, also_as_list(RuleReason)], ...]))
-_needs: StoredJson[Needs] = StoredJson(TypeAdapter(Annotated[Needs, also_as_list(Needs)]))
+_needs: StoredJson[Needs] = StoredJson(TypeAdapter(Annotated[Needs, also_as_list(Needs, "presence")]))
 _offers = StoredJson(TypeAdapter(tuple[GrantScope, ...]))
+_pattern: StoredJson[Pattern] = StoredJson(TypeAdapter(Pattern))
+_patterns: StoredJson[tuple[Pattern, ...]] = StoredJson(TypeAdapter(tuple[Pattern, ...]))
 _pins = StoredJson(TypeAdapter(dict[str, bytes]))
 _request: StoredJson[ToolRequest] = StoredJson(
     TypeAdapter(Annotated[ToolRequest, members_also_as_lists(principal=Principal, model=ModelRef)]),
@@ -119,6 +122,7 @@ def _approval_row(approval: Approval, request: ToolRequest) -> dict[str, Any]:
         "requested_at": approval.requested_at,
         "expires_at": approval.expires_at,
         "used_at": None,
+        "patterns": _patterns.write(approval.patterns),
     }
 
 
@@ -140,6 +144,7 @@ def _grant_row(grant: Grant) -> dict[str, Any]:
         "max_uses": grant.max_uses,
         "uses": grant.uses,
         "revoked_at": grant.revoked_at,
+        "within": None if grant.within is None else _pattern.write(grant.within),
     }
 
 
@@ -171,6 +176,7 @@ def _read_approval(row: ARow) -> Approval:
         expires_at=row.expires_at,
         status=ApprovalStatus(row.status),
         withdrawn=_read_withdrawal(row),
+        patterns=_patterns.read(row.patterns),
     )
 
 
@@ -205,6 +211,7 @@ def _read_grant(row: ARow) -> Grant:
         max_uses=row.max_uses,
         uses=row.uses,
         revoked_at=row.revoked_at,
+        within=None if row.within is None else _pattern.read(row.within),
     )
 
 

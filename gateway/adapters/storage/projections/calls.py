@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
-from sqlalchemy import and_, bindparam, func, literal_column, or_, select, update
+from sqlalchemy import and_, bindparam, func, literal_column, or_, select, true, update
 
 from gateway.adapters.storage import tables as t
-from gateway.adapters.storage.projections.kept import keep_text
+from gateway.adapters.storage.projections.kept import keep_attachment, keep_text
+from gateway.adapters.storage.projections.quotas import ADD_TO_COUNT, OPEN_COUNT, change_counts
 from gateway.adapters.storage.projections.sealed import read_payload, sealed_columns
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import LEAF, Change, Statement, given, insertion, insertion_once, join_rows
@@ -65,7 +66,7 @@ RUN_APPROVED_CALL = Statement(
         t.calls.c.state == CallState.AWAITING_APPROVAL.value,
         t.calls.c.approval_id == given("approval_id"),
     )
-    .values(state=CallState.RUNNING.value),
+    .values(state=CallState.RUNNING.value, intended=true()),
     refusal=_CANNOT_USE,
     grouped=True,
 )
@@ -117,6 +118,8 @@ CLOSE_UNKNOWN_CALL = Statement(
 GROUP_ORDER: Final = (
     OPEN_CALL,
     OPEN_CALL_IF_NEW,
+    OPEN_COUNT,
+    ADD_TO_COUNT,
     USE_APPROVAL,
     RUN_APPROVED_CALL,
     USE_GRANT,
@@ -153,6 +156,7 @@ def open_call(request: ToolRequest, state: CallState, approval_id: str | None = 
         "tool": request.tool,
         "request_digest": request.digest,
         "state": state.value,
+        "intended": state is CallState.RUNNING,
         "approval_id": approval_id,
         "received_at": request.received_at,
     }
@@ -161,12 +165,14 @@ def open_call(request: ToolRequest, state: CallState, approval_id: str | None = 
 
 def _intend(entry: CallIntended) -> Sequence[Change]:
     request = entry.request
+    counted = change_counts(entry.reserved, _key(request)) if entry.reserved else ()
     if entry.approval_id is None:
         opened = open_call(request, CallState.RUNNING)
-        return (opened,) if entry.grant_id is None else (opened, _use_grant(entry, entry.grant_id))
+        return (opened, *counted) if entry.grant_id is None else (opened, _use_grant(entry, entry.grant_id), *counted)
     approved = (
         Change(USE_APPROVAL, {"of_approval_id": entry.approval_id, "used_at": entry.at}, _key(request)),
         Change(RUN_APPROVED_CALL, {**_of_call(request), "of_approval_id": entry.approval_id}, _key(request)),
+        *counted,
     )
     return approved if entry.grant_id is None else (*approved, _use_grant(entry, entry.grant_id))
 
@@ -190,7 +196,9 @@ def _close(entry: CallClosed) -> Sequence[Change]:
     values = {**_of_call(request), "closed_at": entry.at}
     if entry.executed:
         closed = Change(CLOSE_RUN_CALL, values, _key(request))
-        return (closed,) if entry.kept is None else (closed, keep_text(request, entry.kept))
+        settled = change_counts(entry.settled, _key(request)) if entry.settled else ()
+        kept = () if entry.kept is None else (keep_text(request, entry.kept),)
+        return (closed, *settled, *kept, *(keep_attachment(request, attachment) for attachment in entry.attachments))
     # A refusal may be the first entry of a call.
     opened = open_call(request, CallState.AWAITING_APPROVAL, statement=OPEN_CALL_IF_NEW)
     return (opened, Change(CLOSE_CALL, values, _key(request)))
@@ -270,6 +278,10 @@ class CallReader(Reader):
 
     async def calls_in_session(self, session_id: str) -> int:
         return await self._count(select(func.count()).where(t.calls.c.session_id == session_id))
+
+    async def tools_in_session(self, session_id: str) -> frozenset[str]:
+        used = select(t.calls.c.tool).distinct().where(t.calls.c.session_id == session_id, t.calls.c.intended)
+        return frozenset(await self._list(used, lambda row: row.tool))
 
     async def calls_since(self, principal_id: str, since: int) -> int:
         recent = and_(t.calls.c.principal_id == principal_id, t.calls.c.received_at >= since)

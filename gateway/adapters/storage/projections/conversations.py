@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import and_, bindparam, delete, null, select, tuple_, update
 
 from gateway.adapters.storage import tables as t
-from gateway.adapters.storage.projections.kept import DELETE_KEPT_TEXTS
+from gateway.adapters.storage.projections.kept import DELETE_ATTACHMENTS, DELETE_KEPT_TEXTS
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import Change, Statement, given, highest, insertion
 from gateway.core.canonical import Json, canonical_bytes
@@ -78,6 +78,7 @@ def change_conversations(entry: ConversationEntry) -> Sequence[Change]:
                 Change(ERASE_MESSAGE_DIGESTS, {"of_id": entry.id}),
                 Change(DELETE_MESSAGES, {"of_id": entry.id}),
                 Change(DELETE_KEPT_TEXTS, {"of_id": entry.id}),
+                Change(DELETE_ATTACHMENTS, {"of_id": entry.id}),
             )
         case ConversationTainted():
             return (Change(TAINT_CONVERSATION, {"of_id": entry.id, "of_taint": entry.taint, "of_label": entry.label}),)

@@ -13,12 +13,15 @@ from gateway.adapters.storage.projections.sealed import read_payload, sealed_col
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import Change, Statement, given, insertion
 from gateway.adapters.storage.stored import texts
+from gateway.core.attachments import KeptAttachment
 from gateway.core.model import ToolRequest
 from gateway.core.results import KeptText, restore_result
 from gateway.core.vocabulary import Outcome
-from gateway.runtime.ports import KeptResult
+from gateway.runtime.ports import KeptResult, StoredAttachment
 
 KEEP_TEXT = insertion(t.kept_results)
+KEEP_ATTACHMENT = insertion(t.attachments)
+DELETE_ATTACHMENTS = Statement(delete(t.attachments).where(t.attachments.c.conversation_id == given("id")))
 DELETE_KEPT_TEXTS = Statement(delete(t.kept_results).where(t.kept_results.c.conversation_id == given("id")))
 """Those of one conversation."""
 
@@ -34,6 +37,12 @@ def keep_text(request: ToolRequest, kept: KeptText) -> Change:
         "content": kept.text,
     }
     return Change(KEEP_TEXT, values)
+
+
+def keep_attachment(request: ToolRequest, kept: KeptAttachment) -> Change:
+    """The row of bytes that are kept with their call."""
+    values = {"id": kept.id, "conversation_id": request.conversation_id, "call_id": request.call_id, "content": kept.data}
+    return Change(KEEP_ATTACHMENT, values)
 
 
 _of_this_person = (
@@ -52,6 +61,21 @@ _kept = (
     .join(t.conversations, t.conversations.c.id == t.calls.c.conversation_id)
     .join(t.leaves, t.leaves.c.position == t.calls.c.closing_leaf)
     .where(t.kept_results.c.id == given("id"), *_of_this_person)
+)
+
+_attachment = (
+    select(t.attachments, *(column.label(f"closing_{column.name}") for column in sealed_columns(t.leaves)))
+    .join(
+        t.calls,
+        (t.calls.c.conversation_id == t.attachments.c.conversation_id) & (t.calls.c.call_id == t.attachments.c.call_id),
+    )
+    .join(t.conversations, t.conversations.c.id == t.calls.c.conversation_id)
+    .join(t.leaves, t.leaves.c.position == t.calls.c.closing_leaf)
+    .where(
+        t.attachments.c.id == given("id"),
+        given("principal_id") == t.calls.c.principal_id,
+        t.conversations.c.deleted_at.is_(None),
+    )
 )
 
 _closed_call = (
@@ -93,6 +117,18 @@ def _read_kept(row: ARow) -> KeptResult | None:
     return KeptResult(text, result.trust, result.labels)
 
 
+@stored("attachment", "id")
+def _read_attachment(row: ARow) -> StoredAttachment | None:
+    closing = read_payload(row.closing_body, row.closing_salt, row.closing_payload)
+    if closing is None:
+        return None
+    result = restore_result(closing["result"])
+    attachment = KeptAttachment(row.id, row.content)
+    if attachment.reference not in result.attachments:
+        raise ValueError("not the bytes that were recorded")
+    return StoredAttachment(attachment, result.trust, result.labels)
+
+
 class KeptReader(Reader):
     """Kept texts of one person in one conversation. An id is that of a kept text, or else of a call."""
 
@@ -100,3 +136,6 @@ class KeptReader(Reader):
         owner = {"of_principal_id": principal_id, "of_conversation_id": conversation_id}
         kept = self._find(_kept, _read_kept, of_id=result_id, **owner)
         return kept if kept is not None else self._find(_closed_call, _read_closed, of_id=result_id, **owner)
+
+    async def attachment(self, principal_id: str, attachment_id: str) -> StoredAttachment | None:
+        return self._find(_attachment, _read_attachment, of_id=attachment_id, of_principal_id=principal_id)

@@ -34,6 +34,7 @@ from gateway.adapters.tools.builtin.previews import (
 from gateway.adapters.tools.builtin.searching import MAX_AROUND, SearchMatch, search
 from gateway.adapters.tools.builtin.status import MachineStatus, read_status
 from gateway.adapters.tools.declaration import AnyTool, tool
+from gateway.core.attachments import MediaType, media_type_of
 from gateway.core.canonical import Json
 from gateway.core.effects import escape, show
 from gateway.core.errors import Misconfigured, ToolFailed
@@ -110,9 +111,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         record: dict[str, Json] = {"path": where, "bytes": content.size, "binary": False, "complete": True}
         whole = len(content.data) == content.size
         if b"\0" in content.data[:_BINARY_PROBE] or (text := _decode(content.data, whole=whole)) is None:
-            return ToolOutput(
-                f"{escape(where)} is a binary file of {content.size} bytes; its content is not text", {**record, "binary": True}
-            )
+            return _give_bytes(where, content.data if whole else b"", {**record, "binary": True})
         if not whole:
             text += f"\n…[only the first {len(content.data)} of {content.size} bytes]"
             record["complete"] = False
@@ -310,6 +309,15 @@ def _find_both_paths(arguments: Mapping[str, Json]) -> CallFacts:
 
 
 # ── wording ──
+
+
+def _give_bytes(where: str, data: bytes, record: dict[str, Json]) -> ToolOutput:
+    """A file that is no text: in words for the model, and whole for the person where it is an image that can be shown."""
+    said = f"{escape(where)} is a binary file of {record['bytes']} bytes; its content is not text"
+    kind = media_type_of(data)
+    if kind is MediaType.BYTES:
+        return ToolOutput(said, record)
+    return ToolOutput(f"{said}. It is shown to the person ({kind.value})", {**record, "mediaType": kind.value}, attached=(data,))
 
 
 def _give_lines(where: str, text: str, first: int, last: int, record: dict[str, Json]) -> ToolOutput:

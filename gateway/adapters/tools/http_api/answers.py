@@ -16,6 +16,7 @@ import orjson
 from gateway.adapters.tools.builtin.fetching import HttpAnswer
 from gateway.adapters.tools.http_api.wording import tell
 from gateway.adapters.tools.outputs import make_encodable
+from gateway.core.attachments import MediaType, media_type_of
 from gateway.core.canonical import Json, parse
 from gateway.core.effects import escape
 from gateway.core.errors import MalformedJson
@@ -86,7 +87,14 @@ def read_answer(answer: HttpAnswer, secrets: Sequence[tuple[str, str]], checker:
     elif method != "HEAD":
         record["body"] = None
     structured = _without_secrets(record, secrets)
-    return ToolOutput(orjson.dumps(structured).decode(), structured)
+    return ToolOutput(orjson.dumps(structured).decode(), structured, attached=_find_image(answer, secrets))
+
+
+def _find_image(answer: HttpAnswer, secrets: Sequence[tuple[str, str]]) -> tuple[bytes, ...]:
+    """The body where it is an image by its first bytes, and shows no secret that the request carried."""
+    if not answer.complete or media_type_of(answer.data) is MediaType.BYTES:
+        return ()
+    return () if any(secret.encode() in answer.data for secret, _ in secrets) else (answer.data,)
 
 
 def _read_headers(answer: HttpAnswer) -> dict[str, Json]:

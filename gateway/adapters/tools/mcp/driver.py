@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from gateway.adapters.tools.mcp.access import ServerAccess, Unauthorized
 from gateway.adapters.tools.mcp.asking import Asking
+from gateway.adapters.tools.mcp.attached import AttachedBytes
 from gateway.adapters.tools.mcp.connection import AnswerLines, ConnectionLost, WorkerConnection
 from gateway.adapters.tools.mcp.launching import CagedServer, ServerPipes, server_job, start_worker
 from gateway.adapters.tools.mcp.programs import ResolvedCommand, find_missing, resolve_command
@@ -126,9 +127,12 @@ class McpDriver:
             raise ToolFailed(late, Reason.TOOL_TIMEOUT) from None
 
     async def _read_result(self, lines: AnswerLines, context: ToolContext, asking: Asking, bearer: str | None) -> ToolOutput:
+        attached = AttachedBytes()
         while True:
             line = await lines.next()
             match line["tell"]:
+                case "attached":
+                    attached.take(line)
                 case "progress":
                     context.progress(str(line["message"]), line["fraction"])
                 case "ask" if self._may_ask:
@@ -136,7 +140,7 @@ class McpDriver:
                 case "withdrawn" if self._may_ask:
                     asking.withdraw(line)
                 case "done":
-                    return ToolOutput(str(line["text"]), line["structured"])
+                    return ToolOutput(str(line["text"]), line["structured"], attached=attached.whole())
                 case _:
                     raise _failure(line, bearer)
 

@@ -4,12 +4,13 @@ Both write one JSON object a line. The gateway's begin with the settings (`kind`
 The limits are kept on both sides: the worker reads what a hostile server wrote and is not believed either.
 
     gateway  {"do": "list", "id"}                       → {"tell": "server"}, then "tool" and "refused" lines, then "listed"
-             {"do": "call", "id", "tool", "arguments"}  → "progress" lines, then "done"
+             {"do": "call", "id", "tool", "arguments"}  → "progress" lines, "attached" lines, then "done"
              {"do": "cancel", "id"}                     → nothing; the request is answered by nothing any more
              {"do": "bearer", "token"}                  → nothing; later requests to the server carry this access token
              {"do": "answer", "id", "question", "action", "values"}  what a person made of an "ask" line of that call, or
                                                         "refused" with the reason for which nobody was asked
-    worker   {"tell": "failed", "id", "why", "how"}     in place of "listed" or "done"; `challenge` of a sign-in that is wanted
+    worker   {"tell": "attached", "id", "data", "begins"}  a part, in base64, of bytes that come with a result; `begins`: first
+             {"tell": "failed", "id", "why", "how"}     in place of "listed" or "done"; `challenge` of a sign-in that is wanted
              {"tell": "ask", "id", "question", "message", "schema"}  the server asks the person; "withdrawn" with the same
                                                         numbers where it does not any more
              {"tell": "changed"}                        once until the next "list"
@@ -33,6 +34,9 @@ MAX_ORDER: Final = 4 << 20
 
 MAX_TEXT: Final = 256 * 1024
 """Bytes of a result's text, and of its structured part, that leave the worker."""
+
+ATTACHED_AT_ONCE: Final = 384 * 1024
+"""Bytes of one "attached" line, before base64."""
 
 MAX_TOOLS: Final = 2_000
 MAX_TOOL: Final = 64 * 1024

@@ -60,6 +60,21 @@ async def test_what_is_no_text_is_told_by_its_size_and_digest(start: Start) -> N
     assert (result["mediaType"], result["body"]) == ("image/png", {"bytes": 256, "sha256": hashlib.sha256(body).hexdigest()})
 
 
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)
+
+
+@pytest.mark.parametrize(
+    ("body", "attached"),
+    [(PNG, True), (PNG + b"s3cr3t-t0ken-value", False), (b"<svg xmlns='http://www.w3.org/2000/svg'/>", False)],
+    ids=["an image", "an image with the secret of the request", "a document that calls itself one"],
+)
+async def test_an_image_comes_along_and_nothing_that_only_says_so(start: Start, body: bytes, attached: bool) -> None:
+    api = await api_at(await start(page(body, "Content-Type: image/png")))
+    output = await api.call("get")
+    assert output.attached == ((body,) if attached else ())
+    assert "s3cr3t" not in output.text
+
+
 async def test_hidden_characters_in_headers_are_spelt_out(start: Start) -> None:
     api = await api_at(await start(page(b"", "ETag: \x1b[31m\xe2\x80\xaeabc")))
     etag = (await api.result("get"))["headers"]["etag"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from gateway.adapters.tools.schemas import Validator
+from gateway.core.attachments import MediaType, media_type_of
 from gateway.core.errors import ToolFailed
 from gateway.core.vocabulary import Category
 from tests.adapters.tools.mcp.conftest import Drive
@@ -34,7 +36,10 @@ async def test_the_everything_server_shows_every_kind_of_result_and_none_of_the_
     assert driven.tool("get-sum").proposed is Category.READ
     structured = (await driven.call("get-structured-content", location="New York")).structured
     assert set(structured) == {"temperature", "conditions", "humidity"}
-    picture = (await driven.call("get-tiny-image")).text
+    given = await driven.call("get-tiny-image")
+    (image,), picture = given.attached, given.text
+    assert media_type_of(image) is MediaType.PNG
+    assert sha256(image).hexdigest() in picture
     assert "[image/png, " in picture
     assert "sha256 " in picture
     assert "iVBOR" not in picture

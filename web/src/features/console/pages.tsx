@@ -34,6 +34,7 @@ const Connect = lazy(async () => ({ default: (await import("./account/Connect.ts
 const Clients = lazy(async () => ({ default: (await import("./clients/Clients.tsx")).Clients }));
 const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
 const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
+const Policy = lazy(async () => ({ default: (await import("./policy/Policy.tsx")).Policy }));
 const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
 const SignInCallback = lazy(async () => ({
   default: (await import("./sources/SignInCallback.tsx")).SignInCallback,
@@ -93,6 +94,21 @@ export const consolePages: readonly ConsolePage[] = [
         <>
           <path d="M4 5.5h16v10H4z" />
           <path d="M9 19.5h6M12 15.5v4" />
+        </>
+      ),
+    },
+  },
+  {
+    path: paths.policy,
+    title: "Policy",
+    access: "signedIn",
+    component: Policy,
+    navigation: {
+      label: "Policy",
+      icon: (
+        <>
+          <path d="M12 3.5l7.5 3v5.5c0 4-3 7-7.5 8.5-4.5-1.5-7.5-4.5-7.5-8.5V6.5z" />
+          <path d="M9 12h6" />
         </>
       ),
     },

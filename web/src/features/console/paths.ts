@@ -12,6 +12,7 @@ export const paths = {
   passkeys: "/passkeys",
   sources: "/sources",
   source: (name: string) => `/sources/${encodeURIComponent(name)}`,
+  policy: "/policy",
   audit: "/audit",
   auditOf: (conversationId: string) => `/audit?conversation=${encodeURIComponent(conversationId)}`,
 } as const;

@@ -3,6 +3,7 @@ import type { Grant } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
+import { describePattern } from "../../ui/patterns.ts";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import styles from "./GrantsDialog.module.css";
@@ -37,7 +38,14 @@ export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) 
               <TimeAgo at={grant.expiresAt} />, used {grant.uses} of {grant.maxUses} times
             </p>
             <Arguments given={grant.pins} />
-            {grant.freed.length > 0 && <p className={styles.note}>Any value: {grant.freed.join(", ")}</p>}
+            {grant.within !== undefined && (
+              <p className={styles.note}>
+                {grant.within.argument}: {describePattern(grant.within)}
+              </p>
+            )}
+            {grant.within === undefined && grant.freed.length > 0 && (
+              <p className={styles.note}>Any value: {grant.freed.join(", ")}</p>
+            )}
             <div>
               <Button size="small" variant="danger" onClick={() => void workspace.revokeGrant(grant.id)}>
                 Revoke

@@ -194,6 +194,19 @@ describe("an approval for a turn or a session", () => {
     expect(gateway.asked("approvals/decide")).toMatchObject([{ scope: "session", pins: ["path"] }]);
   });
 
+  test("lets an argument vary within the pattern that the gateway offers", async () => {
+    await open(ask({ patterns: [{ argument: "path", kind: "folder", bound: "notes" }] }));
+    await lookAtIt();
+    await userEvent.click(await screen.findByLabelText("For this session"));
+    await userEvent.click(screen.getByLabelText("All but path, which stays anywhere in the folder notes/"));
+    expect(screen.getByText(/and path anywhere in the folder notes\//)).toBeDefined();
+    await userEvent.click(button("Approve for this session"));
+    await screen.findByText("Approved");
+    expect(gateway.asked("approvals/decide")).toMatchObject([
+      { scope: "session", pins: ["content"], within: "folder" },
+    ]);
+  });
+
   test("is never on offer for a step-up", async () => {
     await open(ask({ kind: "stepUp", offers: ["once", "turn", "session"] }));
     await lookAtIt();

@@ -30,6 +30,19 @@ test("a freed argument is named as what may vary, and is a warning", () => {
   expect(coversUnseen(coverage)).toBe(true);
 });
 
+test.each([
+  [{ argument: "path", kind: "folder", bound: "notes" }, "path anywhere in the folder notes/"],
+  [{ argument: "path", kind: "host", bound: "https://example.com" }, "path anywhere at https://example.com"],
+  [{ argument: "path", kind: "atMost", bound: 5 }, "path from 0 to 5"],
+] as const)("an argument that may vary within a pattern is described by it", (within, words) => {
+  const coverage = { ...call, scope: "turn", freed: "path", within } as const;
+  expect(describeCoverage(coverage)).toContain(
+    `with content and overwrite exactly as shown and ${words}, until this turn`,
+  );
+  expect(pinsOf(coverage)).toEqual(["content", "overwrite"]);
+  expect(coversUnseen(coverage)).toBe(true);
+});
+
 test("freeing the only argument says that any value is covered", () => {
   const coverage = { tool: "read_file", arguments: { path: "a" }, scope: "session", freed: "path" } as const;
   expect(describeCoverage(coverage)).toContain("Every call of read_file with any value of path, in this conversation");

@@ -45,6 +45,14 @@ describe("grants", () => {
     expect(card?.textContent).toContain("contentany value");
   });
 
+  test("say within what they let an argument vary", async () => {
+    const within = { argument: "content", kind: "folder", bound: "notes" } as const;
+    gateway.handlers["grants/list"] = () => ({ grants: [{ ...grant, within }] });
+    openConsole(gateway, "/grants");
+    const card = (await screen.findByRole("heading", { name: "write_file" })).closest("li");
+    expect(card?.textContent).toContain("contentanywhere in the folder notes/");
+  });
+
   test("are revoked and gone", async () => {
     let grants = [grant];
     gateway.handlers["grants/list"] = () => ({ grants });
@@ -142,7 +150,7 @@ describe("the home page", () => {
     openConsole(gateway, "/");
     expect(await screen.findByText("ready")).toBeDefined();
     expect(gateway.asked("policy/describe")).toEqual([]);
-    expect(screen.queryByText("Policy")).toBeNull();
+    expect(within(screen.getByRole("main")).queryByText("Policy")).toBeNull();
   });
 
   test("reads an address that does not exist as home", async () => {

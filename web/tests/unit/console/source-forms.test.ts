@@ -98,6 +98,16 @@ describe("a draft", () => {
     });
   });
 
+  test("of a server that may ask says so, and of any other nothing", () => {
+    for (const form of ["program", "address"] as const) {
+      expect(draft({ form, command: "npx", url: "https://a.example", asks: true })).toMatchObject({
+        settings: { elicitation: "ask" },
+      });
+      expect(JSON.stringify(draft({ form, command: "npx", url: "https://a.example" }))).not.toContain("elicitation");
+    }
+    expect(JSON.stringify(draft({ form: "database", database: "sqlite:////a.db", asks: true }))).not.toContain("ask");
+  });
+
   test("says which line cannot be sent", () => {
     expect(draft({ env: "A=b\nnothing" })).toMatchObject({ field: "env" });
     expect(draft({ form: "address", headers: ": value" })).toMatchObject({ field: "headers" });
@@ -135,8 +145,12 @@ describe("what a source may touch", () => {
       "May read: /a",
       "May change: A folder of its own, and: /b",
       "Network: It may reach any address.",
+      "Questions: It may ask you nothing.",
       "Secrets: It is given no stored secret.",
     ]);
+    expect(touches("mcp", { url: "https://a.example", elicitation: "ask" })).toContain(
+      "Questions: It may ask you for details during a call.",
+    );
     expect(touches("http", { base_url: "https://a.example", allow_private: true, document: "{}" })).toContain(
       "Private addresses: Its host may be a machine of a private network.",
     );

@@ -49,3 +49,18 @@ test("what a call had said stays when it was cancelled, and gives way to a resul
   show({ ...running, phase: "closed", result: { ...result, outcome: "ok", content: "done" } });
   expect(screen.queryByText("What it said before it ended")).toBeNull();
 });
+
+test("what came with a result is shown where it is an image, and saved where it is anything else", () => {
+  const part = { bytes: 1200, digest: "0".repeat(64) };
+  const attachments = [
+    { ...part, id: "res_1", mediaType: "image/png" },
+    { ...part, id: "res_2", mediaType: "application/octet-stream" },
+  ] as const;
+  const result = { outcome: "ok", content: "two", trust: "untrusted", truncated: false } as const;
+  show({ ...running, phase: "closed", result: { ...result, attachments: [...attachments] } });
+  const image = screen.getByRole("img", { name: "From long__job, 1,200 bytes, not described" });
+  expect(image.getAttribute("src")).toBe("/attachments/res_1");
+  const file = screen.getByRole("link", { name: "Save a file of 1,200 bytes" });
+  expect(file.getAttribute("href")).toBe("/attachments/res_2");
+  expect(file.hasAttribute("download")).toBe(true);
+});

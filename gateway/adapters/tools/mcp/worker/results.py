@@ -14,6 +14,7 @@ import orjson
 
 from gateway.adapters.tools.mcp.wire import MAX_TEXT
 from gateway.adapters.tools.mcp.worker.inert import inert_line, show_acting, show_acting_within
+from gateway.core.attachments import MAX_ATTACHED, MAX_ATTACHMENTS
 from gateway.core.canonical import MAX_DEPTH, canonical_bytes, parse
 from gateway.core.errors import MalformedJson
 
@@ -28,6 +29,37 @@ class UnusableResult(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+def read_attached(result: types.CallToolResult) -> list[bytes]:
+    """The bytes of a result that the gateway may keep, in their order; the text speaks of each, kept or not."""
+    attached: list[bytes] = []
+    left = MAX_ATTACHED
+    for encoded in map(_encoded_of, result.content):
+        if encoded is None or len(attached) == MAX_ATTACHMENTS or len(encoded) > left * 2:
+            continue
+        data = _decode(encoded)
+        if data and len(data) <= left:
+            left -= len(data)
+            attached.append(data)
+    return attached
+
+
+def _encoded_of(block: types.ContentBlock) -> str | None:
+    match block:
+        case types.ImageContent() | types.AudioContent():
+            return block.data
+        case types.EmbeddedResource(resource=types.BlobResourceContents() as resource):
+            return resource.blob
+        case _:
+            return None
+
+
+def _decode(encoded: str) -> bytes | None:
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        return None
 
 
 def read_result(result: types.CallToolResult, validator: jsonschema_rs.Validator | None) -> tuple[str, Any]:
@@ -80,9 +112,8 @@ def _show_block(block: types.ContentBlock) -> str:
 
 def _show_bytes(media_type: str | None, encoded: str) -> str:
     kind = media_type if media_type and _MEDIA_TYPE.fullmatch(media_type) else "bytes of an unknown type"
-    try:
-        raw = base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
+    raw = _decode(encoded)
+    if raw is None:
         return f"[{kind}, {len(encoded)} characters that are no base64]"
     return f"[{kind}, {len(raw)} bytes, sha256 {hashlib.sha256(raw).hexdigest()}]"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import time
 from typing import Any, Final
@@ -13,13 +14,14 @@ from mcp.client.subscriptions import SubscriptionLost, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
-from gateway.adapters.tools.mcp.wire import MAX_OFFER, MAX_TOOLS, RequestFailure
+from gateway.adapters.tools.mcp.attached import AttachedAllowance
+from gateway.adapters.tools.mcp.wire import ATTACHED_AT_ONCE, MAX_OFFER, MAX_TOOLS, RequestFailure
 from gateway.adapters.tools.mcp.worker.http import NOT_ANSWERED, NOT_SENT, REJECTED, UNAUTHORIZED, BearerToken
 from gateway.adapters.tools.mcp.worker.inert import inert_description, inert_line
 from gateway.adapters.tools.mcp.worker.lines import GatewayLines
 from gateway.adapters.tools.mcp.worker.listing import Listing, read_listing, size_of
 from gateway.adapters.tools.mcp.worker.questions import CallQuestions, QuestionRefused
-from gateway.adapters.tools.mcp.worker.results import UnusableResult, read_result
+from gateway.adapters.tools.mcp.worker.results import UnusableResult, read_attached, read_result
 from gateway.adapters.tools.mcp.worker.watching import ASKED, Watch
 
 MAX_PAGES: Final = 100
@@ -67,6 +69,7 @@ class ServerSession:
         self._running: dict[int, asyncio.Task[None]] = {}
         self._noted: set[str] = set()
         self._questions: dict[int, CallQuestions] = {}
+        self._attached = AttachedAllowance()
         self._has_told_change = False
 
     async def obey(self) -> None:
@@ -200,6 +203,10 @@ class ServerSession:
             text, structured = read_result(result, self._listing.outputs.get(name))
         except UnusableResult as error:
             raise RequestFailed(error.message, RequestFailure.REFUSED) from None
+        for data in self._attached.allow(read_attached(result)):
+            for start in range(0, len(data), ATTACHED_AT_ONCE):
+                part = base64.b64encode(data[start : start + ATTACHED_AT_ONCE]).decode()
+                self._gateway.tell(tell="attached", id=number, data=part, begins=start == 0)
         if not self._gateway.tell(tell="done", id=number, text=text, structured=structured):
             raise RequestFailed("the server gave a result that is too large to be taken", RequestFailure.REFUSED)
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { ApprovalDecided, ApprovalQuestion, GrantScope } from "../../../protocol/generated.ts";
+import type { ApprovalDecided, ApprovalQuestion, GrantScope, Pattern } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
@@ -87,15 +87,23 @@ interface PendingDecisionProps extends DecisionProps {
   readonly handlers: AnswerHandlers;
 }
 
+/** The argument that a lasting approval leaves open, if any. */
+interface Open {
+  readonly freed: string | null;
+  readonly within: Pattern | null;
+}
+
+const CLOSED: Open = { freed: null, within: null };
+
 function PendingDecision({ question, inspection, unread, handlers }: PendingDecisionProps) {
   const { approval, preview } = question;
   const { client, environment } = useSession();
   const [scope, setScope] = useState<GrantScope>("once");
-  const [freed, setFreed] = useState<string | null>(null);
+  const [{ freed, within }, setOpen] = useState<Open>(CLOSED);
   const late = useIsLate(question);
   // Another comparison is another thing to look at, and the wait begins again.
   const activated = useActivated(`${approval.id} ${preview?.change} ${preview?.digest}`) && !late;
-  const coverage: Coverage = { tool: approval.tool, arguments: approval.arguments, scope, freed };
+  const coverage: Coverage = { tool: approval.tool, arguments: approval.arguments, scope, freed, within };
   const approving = useAnswer(approval.id, handlers, (inspected: Inspection) =>
     approve(client, environment, { question, inspected }, coverage),
   );
@@ -106,12 +114,20 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
   const choice = possible && approval.kind === "consent" && approval.offers.length > 1;
   const choose = (chosen: GrantScope) => {
     setScope(chosen);
-    setFreed(null);
+    setOpen(CLOSED);
   };
   return (
     <>
       {inspection !== undefined && !trusted && <Mismatch inspection={inspection} />}
-      {choice && <ScopeChoice offers={approval.offers} coverage={coverage} onScope={choose} onFree={setFreed} />}
+      {choice && (
+        <ScopeChoice
+          offers={approval.offers}
+          patterns={approval.patterns ?? []}
+          coverage={coverage}
+          onScope={choose}
+          onFree={(name, pattern) => setOpen({ freed: name, within: pattern })}
+        />
+      )}
       <div className={styles.answer}>
         {choice && <CoverageText coverage={coverage} />}
         <div className={styles.buttons}>

@@ -1,19 +1,22 @@
 import { useId } from "react";
-import type { GrantScope } from "../../../protocol/generated.ts";
+import type { GrantScope, Pattern } from "../../../protocol/generated.ts";
 import { classes } from "../../../ui/classes.ts";
+import { describePattern } from "../../../ui/patterns.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { type Coverage, coversUnseen, describeCoverage, SCOPE_LABELS } from "./coverage.ts";
 import styles from "./ScopeChoice.module.css";
 
 interface ScopeChoiceProps {
   readonly offers: readonly GrantScope[];
+  /** Within what an argument can be left open, where the gateway found something narrower than any value. */
+  readonly patterns: readonly Pattern[];
   readonly coverage: Coverage;
   readonly onScope: (scope: GrantScope) => void;
-  readonly onFree: (name: string | null) => void;
+  readonly onFree: (name: string | null, within: Pattern | null) => void;
 }
 
 /** How long an approval lasts and which arguments are pinned: once, and all of them, unless the person says otherwise. */
-export function ScopeChoice({ offers, coverage, onScope, onFree }: ScopeChoiceProps) {
+export function ScopeChoice({ offers, patterns, coverage, onScope, onFree }: ScopeChoiceProps) {
   const group = useId();
   const names = Object.keys(coverage.arguments);
   return (
@@ -43,17 +46,31 @@ export function ScopeChoice({ offers, coverage, onScope, onFree }: ScopeChoicePr
                 type="radio"
                 name={`${group}-freed`}
                 checked={coverage.freed === null}
-                onChange={() => onFree(null)}
+                onChange={() => onFree(null, null)}
               />
               All of them
             </label>
+            {patterns.map((pattern) => (
+              <label key={pattern.argument} className={styles.option}>
+                <input
+                  type="radio"
+                  name={`${group}-freed`}
+                  checked={coverage.within === pattern}
+                  onChange={() => onFree(pattern.argument, pattern)}
+                />
+                <span>
+                  All but <VisibleText text={pattern.argument} />, which stays{" "}
+                  <VisibleText text={describePattern(pattern)} prose />
+                </span>
+              </label>
+            ))}
             {names.map((name) => (
               <label key={name} className={styles.option}>
                 <input
                   type="radio"
                   name={`${group}-freed`}
-                  checked={coverage.freed === name}
-                  onChange={() => onFree(name)}
+                  checked={coverage.freed === name && !coverage.within}
+                  onChange={() => onFree(name, null)}
                 />
                 <span>
                   All but <VisibleText text={name} />

@@ -1,19 +1,22 @@
-import type { GrantScope } from "../../../protocol/generated.ts";
+import type { GrantScope, Pattern } from "../../../protocol/generated.ts";
+import { describePattern } from "../../../ui/patterns.ts";
 
-/** What an approval would cover. `freed` names the one argument that may vary, if the person frees one. */
+/** What an approval would cover. `freed` names the one argument that may vary, if the person frees one, `within` what. */
 export interface Coverage {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly scope: GrantScope;
   readonly freed: string | null;
+  readonly within?: Pattern | null;
 }
 
 /** In words, what the approval covers: never more than what is on screen, and shown before it is given. */
-export function describeCoverage({ tool, arguments: shown, scope, freed }: Coverage): string {
+export function describeCoverage({ tool, arguments: shown, scope, freed, within }: Coverage): string {
   if (scope === "once") return "This one call, with exactly these arguments. The next one asks again.";
   const names = Object.keys(shown).filter((name) => name !== freed);
   const pinned = names.length === 0 ? "" : ` with ${listed(names)} exactly as shown`;
-  const open = freed === null ? "" : `${pinned === "" ? " with" : " and"} any value of ${freed}`;
+  const values = within ? `${freed} ${describePattern(within)}` : `any value of ${freed}`;
+  const open = freed === null ? "" : `${pinned === "" ? " with" : " and"} ${values}`;
   const bare = pinned === "" && open === "" ? " without arguments" : "";
   const rest = freed === null ? "Any other arguments ask again." : "A change to anything else asks again.";
   return `Every call of ${tool}${pinned}${open}${bare}, ${SPANS[scope]}. ${rest} ${LIMITS}`;

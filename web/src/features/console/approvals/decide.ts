@@ -44,6 +44,7 @@ export async function approve(
     decision: "approve",
     scope: coverage.scope,
     ...(pins && { pins }),
+    ...(pins && coverage.within && { within: coverage.within.kind }),
     ...(assertion && { assertion: { ...assertion } }),
   });
 }

@@ -7,6 +7,7 @@ import { Countdown } from "../../../ui/Countdown.tsx";
 import { EmptyState } from "../../../ui/EmptyState.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue, type Row } from "../../../ui/KeyValue.tsx";
+import { describePattern } from "../../../ui/patterns.ts";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { useToast } from "../../../ui/Toast.tsx";
@@ -80,7 +81,7 @@ function coverageRows(grant: Grant): Row[] {
   const freed = grant.freed.map((name) => ({
     name,
     term: <VisibleText text={name} />,
-    value: <Tag tone="waiting">any value</Tag>,
+    value: <Tag tone="waiting">{grant.within ? describePattern(grant.within) : "any value"}</Tag>,
   }));
   const all = [...pinned, ...freed];
   return all.length > 0 ? all : [{ name: "Arguments", value: "none" }];

@@ -25,6 +25,14 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
   const headers = (
     <TextAreaField label="Headers" hint={`One on each line: Name: value. ${SECRET_HINT}`} {...wire("headers")} />
   );
+  const asks = (
+    <CheckField
+      label="It may ask me something during a call"
+      hint="A form on this console, for whoever the call is for. What they write goes to the server. Otherwise such a question is refused."
+      checked={draft.asks}
+      onChange={(event) => onChange({ asks: event.currentTarget.checked })}
+    />
+  );
   switch (draft.form) {
     case "program":
       return (
@@ -44,6 +52,7 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
             checked={draft.network}
             onChange={(event) => onChange({ network: event.currentTarget.checked })}
           />
+          {asks}
         </>
       );
     case "address":
@@ -58,6 +67,7 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
             {...wire("url")}
           />
           {headers}
+          {asks}
         </>
       );
     case "api":

@@ -20,6 +20,8 @@ export interface Draft {
   readonly folders: string;
   readonly writable: string;
   readonly network: boolean;
+  /** Whether the server may ask the person something during a call. */
+  readonly asks: boolean;
   readonly url: string;
   readonly headers: string;
   readonly baseUrl: string;
@@ -41,6 +43,7 @@ export const EMPTY_DRAFT: Draft = {
   folders: "",
   writable: "",
   network: false,
+  asks: false,
   url: "",
   headers: "",
   baseUrl: "",
@@ -88,9 +91,14 @@ export function readDraft(draft: Draft): NewSource | DraftFault {
         ...filled("folders", linesOf(draft.folders)),
         ...filled("writable", linesOf(draft.writable)),
         ...(draft.network && { network: true }),
+        ...(draft.asks && { elicitation: "ask" }),
       });
     case "address":
-      return made("mcp", { url: draft.url.trim(), ...filled("headers", pairsOf(draft.headers, ":")) });
+      return made("mcp", {
+        url: draft.url.trim(),
+        ...filled("headers", pairsOf(draft.headers, ":")),
+        ...(draft.asks && { elicitation: "ask" }),
+      });
     case "api":
       return made("http", {
         base_url: draft.baseUrl.trim(),

@@ -23,6 +23,12 @@ export function describeTouches({ kind, settings }: Source): readonly Touch[] {
     case "mcp":
       return [
         ...(texts(settings.command).length > 0 ? describeProgram(settings) : describeAddress(settings)),
+        {
+          name: "Questions",
+          says:
+            settings.elicitation === "ask" ? "It may ask you for details during a call." : "It may ask you nothing.",
+          values: [],
+        },
         ...common,
       ];
     case "http":

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import type { CallCard, CallProgress } from "../../../agent/conversation.ts";
 import type { Observation } from "../../../agent/messages.ts";
+import type { Attachment } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
@@ -63,6 +64,7 @@ export function ToolCallView({ card, onCancel }: ToolCallProps) {
         <Arguments given={call.arguments} />
       </details>
       {result !== undefined && result.content !== "" && <ResultView tool={call.name} result={result} />}
+      {result?.attachments !== undefined && <AttachmentList tool={call.name} attachments={result.attachments} />}
     </article>
   );
 }
@@ -90,6 +92,31 @@ function Underway({ progress: { fraction, lines } }: { readonly progress: CallPr
         </span>
       </div>
     </>
+  );
+}
+
+/** What came with the result beside its text: images of the kinds that the gateway knows, and files to be saved. */
+function AttachmentList({ tool, attachments }: { readonly tool: string; readonly attachments: readonly Attachment[] }) {
+  return (
+    <ul className={styles.attachments} aria-label="What came with the result">
+      {attachments.map(({ id, mediaType, bytes }) => (
+        <li key={id}>
+          {mediaType === "application/octet-stream" ? (
+            <a href={`/attachments/${id}`} download>
+              Save a file of {bytes.toLocaleString("en")} bytes
+            </a>
+          ) : (
+            <a href={`/attachments/${id}`} target="_blank" rel="noreferrer">
+              <img
+                src={`/attachments/${id}`}
+                alt={`From ${tool}, ${bytes.toLocaleString("en")} bytes, not described`}
+                loading="lazy"
+              />
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,0 +1,93 @@
+"""What a running gateway does about its policy for other commands of this machine, over its control socket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from gateway.application import Application
+from gateway.core.canonical import Json
+from gateway.core.errors import InvalidParams, Misconfigured, Refused
+from gateway.core.times import rfc3339
+from gateway.runtime.policies import PolicySource, ProposalAnswer
+from gateway.runtime.ports import PolicyFreeze
+from gateway.server.control import Answerer
+
+
+def policy_commands(application: Application) -> Mapping[str, Answerer]:
+    """Each command and the function that answers it."""
+    publishing, freezing = application.policies.publishing, application.policies.freezing
+
+    async def freeze(asked: Mapping[str, Json]) -> Json:
+        # Where no gateway runs, nothing was started that knows of an earlier one.
+        await freezing.restore()
+        try:
+            return _describe_freeze(await freezing.freeze(str(asked.get("why", ""))))
+        except Refused as error:
+            raise InvalidParams(error.message) from None
+
+    async def state(_asked: Mapping[str, Json]) -> Json:
+        await freezing.restore()
+        holding = freezing.holding
+        return {
+            "version": publishing.workshop.active.version,
+            "source": publishing.source.value,
+            "freeze": None if holding is None else _describe_freeze(holding),
+            "proposals": [
+                {
+                    "id": each.id,
+                    "version": each.draft.version,
+                    "author": each.author,
+                    "reason": each.reason,
+                    "needed": each.needed,
+                    "signed": len(each.signed),
+                    "loosens": each.comparison.loosens,
+                }
+                for each in publishing.proposals()
+            ],
+            "console": application.origins.console,
+        }
+
+    async def propose(asked: Mapping[str, Json]) -> Json:
+        if publishing.source is PolicySource.FILES:
+            raise Misconfigured("this gateway keeps its policy in files; change them and run `countersign policy reload`")
+        documents, cases = _texts(asked, "documents"), asked.get("cases")
+        table = None if cases is None else _texts(asked, "cases")
+        base = str(asked.get("base") or publishing.workshop.active.version)
+        answer = await publishing.propose(documents, table, base=base, reason=str(asked.get("reason", "")), author=None)
+        return _describe_answer(answer, application.origins.console)
+
+    return {"policy-freeze": freeze, "policy-state": state, "policy-propose": propose}
+
+
+def _texts(asked: Mapping[str, Json], name: str) -> Mapping[str, str]:
+    texts = asked.get(name)
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in cast("dict[str, Json]", texts).values()):
+        raise InvalidParams(f"`{name}` is an object of texts")
+    return cast("dict[str, str]", texts)
+
+
+def _describe_freeze(freeze: PolicyFreeze) -> dict[str, Json]:
+    return {"id": freeze.id, "at": rfc3339(freeze.at), "why": freeze.why}
+
+
+def _describe_answer(answer: ProposalAnswer, console: str) -> dict[str, Json]:
+    report, proposal = answer.report, None if answer.proposal is None else answer.proposal.proposal
+    return {
+        "faults": [
+            {
+                "severity": each.severity.value,
+                "file": each.file,
+                "line": each.line,
+                "column": each.column,
+                "message": each.message,
+            }
+            for each in answer.faults
+        ],
+        "cases": None if report is None else {"total": report.total, "failed": [each.about for each in report.failures]},
+        "conflict": None if answer.conflict is None else answer.conflict.version,
+        "unchanged": answer.unchanged,
+        "proposal": None
+        if proposal is None
+        else {"id": proposal.id, "version": proposal.draft.version, "needed": proposal.needed, "page": f"{console}/policy"},
+    }

@@ -1,0 +1,136 @@
+"""Policies of the record: the one that a start takes from there, and rehearsals over what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gateway.adapters.policy.cases import read_case_texts
+from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.policy.documents import from_texts
+from gateway.adapters.policy.workshop import CedarWorkshop
+from gateway.adapters.storage.inspection import StoredLog, open_stored_log
+from gateway.adapters.storage.sqlite import DATABASE
+from gateway.adapters.system.clock import SystemClock
+from gateway.core.canonical import digest
+from gateway.core.errors import Misconfigured, PolicyUnusable
+from gateway.core.ledger import PolicyPublished
+from gateway.runtime.gateway import Gateway
+from gateway.runtime.policies import Policies, PolicySource, assemble_policies
+from gateway.runtime.ports import AuditQuery, DamagedPolicy, LoadedPolicy, PasskeyVerifier, PolicyDraft, RecordedDecision
+from gateway.runtime.rehearsal import DAY_MS, Rehearsal, Unjudged, Version, rehearse
+from gateway.settings import Settings
+
+_FEWEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPolicy:
+    """The policy to begin with. `complaint` says why it is not the newest one on record, if it is not."""
+
+    policy: CedarPolicy
+    workshop: CedarWorkshop
+    source: PolicySource
+    complaint: str | None = None
+
+    def assemble(self, gateway: Gateway, verifier: PasskeyVerifier) -> Policies:
+        """What changes it while the gateway runs."""
+        return assemble_policies(gateway, self.workshop, self.source, verifier, self.complaint)
+
+
+def open_policy(settings: Settings) -> OpenedPolicy:
+    """The policy that the settings mean: the folder's, or the newest usable one on record. A record without any begins with the
+    folder's. Raises PolicyUnusable."""
+    if settings.policy_source == "files" or not (settings.state / DATABASE).is_file():
+        return _open_folder(settings)
+    complaint: str | None = None
+    with open_stored_log(settings.state) as stored:
+        for recorded in stored.policy_versions():
+            try:
+                policy = _load(recorded)
+            except PolicyUnusable as error:
+                complaint = complaint or f"policy {recorded.version[:12]} on record cannot be used: {error.message}"
+                continue
+            cases = _cases_of(stored, recorded)
+            table = read_case_texts(settings.policy_folder) if cases is None else cases
+            if complaint is not None:
+                complaint = f"{complaint}; policy {policy.version[:12]} is in its place, and may allow more"
+            return OpenedPolicy(policy, CedarWorkshop(policy, table), PolicySource.DATABASE, complaint)
+    if complaint is not None:
+        raise PolicyUnusable(f"{complaint}, and no earlier one can; with `policy_source` set to `files` a folder is used")
+    return _open_folder(settings)
+
+
+def rehearse_stored(state: Path, draft: PolicyDraft, days: int, tell: Callable[[int], None]) -> Rehearsal:
+    """Put a draft to the calls of the last days that are on record, and `tell` after each how many it was."""
+
+    def told(decisions: Iterator[RecordedDecision]) -> Iterator[RecordedDecision]:
+        for number, decision in enumerate(decisions, start=1):
+            tell(number)
+            yield decision
+
+    with open_stored_log(state) as stored:
+        since = SystemClock().now() - days * DAY_MS
+        return rehearse(told(stored.decisions(since)), RecordedPolicies.of(stored), draft)
+
+
+@dataclass(slots=True)
+class RecordedPolicies:
+    """The policies of a log. Each is loaded once, when it is first asked for."""
+
+    loaded: Mapping[str, LoadedPolicy]
+    _known: dict[str, Version] = field(default_factory=dict[str, Version])
+
+    @classmethod
+    def of(cls, stored: StoredLog) -> RecordedPolicies:
+        """Those of a log that was opened; of a version that was in force twice, the first time that has its texts."""
+        return cls({policy.version: policy for policy in stored.policies() if policy.documents is not None})
+
+    def __call__(self, version: str | None, /) -> Version:
+        """The policy of a version, or why there is none."""
+        if version is None or version not in self.loaded:
+            return Unjudged.NO_DOCUMENTS
+        if version not in self._known:
+            try:
+                self._known[version] = CedarPolicy(from_texts(self.texts(version)))
+            except PolicyUnusable:
+                self._known[version] = Unjudged.UNUSABLE
+        return self._known[version]
+
+    def texts(self, version: str) -> Mapping[str, str]:
+        """The documents of a version, by file name."""
+        return self.loaded[version].documents or {}
+
+    def find(self, named: str) -> str:
+        """The one version that begins so. Raises Misconfigured for none, or several."""
+        if len(named) < _FEWEST:
+            raise Misconfigured(f"`{named}` is neither a folder nor {_FEWEST} or more digits of a policy version")
+        found = [version for version in self.loaded if version.startswith(named.lower())]
+        if len(found) != 1:
+            told = "no policy on record" if not found else "more than one policy on record"
+            raise Misconfigured(f"{told} begins with `{named}`; `countersign policy history` lists them")
+        return found[0]
+
+
+def _open_folder(settings: Settings) -> OpenedPolicy:
+    policy = CedarPolicy(settings.policy_folder)
+    return OpenedPolicy(policy, CedarWorkshop(policy, settings.policy_folder), PolicySource(settings.policy_source))
+
+
+def _load(recorded: LoadedPolicy | DamagedPolicy) -> CedarPolicy:
+    if isinstance(recorded, DamagedPolicy):
+        raise PolicyUnusable(recorded.message)
+    if recorded.documents is None:
+        raise PolicyUnusable("its texts were erased")
+    if digest(dict(recorded.documents)) != recorded.version:
+        raise PolicyUnusable("its texts are not those of which it is the digest")
+    return CedarPolicy(from_texts(recorded.documents))
+
+
+def _cases_of(stored: StoredLog, recorded: LoadedPolicy | DamagedPolicy) -> Mapping[str, str] | None:
+    """The decision table that a version was published with; None where it came from a folder."""
+    found = stored.rows(AuditQuery(event=PolicyPublished.EVENT, before=recorded.index, limit=1))
+    if not found or found[0].body["policyVersion"] != recorded.version or found[0].payload is None:
+        return None
+    return found[0].payload.get("cases")

@@ -1,0 +1,28 @@
+"""The bytes that came with results, for the shell that shows them."""
+
+from __future__ import annotations
+
+from gateway.core.attachments import KeptAttachment
+from gateway.core.errors import NotFound, Refused
+from gateway.core.labels import Exposure, expose
+from gateway.core.model import Session
+from gateway.runtime.exposures import Exposures
+from gateway.runtime.ports import AttachmentRecords
+
+
+class Attachments:
+    """What a session may fetch: bytes of its own person's results, of no higher label than the session has."""
+
+    def __init__(self, *, records: AttachmentRecords, exposures: Exposures) -> None:
+        self._records = records
+        self._exposures = exposures
+
+    async def fetch(self, session: Session, attachment_id: str) -> KeptAttachment:
+        """The bytes of that id. Raises NotFound for what this person has not, and Refused `label` for what would have to raise
+        the session first: that is done by opening the conversation, and not by a request that a page makes for a picture."""
+        stored = await self._records.attachment(session.principal.id, attachment_id)
+        if stored is None:
+            raise NotFound("there are no such bytes")
+        if expose(Exposure(), stored.trust, stored.labels).label > self._exposures.subject(session).label:
+            raise Refused("label", "open the conversation first: what came with this result has a higher label than this session")
+        return stored.attachment

@@ -1,0 +1,144 @@
+"""Policies that are not in force: drafts that somebody writes, what is wrong with them, and how they differ from another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from gateway.core.approval import RuleReason
+from gateway.core.model import CallFacts, ToolSpec
+from gateway.core.moment import MomentFact
+from gateway.core.vocabulary import Category, PermissionMode, Profile
+from gateway.runtime.ports.policy import PolicySubject, PolicyVerdict
+
+
+class FaultSeverity(StrEnum):
+    """Whether a policy with the fault can come into force."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFault:
+    """Something about a document of a policy, and where it stands: line and column begin at 1, columns count characters."""
+
+    severity: FaultSeverity
+    file: str
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFailure:
+    """A row of the decision table that a policy does not give. `rules` are the ids that took part."""
+
+    about: str
+    question: str
+    expected: PermissionMode
+    given: PermissionMode
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """A whole decision table put to a policy."""
+
+    total: int
+    failures: tuple[CaseFailure, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is a table, and every row of it is given."""
+        return self.total > 0 and not self.failures
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDifference:
+    """A kind of call that two policies decide differently: how (`newlyAllowed` and the other words of a rehearsal), for whom, how
+    many kinds, and one of them in words."""
+
+    change: str
+    loosens: bool
+    profile: Profile
+    category: Category
+    count: int
+    before: PermissionMode
+    after: PermissionMode
+    rules: tuple[str, ...]
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyComparison:
+    """How a draft differs from another policy. `loosened` names in words what it asks less for, beside the differences."""
+
+    compared: int
+    complete: bool
+    differences: tuple[PolicyDifference, ...]
+    loosened: tuple[str, ...]
+
+    @property
+    def loosens(self) -> bool:
+        """Whether it asks for less anywhere. A comparison that had to stop cannot say no."""
+        return not self.complete or bool(self.loosened) or any(each.loosens for each in self.differences)
+
+
+class PolicyDraft(Protocol):
+    """A policy that loads. Immutable; judging it has no effect."""
+
+    @property
+    def version(self) -> str:
+        """Hex digest of its documents."""
+        ...
+
+    @property
+    def documents(self) -> Mapping[str, str]:
+        """Its texts by file name, of which the version is the digest."""
+        ...
+
+    @property
+    def reads(self) -> frozenset[MomentFact]:
+        """What it asks about the moment of a call."""
+        ...
+
+    def rules(self) -> Sequence[RuleReason]:
+        """Every rule with its author's sentence."""
+        ...
+
+    def judge(
+        self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int
+    ) -> PolicyVerdict: ...
+
+
+class PolicyWorkshop(Protocol):
+    """Where drafts are made, tried and put in force. Everything but `enact` may take seconds and belongs into a thread."""
+
+    @property
+    def active(self) -> PolicyDraft:
+        """What is in force."""
+        ...
+
+    def cases(self) -> Mapping[str, str]:
+        """The decision table's texts by file name, `cases/NAME.toml`. Raises PolicyUnusable when they cannot be read."""
+        ...
+
+    def examine(
+        self, documents: Mapping[str, str], cases: Mapping[str, str], tools: Iterable[str]
+    ) -> tuple[PolicyDraft | None, Sequence[PolicyFault]]:
+        """The draft that the texts are, with what is to be said about them; None where one fault is an error. `tools` are the
+        names that exist."""
+        ...
+
+    def load(self, documents: Mapping[str, str]) -> PolicyDraft:
+        """The same for texts that were in force. Raises PolicyUnusable."""
+        ...
+
+    def run_cases(self, draft: PolicyDraft, cases: Mapping[str, str]) -> CaseReport: ...
+    def compare(self, before: PolicyDraft, after: PolicyDraft) -> PolicyComparison: ...
+    def enact(self, draft: PolicyDraft, cases: Mapping[str, str]) -> None:
+        """Put it in force with its decision table: from the return on every verdict is its own."""
+        ...
