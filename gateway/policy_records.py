@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gateway.adapters.policy.cases import read_case_texts
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.documents import from_texts
 from gateway.adapters.policy.workshop import CedarWorkshop
-from gateway.adapters.storage.inspection import StoredLog, open_stored_log
 from gateway.adapters.storage.sqlite import DATABASE
 from gateway.adapters.system.clock import SystemClock
 from gateway.core.canonical import digest
@@ -21,6 +21,9 @@ from gateway.runtime.policies import Policies, PolicySource, assemble_policies
 from gateway.runtime.ports import AuditQuery, DamagedPolicy, LoadedPolicy, PasskeyVerifier, PolicyDraft, RecordedDecision
 from gateway.runtime.rehearsal import DAY_MS, Rehearsal, Unjudged, Version, rehearse
 from gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from gateway.adapters.storage.inspection import StoredLog
 
 _FEWEST = 6
 
@@ -44,6 +47,9 @@ def open_policy(settings: Settings) -> OpenedPolicy:
     folder's. Raises PolicyUnusable."""
     if settings.policy_source == "files" or not (settings.state / DATABASE).is_file():
         return _open_folder(settings)
+    # Loaded where it is needed: a gateway whose policy is a folder does without the reader of the whole log.
+    from gateway.adapters.storage.inspection import open_stored_log
+
     complaint: str | None = None
     with open_stored_log(settings.state) as stored:
         for recorded in stored.policy_versions():
@@ -64,6 +70,7 @@ def open_policy(settings: Settings) -> OpenedPolicy:
 
 def rehearse_stored(state: Path, draft: PolicyDraft, days: int, tell: Callable[[int], None]) -> Rehearsal:
     """Put a draft to the calls of the last days that are on record, and `tell` after each how many it was."""
+    from gateway.adapters.storage.inspection import open_stored_log
 
     def told(decisions: Iterator[RecordedDecision]) -> Iterator[RecordedDecision]:
         for number, decision in enumerate(decisions, start=1):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.core.errors import GatewayStopping
+from gateway.core.errors import GatewayStopping, NotFound
 from gateway.core.vocabulary import Runner
 from gateway.runtime.turns import SNAPSHOT_SECONDS
 from gateway.server.mcp.client_turn import ClientTurn
@@ -81,6 +82,32 @@ async def test_a_request_that_is_cancelled_while_its_turn_begins_leaves_a_turn_t
     [conversation] = [each for each in stage.gateway.conversations.in_use() if each.id == conversation_id]
     assert conversation.turn is not None
     assert conversation.turn.id == snapshot.turn_id
+
+
+async def test_a_turn_that_cannot_begin_for_a_request_that_is_gone_is_not_reported_as_a_fault(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+    session_over, refused = asyncio.Event(), asyncio.Event()
+
+    async def begin(*_: object) -> None:
+        await session_over.wait()
+        refused.set()
+        raise NotFound("that session is over")
+
+    monkeypatch.setattr(stage.gateway.turns, "begin", begin)
+    turn, _ = await turn_of(stage, 60.0)
+    entering = asyncio.ensure_future(turn.enter())
+    await asyncio.sleep(0)
+    entering.cancel()
+    await asyncio.gather(entering, return_exceptions=True)
+    session_over.set()
+    await refused.wait()
+    await asyncio.sleep(0)  # The loop lets go of the task that ended.
+    del turn, entering
+    gc.collect()
+    assert reported == []
 
 
 async def test_no_turn_begins_in_a_gateway_that_stops(stage: Stage) -> None:

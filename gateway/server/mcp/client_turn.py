@@ -49,6 +49,7 @@ class ClientTurn:
                 if snapshot is None:
                     # A request that is cancelled must not leave a turn on record that nobody here knows of.
                     self._renewing = asyncio.get_running_loop().create_task(self._renew())
+                    self._renewing.add_done_callback(_take_fault)
                     snapshot = await asyncio.shield(self._renewing)
                 return snapshot
         except BaseException:
@@ -110,3 +111,9 @@ class ClientTurn:
             _, turn = self._open
             self._open = None
             await self._gateway.turns.end(self._connection.session, self._conversation_id, turn.id, None)
+
+
+def _take_fault(renewing: asyncio.Task[Snapshot]) -> None:
+    """Whoever waits is told. Where nobody waits any more, a session that ended meanwhile is no fault to be logged."""
+    if not renewing.cancelled():
+        renewing.exception()

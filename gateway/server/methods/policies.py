@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
@@ -249,6 +248,8 @@ def _split(documents: wire.PolicyTexts) -> tuple[dict[str, str], dict[str, str] 
 
 def _write_patch(now: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     """What `git apply` takes, from the folder of the policy."""
+    import difflib
+
     lines: list[str] = []
     for name in sorted({*now, *wanted}):
         before, after = now.get(name), wanted.get(name)

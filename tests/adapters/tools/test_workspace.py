@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from gateway.adapters.tools.builtin import files, searching, status
+from gateway.adapters.tools.builtin import files, status
 from gateway.adapters.tools.builtin.files import Workspace
-from gateway.adapters.tools.builtin.searching import search
 from gateway.adapters.tools.builtin.workspace import file_tools, prepare_workspace, system_tools
 from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.core.canonical import Json
@@ -233,114 +230,6 @@ def test_facts_are_the_normal_path_and_the_bytes_written(catalog: ToolCatalog) -
     write = catalog.facts(spec_of(catalog, "write_file"), {"path": "./a/./b/", "content": "ü"})
     assert (write.path, write.bytes, write.host) == ("a/b", 2, None)
     assert catalog.facts(spec_of(catalog, "list_directory"), {"path": "."}).path == "."
-
-
-# ── searching ──
-
-
-async def test_a_text_is_found_with_its_line_whatever_its_case(catalog: ToolCatalog, call: Call) -> None:
-    output = await call(catalog, "search_files", query="MARCH")
-    assert output.text == "notes/todo.txt:2: - send the March report"
-    assert output.structured["matches"] == [{"path": "notes/todo.txt", "line": 2, "text": "- send the March report"}]
-
-
-async def test_a_name_is_found_by_its_pattern(catalog: ToolCatalog, call: Call) -> None:
-    output = await call(catalog, "search_files", query="*.CSV", path="reports")
-    assert output.text.splitlines() == ["reports/february.csv", "reports/january.csv"]
-    assert (await call(catalog, "search_files", query="notes/o*")).text == "notes/old.txt"
-
-
-async def test_a_search_without_result_says_so(catalog: ToolCatalog, call: Call) -> None:
-    assert (await call(catalog, "search_files", query="zebra")).text == "nothing found in 16 files"
-
-
-async def test_one_file_can_be_searched(catalog: ToolCatalog, call: Call) -> None:
-    output = await call(catalog, "search_files", query="a", path="notes/old.txt")
-    assert {match["path"] for match in output.structured["matches"]} == {"notes/old.txt"}
-
-
-async def test_searching_what_is_not_there_fails(catalog: ToolCatalog, call: Call) -> None:
-    assert "there is no none" in (await failure_of(call(catalog, "search_files", query="a", path="none"))).message
-
-
-async def test_searching_follows_no_link_and_waits_for_nothing(catalog: ToolCatalog, call: Call, root: Path) -> None:
-    (root.parent / "outside.txt").write_text("zebra")
-    (root / "link.txt").symlink_to("../outside.txt")
-    (root / "up").symlink_to("..")
-    os.mkfifo(root / "fifo.txt")
-    os.link(root.parent / "outside.txt", root / "hard.txt")
-    (root / "zeros.bin").write_bytes(b"\0zebra")
-    assert "nothing found" in (await call(catalog, "search_files", query="zebra")).text
-
-
-def test_a_search_has_bounds(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace = Workspace(root)
-    (root / "many.txt").write_text("needle\n" * 1_000)
-    found = search(workspace, (), "needle", NEVER)
-    assert (len(found.matches), found.complete) == (searching.MAX_MATCHES, False)
-    monkeypatch.setattr(searching, "MAX_FILES", 2)
-    found = search(workspace, (), "zebra", NEVER)
-    assert (found.files, found.complete) == (2, False)
-    monkeypatch.setattr(searching, "MAX_FILES", 5_000)
-    monkeypatch.setattr(searching, "MAX_TOTAL", 10)
-    assert search(workspace, (), "zebra", NEVER).complete is False
-
-
-async def test_a_search_that_stopped_early_says_so(catalog: ToolCatalog, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "MAX_FILES", 1)
-    output = await call(catalog, "search_files", query="zebra")
-    assert output.text.splitlines() == [
-        "nothing found in 1 files",
-        "…[there was too much to search all of it; ask for less, or in one folder]",
-    ]
-
-
-def test_what_vanishes_during_a_search_is_left_out(root: Path) -> None:
-    class Moving(Workspace):
-        def list(self, parts: tuple[str, ...], limit: int = 0) -> tuple[list[files.FileEntry], bool]:
-            if parts:
-                raise ToolFailed("gone")
-            return super().list(parts, limit)
-
-    assert {match.path for match in search(Moving(root), (), "*", NEVER).matches} == {"README.md"}
-
-
-def test_a_deep_tree_ends_the_search_not_the_process(root: Path) -> None:
-    deep = root.joinpath(*["d"] * 200)
-    deep.mkdir(parents=True)
-    (deep / "x.txt").write_text("needle")
-    assert search(Workspace(root), (), "needle", NEVER).matches == []
-
-
-def test_a_search_stops_when_nobody_waits_any_more(root: Path) -> None:
-    cancelled = threading.Event()
-    cancelled.set()
-    assert search(Workspace(root), (), "a", cancelled).complete is False
-
-
-def test_a_match_in_an_endless_line_shows_its_surroundings(root: Path) -> None:
-    (root / "long.txt").write_text("x" * 5_000 + "needle" + "y" * 5_000)
-    (match,) = search(Workspace(root), (), "needle", NEVER).matches
-    assert match.text is not None
-    assert "needle" in match.text
-    assert len(match.text) <= searching.MAX_LINE + 2
-
-
-@given(st.text(alphabet=st.sampled_from("*?[]!-^az\\&~|.{}()+$"), min_size=1, max_size=40))
-def test_no_pattern_fails_or_hangs(query: str) -> None:
-    class One(Workspace):
-        def __init__(self) -> None: ...
-
-        def list(self, parts: tuple[str, ...], limit: int = 0) -> tuple[list[files.FileEntry], bool]:
-            return [files.FileEntry("a" * 60, "file", 1)], True
-
-        def opened(self, parts: Sequence[str], flags: int) -> Any:
-            raise FileNotFoundError
-
-        def read(self, parts: tuple[str, ...], cancelled: threading.Event, limit: int = 0) -> files.FileContent:
-            return files.FileContent(b"a" * 100, 100)
-
-    assert len(search(One(), (), query, NEVER).matches) <= 2
 
 
 # ── the machine and the log ──
