@@ -13,7 +13,8 @@ import { signOut } from "./ceremonies.ts";
 import { useElicitationUpdates } from "./elicitations/queries.ts";
 import { explain, Refusal } from "./errors.ts";
 import styles from "./Frame.module.css";
-import { LineDrawing, LogoIcon } from "./icons.tsx";
+import { LogoIcon } from "./icons.tsx";
+import { Navigation } from "./Navigation.tsx";
 import type { ConsolePage } from "./pages.tsx";
 import { paths, signInThen } from "./paths.ts";
 import { useDescription, useRefetchAfterReconnect, useSession } from "./session.tsx";
@@ -59,14 +60,14 @@ function FrameContent({ pages, children }: SignedInFrameProps) {
       </a>
       <header className={styles.bar}>
         <Brand />
-        <Navigation pages={pages} className={styles.links} />
+        <Navigation pages={pages} place="bar" />
         {description.data !== undefined && <Account name={description.data.session.principalName} />}
       </header>
       <main id="main" className={styles.main} tabIndex={-1}>
         <Connection />
         {description.data === undefined ? <Loading failed={description.error} /> : children}
       </main>
-      <Navigation pages={pages} className={styles.dock} />
+      <Navigation pages={pages} place="dock" />
     </div>
   );
 }
@@ -96,33 +97,6 @@ function Brand() {
         <span className={styles.origin}>{environment.origin.replace(/^https?:\/\//, "")}</span>
       </span>
     </Link>
-  );
-}
-
-interface NavigationProps {
-  readonly pages: readonly ConsolePage[];
-  readonly className: string | undefined;
-}
-
-function Navigation({ pages, className }: NavigationProps) {
-  const [location] = useLocation();
-  return (
-    <nav className={className} aria-label="Console">
-      {pages.map(({ path, navigation }) => {
-        if (navigation === undefined) return null;
-        const { label, icon, Badge } = navigation;
-        const isCurrent = path === paths.home ? location === path : location.startsWith(path);
-        return (
-          <Link key={path} href={path} className={styles.link} aria-current={isCurrent ? "page" : undefined}>
-            <span className={styles.icon}>
-              <LineDrawing>{icon}</LineDrawing>
-            </span>
-            {label}
-            {Badge !== undefined && <Badge />}
-          </Link>
-        );
-      })}
-    </nav>
   );
 }
 

@@ -1,4 +1,4 @@
-import styles from "./Frame.module.css";
+import styles from "./Navigation.module.css";
 
 /** A number behind an entry of the navigation, with the word that a screen reader hears after it; nothing for zero. */
 export function NavigationCount({ value, word }: { readonly value: number; readonly word: string }) {

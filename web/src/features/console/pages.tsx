@@ -42,7 +42,10 @@ const SignInCallback = lazy(async () => ({
 const SourcePage = lazy(async () => ({ default: (await import("./sources/SourcePage.tsx")).SourcePage }));
 const Passkeys = lazy(async () => ({ default: (await import("./account/Passkeys.tsx")).Passkeys }));
 
-/** Every page of the console, in the order of the navigation. A new page is a row here, and nothing else in this folder. */
+/**
+ * Every page of the console, in the order of the navigation: the most used first, since a phone shows four and keeps the others
+ * behind "More". A new page is a row here, and nothing else in this folder.
+ */
 export const consolePages: readonly ConsolePage[] = [
   {
     path: paths.home,
@@ -84,19 +87,11 @@ export const consolePages: readonly ConsolePage[] = [
     },
   },
   {
-    path: paths.clients,
-    title: "Clients",
+    path: paths.audit,
+    title: "Audit",
     access: "signedIn",
-    component: Clients,
-    navigation: {
-      label: "Clients",
-      icon: (
-        <>
-          <path d="M4 5.5h16v10H4z" />
-          <path d="M9 19.5h6M12 15.5v4" />
-        </>
-      ),
-    },
+    component: Audit,
+    navigation: { label: "Audit", icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
   },
   {
     path: paths.policy,
@@ -109,6 +104,21 @@ export const consolePages: readonly ConsolePage[] = [
         <>
           <path d="M12 3.5l7.5 3v5.5c0 4-3 7-7.5 8.5-4.5-1.5-7.5-4.5-7.5-8.5V6.5z" />
           <path d="M9 12h6" />
+        </>
+      ),
+    },
+  },
+  {
+    path: paths.clients,
+    title: "Clients",
+    access: "signedIn",
+    component: Clients,
+    navigation: {
+      label: "Clients",
+      icon: (
+        <>
+          <path d="M4 5.5h16v10H4z" />
+          <path d="M9 19.5h6M12 15.5v4" />
         </>
       ),
     },
@@ -130,13 +140,6 @@ export const consolePages: readonly ConsolePage[] = [
   },
   { path: `${paths.sources}/:name`, title: "Source", access: "operator", component: SourcePage },
   { path: `${paths.sources}/:name/callback`, title: "Sign-in", access: "operator", component: SignInCallback },
-  {
-    path: paths.audit,
-    title: "Audit",
-    access: "signedIn",
-    component: Audit,
-    navigation: { label: "Audit", icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
-  },
   {
     path: paths.passkeys,
     title: "Passkeys",

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { useQuery } from "@tanstack/react-query";
 import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { PageHeading } from "../../../src/features/console/PageHeading.tsx";
 import { type ConsolePage, consolePages as pages } from "../../../src/features/console/pages.tsx";
@@ -33,6 +34,24 @@ describe("the table of pages", () => {
     openConsole(new FakeGateway(), "/");
     await screen.findByText("Hello, Nora");
     expect(links()).toEqual(pages.flatMap(({ path, navigation }) => (navigation ? [[navigation.label, path]] : [])));
+  });
+
+  test("is behind More from the fifth entry on, until another page is opened", async () => {
+    const person = userEvent.setup();
+    openConsole(new FakeGateway(), "/");
+    await screen.findByText("Hello, Nora");
+    const bar = within(screen.getAllByRole("navigation", { name: "Console" })[0] as HTMLElement);
+    const more = () => bar.getByRole("button", { name: "More" });
+    expect(more().getAttribute("aria-expanded")).toBe("false");
+    await person.click(more());
+    expect(more().getAttribute("aria-expanded")).toBe("true");
+    await person.keyboard("{Escape}");
+    expect([more().getAttribute("aria-expanded"), document.activeElement]).toEqual(["false", more()]);
+    await person.click(more());
+    await person.click(bar.getByRole("link", { name: "Passkeys" }));
+    await screen.findByRole("heading", { level: 1, name: "Passkeys" });
+    expect(more().getAttribute("aria-expanded")).toBe("false");
+    expect(more().hasAttribute("data-current")).toBe(true);
   });
 
   test.each(pages.map(({ path, title, access }) => [path, title, access] as const))(
