@@ -1,4 +1,4 @@
-"""`countersign audit`: verify, export and read the audit log."""
+"""`countersign audit`: verify, export, read and explain the audit log."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import IO
 import click
 
 from gateway.adapters.storage.inspection import ExportedLog, examine, open_stored_log
+from gateway.cli.audit_accounts import compare, explain, replay
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.effects import escape
@@ -30,7 +31,7 @@ _state = click.option(
 
 @click.group()
 def audit() -> None:
-    """Verify, export and read the audit log. Works beside a running gateway and never writes to its state."""
+    """Verify, export, read and explain the audit log. Works beside a running gateway and never writes to its state."""
 
 
 @audit.command("verify")
@@ -139,6 +140,10 @@ def show(
         click.echo(_whole(row) if as_json else _line(row))
     if not rows and not as_json:
         click.echo("nothing matches")
+
+
+for _command in (explain, replay, compare):
+    audit.add_command(_command)
 
 
 def _state_folder(state: Path | None) -> Path:

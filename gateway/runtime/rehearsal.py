@@ -140,7 +140,7 @@ def rehearse(decisions: Iterable[RecordedDecision], versions: Versions, candidat
             result.unjudged[Unjudged.NO_MOMENT] += 1
             continue
         result.judged += 1
-        if not _reproduces(own, decision.judgement):
+        if not reproduces(own, decision.judgement):
             result.unlike_count += 1
             if len(result.unlike) < EXAMPLES:
                 result.unlike.append(decision)
@@ -173,8 +173,9 @@ def effective(policy: Judge, question: Question) -> tuple[PermissionMode, tuple[
     return mode, tuple(rule.id for rule in verdict.because)
 
 
-def _reproduces(own: Judge, judgement: Judgement) -> bool:
-    """Rules of the program itself, which a policy does not have, may have made the answer stricter."""
+def reproduces(own: Judge, judgement: Judgement) -> bool:
+    """Whether a policy gives the answer that is on record. Rules of the program itself, which a policy does not have, may have
+    made the answer stricter."""
     verdict = _ask(own, judgement.question)
     rules = tuple(rule.id for rule in verdict.because)
     if (verdict.mode, rules) == (judgement.mode, judgement.rules):

@@ -1,0 +1,70 @@
+"""One call, or one conversation, read back from the log for somebody who asks what happened in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+from sqlalchemy import Connection, or_, select
+
+from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.audit import read_audit_row
+from gateway.adapters.storage.sqlite import JsonMember
+from gateway.core.invariants import OfferedTool
+from gateway.core.ledger import GatewayStarted, PolicyFrozen, PolicyLoaded, PolicyPublished, PolicyThawed
+from gateway.core.vocabulary import Role
+from gateway.runtime.ports import AuditRow
+
+_OF_ALL: Final = tuple(each.EVENT for each in (GatewayStarted, PolicyLoaded, PolicyPublished, PolicyFrozen, PolicyThawed))
+"""Events that belong to no conversation and bear on each."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """A call by its ids, which are unique together."""
+
+    conversation_id: str
+    call_id: str
+
+
+def find_calls(connection: Connection, call_id: str, conversation_id: str | None) -> Sequence[CallPlace]:
+    """The calls of that id; several conversations may have one each."""
+    chosen = select(t.calls.c.conversation_id, t.calls.c.call_id).where(t.calls.c.call_id == call_id)
+    if conversation_id is not None:
+        chosen = chosen.where(t.calls.c.conversation_id == conversation_id)
+    return [CallPlace(row.conversation_id, row.call_id) for row in connection.execute(chosen)]
+
+
+def read_conversation(connection: Connection, conversation_id: str) -> Sequence[AuditRow]:
+    """All records of a conversation, and those of the gateway's starts and policies, oldest first. Empty for an id that no record
+    names."""
+    owner, event = JsonMember(t.leaves.c.body, "conversationId"), JsonMember(t.leaves.c.body, "event")
+    chosen = select(t.leaves).where(or_(owner == conversation_id, event.in_(_OF_ALL))).order_by(t.leaves.c.position)
+    rows = [read_audit_row(row) for row in connection.execute(chosen)]
+    return rows if any(row.body.get("conversationId") == conversation_id for row in rows) else []
+
+
+def read_offers(connection: Connection, digests: Collection[str]) -> Mapping[str, Mapping[str, OfferedTool]]:
+    """What the snapshots of these digests offered, by tool name."""
+    names = {row.digest: orjson.loads(row.body)["name"] for row in connection.execute(select(t.descriptors))}
+    found: dict[str, Mapping[str, OfferedTool]] = {}
+    for digest in digests:
+        row = connection.execute(select(t.snapshots.c.body).where(t.snapshots.c.digest == digest)).first()
+        if row is not None:
+            tools: list[tuple[str, str]] = orjson.loads(row.body)["tools"]
+            found[digest] = {names[each]: OfferedTool(each, permission) for each, permission in tools if each in names}
+    return found
+
+
+def read_title(connection: Connection, conversation_id: str) -> str | None:
+    """What a conversation is called; None where it was deleted."""
+    return connection.execute(select(t.conversations.c.title).where(t.conversations.c.id == conversation_id)).scalar()
+
+
+def read_request(connection: Connection, conversation_id: str, turn_id: str) -> str | None:
+    """What the person wrote last in a turn, as the tab says; None where nothing is kept."""
+    of_turn = (t.messages.c.conversation_id == conversation_id, t.messages.c.turn_id == turn_id)
+    written = select(t.messages.c.content).where(*of_turn, t.messages.c.role == Role.USER.value)
+    return connection.execute(written.order_by(t.messages.c.position.desc()).limit(1)).scalar()
