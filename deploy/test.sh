@@ -2,7 +2,7 @@
 # Everything that must hold before a change lands. The first failing step stops the rest.
 #
 # Made for two cores: the web's checks run beside Python's, and the tests that wait for a browser or a model, all in one
-# worker, beside those that do not wait.
+# worker, beside two workers whose tests mostly wait for processes.
 set -e
 bin=.venv/bin
 web_log=$(mktemp)
@@ -34,4 +34,4 @@ tail -n "$([ "$web_ended" = 0 ] && echo 12 || echo 200)" "$web_log"
 
 say "units, contracts, scenarios, hostile clients, crashes, the wheel, the real model and the real browser"
 # Those of the loop ran above.
-$bin/python -m pytest -q -n 2 --ignore tests/agent
+$bin/python -m pytest -q -n 3 --ignore tests/agent

@@ -50,8 +50,11 @@ async def running_gateway(folder: Path, policy: Path | None) -> AsyncGenerator[G
     try:
         yield await _greeting_of(process)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
+        # One whose output ended is ending by itself. A signal would look first whether it did, and take its status from under the
+        # loop's watcher, which then says so on standard error.
+        if process.stdout is not None and not process.stdout.at_eof():
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
         try:
             async with asyncio.timeout(STOP_SECONDS):
                 await process.communicate()
