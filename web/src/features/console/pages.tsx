@@ -35,6 +35,7 @@ const Clients = lazy(async () => ({ default: (await import("./clients/Clients.ts
 const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
 const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
 const Policy = lazy(async () => ({ default: (await import("./policy/Policy.tsx")).Policy }));
+const PolicyEditor = lazy(async () => ({ default: (await import("./policy/editor/Editor.tsx")).Editor }));
 const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
 const SignInCallback = lazy(async () => ({
   default: (await import("./sources/SignInCallback.tsx")).SignInCallback,
@@ -108,6 +109,7 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
+  { path: paths.policyEditor, title: "Policy editor", access: "operator", component: PolicyEditor },
   {
     path: paths.clients,
     title: "Clients",

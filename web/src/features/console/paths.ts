@@ -13,6 +13,7 @@ export const paths = {
   sources: "/sources",
   source: (name: string) => `/sources/${encodeURIComponent(name)}`,
   policy: "/policy",
+  policyEditor: "/policy/editor",
   audit: "/audit",
   auditOf: (conversationId: string) => `/audit?conversation=${encodeURIComponent(conversationId)}`,
 } as const;

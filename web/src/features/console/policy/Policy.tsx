@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { Link } from "wouter";
 import type { PolicyCell, PolicyOverview, PolicyRow, Profile } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
@@ -8,6 +9,7 @@ import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
+import { paths } from "../paths.ts";
 import { CellExplanation } from "./CellExplanation.tsx";
 import styles from "./Policy.module.css";
 import { useOverview } from "./queries.ts";
@@ -21,6 +23,11 @@ export function Policy() {
       <PageHeading lead="What the agent may do, and what it takes. Open a field to see which rule decides, and what would change it.">
         Policy
       </PageHeading>
+      {overview.data?.scope === "everybody" && (
+        <p>
+          <Link href={paths.policyEditor}>Change it in the policy editor</Link>
+        </p>
+      )}
       {overview.isError && <Banner tone="danger" urgent title={explain(overview.error)} />}
       {overview.isPending && <Spinner label="Asking the policy" />}
       {overview.data !== undefined && <Overview overview={overview.data} />}

@@ -1,9 +1,8 @@
 import { useMemo } from "react";
 import type { SourceTool } from "../../../protocol/generated.ts";
-import { classes } from "../../../ui/classes.ts";
-import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { ComparedLines } from "./ComparedLines.tsx";
 import styles from "./DefinitionDifference.module.css";
-import { type ComparedLine, compareDefinitions } from "./difference.ts";
+import { compareDefinitions } from "./difference.ts";
 
 /** What a tool was when somebody decided about it, against what it is now. Nothing of a changed text is folded away. */
 export function DefinitionDifference({
@@ -27,31 +26,10 @@ export function DefinitionDifference({
       {changed.map(({ name, lines }) => (
         <li key={name}>
           <h4>{nameMember(name)}</h4>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
-          <ol className={styles.lines} tabIndex={0} aria-label={`${nameMember(name)}: old and new lines`}>
-            {lines.map((line, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
-              <Line key={index} line={line} />
-            ))}
-          </ol>
+          <ComparedLines lines={lines} label={`${nameMember(name)}: old and new lines`} />
         </li>
       ))}
     </ul>
-  );
-}
-
-const MARKS = { same: " ", removed: "−", added: "+" } as const;
-const WORDS = { same: "", removed: "was: ", added: "is now: " } as const;
-
-function Line({ line: { mark, text } }: { readonly line: ComparedLine }) {
-  return (
-    <li className={classes(styles.line, styles[mark])}>
-      <span aria-hidden="true" className={styles.mark}>
-        {MARKS[mark]}
-      </span>
-      <span className="visually-hidden">{WORDS[mark]}</span>
-      <span>{text === "" ? <span className="note">empty line</span> : <VisibleText text={text} fold={false} />}</span>
-    </li>
   );
 }
 

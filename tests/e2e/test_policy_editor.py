@@ -1,0 +1,132 @@
+"""The policy editor, from a change that is typed to the version in force and back, with the passkey in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Locator, Page, expect
+
+from tests.e2e.appearance import check_appearance, check_focus
+from tests.e2e.conftest import make_gateway
+from tests.e2e.person import DESKTOP, PHONE, Person, call_card, call_tool, end_turn
+from tests.e2e.scripted_server import ScriptedServer
+from tests.harness.process import GatewayProcess
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+NO_PEEKING = """
+@id("test.no-peeking")
+@why("Nobody peeks while this is tested")
+forbid (principal, action, resource == Countersign::Tool::"peek") when { !resource.network };
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
+    """One that keeps its policy in the database."""
+    process = make_gateway(
+        tmp_path_factory.mktemp("gateway"),
+        COUNTERSIGN_MODEL_URL=model.url,
+        COUNTERSIGN_MODEL_TIER="native",
+        COUNTERSIGN_POLICY_SOURCE="database",
+    )
+    await process.start()
+    yield process
+    assert await process.stop() == 0, process.output
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def editor(person: Person) -> AsyncIterator[Page]:
+    """The page, opened by its link, in a window that has the passkey."""
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/policy")
+    await page.get_by_role("link", name="Change it in the policy editor").click()
+    await expect(page.get_by_role("heading", name="Policy editor")).to_be_visible()
+    await person.passkey.carry_to(page)
+    yield page
+    await person.passkey.carry_to(person.console)
+    await page.close()
+
+
+async def check_on_both(page: Page, name: str) -> None:
+    """How the page looks at a desk by day and on a phone by night."""
+    await page.set_viewport_size(PHONE)
+    await page.emulate_media(color_scheme="dark")
+    await check_appearance(page, f"phone-dark-{name}")
+    await page.set_viewport_size(DESKTOP)
+    await page.emulate_media(color_scheme="light")
+    await check_appearance(page, f"desktop-light-{name}")
+    await page.emulate_media(color_scheme="null")
+
+
+def versions(page: Page) -> Locator:
+    """The history."""
+    return page.get_by_role("list", name="Versions, newest first").get_by_role("listitem")
+
+
+async def sign(page: Page) -> None:
+    """Sign the version that stands open, which is then in force."""
+    await page.get_by_role("button", name="Sign with your passkey").click()
+    await expect(page.get_by_role("region", name="Notice")).to_contain_text("in force")
+    await expect(page.get_by_text("No version waits for a signature.")).to_be_visible()
+
+
+async def test_a_change_is_examined_rehearsed_signed_in_force_at_once_and_taken_back(
+    person: Person, shell: Page, editor: Page
+) -> None:
+    await call_tool(shell, "peek", what="before")
+    await expect(call_card(shell, "peek", "Done")).to_be_visible()
+    await end_turn(shell)
+    await check_on_both(editor, "console-policy-editor")
+    await editor.get_by_label("File", exact=True).select_option("default.cedar")
+    area = editor.get_by_label("Text of default.cedar")
+    text = await area.input_value()
+    line = text.count("\n") + 1
+
+    await area.fill(f"{text}forbid (")
+    fault = editor.get_by_role("button", name=f"default.cedar, line {line}, column")
+    await expect(fault.first).to_be_visible()
+    await check_on_both(editor, "console-policy-fault")
+    await fault.first.click()
+    await expect(area).to_be_focused()
+    await check_focus(editor, 3)
+
+    await area.fill(text + NO_PEEKING)
+    await expect(editor.get_by_role("status").filter(has_text="It loads")).to_contain_text("cases hold")
+    await expect(editor.get_by_role("list", name="default.cedar: old and new lines")).to_contain_text("test.no-peeking")
+    await editor.get_by_role("button", name="Compare over every kind of call").click()
+    await expect(editor.get_by_text("It nowhere asks for less")).to_be_visible()
+    await editor.get_by_role("button", name="Rehearse").click()
+    await expect(editor.get_by_text("Over the last 7 days this newly refuses 1 call.")).to_be_visible()
+    await editor.get_by_label("Why").fill("Peeking is not needed")
+    await check_on_both(editor, "console-policy-draft")
+    await editor.get_by_role("button", name="Propose it").click()
+    await expect(editor.get_by_role("button", name="Sign with your passkey")).to_be_visible()
+    await check_on_both(editor, "console-policy-proposed")
+    await sign(editor)
+
+    await expect(versions(editor).first).to_contain_text("Peeking is not needed")
+    await call_tool(shell, "peek", what="after")
+    await expect(call_card(shell, "peek", "Done")).to_have_count(1)
+    await end_turn(shell)
+    assert (await person.recorded_calls(shell))[-1] == "peek refusedByPolicy"
+
+    await versions(editor).nth(1).get_by_role("button", name="Go back to it").click()
+    await sign(editor)
+    await call_tool(shell, "peek", what="again")
+    await expect(call_card(shell, "peek", "Done")).to_have_count(2)
+    await end_turn(shell)
+    await person.check_no_violations()
+
+
+async def test_everything_is_frozen_with_a_reason_and_thawed_with_the_passkey(person: Person, editor: Page) -> None:
+    await editor.get_by_role("button", name="Freeze everything").click()
+    await editor.get_by_label("Why").fill("Something is wrong")
+    await editor.get_by_role("dialog").get_by_role("button", name="Freeze", exact=True).click()
+    await expect(editor.get_by_text("Something is wrong")).to_be_visible()
+    await check_on_both(editor, "console-policy-frozen")
+    await editor.get_by_role("button", name="Thaw with your passkey").click()
+    await expect(editor.get_by_role("button", name="Freeze everything")).to_be_visible()
+    await person.check_no_violations()

@@ -1,0 +1,61 @@
+import type { PolicyCheck, PolicyFault } from "../../../../protocol/generated.ts";
+import { Banner } from "../../../../ui/Banner.tsx";
+import { Button } from "../../../../ui/Button.tsx";
+import { Tag } from "../../../../ui/Tag.tsx";
+import { VisibleText } from "../../../../ui/VisibleText.tsx";
+import { MODE_WORDS } from "../words.ts";
+
+interface CheckResultProps {
+  readonly check: PolicyCheck;
+  readonly onGoTo: (fault: PolicyFault) => void;
+}
+
+/** What the gateway says about a draft: its faults, each with its place, and its decision table. */
+export function CheckResult({ check: { faults, cases, rules }, onGoTo }: CheckResultProps) {
+  const errors = faults.filter(({ severity }) => severity === "error").length;
+  return (
+    <div className="stack">
+      <p role="status">
+        {errors > 0
+          ? `It cannot be used: ${errors === 1 ? "1 fault" : `${errors} faults`}.`
+          : `It loads, with ${rules.toLocaleString("en")} rules.`}
+        {cases !== undefined && ` ${cases.total - cases.failed} of ${cases.total} cases hold.`}
+      </p>
+      {faults.length > 0 && (
+        <ul className="stack" aria-label="Faults">
+          {faults.map((fault) => (
+            <li key={`${fault.file}:${fault.line}:${fault.column}:${fault.message}`}>
+              <div className="row">
+                <Tag tone={fault.severity === "error" ? "danger" : "waiting"}>
+                  {fault.severity === "error" ? "fault" : "warning"}
+                </Tag>
+                <Button size="small" onClick={() => onGoTo(fault)}>
+                  {fault.file}, line {fault.line}, column {fault.column}
+                </Button>
+              </div>
+              <VisibleText text={fault.message} prose />
+            </li>
+          ))}
+        </ul>
+      )}
+      {cases !== undefined && cases.failed > 0 && (
+        <Banner tone="danger" title="Cases that do not hold">
+          <ul className="stack">
+            {cases.failures.map((failure) => (
+              <li key={`${failure.about} ${failure.question}`}>
+                <p>
+                  <VisibleText text={failure.about} prose />
+                </p>
+                <p className="note">
+                  <VisibleText text={failure.question} />: expected “{MODE_WORDS[failure.expected]}”, is “
+                  {MODE_WORDS[failure.given]}” by {failure.rules.join(", ") || "no rule"}
+                </p>
+              </li>
+            ))}
+          </ul>
+          {cases.failed > cases.failures.length && <p>and {cases.failed - cases.failures.length} more</p>}
+        </Banner>
+      )}
+    </div>
+  );
+}

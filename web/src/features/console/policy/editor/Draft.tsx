@@ -1,0 +1,238 @@
+import { useMutation } from "@tanstack/react-query";
+import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import type { PolicyFault, PolicyProposed, PolicyText } from "../../../../protocol/generated.ts";
+import { Banner } from "../../../../ui/Banner.tsx";
+import { Button } from "../../../../ui/Button.tsx";
+import { Card } from "../../../../ui/Card.tsx";
+import { Field, SelectField } from "../../../../ui/Field.tsx";
+import { Spinner } from "../../../../ui/Spinner.tsx";
+import { explain } from "../../errors.ts";
+import { useAsk } from "../../session.tsx";
+import { CheckResult } from "./CheckResult.tsx";
+import { ChangedLines, Comparison } from "./Differences.tsx";
+import { useCheck } from "./queries.ts";
+import { RehearsalPanel } from "./RehearsalPanel.tsx";
+import { TextEditor } from "./TextEditor.tsx";
+import { documentsOf, isFileName, positionOf, type Texts, textsOf } from "./texts.ts";
+
+interface DraftProps {
+  readonly active: PolicyText;
+  readonly onProposed: (answer: PolicyProposed) => void;
+}
+
+/** Texts that somebody writes, and the version that they were made from. */
+interface Written {
+  readonly texts: Texts;
+  readonly base: string;
+}
+
+/** The files, what is wrong with them, what they would change, and the way to propose them. */
+export function Draft({ active, onProposed }: DraftProps) {
+  const inForce = useMemo(() => textsOf(active.documents), [active.documents]);
+  // Undefined as long as nothing was changed: then the page shows what is in force, also after it became another version.
+  const [written, setWritten] = useState<Written>();
+  const texts = written?.texts ?? inForce;
+  const [chosen, setChosen] = useState("");
+  const name = chosen in texts ? chosen : firstFile(texts);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const [target, setTarget] = useState<PolicyFault>();
+  useWarningBeforeLeaving(written !== undefined);
+  useEffect(() => {
+    if (target === undefined || area.current === null) return;
+    const at = positionOf(area.current.value, target.line, target.column);
+    // In this order the browser scrolls to the place.
+    area.current.blur();
+    area.current.setSelectionRange(at, at);
+    area.current.focus();
+    setTarget(undefined);
+  }, [target]);
+
+  const change = (next: Texts) => setWritten({ texts: next, base: written?.base ?? active.version });
+  const goTo = (fault: PolicyFault) => {
+    setChosen(fault.file);
+    setTarget(fault);
+  };
+  return (
+    <>
+      <Card as="section" labelledBy="policy-files">
+        <h2 id="policy-files">Files</h2>
+        <SelectField
+          label="File"
+          value={name}
+          options={Object.keys(texts).map((each) => [each, texts[each] === inForce[each] ? each : `${each} (changed)`])}
+          onChange={(event) => setChosen(event.target.value)}
+        />
+        <Check texts={texts} name={name} area={area} onChange={change} onGoTo={goTo} />
+        <NewFile
+          taken={texts}
+          onAdd={(added) => {
+            change({ ...texts, [added]: "" });
+            setChosen(added);
+          }}
+        />
+        {written !== undefined && (
+          <div className="row">
+            <Button variant="quiet" onClick={() => setWritten(undefined)}>
+              Throw the draft away
+            </Button>
+          </div>
+        )}
+      </Card>
+      {written !== undefined && (
+        <Card as="section" labelledBy="policy-draft">
+          <h2 id="policy-draft">What the draft changes</h2>
+          {written.base !== active.version && (
+            <Banner tone="waiting" title="Another version came into force since you began">
+              <p>The difference below is from that version. Where the draft would undo it, change the draft.</p>
+              <Button size="small" onClick={() => setWritten({ ...written, base: active.version })}>
+                I have looked at the difference
+              </Button>
+            </Banner>
+          )}
+          <ChangedLines before={inForce} after={texts} />
+          <DecidedOtherwise texts={texts} />
+          <h3>What it would have done</h3>
+          <RehearsalPanel texts={texts} />
+          <Propose
+            written={written}
+            onProposed={(answer) => {
+              if (answer.outcome === "proposed") setWritten(undefined);
+              onProposed(answer);
+            }}
+          />
+        </Card>
+      )}
+    </>
+  );
+}
+
+interface CheckProps {
+  readonly texts: Texts;
+  readonly name: string;
+  readonly area: RefObject<HTMLTextAreaElement | null>;
+  readonly onChange: (texts: Texts) => void;
+  readonly onGoTo: (fault: PolicyFault) => void;
+}
+
+function Check({ texts, name, area, onChange, onGoTo }: CheckProps) {
+  const { check, outdated } = useCheck(texts);
+  const faults = check.data?.faults.filter(({ file }) => file === name) ?? [];
+  return (
+    <>
+      <TextEditor
+        ref={area}
+        name={name}
+        text={texts[name] ?? ""}
+        faults={outdated ? [] : faults}
+        onChange={(text) => onChange({ ...texts, [name]: text })}
+      />
+      {check.isError && <Banner tone="danger" urgent title={explain(check.error)} />}
+      {outdated && <Spinner label="Examining the draft" />}
+      {!outdated && check.data !== undefined && <CheckResult check={check.data} onGoTo={onGoTo} />}
+    </>
+  );
+}
+
+function NewFile({ taken, onAdd }: { readonly taken: Texts; readonly onAdd: (name: string) => void }) {
+  const [name, setName] = useState("");
+  const allowed = isFileName(name) && !(name in taken);
+  return (
+    <details>
+      <summary>Add a file</summary>
+      <Field
+        label="Name of the new file"
+        hint="such as team.cedar, or cases/team.toml"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Button
+        size="small"
+        disabled={!allowed}
+        onClick={() => {
+          onAdd(name);
+          setName("");
+        }}
+      >
+        Add it
+      </Button>
+    </details>
+  );
+}
+
+function DecidedOtherwise({ texts }: { readonly texts: Texts }) {
+  const ask = useAsk();
+  const compare = useMutation({
+    mutationFn: (given: Texts) => ask("policy/compare", { documents: documentsOf(given) ?? [{ name: "", text: "" }] }),
+  });
+  return (
+    <div className="stack">
+      <div className="row">
+        <Button busy={compare.isPending} onClick={() => compare.mutate(texts)}>
+          Compare over every kind of call
+        </Button>
+      </div>
+      {compare.isError && <Banner tone="danger" urgent title={explain(compare.error)} />}
+      {compare.data !== undefined && (
+        <>
+          {compare.variables !== texts && <p className="note">The draft was changed since.</p>}
+          <Comparison comparison={compare.data} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Propose({
+  written,
+  onProposed,
+}: {
+  readonly written: Written;
+  readonly onProposed: DraftProps["onProposed"];
+}) {
+  const ask = useAsk();
+  const [reason, setReason] = useState("");
+  const propose = useMutation({
+    mutationFn: () => {
+      const documents = documentsOf(written.texts);
+      return ask("policy/propose", { base: written.base, reason, ...(documents && { documents }) });
+    },
+    onSuccess: onProposed,
+  });
+  return (
+    <>
+      <h3>Put it in force</h3>
+      <Field
+        label="Why"
+        hint="For the record, and for who signs it."
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+      />
+      {propose.isError && <Banner tone="danger" urgent title={explain(propose.error)} />}
+      <div className="row">
+        <Button
+          variant="primary"
+          busy={propose.isPending}
+          disabled={reason.trim() === ""}
+          onClick={() => propose.mutate()}
+        >
+          Propose it
+        </Button>
+      </div>
+    </>
+  );
+}
+
+/** Rules come first in what people change. */
+function firstFile(texts: Texts): string {
+  const names = Object.keys(texts);
+  return names.find((name) => name.endsWith(".cedar")) ?? names[0] ?? "";
+}
+
+function useWarningBeforeLeaving(unsaved: boolean): void {
+  useEffect(() => {
+    if (!unsaved) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener("beforeunload", warn);
+    return () => window.removeEventListener("beforeunload", warn);
+  }, [unsaved]);
+}

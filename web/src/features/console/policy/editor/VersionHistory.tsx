@@ -1,0 +1,58 @@
+import { useMutation } from "@tanstack/react-query";
+import type { PolicyProposed, PolicyText } from "../../../../protocol/generated.ts";
+import { Banner } from "../../../../ui/Banner.tsx";
+import { Button } from "../../../../ui/Button.tsx";
+import { Spinner } from "../../../../ui/Spinner.tsx";
+import { Tag } from "../../../../ui/Tag.tsx";
+import { TimeAgo } from "../../../../ui/TimeAgo.tsx";
+import { VisibleText } from "../../../../ui/VisibleText.tsx";
+import { explain } from "../../errors.ts";
+import { useAsk } from "../../session.tsx";
+import { useHistory } from "./queries.ts";
+
+interface VersionHistoryProps {
+  readonly active: PolicyText;
+  readonly onProposed: (answer: PolicyProposed) => void;
+}
+
+/** Versions that came into force, who signed them and why. Going back is a new version with the texts of an old one. */
+export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
+  const ask = useAsk();
+  const history = useHistory();
+  const goBack = useMutation({
+    mutationFn: ({ version, at }: { readonly version: string; readonly at: string }) =>
+      ask("policy/propose", { base: active.version, version, reason: `Back to the version of ${at}` }),
+    onSuccess: onProposed,
+  });
+  return (
+    <>
+      {history.isError && <Banner tone="danger" urgent title={explain(history.error)} />}
+      {history.isPending && <Spinner label="Reading the history" />}
+      {goBack.isError && <Banner tone="danger" urgent title={explain(goBack.error)} />}
+      <ol className="stack" aria-label="Versions, newest first">
+        {history.data?.versions.map((each) => (
+          <li key={each.index} className="row">
+            <code title={each.version}>{each.version.slice(0, 12)}</code>
+            <TimeAgo at={each.at} />
+            <span>{each.reason === undefined ? "read from files" : <VisibleText text={each.reason} prose />}</span>
+            {each.signers.length > 0 && (
+              <span className="note">
+                signed by <VisibleText text={each.signers.join(", ")} />
+              </span>
+            )}
+            {each.version === active.version ? (
+              <Tag tone="ok">in force</Tag>
+            ) : (
+              <Button size="small" busy={goBack.isPending} onClick={() => goBack.mutate(each)}>
+                Go back to it
+              </Button>
+            )}
+          </li>
+        ))}
+      </ol>
+      {history.data?.next !== undefined && (
+        <p className="note">Earlier ones are listed by `countersign policy history`.</p>
+      )}
+    </>
+  );
+}
