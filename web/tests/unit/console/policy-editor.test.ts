@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { canonicalText, toBase64Url } from "../../../src/features/console/approvals/challenge.ts";
-import { summarise } from "../../../src/features/console/policy/editor/sentences.ts";
+import { summariseRehearsal } from "../../../src/features/console/policy/editor/sentences.ts";
 import { signThaw, signVersion } from "../../../src/features/console/policy/editor/signing.ts";
-import {
-  changedFiles,
-  documentsOf,
-  isFileName,
-  positionOf,
-} from "../../../src/features/console/policy/editor/texts.ts";
+import { changedFiles, documentsOf, isFileName, offsetOf } from "../../../src/features/console/policy/editor/texts.ts";
 import type { PolicyRehearsal, ProposalOpened, ThawQuestion } from "../../../src/protocol/generated.ts";
 import { hashText, toHex } from "../../../src/ui/sha256.ts";
 
@@ -114,8 +109,8 @@ describe("the texts of a draft", () => {
   });
 
   test("are marked where the gateway says, also past an end", () => {
-    expect(positionOf("ab\ncd", 2, 2)).toBe(4);
-    expect(positionOf("ab\ncd", 9, 1)).toBe(5);
+    expect(offsetOf("ab\ncd", 2, 2)).toBe(4);
+    expect(offsetOf("ab\ncd", 9, 1)).toBe(5);
   });
 
   test.each(["team.cedar", "cases/team.toml"])("may be in a file %s", (name) => expect(isFileName(name)).toBe(true));
@@ -138,11 +133,11 @@ test("a rehearsal is one sentence", () => {
       { change: "newlyAllowed", count: 1, examples: [] },
     ],
   };
-  expect(summarise(rehearsal, 7)).toBe(
+  expect(summariseRehearsal(rehearsal, 7)).toBe(
     "Over the last 7 days this removes 41 questions, adds 2 passkeys and newly allows 1 call.",
   );
-  expect(summarise({ ...rehearsal, changes: [] }, 1)).toBe(
+  expect(summariseRehearsal({ ...rehearsal, changes: [] }, 1)).toBe(
     "Over the last day this decides every call as it was decided.",
   );
-  expect(summarise({ ...rehearsal, judged: 0 }, 1)).toContain("no call on record");
+  expect(summariseRehearsal({ ...rehearsal, judged: 0 }, 1)).toContain("no call on record");
 });

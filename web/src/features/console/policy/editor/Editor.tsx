@@ -8,7 +8,7 @@ import { Spinner } from "../../../../ui/Spinner.tsx";
 import { explain } from "../../errors.ts";
 import { PageHeading } from "../../PageHeading.tsx";
 import { paths } from "../../paths.ts";
-import { Draft } from "./Draft.tsx";
+import { DraftEditor } from "./DraftEditor.tsx";
 import { FreezeSwitch } from "./FreezeSwitch.tsx";
 import { Proposals } from "./Proposals.tsx";
 import { usePolicyText, usePolicyUpdates } from "./queries.ts";
@@ -56,7 +56,7 @@ function Workshop({ active }: { readonly active: PolicyText }) {
           </p>
         </Banner>
       )}
-      <Draft active={active} onProposed={take} />
+      <DraftEditor active={active} onProposed={take} />
       {answer !== undefined && <Answer answer={answer} />}
       <Card as="section" labelledBy="waiting-versions">
         <h2 id="waiting-versions">Waiting for signatures</h2>

@@ -11,7 +11,7 @@ import { VisibleText } from "../../../../ui/VisibleText.tsx";
 import { explain } from "../../errors.ts";
 import { paths } from "../../paths.ts";
 import { useAsk, useSession } from "../../session.tsx";
-import { nameChange, summarise } from "./sentences.ts";
+import { nameChange, summariseRehearsal } from "./sentences.ts";
 import { documentsOf, type Texts } from "./texts.ts";
 
 const SPANS = [
@@ -53,7 +53,7 @@ export function RehearsalPanel({ texts }: { readonly texts: Texts }) {
         <>
           {run.variables.texts !== texts && <p className="note">The draft was changed since.</p>}
           <p role="status">
-            <strong>{summarise(run.data, run.variables.days)}</strong>
+            <strong>{summariseRehearsal(run.data, run.variables.days)}</strong>
           </p>
           <p className="note">
             Calls judged again: {run.data.judged.toLocaleString("en")}. Questions to people:{" "}

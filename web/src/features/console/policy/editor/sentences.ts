@@ -15,7 +15,7 @@ export function nameChange(change: string): string {
 }
 
 /** A rehearsal in one sentence. */
-export function summarise(rehearsal: PolicyRehearsal, days: number): string {
+export function summariseRehearsal(rehearsal: PolicyRehearsal, days: number): string {
   const span = days === 1 ? "Over the last day" : `Over the last ${days} days`;
   if (rehearsal.judged === 0) return `${span} there is no call on record that it can be put to.`;
   const count = (change: string) => rehearsal.changes.find((each) => each.change === change)?.count ?? 0;

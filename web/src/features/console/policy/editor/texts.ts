@@ -51,7 +51,7 @@ export function isFileName(name: string): boolean {
 }
 
 /** Where a line and column, both from 1, stand in a text. */
-export function positionOf(text: string, line: number, column: number): number {
+export function offsetOf(text: string, line: number, column: number): number {
   let start = 0;
   for (let passed = 1; passed < line; passed += 1) {
     const end = text.indexOf("\n", start);

@@ -13,9 +13,9 @@ import { ChangedLines, Comparison } from "./Differences.tsx";
 import { useCheck } from "./queries.ts";
 import { RehearsalPanel } from "./RehearsalPanel.tsx";
 import { TextEditor } from "./TextEditor.tsx";
-import { documentsOf, isFileName, positionOf, type Texts, textsOf } from "./texts.ts";
+import { documentsOf, isFileName, offsetOf, type Texts, textsOf } from "./texts.ts";
 
-interface DraftProps {
+interface DraftEditorProps {
   readonly active: PolicyText;
   readonly onProposed: (answer: PolicyProposed) => void;
 }
@@ -27,7 +27,7 @@ interface Written {
 }
 
 /** The files, what is wrong with them, what they would change, and the way to propose them. */
-export function Draft({ active, onProposed }: DraftProps) {
+export function DraftEditor({ active, onProposed }: DraftEditorProps) {
   const inForce = useMemo(() => textsOf(active.documents), [active.documents]);
   // Undefined as long as nothing was changed: then the page shows what is in force, also after it became another version.
   const [written, setWritten] = useState<Written>();
@@ -39,7 +39,7 @@ export function Draft({ active, onProposed }: DraftProps) {
   useWarningBeforeLeaving(written !== undefined);
   useEffect(() => {
     if (target === undefined || area.current === null) return;
-    const at = positionOf(area.current.value, target.line, target.column);
+    const at = offsetOf(area.current.value, target.line, target.column);
     // In this order the browser scrolls to the place.
     area.current.blur();
     area.current.setSelectionRange(at, at);
@@ -187,7 +187,7 @@ function Propose({
   onProposed,
 }: {
   readonly written: Written;
-  readonly onProposed: DraftProps["onProposed"];
+  readonly onProposed: DraftEditorProps["onProposed"];
 }) {
   const ask = useAsk();
   const [reason, setReason] = useState("");
