@@ -12,7 +12,7 @@ import click
 
 from gateway.adapters.policy.cases import CaseResult, read_cases, run_cases
 from gateway.adapters.policy.cedar import CedarPolicy
-from gateway.adapters.policy.domain import compare
+from gateway.adapters.policy.domain import compare, rules_cut_short
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.system.clock import SystemClock
 from gateway.cli.policy_arguments import SHORT, RecordedPolicies, resolve
@@ -162,7 +162,7 @@ def diff(old: str, new: str | None, state: Path | None, *, text: bool) -> None:
     if text:
         _print_lines(before, after)
     compared, found = compare(before, after)
-    click.echo(describe_domain(compared, found))
+    click.echo(describe_domain(compared, found, rules_cut_short(before, after)))
     if found:
         sys.exit(1)
 

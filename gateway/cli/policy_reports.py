@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gateway.adapters.policy.domain import DomainDifference
+from gateway.adapters.policy.domain import MOST_PER_RULE, DomainDifference
 from gateway.cli.policy_arguments import SHORT
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
@@ -70,8 +70,15 @@ def rehearsal_as_json(result: Rehearsal, version: str) -> dict[str, Json]:
     }
 
 
-def describe_domain(compared: int, found: Sequence[DomainDifference]) -> str:
-    """What differs over every kind of call."""
+def describe_domain(compared: int, found: Sequence[DomainDifference], cut_short: Sequence[str]) -> str:
+    """What differs over every kind of call, and which rules name too much for all of it to be tried."""
+    told = _describe_differences(compared, found)
+    if not cut_short:
+        return told
+    return f"{told}\nNot all was tried: of what {', '.join(cut_short)} compares with, the first {MOST_PER_RULE} combinations."
+
+
+def _describe_differences(compared: int, found: Sequence[DomainDifference]) -> str:
     if not found:
         return f"Both policies decide alike over {compared} kinds of calls."
     loosened = sum(each.count for each in found if each.difference.loosens)

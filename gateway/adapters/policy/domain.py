@@ -8,6 +8,7 @@ Combinations are built rule by rule: what takes two rules with constants of thei
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -24,7 +25,7 @@ from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Tr
 from gateway.runtime.rehearsal import ModeChange, effective, find_difference
 
 MOST_PER_RULE: Final = 64
-"""Combinations of one rule's constants. A rule with more has a long list, whose first members stand for all."""
+"""Combinations of one rule's constants. A rule with more has a long list: its first members are tried, and that is said."""
 
 _OTHER: Final = "another"
 """A name that no rule compares with."""
@@ -71,6 +72,21 @@ def compare(before: CedarPolicy, after: CedarPolicy) -> tuple[int, list[DomainDi
         )
     order = list(ModeChange)
     return compared, sorted(found.values(), key=lambda each: (order.index(each.difference), -each.count))
+
+
+def rules_cut_short(before: CedarPolicy, after: CedarPolicy) -> tuple[str, ...]:
+    """Ids of the rules that are not in both as they stand, and of whose constants not every combination is tried."""
+    old, new = (_rules_by_id(policy) for policy in (before, after))
+    changed = {id_ for id_ in {*old, *new} if old.get(id_) != new.get(id_)}
+    return tuple(sorted(id_ for id_ in changed if any(id_ in rules and _is_cut(rules[id_]) for rules in (old, new))))
+
+
+def _rules_by_id(policy: CedarPolicy) -> dict[str, pst.Template]:
+    return {str(rule.annotations["id"]): rule for rule in policy.rule_set.policies.to_pst().static_policies.values()}
+
+
+def _is_cut(rule: pst.Template) -> bool:
+    return math.prod(len(set(given)) + 1 for given in _constants(rule).values()) > MOST_PER_RULE
 
 
 def questions(policies: Iterable[CedarPolicy]) -> Iterator[Question]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from gateway.adapters.policy import domain
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.documents import PolicyDocuments, from_texts, read_documents
-from gateway.adapters.policy.domain import compare, questions
+from gateway.adapters.policy.domain import compare, questions, rules_cut_short
+from gateway.adapters.policy.loosening import find_loosening
+from gateway.cli.policy_reports import describe_domain
 from gateway.core.judgement import Question
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
 from gateway.runtime.rehearsal import ModeChange
@@ -134,3 +139,21 @@ def test_a_long_list_is_cut_and_stays_quick() -> None:
     hosts = ", ".join(f'"h{number}.example"' for number in range(500))
     policy = with_rule(RULE.format(condition=f"context.facts has host && [{hosts}].contains(context.facts.host)", scope=""))
     assert len({question.facts.host for question in questions((policy,))}) < 100
+
+
+def test_a_changed_rule_with_a_long_list_is_named_and_counts_as_loosening(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(domain, "MOST_PER_RULE", 4)
+    hosts = [f"h{number}.example" for number in range(20)]
+    before, after = (
+        with_rule(RULE.format(condition=f"context.facts has host && {listed}.contains(context.facts.host)", scope=""))
+        for listed in (json.dumps(hosts), json.dumps(hosts[:10] + hosts[11:]))
+    )
+    # A host in the middle of the list is not tried, so no difference is seen.
+    comparison = find_loosening(before, after)
+    assert comparison.differences == ()
+    assert comparison.loosens
+    assert rules_cut_short(before, after) == ("own.rule",)
+    # A long list that stays as it is keeps nobody from saying what another change does.
+    beside = CedarPolicy(from_texts({**before.documents, "another.cedar": EVERYTHING}))
+    assert rules_cut_short(before, beside) == ()
+    assert "own.rule" in describe_domain(1, [], rules_cut_short(before, after))
