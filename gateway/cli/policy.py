@@ -17,6 +17,7 @@ from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.system.clock import SystemClock
 from gateway.cli.policy_arguments import SHORT, RecordedPolicies, resolve
 from gateway.cli.policy_changes import freeze, publish, rollback, status, thaw
+from gateway.cli.policy_explain import explain
 from gateway.cli.policy_reports import describe_domain, describe_rehearsal, rehearsal_as_json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -193,7 +194,7 @@ def replay(candidate: str | None, days: int, state: Path | None, *, as_json: boo
         sys.exit(1)
 
 
-for _command in (freeze, thaw, status, publish, rollback):
+for _command in (explain, freeze, thaw, status, publish, rollback):
     policy.add_command(_command)
 
 
