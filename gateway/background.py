@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gateway.adapters.inference.warm_prefix import PrefixState
 
 EXPIRY_SECONDS: Final = 5.0
-"""How often expired sessions are ended; a request or message of one is refused at once in any case."""
+"""How often expired sessions are ended and approvals counted again; what is void is refused at once in any case."""
 
 OnWarmed: TypeAlias = "Callable[[PrefixState | None], None]"
 """Called once, with how the model came to know what every conversation begins with; None when it does not."""
@@ -49,6 +49,8 @@ async def expire_sessions(application: Application) -> None:
         await asyncio.sleep(EXPIRY_SECONDS)
         try:
             await application.sessions.end_expired()
+            # Somebody who approved with others may have been removed since.
+            await application.gateway.approvals.recount()
         except GatewayError as error:
             _log.warning("expired sessions could not be ended now: %s", error.message)
 

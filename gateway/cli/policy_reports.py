@@ -21,8 +21,10 @@ _WORDS: Final = {
     ModeChange.NEWLY_ALLOWED: "newly allowed",
     ModeChange.QUESTION_REMOVED: "no longer asked about",
     ModeChange.PASSKEY_REMOVED: "a click instead of a passkey",
+    ModeChange.APPROVERS_REMOVED: "fewer or other people to approve",
     ModeChange.QUESTION_ADDED: "newly asked about",
     ModeChange.PASSKEY_ADDED: "newly needing a passkey",
+    ModeChange.APPROVERS_ADDED: "more people to approve",
     ModeChange.NEWLY_REFUSED: "newly refused",
 }
 

@@ -7,7 +7,7 @@ challenge), that runs and that the log keeps. PSD2's dynamic linking is the prec
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -16,8 +16,9 @@ from gateway.core.canonical import Json, canonical_bytes, digest_of_bytes
 from gateway.core.errors import Refused
 from gateway.core.model import CallFacts, Snapshot, ToolRequest, ToolSpec
 from gateway.core.patterns import Pattern, find_patterns
+from gateway.core.quorum import GivenApproval, Needs, Quorum, find_standing
 from gateway.core.times import rfc3339
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, PatternKind
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, ApproverStanding, GrantScope, PatternKind
 
 STATEMENT_VERSION = 1
 
@@ -36,42 +37,10 @@ class RuleReason:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """What it takes to approve. `presence` asks for a touch of the passkey even for a consent, `verification` for one with the
-    person's fingerprint, face or PIN.
-
-    `approvers` people must approve, of `pool` where it is given (ids of people), and not the requester where
-    `requester_excluded`. `lease` is how many seconds a lasting approval lasts at most, None where its scope alone says so.
-    """
-
-    presence: bool = False
-    verification: bool = False
-    approvers: int = 1
-    requester_excluded: bool = False
-    pool: tuple[str, ...] | None = None
-    lease: int | None = None
-
-    @property
-    def each_time(self) -> bool:
-        """Whether each call takes its own approval. An earlier one cannot prove that somebody is present now, and one person's
-        lasting yes is not the yes of several."""
-        return self.presence or self.approvers > 1 or self.requester_excluded or self.pool is not None
-
-    def exceed(self, given: Needs) -> bool:
-        """Whether an approval that needed `given` lacks something of what is needed here."""
-        return (
-            (self.presence and not given.presence)
-            or (self.verification and not given.verification)
-            or self.approvers > given.approvers
-            or (self.requester_excluded and not given.requester_excluded)
-            or (self.pool is not None and (given.pool is None or not set(given.pool) <= set(self.pool)))
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Approval:
     """One question to a person. Times are epoch milliseconds; `arguments` and `statement` are canonical bytes. `withdrawn` says
-    why it ended without anybody's answer, if it did; `patterns` are those within which a lasting yes may let an argument vary."""
+    why it ended without anybody's answer, if it did; `patterns` are those within which a lasting yes may let an argument vary;
+    `given` are the approvals so far where it takes several people, `requester` the name of whose call it is."""
 
     id: str
     kind: ApprovalKind
@@ -94,6 +63,8 @@ class Approval:
     status: ApprovalStatus = ApprovalStatus.PENDING
     withdrawn: str | None = None
     patterns: tuple[Pattern, ...] = ()
+    given: tuple[GivenApproval, ...] = ()
+    requester: str = ""
     parsed_arguments: Mapping[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Json])
 
     def __post_init__(self) -> None:
@@ -102,12 +73,21 @@ class Approval:
     @property
     def needs_passkey(self) -> bool:
         """Whether only a passkey can approve it: for a step-up over its statement, else for presence alone."""
-        return self.kind is ApprovalKind.STEP_UP or self.needs.presence
+        return self.kind is ApprovalKind.STEP_UP or self.needs.presence or self.needs.shared
 
     @property
     def needs_verification(self) -> bool:
         """Whether that passkey must verify the person: for a step-up always, else where the policy asks for it."""
         return self.kind is ApprovalKind.STEP_UP or self.needs.verification
+
+    @property
+    def quorum(self) -> Quorum:
+        """The answers so far, and who may give another."""
+        return Quorum(self.needs, self.principal_id, self.statement_digest, self.given)
+
+    def without_names(self) -> Approval:
+        """As the agent's origin is told of it: that people approved, and not who."""
+        return replace(self, requester="", given=tuple(replace(each, name="") for each in self.given))
 
     def read_statement(self) -> Mapping[str, Json]:
         """The members of the statement."""
@@ -130,15 +110,23 @@ class Approval:
             "requestedAt": rfc3339(self.requested_at),
             "expiresAt": rfc3339(self.expires_at),
             "needs": {
-                "presence": self.needs.presence,
-                "approvers": 1,
-                "requesterMayApprove": True,
+                "presence": self.needs.presence or self.needs.shared,
+                "approvers": self.needs.approvers,
+                "requesterMayApprove": find_standing(self.needs, self.principal_id, self.principal_id, operator=False)
+                is ApproverStanding.MAY_APPROVE,
+                **({"breakGlass": True} if self.needs.shared and self.needs.break_glass else {}),
             },
             "because": [{"id": rule.id, "why": rule.why} for rule in self.because],
             "offers": [scope.value for scope in self.offers],
             **({"patterns": [pattern.wire() for pattern in self.patterns]} if self.patterns else {}),
+            **({"given": [_view_given(each) for each in self.given]} if self.needs.shared else {}),
+            **({"requester": self.requester} if self.needs.shared and self.requester else {}),
             **({} if self.withdrawn is None else {"withdrawn": self.withdrawn}),
         }
+
+
+def _view_given(given: GivenApproval) -> dict[str, Json]:
+    return {"at": rfc3339(given.at), **({"name": given.name, "principal": given.principal_id} if given.name else {})}
 
 
 def build_statement(
@@ -152,8 +140,10 @@ def build_statement(
     policy_version: str,
     issued_at: int,
     expires_at: int,
+    needs: Needs | None = None,
 ) -> bytes:
-    """The canonical statement of docs/PROTOCOL.md section 6, over exactly this request."""
+    """The canonical statement of docs/PROTOCOL.md section 6, over exactly this request. Where several people have to approve, it
+    says so: each of them signs that it takes the others."""
     return canonical_bytes(
         {
             "v": STATEMENT_VERSION,
@@ -173,6 +163,7 @@ def build_statement(
             "arguments": request.parsed_arguments,
             "issuedAt": rfc3339(issued_at),
             "expiresAt": rfc3339(expires_at),
+            **({} if needs is None or not needs.shared else {"approvers": needs.described()}),
         }
     )
 
@@ -208,6 +199,7 @@ def compose_approval(
         policy_version=snapshot.policy_version,
         issued_at=now,
         expires_at=expires_at,
+        needs=needs,
     )
     once_only = kind is ApprovalKind.STEP_UP or needs.each_time
     return Approval(
@@ -230,6 +222,7 @@ def compose_approval(
         requested_at=now,
         expires_at=expires_at,
         patterns=() if once_only else find_patterns(request.parsed_arguments, facts),
+        requester=request.principal.name,
     )
 
 

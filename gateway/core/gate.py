@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from gateway.core.approval import Grant, Needs, RuleReason
+from gateway.core.approval import Grant, RuleReason
 from gateway.core.model import PublishedTool, Snapshot, ToolRequest
+from gateway.core.quorum import Needs
 from gateway.core.vocabulary import ApprovalKind, Decision, Outcome, PermissionMode, Reason, stricter
 
 

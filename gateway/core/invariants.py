@@ -18,8 +18,10 @@ from gateway.core.canonical import Json, canonical_bytes, digest, parse
 from gateway.core.errors import MalformedJson
 from gateway.core.ledger import (
     AUDITED,
+    ApprovalGiven,
     ApprovalRequested,
     ApprovalResolved,
+    BreakGlassUsed,
     CallClosed,
     CallFoundUnknown,
     CallIntended,
@@ -31,6 +33,7 @@ from gateway.core.ledger import (
     TurnBegun,
 )
 from gateway.core.patterns import Pattern, is_read_off
+from gateway.core.quorum_records import PEOPLE_EVENTS, QuorumRecords
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, PatternKind, PermissionMode
 
 Body = Mapping[str, Json]
@@ -47,6 +50,7 @@ class Invariant(StrEnum):
     SHOWN_IS_SIGNED = "shownIsSigned"
     GRANT_NEVER_WIDENS = "grantNeverWidens"
     ONLY_WHAT_WAS_OFFERED = "onlyWhatWasOffered"
+    ENOUGH_APPROVERS = "enoughApprovers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +104,13 @@ class _GrantState:
 
 @dataclass(slots=True)
 class InvariantChecker:
-    """The log so far. `offers` maps snapshot digests to their tools, where the snapshots themselves are at hand."""
+    """The log so far. `offers` maps snapshot digests to their tools, where the snapshots themselves are at hand. `whole`: it is
+    read from its beginning, people included."""
 
     offers: Mapping[str, Mapping[str, OfferedTool]] = field(default_factory=dict[str, Mapping[str, OfferedTool]])
     calls: int = 0
     executed: int = 0
+    whole: bool = False
     _closed: set[CallKey] = field(default_factory=set[CallKey])
     _waiting: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
     _running: set[CallKey] = field(default_factory=set[CallKey])
@@ -112,6 +118,10 @@ class InvariantChecker:
     _approvals: dict[str, _ApprovalState] = field(default_factory=dict[str, _ApprovalState])
     _grants: dict[str, _GrantState] = field(default_factory=dict[str, _GrantState])
     _snapshots: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    _quorums: QuorumRecords = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._quorums = QuorumRecords(_challenge, self.whole)
 
     @property
     def open_calls(self) -> int:
@@ -135,6 +145,10 @@ class InvariantChecker:
                 return self._request(body, payload)
             case ApprovalResolved.EVENT:
                 return self._resolve(body, payload)
+            case ApprovalGiven.EVENT:
+                return _of_several(self._quorums.give(body, payload))
+            case BreakGlassUsed.EVENT:
+                return _of_several(self._quorums.break_glass(body, payload))
             case GrantIssued.EVENT:
                 return self._grant(body, payload)
             case GrantRevoked.EVENT:
@@ -147,6 +161,8 @@ class InvariantChecker:
             case GatewayStarted.EVENT:
                 # Recovery closes what the run before left running, in the same transaction as this entry or before it.
                 self._left_over = set(self._running)
+            case event if event in PEOPLE_EVENTS:
+                self._quorums.note_person(body)
             case event if event not in AUDITED:
                 raise ValueError(f"there is no event `{event}`")
             case _:
@@ -171,7 +187,7 @@ class InvariantChecker:
             arguments = canonical_bytes(statement["arguments"])
         self._waiting[key] = body["approvalId"]
         self._approvals[body["approvalId"]] = _ApprovalState(key, body, arguments)
-        return None
+        return _of_several(self._quorums.ask(body, payload))
 
     def _resolve(self, body: Body, payload: Body | None) -> Violation | None:
         approval_id = body["approvalId"]
@@ -180,15 +196,16 @@ class InvariantChecker:
             return Violation(Invariant.APPROVAL_USED_ONCE, f"approval `{approval_id}` was not pending when it was resolved")
         approval.resolved = True
         if body["status"] != ApprovalStatus.APPROVED:
+            self._quorums.close(approval_id)
             return None
         if body["principalId"] is None or body["at"] >= approval.body["expiresAt"]:
             return Violation(Invariant.APPROVAL_BEFORE_INTENT, f"approval `{approval_id}` was given by nobody, or too late")
-        if approval.body["kind"] == ApprovalKind.STEP_UP:
+        if approval.body["kind"] == ApprovalKind.STEP_UP and not self._quorums.is_alone(approval_id):
             signed = payload is None or _challenge(payload["assertion"]) == bytes.fromhex(approval.body["statementDigest"])
             if body["credentialId"] is None or not signed:
                 return Violation(Invariant.SHOWN_IS_SIGNED, f"no passkey signed the statement of approval `{approval_id}`")
         approval.approved = True
-        return None
+        return _of_several(self._quorums.approve(body, payload))
 
     def _grant(self, body: Body, payload: Body | None) -> Violation | None:
         approval = self._approvals.get(body["approvalId"])
@@ -309,6 +326,10 @@ _DECIDES: Final[Mapping[str, Decision]] = {
 
 def _key(body: Body) -> CallKey:
     return body["conversationId"], body["callId"]
+
+
+def _of_several(fault: str | None) -> Violation | None:
+    return None if fault is None else Violation(Invariant.ENOUGH_APPROVERS, fault)
 
 
 def _states(statement: Body, body: Body, payload: Body) -> bool:

@@ -49,7 +49,8 @@ class Obligations:
     """What one rule, or several together, oblige to. None and empty oblige to nothing.
 
     `approvers` is how many people must approve, `pool` the ids of those whose approval counts (None: whoever may approve
-    anyway), `requester_excluded` whether the person who asks may be one of them. `timeout`, `approval_ttl` and `lease` are in
+    anyway), `requester_excluded` whether the person who asks may be one of them, `alone_forbidden` whether several must approve
+    even where an operator would act alone for a reason that cannot wait. `timeout`, `approval_ttl` and `lease` are in
     seconds: how long the tool may run, the question may wait, a lasting approval may last. `retain_days` is how long the content
     may be kept.
     """
@@ -58,6 +59,7 @@ class Obligations:
     approvers: int = 1
     pool: frozenset[str] | None = None
     requester_excluded: bool = False
+    alone_forbidden: bool = False
     redact: frozenset[RedactionClass] = frozenset()
     max_result_bytes: int | None = None
     timeout: float | None = None
@@ -70,6 +72,11 @@ class Obligations:
     def can_be_met(self) -> bool:
         """Whether there are people enough who may approve."""
         return self.pool is None or len(self.pool) >= self.approvers
+
+    @property
+    def asks_others(self) -> bool:
+        """Whether others than the requester alone have to approve, or may have to."""
+        return self.approvers > 1 or self.requester_excluded or self.pool is not None
 
 
 NOTHING = Obligations()
@@ -87,6 +94,7 @@ def merge(obligations: Iterable[Obligations]) -> Obligations:
             approvers=max(strictest.approvers, each.approvers),
             pool=_common(strictest.pool, each.pool),
             requester_excluded=strictest.requester_excluded or each.requester_excluded,
+            alone_forbidden=strictest.alone_forbidden or each.alone_forbidden,
             redact=strictest.redact | each.redact,
             max_result_bytes=_least(strictest.max_result_bytes, each.max_result_bytes),
             timeout=_least(strictest.timeout, each.timeout),

@@ -122,7 +122,7 @@ def verify(
         if isinstance(opened, Unverified):
             return LogReport(fault=LogFault(Flaw.ANCHOR, None, f"the checkpoint that was passed proves nothing: {opened.reason}"))
         anchored = opened
-    return _Check(key, InvariantChecker(offers), anchored, newest_only=newest_only).run(leaves, iter(notes))
+    return _Check(key, InvariantChecker(offers, whole=True), anchored, newest_only=newest_only).run(leaves, iter(notes))
 
 
 class _Check:

@@ -143,6 +143,16 @@ class ApprovalKind(StrEnum):
     STEP_UP = "stepUp"
 
 
+class ApproverStanding(StrEnum):
+    """What a person is to an approval."""
+
+    MAY_APPROVE = "mayApprove"
+    HAS_APPROVED = "hasApproved"
+    REQUESTER_EXCLUDED = "requesterExcluded"
+    """They asked for the call, and the policy wants somebody else."""
+    NOT_AN_APPROVER = "notAnApprover"
+
+
 class ApprovalStatus(StrEnum):
     """The state of an approval; every state but pending is final."""
 

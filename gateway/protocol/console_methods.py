@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gateway.core.vocabulary import GrantScope, PatternKind, PermissionMode, Profile, Recovery
+from gateway.core.vocabulary import ApproverStanding, GrantScope, PatternKind, PermissionMode, Profile, Recovery
 from gateway.protocol.shapes import ToolDescriptor, WireApproval, WireGrant, WireRuleReason
 from gateway.protocol.wire import (
     Count,
@@ -20,6 +20,7 @@ from gateway.protocol.wire import (
     Number,
     PageSize,
     Timestamp,
+    ToolName,
     Wire,
 )
 
@@ -60,11 +61,23 @@ class StoppedView(Wire):
     turn_id: Identifier | None = None
 
 
+class BreakGlassView(Wire):
+    """An operator, `name`, did alone what takes several people."""
+
+    approval_id: Identifier
+    tool: ToolName
+    name: str
+    at: Timestamp
+    reason: FreeText
+
+
 class ApprovalList(Wire):
-    """Approvals that this person may see, and what asks them nothing more until they allow it."""
+    """Approvals that this person may see, and what asks them nothing more until they allow it. Operators get what one of them
+    did alone in the last days that takes several people, newest first."""
 
     approvals: tuple[WireApproval, ...]
     stopped: tuple[StoppedView, ...]
+    broken_glass: tuple[BreakGlassView, ...] | None = None
 
 
 class ApprovalRef(Wire):
@@ -113,7 +126,8 @@ class ApprovalQuestion(Wire):
     """An approval, the statement to decide on, and, while it is pending, a single-use challenge for one decision.
 
     `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
-    passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them.
+    passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them. `standing`, where
+    others may approve, is what this person may do; with `mayBreakGlass` they may approve alone, for a reason.
     """
 
     approval: WireApproval
@@ -122,12 +136,15 @@ class ApprovalQuestion(Wire):
     passkey_options: JsonObject | None = None
     order: tuple[str, ...] = ()
     preview: WirePreview | None = None
+    standing: ApproverStanding | None = None
+    may_break_glass: Flag | None = None
 
 
 class ApprovalAnswer(Wire):
     """A person's decision. Without `scope` an approval is for one call. `pins` names the arguments that a turn or session grant
     fixes, all of them when absent; the fixed values come from the statement, never from the browser. `within` is the kind of
-    pattern that the argument left open keeps to, one of those that the approval shows."""
+    pattern that the argument left open keeps to, one of those that the approval shows. `breakGlass` is why an operator acts
+    alone; the passkey then signs, user verified, the statement with `breakGlass: {principal, reason}` added to it."""
 
     approval_id: Identifier
     challenge: Annotated[str, Field(max_length=512)]
@@ -136,6 +153,7 @@ class ApprovalAnswer(Wire):
     pins: Annotated[tuple[str, ...], Field(max_length=256)] | None = None
     within: PatternKind | None = None
     assertion: JsonObject | None = None
+    break_glass: Annotated[str, Field(max_length=2000)] | None = None
 
 
 class ApprovalDecided(Wire):

@@ -126,6 +126,7 @@ AGENT = Dialect(
         {
             "snapshot/revoked": notifications.SnapshotRevokedParams,
             "approvals/requested": notifications.ApprovalRequestedParams,
+            "approvals/changed": notifications.ApprovalChangedParams,
             "approvals/resolved": notifications.ApprovalResolvedParams,
             "tools/progress": notifications.ToolProgressParams,
             "session/ended": notifications.SessionEndedParams,
@@ -189,7 +190,9 @@ CONSOLE = Dialect(
     notifications=MappingProxyType(
         {
             "approvals/requested": notifications.ApprovalRequestedParams,
+            "approvals/changed": notifications.ApprovalChangedParams,
             "approvals/resolved": notifications.ApprovalResolvedParams,
+            "approvals/break-glass": notifications.BreakGlassParams,
             "elicitations/requested": elicitation.ElicitationRequestedParams,
             "elicitations/resolved": elicitation.ElicitationResolvedParams,
             "session/ended": notifications.SessionEndedParams,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gateway.core.vocabulary import ApprovalStatus
 from gateway.protocol.shapes import WireApproval
-from gateway.protocol.wire import CallId, FreeText, Identifier, Number, Wire
+from gateway.protocol.wire import CallId, FreeText, Identifier, Number, Timestamp, ToolName, Wire
 
 
 class SnapshotRevokedParams(Wire):
@@ -18,6 +18,22 @@ class ApprovalRequestedParams(Wire):
     """A call waits for a person's decision."""
 
     approval: WireApproval
+
+
+class ApprovalChangedParams(Wire):
+    """It still waits, and other people have approved it than before."""
+
+    approval: WireApproval
+
+
+class BreakGlassParams(Wire):
+    """An operator, `name`, did alone what takes several people. Operators' consoles are told."""
+
+    approval_id: Identifier
+    tool: ToolName
+    name: str
+    at: Timestamp
+    reason: FreeText
 
 
 class ApprovalResolvedParams(Wire):

@@ -127,8 +127,8 @@ class PolicyComparing(Wire):
 
 
 class WirePolicyDifference(Wire):
-    """A kind of call that is decided differently; `change` is `newlyAllowed`, `questionRemoved`, `passkeyRemoved`, which loosen,
-    `questionAdded`, `passkeyAdded` or `newlyRefused`."""
+    """A kind of call that is decided differently; `change` is `newlyAllowed`, `questionRemoved`, `passkeyRemoved`,
+    `approversRemoved`, which loosen, `questionAdded`, `passkeyAdded`, `approversAdded` or `newlyRefused`."""
 
     change: str
     loosens: Flag

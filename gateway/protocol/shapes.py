@@ -120,11 +120,21 @@ class WireToolResult(Wire):
 
 
 class WireNeeds(Wire):
-    """What an approval requires. `presence` requires the passkey even for a consent."""
+    """What an approval requires. `presence` requires the passkey even for a consent. `approvers` different people must approve;
+    with `breakGlass` an operator may do so alone, for a reason."""
 
     presence: Flag
     approvers: Count
     requester_may_approve: Flag
+    break_glass: Flag | None = None
+
+
+class WireGivenApproval(Wire):
+    """One person's yes to what takes several. The console is told who it was, the agent's origin is not."""
+
+    at: Timestamp
+    name: str | None = None
+    principal: Identifier | None = None
 
 
 class WireRuleReason(Wire):
@@ -143,7 +153,8 @@ class WirePattern(Wire):
 
 
 class WireApproval(Wire):
-    """A request for one person's decision. It holds nothing that could be used to decide it."""
+    """A request for a person's decision. It holds nothing that could be used to decide it. Where it is for others than the
+    requester alone, `given` are those who have approved so far, and the console is told whose call it is."""
 
     id: Identifier
     kind: ApprovalKind
@@ -163,6 +174,8 @@ class WireApproval(Wire):
     offers: tuple[GrantScope, ...]
     withdrawn: FreeText | None = None
     patterns: tuple[WirePattern, ...] | None = None
+    given: tuple[WireGivenApproval, ...] | None = None
+    requester: str | None = None
 
 
 class WireGrant(Wire):

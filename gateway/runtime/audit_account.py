@@ -11,9 +11,11 @@ import orjson
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.ledger import (
+    ApprovalGiven,
     ApprovalRequested,
     ApprovalResolved,
     AssertionRefused,
+    BreakGlassUsed,
     CallClosed,
     CallFoundUnknown,
     CallIntended,
@@ -22,6 +24,7 @@ from gateway.core.ledger import (
     LateResultDiscarded,
     TurnBegun,
 )
+from gateway.core.quorum import read_needs
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Label, PermissionMode, Runner
 from gateway.runtime.ports import AuditRow
@@ -161,7 +164,12 @@ def _tell_step(row: AuditRow, rows: Sequence[AuditRow], background: Background) 
         case ApprovalRequested.EVENT:
             wanted = "to sign it with a passkey" if body["kind"] == ApprovalKind.STEP_UP else "for consent"
             asked = f"At {when} {_person(body['principalId'], background)} was asked {wanted}."
-            return [f"{asked} The statement's digest is {body['statementDigest']}."]
+            several = _tell_approvers(body, background)
+            return [f"{asked}{several} The statement's digest is {body['statementDigest']}."]
+        case ApprovalGiven.EVENT:
+            return [f"{_tell_yes(row, background)} Others still had to approve it."]
+        case BreakGlassUsed.EVENT:
+            return [_tell_break_glass(row, background)]
         case ApprovalResolved.EVENT:
             return [_tell_answer(row, background)]
         case AssertionRefused.EVENT:
@@ -183,16 +191,38 @@ def _tell_answer(row: AuditRow, background: Background) -> str:
     when = rfc3339(body["at"])
     match ApprovalStatus(body["status"]):
         case ApprovalStatus.APPROVED:
-            key = "" if body["credentialId"] is None else f" with the passkey {body['credentialId']}, over that digest,"
-            return (
-                f"At {when} {_person(body['principalId'], background)} approved{key} on the console ({body['consoleSessionId']})."
-            )
+            return _tell_yes(row, background)
         case ApprovalStatus.DENIED:
             return f"At {when} {_person(body['principalId'], background)} said no."
         case ApprovalStatus.EXPIRED:
             return f"At {when} the question ran out without an answer."
         case status:
             return f"At {when} the question ended: {status.value}."
+
+
+def _tell_yes(row: AuditRow, background: Background) -> str:
+    body = row.body
+    over = "over that statement with the reason" if body.get("alone", False) else "over that digest"
+    key = "" if body["credentialId"] is None else f" with the passkey {body['credentialId']}, {over},"
+    who = _person(body["principalId"], background)
+    return f"At {rfc3339(body['at'])} {who} approved{key} on the console ({body['consoleSessionId']})."
+
+
+def _tell_approvers(body: Mapping[str, Json], background: Background) -> str:
+    if "approvers" not in body:
+        return ""
+    needs = read_needs(body["approvers"])
+    people = "one person has" if needs.approvers == 1 else f"{needs.approvers} different people have"
+    pool = "" if needs.pool is None else f" of {', '.join(_person(each, background) for each in needs.pool)}"
+    other = ", and not the one who asked" if needs.requester_excluded else ""
+    return f" It takes the passkeys of several: {people} to approve{pool}{other}."
+
+
+def _tell_break_glass(row: AuditRow, background: Background) -> str:
+    body = row.body
+    reason = "a reason that was erased" if row.payload is None else f"this reason: “{_quote(row.payload['reason'])}”"
+    who = _person(body["principalId"], background)
+    return f"WARNING: at {rfc3339(body['at'])} {who} did alone what takes several people, signed with a passkey, for {reason}."
 
 
 def _authority(row: AuditRow, rows: Sequence[AuditRow]) -> str:

@@ -30,9 +30,10 @@ from gateway.core.ledger import (
     TurnBegun,
     TurnEnded,
 )
+from gateway.core.quorum import Needs, read_needs
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, PermissionMode, Reason, stricter
 from gateway.runtime.ports import AuditRow
-from gateway.runtime.rehearsal import Unjudged, Versions, reproduces
+from gateway.runtime.rehearsal import Unjudged, Versions, effective, reproduces
 
 Body = Mapping[str, Json]
 
@@ -111,7 +112,7 @@ def replay_conversation(
         violation = checker.check(body, row.payload)
         match body["event"]:
             case CallIntended.EVENT:
-                decided.append(_decide_run(row, versions))
+                decided.append(_decide_run(row, state, versions))
             case CallClosed.EVENT if not body["executed"]:
                 decided.append(_decide_refusal(row, state, offers, versions))
             case CallRefusedUnrecorded.EVENT:
@@ -146,7 +147,7 @@ def _follow(state: _Conversation, body: Body) -> None:
             pass
 
 
-def _decide_run(row: AuditRow, versions: Versions) -> DecidedAgain:
+def _decide_run(row: AuditRow, state: _Conversation, versions: Versions) -> DecidedAgain:
     mode = _judge(row, versions)
     if isinstance(mode, _NoMode):
         return _found(row, mode.finding, mode.detail)
@@ -155,7 +156,22 @@ def _decide_run(row: AuditRow, versions: Versions) -> DecidedAgain:
     # What the snapshot said holds too, so that the policy alone may not have asked for the consent.
     if mode not in enough:
         return _found(row, Repetition.DIFFERENT, f"the gate asks for `{mode}`, and `{decision}` is on record")
+    if decision is not Decision.AUTO and (few := _find_too_few(row, state, versions)) is not None:
+        return _found(row, Repetition.DIFFERENT, few)
     return _found(row, Repetition.SAME, f"policy says `{mode}`")
+
+
+def _find_too_few(row: AuditRow, state: _Conversation, versions: Versions) -> str | None:
+    """Whether the policy wants other or more people to approve than were asked. That as many did is the checker's business."""
+    judgement, own = _restore(row), versions(row.body["policyVersion"])
+    if judgement is None or isinstance(own, Unjudged):
+        return None
+    asked = state.asked.get(row.body["callId"], {})
+    was = read_needs(asked["approvers"]) if "approvers" in asked else Needs()
+    wanted = effective(own, judgement.question).needs
+    if not wanted.exceed_people_of(was):
+        return None
+    return f"the policy wants {wanted.approvers} to approve, and {was.approvers} had to, or other people"
 
 
 def _decide_refusal(

@@ -59,6 +59,7 @@ def clear_approved(pending: Pending, answer: Approved, reserved: Reservation) ->
         reserved=reserved,
         alongside=(
             *(() if answer.used is None else (answer.used,)),
+            *(() if answer.broken is None else (answer.broken,)),
             answer.resolved,
             *(() if grant is None else (GrantIssued(answer.resolved.at, grant),)),
         ),

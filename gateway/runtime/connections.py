@@ -297,12 +297,15 @@ class ConnectionRegistry:
         for console in self._consoles.get(principal_id, {}).values():
             console.outbox.put(notice)
 
+    def notify_consoles(self, wanted: Callable[[ConsoleConnection], bool], notice: Notice) -> None:
+        """Tell every console, of whomever, that is wanted."""
+        for consoles in self._consoles.values():
+            for console in filter(wanted, consoles.values()):
+                console.outbox.put(notice)
+
     def notify_operators(self, notice: Notice) -> None:
         """Tell every console of an operator; others learn nothing of it."""
-        for consoles in self._consoles.values():
-            for console in consoles.values():
-                if console.is_operator:
-                    console.outbox.put(notice)
+        self.notify_consoles(lambda console: console.is_operator, notice)
 
     async def end_console(self, console_session_id: str, reason: str) -> None:
         """Close the sockets of one console session."""

@@ -51,6 +51,24 @@ class ApprovalResolvedNotice:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalChangedNotice:
+    """It still waits, and one more person has approved it, or somebody who had counts no more."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class BreakGlassNotice:
+    """An operator does alone what needs several people. For operators' consoles alone."""
+
+    approval_id: str
+    tool: str
+    name: str
+    at: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolProgressNotice:
     """A line from a running tool; `fraction` goes from 0 to 1."""
 
@@ -124,6 +142,8 @@ Notice = (
     SnapshotRevokedNotice
     | ApprovalRequestedNotice
     | ApprovalResolvedNotice
+    | ApprovalChangedNotice
+    | BreakGlassNotice
     | ToolProgressNotice
     | SessionEndedNotice
     | SourcesChangedNotice
@@ -143,7 +163,7 @@ def urgency_of(notice: Notice) -> Urgency:
 def size_of(notice: Notice) -> int:
     """About how many bytes it takes on the wire, for what may be queued on a connection."""
     match notice:
-        case ApprovalRequestedNotice(approval):
+        case ApprovalRequestedNotice(approval) | ApprovalChangedNotice(approval):
             told = (approval.summary, *approval.effects, *(rule.why for rule in approval.because))
             # Twice: JSON spells a character out in up to six bytes, most of them in one.
             return _ENVELOPE_BYTES * 4 + len(approval.arguments) + 2 * sum(len(text.encode()) for text in told)
@@ -158,5 +178,7 @@ def size_of(notice: Notice) -> int:
             return _ENVELOPE_BYTES + (0 if freeze is None else len(freeze.why.encode()))
         case SourcesChangedNotice() | RehearsalProgressNotice() | ElicitationResolvedNotice():
             return _ENVELOPE_BYTES
+        case BreakGlassNotice():
+            return _ENVELOPE_BYTES * 2 + 2 * len(notice.reason.encode())
         case ApprovalResolvedNotice():
             return _ENVELOPE_BYTES + len((notice.withdrawn or "").encode())

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from gateway.core.judgement import Judgement, Question
 from gateway.core.model import CallFacts, ToolSpec
 from gateway.core.moment import MomentFact
+from gateway.core.quorum import Needs
 from gateway.core.vocabulary import PermissionMode, stricter
 from gateway.runtime.ports import PolicySubject, PolicyVerdict, RecordedDecision
 
@@ -37,7 +38,7 @@ class Judge(Protocol):
 
 
 class ModeChange(StrEnum):
-    """What a candidate would do to a call. The first three loosen, the last three tighten."""
+    """What a candidate would do to a call. The first four loosen, the last four tighten."""
 
     NEWLY_ALLOWED = "newlyAllowed"
     """It was forbidden."""
@@ -45,17 +46,34 @@ class ModeChange(StrEnum):
     """A person was to be asked."""
     PASSKEY_REMOVED = "passkeyRemoved"
     """It needed a passkey, and would need a click."""
+    APPROVERS_REMOVED = "approversRemoved"
+    """More people had to approve it, or other people, or nobody could alone."""
     QUESTION_ADDED = "questionAdded"
     """It ran without asking."""
     PASSKEY_ADDED = "passkeyAdded"
     """It needed less than a passkey."""
+    APPROVERS_ADDED = "approversAdded"
+    """Fewer people had to approve it, or more could."""
     NEWLY_REFUSED = "newlyRefused"
     """It was allowed or asked about."""
 
     @property
     def loosens(self) -> bool:
         """Whether the candidate asks for less."""
-        return self in (ModeChange.NEWLY_ALLOWED, ModeChange.QUESTION_REMOVED, ModeChange.PASSKEY_REMOVED)
+        return self in _LOOSEN
+
+
+_LOOSEN: Final = frozenset(
+    {ModeChange.NEWLY_ALLOWED, ModeChange.QUESTION_REMOVED, ModeChange.PASSKEY_REMOVED, ModeChange.APPROVERS_REMOVED}
+)
+
+
+class EffectiveVerdict(NamedTuple):
+    """What a policy makes of a call, with the rules that gave the mode and what it takes to approve, if it is asked about."""
+
+    mode: PermissionMode
+    rules: tuple[str, ...]
+    needs: Needs
 
 
 class Unjudged(StrEnum):
@@ -165,12 +183,25 @@ def find_difference(before: PermissionMode, after: PermissionMode) -> ModeChange
     return ModeChange.QUESTION_ADDED if before is PermissionMode.AUTO else ModeChange.PASSKEY_REMOVED
 
 
-def effective(policy: Judge, question: Question) -> tuple[PermissionMode, tuple[str, ...]]:
-    """The mode that a call gets: never below what the tool was published with. With the rules that gave it."""
+def compare_verdicts(before: EffectiveVerdict, after: EffectiveVerdict) -> ModeChange | None:
+    """How two verdicts on the same call differ, in their modes and in who has to approve; None if in neither. Where one is
+    stricter and the other less so, what is less strict counts."""
+    change = find_difference(before.mode, after.mode)
+    if not {before.mode, after.mode} <= _ASKS or (change is not None and change.loosens):
+        return change
+    if before.needs.exceed_people_of(after.needs):
+        return ModeChange.APPROVERS_REMOVED
+    if change is None and after.needs.exceed_people_of(before.needs):
+        return ModeChange.APPROVERS_ADDED
+    return change
+
+
+def effective(policy: Judge, question: Question) -> EffectiveVerdict:
+    """The mode that a call gets: never below what the tool was published with."""
     call, published = _ask(policy, question), _ask(policy, question, publishing=True)
     mode = stricter(call.mode, published.mode)
     verdict = call if call.mode is mode else published
-    return mode, tuple(rule.id for rule in verdict.because)
+    return EffectiveVerdict(mode, tuple(rule.id for rule in verdict.because), call.needs)
 
 
 def reproduces(own: Judge, judgement: Judgement) -> bool:
@@ -184,12 +215,13 @@ def reproduces(own: Judge, judgement: Judgement) -> bool:
 
 
 def _compare(result: Rehearsal, decision: RecordedDecision, question: Question, own: Judge, candidate: Judge) -> None:
-    (before, _), (after, rules) = effective(own, question), effective(candidate, question)
-    difference = find_difference(before, after)
+    was, now = effective(own, question), effective(candidate, question)
+    difference, before, after = compare_verdicts(was, now), was.mode, now.mode
     result.questions_before += decision.asked
     # A grant answered what would have been a question: it answers it still, unless a passkey is needed now.
     answered_by_grant = before is PermissionMode.CONSENT and decision.ran and not decision.asked
-    result.questions_after += after in _ASKS and not (answered_by_grant and after is PermissionMode.CONSENT)
+    still = after is PermissionMode.CONSENT and not now.needs.each_time
+    result.questions_after += after in _ASKS and not (answered_by_grant and still)
     if difference is None:
         return
     result.differences[difference] += 1
@@ -197,7 +229,7 @@ def _compare(result: Rehearsal, decision: RecordedDecision, question: Question, 
     result.by_person[difference, question.principal.id] += 1
     named = result.examples.setdefault(difference, [])
     if len(named) < EXAMPLES:
-        named.append(Changed(decision, before, after, rules))
+        named.append(Changed(decision, before, after, now.rules))
 
 
 def _ask(policy: Judge, question: Question, *, publishing: bool = False) -> PolicyVerdict:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from gateway.core.times import rfc3339
 from gateway.protocol import elicitation_methods as elicited
 from gateway.protocol import notifications as told
 from gateway.protocol import policy_methods as policies
 from gateway.protocol.codec import encode_notification
 from gateway.runtime.notices import (
+    ApprovalChangedNotice,
     ApprovalRequestedNotice,
     ApprovalResolvedNotice,
+    BreakGlassNotice,
     ElicitationRequestedNotice,
     ElicitationResolvedNotice,
     Notice,
@@ -34,6 +37,11 @@ def encode_notice(notice: Notice) -> bytes:
             return encode_notification("snapshot/revoked", told.SnapshotRevokedParams(snapshot_id=snapshot_id, reason=reason))
         case ApprovalRequestedNotice(approval):
             return encode_notification("approvals/requested", told.ApprovalRequestedParams(approval=view_approval(approval)))
+        case ApprovalChangedNotice(approval):
+            return encode_notification("approvals/changed", told.ApprovalChangedParams(approval=view_approval(approval)))
+        case BreakGlassNotice(approval_id, tool, name, at, reason):
+            warned = told.BreakGlassParams(approval_id=approval_id, tool=tool, name=name, at=rfc3339(at), reason=reason)
+            return encode_notification("approvals/break-glass", warned)
         case ApprovalResolvedNotice(approval_id, call_id, status, withdrawn):
             params = told.ApprovalResolvedParams(approval_id=approval_id, call_id=call_id, status=status, withdrawn=withdrawn)
             return encode_notification("approvals/resolved", params)

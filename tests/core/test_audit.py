@@ -104,6 +104,20 @@ def later_entries() -> list[Entry]:
         steps.PolicySignatureRefused(at, OPERATOR.id, "pol_1", "signature"),
         steps.PolicyFrozen(at, None, "frz_1", "something is wrong"),
         steps.PolicyThawed(at, "frz_1", b"{}", SIGNATURE),
+        steps.ApprovalGiven(at, "apr_1", "call-1", "cnv_1", OPERATOR.id, "cse_1", PASSKEY.id, {"id": "x"}),
+        steps.BreakGlassUsed(
+            at,
+            "apr_1",
+            "call-1",
+            "cnv_1",
+            OPERATOR.id,
+            "cse_1",
+            PASSKEY.id,
+            "erase",
+            "nobody else is awake",
+            b"{}",
+            {"id": "x"},
+        ),
     ]
 
 

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.core import gate
-from gateway.core.approval import Grant, Needs, RuleReason
+from gateway.core.approval import Grant, RuleReason
 from gateway.core.canonical import canonical_bytes
 from gateway.core.gate import Allow, NeedsConsent, NeedsStepUp, Refuse, TurnState
 from gateway.core.model import Principal, PublishedTool, Session, Snapshot, ToolCall, ToolRequest, ToolSpec, bind
+from gateway.core.quorum import Needs
 from gateway.core.vocabulary import (
     ApprovalKind,
     Category,

@@ -44,3 +44,11 @@ def test_a_result_goes_where_its_label_may_go(label: Label, allowed: bool) -> No
     release = Release(((Recipient.BROWSER, Label.INTERNAL),))
     assert release.allows(Recipient.BROWSER, label) is allowed
     assert release.allows(Recipient.REMOTE_MODEL, label)
+
+
+def test_nobody_acts_alone_where_one_of_several_rules_forbids_it() -> None:
+    allowed, forbidden = Obligations(approvers=2), Obligations(requester_excluded=True, alone_forbidden=True)
+    for rules in ((allowed, forbidden), (forbidden, allowed), (NOTHING, forbidden)):
+        assert merge(rules).alone_forbidden
+    assert not merge((allowed, NOTHING)).alone_forbidden
+    assert merge((allowed, forbidden)).asks_others

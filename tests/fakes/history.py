@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway.core import ledger as steps
-from gateway.core.approval import Approval, Grant, Needs, RuleReason, build_statement, digest_of_statement
+from gateway.core.approval import Approval, Grant, RuleReason, build_statement, digest_of_statement
 from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.ledger import Entry, Message, Passkey, ToolResult
 from gateway.core.model import ModelRef, Principal, PublishedTool, Session, Snapshot, ToolCall, ToolRequest, ToolSpec, bind
+from gateway.core.quorum import Needs
 from gateway.core.results import digest_of_output
 from gateway.core.vocabulary import (
     ApprovalKind,
@@ -191,6 +192,7 @@ class History:
             tool=request.tool,
             arguments=request.arguments,
             summary="Write “notes”",
+            requester=OPERATOR.name,
             effects=("Changes a file",),
             because=WHY,
             needs=Needs(presence=True),

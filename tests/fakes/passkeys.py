@@ -6,6 +6,7 @@ the real pair passes, so a runtime test that uses them does not lean on anything
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,9 @@ class PlainAuthenticator(Authenticator):
             "signCount": credential.sign_count if forgery.sign_count is None else forgery.sign_count,
             "signed": forgery.key is None and not forgery.corrupt_signature,
         }
-        response: dict[str, Any] = {"claims": claims}
+        # The part of a real answer that the log's checker reads.
+        client_data = json.dumps({"type": claims["type"], "challenge": claims["challenge"], "origin": claims["origin"]})
+        response: dict[str, Any] = {"claims": claims, "clientDataJSON": encode(client_data.encode())}
         if handle is not None:
             response["userHandle"] = encode(handle)
         return {"id": id_, "rawId": id_, "type": "public-key", "response": response}

@@ -66,6 +66,8 @@ def read_annotations(given: Mapping[str, str]) -> PolicyRule:
     obligations = read.obligations()
     if not obligations.can_be_met:
         raise AnnotationRefused("approvers", "annotation `approvers`: it names fewer people than must approve")
+    if read.break_glass and not obligations.asks_others:
+        raise AnnotationRefused("break_glass", "annotation `break_glass`: the rule asks nobody else; say who in `approvers`")
     return PolicyRule(RuleReason(read.id, read.why), obligations)
 
 
@@ -122,6 +124,12 @@ def _read_flag(text: object) -> bool:
     return text == "true"
 
 
+def _read_break_glass(text: object) -> bool:
+    if text not in ("allowed", "forbidden"):
+        raise ValueError('must be "allowed" or "forbidden"')
+    return text == "allowed"
+
+
 class _Annotations(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -134,6 +142,7 @@ class _Annotations(BaseModel):
     presence: Annotated[Presence, BeforeValidator(_read_presence)] = Presence.CLICK
     approvers: Annotated[tuple[int, frozenset[str] | None], BeforeValidator(_read_approvers)] = (1, None)
     requester_excluded: Annotated[bool, BeforeValidator(_read_flag)] = False
+    break_glass: Annotated[bool, BeforeValidator(_read_break_glass)] = False
     lease_s: Annotated[int | None, _number("seconds", 10, 3600)] = None
     release: Annotated[Any, BeforeValidator(_read_release)] = Release()
     retain_days: Annotated[int | None, _number("days", 1, 3650)] = None
@@ -142,11 +151,13 @@ class _Annotations(BaseModel):
 
     def obligations(self) -> Obligations:
         approvers, pool = self.approvers
+        excluded = self.requester_excluded or not self.requester_may_approve
         return Obligations(
             presence=self.presence,
             approvers=approvers,
             pool=pool,
-            requester_excluded=self.requester_excluded or not self.requester_may_approve,
+            requester_excluded=excluded,
+            alone_forbidden=(approvers > 1 or pool is not None or excluded) and not self.break_glass,
             redact=frozenset(self.redact),
             max_result_bytes=self.max_result_bytes,
             timeout=self.timeout_s,

@@ -22,7 +22,7 @@ from gateway.core.judgement import Question
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.moment import Moment, MomentFact
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Trust
-from gateway.runtime.rehearsal import ModeChange, effective, find_difference
+from gateway.runtime.rehearsal import ModeChange, compare_verdicts, effective
 
 MOST_PER_RULE: Final = 64
 """Combinations of one rule's constants. A rule with more has a long list: its first members are tried, and that is said."""
@@ -59,14 +59,14 @@ def compare(before: CedarPolicy, after: CedarPolicy) -> tuple[int, list[DomainDi
     compared = 0
     for question in questions((before, after)):
         compared += 1
-        (was, _), (now, rules) = effective(before, question), effective(after, question)
-        difference = find_difference(was, now)
+        was, now = effective(before, question), effective(after, question)
+        difference = compare_verdicts(was, now)
         if difference is None:
             continue
         key = (difference, question.principal.profile, question.spec.category)
         known = found.get(key)
         found[key] = (
-            DomainDifference(*key, 1, question, was, now, rules)
+            DomainDifference(*key, 1, question, was.mode, now.mode, now.rules)
             if known is None
             else dataclasses.replace(known, count=known.count + 1)
         )

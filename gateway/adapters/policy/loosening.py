@@ -19,7 +19,7 @@ from gateway.core.model import Principal
 from gateway.core.obligations import merge
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
 from gateway.runtime.ports import PolicyComparison, PolicyDifference, PolicySubject, PolicyVerdict
-from gateway.runtime.rehearsal import ModeChange, effective, find_difference
+from gateway.runtime.rehearsal import ModeChange, compare_verdicts, effective
 
 MOST_KINDS: Final = 20_000
 MOST_SECONDS: Final = 15.0
@@ -48,16 +48,16 @@ def find_loosening(before: CedarPolicy, after: CedarPolicy) -> PolicyComparison:
             complete = False
             break
         compared += 1
-        (was, _), (now, rules) = effective(before, question), effective(after, question)
-        change = find_difference(was, now)
+        was, now = effective(before, question), effective(after, question)
+        change = compare_verdicts(was, now)
         if change is None:
-            if now is not PermissionMode.FORBIDDEN:
+            if now.mode is not PermissionMode.FORBIDDEN:
                 loosened |= dict.fromkeys(_of_obligations(_ask(before, question), _ask(after, question), question))
             continue
         key = (change, question.principal.profile, question.spec.category)
         known = found.get(key)
         found[key] = (
-            PolicyDifference(change.value, change.loosens, *key[1:], 1, was, now, rules, describe_kind(question))
+            PolicyDifference(change.value, change.loosens, *key[1:], 1, was.mode, now.mode, now.rules, describe_kind(question))
             if known is None
             else dataclasses.replace(known, count=known.count + 1)
         )

@@ -99,10 +99,6 @@ def _find_unreadable(text: str) -> str:
     return ""
 
 
-_NOT_ENFORCED = ("approvers", "pool", "requester_excluded")
-"""Annotations that are understood and merged, but that nothing carries out: more than their default is refused."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Place:
     """A rule of a file with where it stands there."""
@@ -125,17 +121,26 @@ def _check_rule(place: _Place) -> str:
         rule = read_annotations(template.annotations)
     except AnnotationRefused as refusal:
         raise place.refuse(refusal.message, refusal.name) from None
-    for name in _NOT_ENFORCED:
-        if getattr(rule.obligations, name) != getattr(NOTHING, name):
-            raise place.refuse(f"`@{name}` is not enforced yet; remove it", name)
     if template.effect == "forbid" and rule.obligations != NOTHING:
         raise place.refuse("it forbids, so it cannot oblige; put that on the permit")
+    if rule.obligations.asks_others and _permits_unasked(template):
+        raise place.refuse("it lets calls run without asking, so nobody could approve them; permit another action")
     for node in every_node(template.clauses):
         if isinstance(node, pst.BinaryOp | pst.UnaryOp) and node.op in _MAY_FAIL:
             raise place.refuse(f"it calculates (`{node.op}`); a calculation can overflow, and then it is skipped")
     if any(str(uid.type) == f"{NAMESPACE}::Principal" and not uid.id for uid in pst.entity_uids(template)):
         raise place.refuse("it names a person with an empty id")
     return rule.reason.id
+
+
+_ASKING = frozenset({"invoke_with_consent", "invoke_with_step_up"})
+"""The actions that put a question to people."""
+
+
+def _permits_unasked(template: pst.Template) -> bool:
+    """Whether a rule covers an action that asks nobody."""
+    named = {uid.id for uid in pst.entity_uids(cast("Any", template.action)) if str(uid.type) == f"{NAMESPACE}::Action"}
+    return not named or not named <= _ASKING
 
 
 def _title(template: pst.Template) -> str:

@@ -14,10 +14,14 @@ from gateway.adapters.storage.projections.audit import read_audit_row
 from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.invariants import OfferedTool
 from gateway.core.ledger import GatewayStarted, PolicyFrozen, PolicyLoaded, PolicyPublished, PolicyThawed
+from gateway.core.quorum_records import PEOPLE_EVENTS
 from gateway.core.vocabulary import Role
 from gateway.runtime.ports import AuditRow
 
-_OF_ALL: Final = tuple(each.EVENT for each in (GatewayStarted, PolicyLoaded, PolicyPublished, PolicyFrozen, PolicyThawed))
+_OF_ALL: Final = (
+    *(each.EVENT for each in (GatewayStarted, PolicyLoaded, PolicyPublished, PolicyFrozen, PolicyThawed)),
+    *PEOPLE_EVENTS,
+)
 """Events that belong to no conversation and bear on each."""
 
 

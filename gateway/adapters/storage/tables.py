@@ -5,21 +5,9 @@ Arguments and result of a call are stored once, in the payloads of its leaves; `
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    false,
-    text,
-)
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, false, text
 
+from gateway.adapters.storage.answer_tables import answers_table
 from gateway.adapters.storage.sqlite import Place, partial_index
 
 metadata = MetaData(
@@ -271,9 +259,13 @@ approvals = Table(
     # Where the question stands in the log: the order of asking, which a clock that was set back does not give.
     Column("leaf", Place, nullable=False, server_default=text("0")),
     Column("patterns", Text, nullable=False, server_default=text("'[]'")),
+    # How many people have to approve.
+    Column("approvers", Integer, nullable=False, server_default=text("1")),
     Index(None, "principal_id", "leaf"),
     Index("ix_approvals_pending", "id", **partial_index("status = 'pending'")),
 )
+
+approval_answers = answers_table(metadata)
 
 grants = Table(
     "grants",

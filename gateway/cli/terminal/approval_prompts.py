@@ -100,7 +100,7 @@ class ApprovalPrompts:
             approval, _, challenge = await self._approvals.get(self._console, approval_id)
             if challenge is None:
                 return
-            if approval.kind is ApprovalKind.STEP_UP or approval.needs.presence:
+            if approval.needs_passkey:
                 await self._show_beginning(approval)
                 await self._wait_for_console(approval)
             elif self._keyboard is None:
@@ -212,7 +212,15 @@ class ApprovalPrompts:
 
     async def _wait_for_console(self, approval: Approval) -> None:
         link = f"{self._console_origin}/approvals/{approval.id}"
-        self._screen.say("Confirm it with your passkey here:", "", f"  {link}", "")
+        self._screen.say(_ask_for_passkeys(approval), "", f"  {link}", "")
         while (left := approval.expires_at - self._clock.now()) > 0:
             self._screen.progress(f"waiting for the console, {left // 1000} s left; Ctrl-C cancels")
             await asyncio.sleep(_TICK)
+
+
+def _ask_for_passkeys(approval: Approval) -> str:
+    needs = approval.needs
+    if not needs.shared:
+        return "Confirm it with your passkey here:"
+    people = "Somebody else has" if needs.approvers == 1 else f"{needs.approvers} people have"
+    return f"{people} to approve it with a passkey, here:"

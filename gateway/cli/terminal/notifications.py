@@ -11,8 +11,10 @@ from gateway.cli.terminal.approval_prompts import ApprovalPrompts
 from gateway.cli.terminal.screen import Screen
 from gateway.runtime.connections import Connection
 from gateway.runtime.notices import (
+    ApprovalChangedNotice,
     ApprovalRequestedNotice,
     ApprovalResolvedNotice,
+    BreakGlassNotice,
     ElicitationRequestedNotice,
     ElicitationResolvedNotice,
     Notice,
@@ -70,6 +72,8 @@ class NotificationReader:
                 self._questions.requested(approval.id)
             case ApprovalResolvedNotice(approval_id, _, status, _):
                 self._questions.resolved(approval_id, status)
+            case ApprovalChangedNotice(approval):
+                self._screen.say(f"`{approval.tool}`: approved by {len(approval.given)} of {approval.needs.approvers} people")
             case ToolProgressNotice(call_id, message, fraction):
                 self._on_progress(call_id, message, fraction)
             case SnapshotRevokedNotice(snapshot_id, _):
@@ -82,6 +86,7 @@ class NotificationReader:
                 | PolicyStateNotice()
                 | RehearsalProgressNotice()
                 | SourcesChangedNotice()
+                | BreakGlassNotice()
                 | ElicitationRequestedNotice()
                 | ElicitationResolvedNotice()
             ):

@@ -8,15 +8,17 @@ from typing import ClassVar
 
 from gateway.core.approval import Approval, Grant
 from gateway.core.audit import Leaf, base64url, header
-from gateway.core.canonical import Json, canonical_bytes
+from gateway.core.canonical import Json, canonical_bytes, digest_of_bytes
 from gateway.core.ledger.requests import describe_call, payload_of_proposal
 from gateway.core.model import Snapshot, ToolRequest
 from gateway.core.vocabulary import ApprovalStatus
 
 __all__ = [
+    "ApprovalGiven",
     "ApprovalRequested",
     "ApprovalResolved",
     "AssertionRefused",
+    "BreakGlassUsed",
     "GrantIssued",
     "GrantRevoked",
 ]
@@ -44,14 +46,83 @@ class ApprovalRequested:
                 "statementDigest": approval.statement_digest,
                 "because": [rule.id for rule in approval.because],
                 "expiresAt": approval.expires_at,
+                **({"approvers": approval.needs.described()} if approval.needs.shared else {}),
             },
             payload_of_proposal(self.request, statement=approval.read_statement()),
         )
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalGiven:
+    """A yes to a question that takes several: all but the last, which resolves it. It counts for as long as the person keeps
+    the profile and the passkey that gave it."""
+
+    EVENT: ClassVar[str] = "approval:given"
+
+    at: int
+    approval_id: str
+    call_id: str
+    conversation_id: str
+    approver_id: str
+    console_session_id: str
+    credential_id: bytes
+    assertion: Mapping[str, Json]
+
+    def leaf(self) -> Leaf:
+        return Leaf(
+            {
+                **header(self.EVENT, self.at, self.approver_id),
+                "conversationId": self.conversation_id,
+                "callId": self.call_id,
+                "approvalId": self.approval_id,
+                "consoleSessionId": self.console_session_id,
+                "credentialId": base64url(self.credential_id),
+            },
+            canonical_bytes({"assertion": self.assertion}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BreakGlassUsed:
+    """An operator does alone what needs several, for a reason; recorded with the resolution that it justifies, before it.
+    `statement` is the canonical bytes that their passkey signed: the question's own, with who they are and why."""
+
+    EVENT: ClassVar[str] = "approval:break-glass"
+
+    at: int
+    approval_id: str
+    call_id: str
+    conversation_id: str
+    approver_id: str
+    console_session_id: str
+    credential_id: bytes
+    tool: str
+    reason: str
+    statement: bytes
+    assertion: Mapping[str, Json]
+
+    def leaf(self) -> Leaf:
+        return Leaf(
+            {
+                **header(self.EVENT, self.at, self.approver_id),
+                "conversationId": self.conversation_id,
+                "callId": self.call_id,
+                "approvalId": self.approval_id,
+                "consoleSessionId": self.console_session_id,
+                "credentialId": base64url(self.credential_id),
+                "tool": self.tool,
+                "statementDigest": digest_of_bytes(self.statement),
+            },
+            canonical_bytes({"reason": self.reason, "assertion": self.assertion}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalResolved:
-    """A person approved or denied, or time or a cancel ended the question. The only way out of pending, and only once."""
+    """A person approved or denied, or time or a cancel ended the question. The only way out of pending, and only once.
+
+    `alone`: an operator broke the glass, so that nobody else's yes is needed. `BreakGlassUsed` stands before it then.
+    """
 
     EVENT: ClassVar[str] = "approval:resolved"
 
@@ -65,6 +136,7 @@ class ApprovalResolved:
     credential_id: bytes | None
     assertion: Mapping[str, Json] | None
     detail: str | None = None
+    alone: bool = False
 
     def leaf(self) -> Leaf:
         return Leaf(
@@ -76,6 +148,7 @@ class ApprovalResolved:
                 "status": self.status.value,
                 "consoleSessionId": self.console_session_id,
                 "credentialId": None if self.credential_id is None else base64url(self.credential_id),
+                **({"alone": True} if self.alone else {}),
             },
             canonical_bytes({"assertion": self.assertion, "detail": self.detail}),
         )
@@ -156,4 +229,6 @@ class GrantRevoked:
         return Leaf({**header(self.EVENT, self.at, self.principal_id), "grantId": self.grant_id, "reason": self.reason})
 
 
-ApprovalEntry = ApprovalRequested | ApprovalResolved | AssertionRefused | GrantIssued | GrantRevoked
+ApprovalEntry = (
+    ApprovalRequested | ApprovalGiven | BreakGlassUsed | ApprovalResolved | AssertionRefused | GrantIssued | GrantRevoked
+)

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gateway.core.approval import Approval, Grant, compose_approval, grant_by
 from gateway.core.canonical import Json
-from gateway.core.errors import NotFound, Refused
+from gateway.core.errors import IllegalStep, NotFound, Refused
 from gateway.core.gate import NeedsConsent, NeedsStepUp, Refuse
-from gateway.core.ledger import ApprovalRequested, ApprovalResolved, AssertionRefused, Passkey, PasskeyUsed
+from gateway.core.ledger import (
+    ApprovalRequested,
+    AssertionRefused,
+    PasskeyUsed,
+)
 from gateway.core.lifecycle import CallEvent
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope, Outcome, PatternKind, Reason
-from gateway.runtime.approvals.challenges import Challenges, statement_challenge
+from gateway.core.quorum import (
+    GivenApproval,
+    compose_break_glass,
+    may_break_glass,
+    read_break_glass_reason,
+    require_standing,
+)
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, ApproverStanding, GrantScope, Outcome, PatternKind, Reason
+from gateway.runtime.approvals.answers import PasskeyAnswers
+from gateway.runtime.approvals.audience import Audience, is_for, is_operator
+from gateway.runtime.approvals.challenges import Challenges
+from gateway.runtime.approvals.entries import approve_with, break_glass_entry, give, resolve_by
 from gateway.runtime.approvals.pending import Approved, Decided, Denied, Pending, PersonalAnswer, StepUpFailed
+from gateway.runtime.approvals.slots import QuestionSlots
 from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
-from gateway.runtime.notices import ApprovalRequestedNotice, ApprovalResolvedNotice
+from gateway.runtime.notices import (
+    ApprovalChangedNotice,
+    ApprovalRequestedNotice,
+    ApprovalResolvedNotice,
+    BreakGlassNotice,
+)
 from gateway.runtime.ports import (
     ApprovalRecords,
     Clock,
@@ -57,14 +75,14 @@ class Approvals:
         self._ledger = ledger
         self._records = records
         self._policy = policy
-        self._passkeys = passkeys
-        self._connections = connections
+        self._answers = PasskeyAnswers(verifier=passkeys, records=records, clock=clock)
+        self._audience = Audience(records, connections)
         self._clock = clock
         self._entropy = entropy
         self._approval_seconds = approval_seconds
         self._challenges = Challenges(clock=clock, entropy=entropy)
         self._pending: dict[str, Pending] = {}
-        self._asking: Counter[str] = Counter()
+        self._slots = QuestionSlots()
 
     # ── for the driver (rows 12 and 13) ──
 
@@ -73,14 +91,16 @@ class Approvals:
     ) -> Pending | Refuse:
         """Put the question on record, then before the person."""
         person = checked.request.principal
-        with self._reserve_slot(checked.request.session_id, self._policy.limits(person.profile).pending_approvals) as reserved:
+        waiting = sum(each.approval.session_id == checked.request.session_id for each in self._pending.values())
+        most = self._policy.limits(person.profile).pending_approvals
+        with self._slots.reserve(checked.request.session_id, waiting, most) as reserved:
             if not reserved:
                 message = "too many approvals wait for an answer already"
                 return Refuse(Outcome.REFUSED_BY_POLICY, Reason.QUOTA_EXCEEDED, message)
             approval = self._compose(checked, judged, verdict)
-            if approval.needs_passkey and not await self._records.passkeys(person.id):
-                message = "no passkey is registered for this account"
-                return Refuse(Outcome.STEP_UP_FAILED, Reason.NO_CREDENTIAL, message, verdict.because)
+            lack = await self._audience.find_lack(approval.needs, person) if approval.needs_passkey else None
+            if lack is not None:
+                return replace(lack, because=verdict.because)
             await self._ledger.append(ApprovalRequested(approval.requested_at, checked.request, checked.snapshot, approval))
             call.step(CallEvent.APPROVAL_REQUESTED)
             call.approval_id = approval.id
@@ -94,9 +114,9 @@ class Approvals:
         return Pending(approval, recorded.request, descriptor_digest, self._clock.monotonic() + left)
 
     def put(self, pending: Pending) -> Pending:
-        """Put it before the person: list it, and tell their consoles and the asking session."""
+        """Put it before everybody who may answer: list it, and tell their consoles and the asking session."""
         self._pending[pending.approval.id] = pending
-        self._tell(pending.approval, ApprovalRequestedNotice(pending.approval))
+        self._audience.tell(pending, ApprovalRequestedNotice(pending.approval))
         return pending
 
     async def wait(self, call: InFlightCall, pending: Pending, judge: Callable[[], Refuse | None]) -> PersonalAnswer | Refuse:
@@ -148,7 +168,9 @@ class Approvals:
             else:
                 pending.recorded.set_exception(error)
                 pending.recorded.exception()
-        self._tell(approval, ApprovalResolvedNotice(approval.id, approval.call_id, status, withdrawn))
+        self._audience.tell(pending, ApprovalResolvedNotice(approval.id, approval.call_id, status, withdrawn))
+        if status is ApprovalStatus.APPROVED and pending.warning is not None:
+            self._audience.warn(pending.warning)
 
     def withdraw(self, approval_id: str) -> None:
         """The driver broke down: whoever answered hears of it, and nobody may answer any more."""
@@ -158,35 +180,31 @@ class Approvals:
 
     # ── for the console ──
 
-    async def list(self, principal_id: str) -> Sequence[Approval]:
-        """Pending and decided, newest first."""
+    async def list(self, principal_id: str, *, operator: bool = False) -> Sequence[Approval]:
+        """Pending and decided, newest first: those of the person's calls, and those that they may answer or have approved.
+        `operator`: whether they are one."""
         recorded = await self._records.approvals(principal_id, limit=LISTED)
         known = {approval.id for approval in recorded}
         # What waits is always listed, however many were asked and withdrawn since: nobody can be made to overlook it.
-        waiting = [pending.approval for pending in self._pending.values() if pending.approval.principal_id == principal_id]
-        return [*(approval for approval in waiting if approval.id not in known), *recorded]
+        waiting = [each for each in self._pending.values() if is_for(each.approval, principal_id, operator=operator)]
+        counted = [await self._recount(pending) for pending in waiting]
+        return [*(approval for approval in counted if approval.id not in known), *recorded]
 
     async def get(self, console: ConsoleSession, approval_id: str) -> tuple[Approval, Mapping[str, Json], str | None]:
         """The approval, its statement, and a fresh single-use challenge while it is pending. Raises NotFound."""
+        person = console.principal
         pending = self._pending.get(approval_id)
-        if pending is None or pending.approval.principal_id != console.principal.id:
-            decided = next((each for each in await self.list(console.principal.id) if each.id == approval_id), None)
-            if decided is None:
+        if pending is None or not is_for(pending.approval, person.id, operator=is_operator(person)):
+            decided = None if pending is not None else await self._records.approval(approval_id)
+            if decided is None or not is_for(decided, person.id, operator=is_operator(person)):
                 raise NotFound("unknown approval")
             return decided, decided.read_statement(), None
-        return pending.approval, pending.approval.read_statement(), self._challenges.issue(pending, console)
+        approval = await self._recount(pending)
+        return approval, approval.read_statement(), self._challenges.issue(pending, console)
 
     async def assertion_options(self, console: ConsoleSession, approval_id: str) -> Mapping[str, Json]:
         """WebAuthn request options over the statement's digest, for this person's own passkeys. Raises NotFound, Refused."""
-        pending = self._own(console, approval_id)
-        passkeys = await self._records.passkeys(console.principal.id)
-        if not passkeys:
-            raise Refused("noCredential", "no passkey is registered for this account", 409)
-        return self._passkeys.assertion_options(
-            challenge=statement_challenge(pending.approval),
-            allow=passkeys,
-            user_verification=pending.approval.needs_verification,
-        )
+        return await self._answers.options(console, self._find(console, approval_id).approval)
 
     async def decide(
         self,
@@ -199,22 +217,26 @@ class Approvals:
         pins: Sequence[str] | None = None,
         within: PatternKind | None = None,
         assertion: Mapping[str, Json] | None = None,
+        break_glass: str | None = None,
     ) -> Decided:
         """Take a person's answer. Raises NotFound, or Refused with what to do; returns once the answer is durable.
 
         `pins` names the arguments that a lasting approval holds fixed, all of them when None; `within` is what the other may
-        vary in. Everything that could make the
-        answer void is checked before it is taken, and `taken` is set without a wait in between: of two tabs that answer at
-        once, one is told that it is too late.
+        vary in; `break_glass` is why an operator does alone what needs several. Everything that could make the answer void is
+        checked before it is taken, and `taken` is set without a wait in between: of two tabs that answer at once, one is told
+        that it is too late. Of several people who approve, each but the last is given the question as it waits on.
         """
-        pending = self._own(console, approval_id)
-        approval = pending.approval
-        self._require_time(pending)
-        if pending.taken:
-            raise Refused("alreadyDecided", "this approval was answered a moment ago", 409)
+        pending = self._find(console, approval_id)
+        approval, person = pending.approval, console.principal
+        self._require_open(pending)
+        reason = None if break_glass is None or not approve else read_break_glass_reason(break_glass)
+        if reason is not None and not may_break_glass(approval.needs, operator=is_operator(person)):
+            raise Refused("breakGlassForbidden", "the policy lets nobody do this alone", 403)
+        if reason is None and (approve or person.id != approval.principal_id):
+            require_standing(self._standing(pending, console, approve=approve))
         self._challenges.spend(approval, console, challenge)
         if not approve:
-            return await self._answer(pending, Denied(self._resolve(pending, console, ApprovalStatus.DENIED)))
+            return await self._answer(pending, Denied(resolve_by(approval, console, ApprovalStatus.DENIED, self._clock.now())))
         grant = grant_by(
             approval,
             grant_id=self._entropy.identifier("grt_"),
@@ -225,33 +247,24 @@ class Approvals:
             now=self._clock.now(),
         )
         if not approval.needs_passkey:
-            return await self._answer(pending, Approved(self._resolve(pending, console, ApprovalStatus.APPROVED), grant, None))
-        return await self._verify(pending, console, grant, assertion)
+            resolved = resolve_by(approval, console, ApprovalStatus.APPROVED, self._clock.now())
+            return await self._answer(pending, Approved(resolved, grant, None))
+        if assertion is None:
+            raise Refused("assertionMissing", "this approval needs your passkey", 409)
+        if approval.needs.shared:
+            async with pending.answering:
+                return await self._answer_among_others(pending, console, assertion, reason)
+        pending.taken = True
+        try:
+            used = await self._verify(pending, console, assertion, approval.statement)
+        except Refused:
+            raise
+        except BaseException:
+            pending.taken = False
+            raise
+        return await self._answer(pending, Approved(approve_with(approval, console, used, assertion), grant, used))
 
     # ── inside ──
-
-    def _tell(self, approval: Approval, notice: ApprovalRequestedNotice | ApprovalResolvedNotice) -> None:
-        self._connections.notify(approval.session_id, notice)
-        self._connections.notify_console(approval.principal_id, notice)
-
-    @contextmanager
-    def _reserve_slot(self, session_id: str, most: int) -> Generator[bool]:
-        """Whether a session may put one more question to its person, `most` being what they can bear at once. For each session,
-        so that a hostile one cannot keep the person's others from asking.
-
-        Counted from before the question is on record: many calls at once must not all find room for one.
-        """
-        waiting = sum(pending.approval.session_id == session_id for pending in self._pending.values())
-        if waiting + self._asking[session_id] >= most:
-            yield False
-            return
-        self._asking[session_id] += 1
-        try:
-            yield True
-        finally:
-            self._asking[session_id] -= 1
-            if not self._asking[session_id]:
-                del self._asking[session_id]
 
     def _compose(self, checked: CheckedCall, judged: PolicyVerdict, verdict: NeedsConsent | NeedsStepUp) -> Approval:
         now = self._clock.now()
@@ -271,21 +284,61 @@ class Approvals:
             expires_at=min(now + int(seconds * 1000), checked.snapshot.expires_at),
         )
 
-    async def _verify(
-        self, pending: Pending, console: ConsoleSession, grant: Grant | None, assertion: Mapping[str, Json] | None
+    async def _answer_among_others(
+        self, pending: Pending, console: ConsoleSession, assertion: Mapping[str, Json], reason: str | None
     ) -> Decided:
-        approval = pending.approval
-        if assertion is None:
-            raise Refused("assertionMissing", "this approval needs your passkey", 409)
-        pending.taken = True
+        """One person's yes to what takes several, or that of an operator who acts alone for a reason. One after another."""
+        person, operator = console.principal, is_operator(console.principal)
+        self._require_open(pending)
+        approval = await self._recount(pending)
+        if reason is not None:
+            signed = compose_break_glass(approval.statement, person.id, reason)
+            used = await self._verify(pending, console, assertion, signed, alone=True)
+            broken = break_glass_entry(approval, console, used, assertion, reason, signed)
+            pending.warning = BreakGlassNotice(approval.id, approval.tool, person.name, broken.at, reason)
+            resolved = approve_with(approval, console, used, assertion, alone=True)
+            return await self._answer(pending, Approved(resolved, None, used, broken))
+        require_standing(approval.quorum.standing(person.id, operator=operator))
+        used = await self._verify(pending, console, assertion, approval.statement)
+        # What the others' approvals rest on is looked at after this one has verified, and once more by the ledger itself.
+        approval = await self._recount(pending)
+        given = GivenApproval(person.id, used.credential_id, used.at, person.name)
+        quorum = approval.quorum.approve(given, approval.statement_digest, operator=operator)
+        if quorum.is_met:
+            resolved = approve_with(approval, console, used, assertion)
+            return await self._answer(pending, Approved(resolved, None, used))
+        self._require_open(pending)
         try:
-            passkey = await self._own_passkey(console, self._passkeys.credential_id(assertion))
-            verified = self._passkeys.verify_assertion(
-                assertion,
-                challenge=statement_challenge(approval),
-                passkey=passkey,
-                user_verification=approval.needs_verification,
-            )
+            await self._ledger.append(used, give(approval, console, used, assertion))
+        except IllegalStep:
+            raise Refused("noLongerOpen", "this approval is no longer open; nothing ran", 409) from None
+        pending.approval = replace(approval, given=quorum.given)
+        self._audience.tell(pending, ApprovalChangedNotice(pending.approval))
+        return Decided(pending.approval, None)
+
+    async def _recount(self, pending: Pending) -> Approval:
+        """The question with the approvals that count now: somebody may have lost what theirs rested on."""
+        approval = pending.approval
+        if not approval.needs.shared:
+            return approval
+        given = tuple((await self._records.answers([approval.id])).get(approval.id, ()))
+        if given != pending.approval.given:
+            pending.approval = replace(pending.approval, given=given)
+            self._audience.tell(pending, ApprovalChangedNotice(pending.approval))
+        return pending.approval
+
+    async def recount(self) -> None:
+        """People are not what they were: whose yes counts no more is told at once."""
+        for pending in tuple(self._pending.values()):
+            await self._recount(pending)
+
+    async def _verify(
+        self, pending: Pending, console: ConsoleSession, assertion: Mapping[str, Json], signed: bytes, *, alone: bool = False
+    ) -> PasskeyUsed:
+        """The use of a passkey that signed these bytes. Anything else ends the call."""
+        approval = pending.approval
+        try:
+            used = await self._answers.verify(console, assertion, signed, user_verification=approval.needs_verification or alone)
         except Refused as refusal:
             # No browser submits an assertion that does not verify: it is an attack or a fault, and the call ends here.
             refused = AssertionRefused(
@@ -296,16 +349,11 @@ class Approvals:
                 console.principal.id,
                 refusal.reason,
             )
-            denied = self._resolve(pending, console, ApprovalStatus.DENIED, detail=refusal.reason)
+            denied = resolve_by(approval, console, ApprovalStatus.DENIED, self._clock.now(), detail=refusal.reason)
             await self._answer(pending, StepUpFailed(denied, refused))
             raise Refused("assertionInvalid", refusal.message, 403) from None
-        except BaseException:
-            pending.taken = False
-            raise
         self._require_time(pending)
-        used = PasskeyUsed(self._clock.now(), console.principal.id, passkey.id, verified.sign_count, verified.backed_up)
-        resolved = self._resolve(pending, console, ApprovalStatus.APPROVED, credential_id=passkey.id, assertion=assertion)
-        return await self._answer(pending, Approved(resolved, grant, used))
+        return used
 
     async def _answer(self, pending: Pending, answer: PersonalAnswer) -> Decided:
         pending.taken = True
@@ -323,38 +371,19 @@ class Approvals:
         if self._clock.monotonic() >= pending.deadline or self._clock.now() >= pending.approval.expires_at:
             raise Refused("approvalExpired", "this approval has expired; nothing ran", 410)
 
-    async def _own_passkey(self, console: ConsoleSession, credential_id: bytes) -> Passkey:
-        passkey = await self._records.passkey(credential_id)
-        if passkey is None or passkey.principal_id != console.principal.id:
-            raise Refused("credential", "that passkey does not belong to this account")
-        return passkey
+    def _require_open(self, pending: Pending) -> None:
+        self._require_time(pending)
+        if pending.taken:
+            raise Refused("alreadyDecided", "this approval was answered a moment ago", 409)
 
-    def _own(self, console: ConsoleSession, approval_id: str) -> Pending:
-        pending = self._pending.get(approval_id)
-        if pending is None or pending.approval.principal_id != console.principal.id:
+    def _find(self, console: ConsoleSession, approval_id: str) -> Pending:
+        pending, person = self._pending.get(approval_id), console.principal
+        if pending is None or not is_for(pending.approval, person.id, operator=is_operator(person)):
             raise NotFound("that approval is not open")
         return pending
 
-    def _resolve(
-        self,
-        pending: Pending,
-        console: ConsoleSession,
-        status: ApprovalStatus,
-        *,
-        credential_id: bytes | None = None,
-        assertion: Mapping[str, Json] | None = None,
-        detail: str | None = None,
-    ) -> ApprovalResolved:
-        approval = pending.approval
-        return ApprovalResolved(
-            at=self._clock.now(),
-            approval_id=approval.id,
-            call_id=approval.call_id,
-            conversation_id=approval.conversation_id,
-            status=status,
-            approver_id=console.principal.id,
-            console_session_id=console.id,
-            credential_id=credential_id,
-            assertion=assertion,
-            detail=detail,
-        )
+    def _standing(self, pending: Pending, console: ConsoleSession, *, approve: bool) -> ApproverStanding:
+        """What this person is to the question. A yes of before keeps nobody from a no."""
+        person, approval = console.principal, pending.approval
+        quorum = approval.quorum if approve else replace(approval.quorum, given=())
+        return quorum.standing(person.id, operator=is_operator(person))

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from gateway.core.approval import Approval, Grant
 from gateway.core.gate import Refuse
-from gateway.core.ledger import ApprovalResolved, AssertionRefused, PasskeyUsed
+from gateway.core.ledger import ApprovalResolved, AssertionRefused, BreakGlassUsed, PasskeyUsed
 from gateway.core.model import ToolRequest
 from gateway.core.vocabulary import ApprovalStatus
+from gateway.runtime.notices import BreakGlassNotice
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class Approved:
     resolved: ApprovalResolved
     grant: Grant | None
     used: PasskeyUsed | None
+    broken: BreakGlassUsed | None = None
+    """Where an operator gave alone what needs several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,10 @@ class Pending:
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     taken: bool = False
+    answering: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by one of several people who answer: the next one is judged by what came of it."""
+    warning: BreakGlassNotice | None = None
+    """What operators are told once it is on record that somebody acts alone."""
     judge: Callable[[], Refuse | None] = lambda: None
 
 

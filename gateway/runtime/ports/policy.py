@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway.core.approval import Needs, RuleReason
+from gateway.core.approval import RuleReason
 from gateway.core.budget import Allowance
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.moment import UNTOLD, Moment, MomentFact
 from gateway.core.obligations import NOTHING, Obligations, Presence
+from gateway.core.quorum import Needs
 from gateway.core.redaction import RedactionClass
 from gateway.core.vocabulary import PermissionMode, Profile
 
@@ -37,12 +38,14 @@ class PolicyVerdict:
         """What it takes to approve."""
         asked = self.obligations
         return Needs(
-            presence=asked.presence is not Presence.CLICK,
+            # Several people approve with their passkeys over one digest: a click says nothing of who clicked.
+            presence=asked.presence is not Presence.CLICK or asked.asks_others,
             verification=asked.presence is Presence.PASSKEY_UV,
             approvers=asked.approvers,
             requester_excluded=asked.requester_excluded,
             pool=None if asked.pool is None else tuple(sorted(asked.pool)),
             lease=asked.lease,
+            break_glass=asked.asks_others and not asked.alone_forbidden,
         )
 
     @property

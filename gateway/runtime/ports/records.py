@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from gateway.core.approval import Approval, Grant
 from gateway.core.ledger import Message, Passkey
 from gateway.core.model import Principal, Session
+from gateway.core.quorum import GivenApproval
 from gateway.core.sources import AddedSource, SourceTool
 from gateway.runtime.ports.recorded import (
     AuditQuery,
@@ -143,8 +144,15 @@ class ApprovalRecords(PasskeyRecords, Protocol):
     """For approvals: what was asked, and the passkeys that may answer."""
 
     async def approvals(self, principal_id: str, *, limit: int) -> Sequence[Approval]:
-        """Pending and decided, newest first."""
+        """Pending and decided, newest first: those of this person's calls, and those that they approved with a passkey."""
         ...
+
+    async def approval(self, approval_id: str) -> Approval | None: ...
+    async def answers(self, approval_ids: Sequence[str]) -> Mapping[str, Sequence[GivenApproval]]:
+        """Who approved, oldest first: of questions that wait, the approvals that still count."""
+        ...
+
+    async def principals(self) -> Sequence[Principal]: ...
 
 
 class GrantRecords(Protocol):

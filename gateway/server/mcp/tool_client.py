@@ -20,7 +20,7 @@ from gateway.core.canonical import Json, digest
 from gateway.core.errors import GatewayError, InvalidParams, NotFound, Refused
 from gateway.core.model import PublishedTool, ToolCall
 from gateway.core.results import ToolResult
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, PermissionMode
+from gateway.core.vocabulary import ApprovalStatus, PermissionMode
 from gateway.runtime.attachments import Attachments
 from gateway.runtime.binding import Proposal
 from gateway.runtime.calls import CallAnswer
@@ -173,7 +173,8 @@ class ToolClient:
         if waiting is None:
             return
         link = f"{self._console_origin}/approvals/{approval.id}"
-        how = "a passkey" if approval.kind is ApprovalKind.STEP_UP or approval.needs.presence else "a click"
+        several = approval.needs.approvers > 1
+        how = f"{approval.needs.approvers} people's passkeys" if several else "a passkey" if approval.needs_passkey else "a click"
         self._log(f"`{approval.tool}` waits for a person: {link}")
         waiting.reminding = asyncio.get_running_loop().create_task(self._remind(waiting, link))
         await waiting.tell(f"waiting for a person to approve `{approval.tool}` with {how}: {link}", asks=True)

@@ -289,7 +289,7 @@ class AgentMethods:
     async def _pending(self, caller: Connection, conversation_id: str) -> Sequence[Approval]:
         approvals = await self._gateway.approvals.list(caller.session.principal.id)
         return [
-            approval
+            approval.without_names()
             for approval in approvals
             if approval.conversation_id == conversation_id and approval.status is ApprovalStatus.PENDING
         ]

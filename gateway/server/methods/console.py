@@ -7,15 +7,18 @@ the whole log, the policy and the list of people are for operators.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import assert_never
+from typing import Final, TypedDict, assert_never
 
 from gateway.core.approval import Approval
+from gateway.core.budget import DAY_MS
 from gateway.core.canonical import Json
 from gateway.core.errors import Refused
+from gateway.core.ledger import BreakGlassUsed
 from gateway.core.model import Principal, PublishedTool, ToolSpec
 from gateway.core.preview import Preview
+from gateway.core.quorum import may_break_glass
 from gateway.core.times import rfc3339
-from gateway.core.vocabulary import ApprovalStatus, PermissionMode, Profile
+from gateway.core.vocabulary import ApprovalStatus, ApproverStanding, PermissionMode, Profile
 from gateway.protocol import console_methods as wire
 from gateway.protocol.agent_methods import GrantList, GrantRef
 from gateway.protocol.frames import CONSOLE
@@ -36,12 +39,18 @@ from gateway.server.methods.verification import AuditVerifier
 from gateway.server.methods.views import (
     view_approval,
     view_audit_row,
+    view_broken_glass,
     view_grant,
     view_limits,
     view_passkey,
     view_stopped,
     view_tool,
 )
+
+BROKEN_GLASS_SHOWN: Final = 20
+"""Times that somebody acted alone that consoles warn of; the audit log has all of them."""
+
+BROKEN_GLASS_DAYS: Final = 7
 
 AUDIT_PAGE = 100
 """Rows of one page of the log when the request names no limit."""
@@ -126,10 +135,21 @@ class ConsoleMethods:
 
     async def list_approvals(self, caller: ConsoleCaller, params: wire.ApprovalPage) -> wire.ApprovalList:
         """The person's own, newest first."""
-        approvals = await self._gateway.approvals.list(caller.principal.id)
+        approvals = await self._gateway.approvals.list(caller.principal.id, operator=_is_operator(caller))
         wanted = [each for each in approvals if params.status == "all" or each.status is ApprovalStatus.PENDING]
         stopped = self._gateway.denials.stopped(caller.principal.id)
-        return wire.ApprovalList(approvals=tuple(map(view_approval, wanted)), stopped=tuple(map(view_stopped, stopped)))
+        return wire.ApprovalList(
+            approvals=tuple(map(view_approval, wanted)),
+            stopped=tuple(map(view_stopped, stopped)),
+            broken_glass=await self._list_broken_glass() if _is_operator(caller) else None,
+        )
+
+    async def _list_broken_glass(self) -> tuple[wire.BreakGlassView, ...]:
+        records, now = self._gateway.ports.records, self._gateway.ports.clock.now()
+        rows = await records.audit(AuditQuery(event=BreakGlassUsed.EVENT, limit=BROKEN_GLASS_SHOWN))
+        recent = [row for row in rows if now - row.body["at"] < BROKEN_GLASS_DAYS * DAY_MS]
+        names = {person.id: person.name for person in await records.principals()} if recent else {}
+        return tuple(view_broken_glass(row, names) for row in recent)
 
     async def get_approval(self, caller: ConsoleCaller, params: wire.ApprovalRef) -> wire.ApprovalQuestion:
         """The exact statement, and a challenge for one decision."""
@@ -141,7 +161,17 @@ class ConsoleMethods:
             passkey_options=None if challenge is None else await self._passkey_options(caller, approval),
             order=order_arguments(self._gateway.ports.toolbox, approval),
             preview=None if challenge is None else _view_preview(await preview_call(self._gateway.ports.toolbox, approval)),
+            **self._view_standing(caller, approval),
         )
+
+    def _view_standing(self, caller: ConsoleCaller, approval: Approval) -> _StandingView:
+        if not approval.needs.shared:
+            return {}
+        operator = _is_operator(caller)
+        return {
+            "standing": approval.quorum.standing(caller.principal.id, operator=operator),
+            "may_break_glass": may_break_glass(approval.needs, operator=operator),
+        }
 
     async def decide_approval(self, caller: ConsoleCaller, params: wire.ApprovalAnswer) -> wire.ApprovalDecided:
         """Record the person's decision; returns when it is durable."""
@@ -154,6 +184,7 @@ class ConsoleMethods:
             pins=params.pins,
             within=params.within,
             assertion=params.assertion,
+            break_glass=params.break_glass,
         )
         return wire.ApprovalDecided(
             approval=view_approval(decided.approval),
@@ -261,6 +292,11 @@ class ConsoleMethods:
             recovery=spec.recovery,
             unavailable=spec.unavailable,
         )
+
+
+class _StandingView(TypedDict, total=False):
+    standing: ApproverStanding
+    may_break_glass: bool
 
 
 def _is_operator(caller: ConsoleCaller) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, Self
 
 import orjson
@@ -16,7 +17,7 @@ from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Label, Profile
 from gateway.protocol import shapes
 from gateway.protocol.agent_methods import WireOpenTurn, WireSnapshotIssued
-from gateway.protocol.console_methods import AuditEntry, PasskeyView, ProfilePolicy, StoppedView
+from gateway.protocol.console_methods import AuditEntry, BreakGlassView, PasskeyView, ProfilePolicy, StoppedView
 from gateway.runtime import ports, turns
 from gateway.runtime.calls import CallAnswer
 from gateway.runtime.denials import StoppedQuestions
@@ -144,6 +145,18 @@ def view_model(info: ports.ModelInfo) -> shapes.WireModelInfo:
         tool_call_rank=info.tool_call_rank,
         approx_peak_ram_bytes=info.approx_peak_ram_bytes,
         tier=info.tier,
+    )
+
+
+def view_broken_glass(row: ports.AuditRow, names: Mapping[str, str]) -> BreakGlassView:
+    """The record that somebody did alone what takes several people."""
+    body = row.body
+    return BreakGlassView(
+        approval_id=body["approvalId"],
+        tool=body["tool"],
+        name=names.get(body["principalId"], body["principalId"]),
+        at=rfc3339(body["at"]),
+        reason="" if row.payload is None else row.payload["reason"],
     )
 
 

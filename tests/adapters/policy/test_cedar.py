@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gateway.adapters.policy import rules
 from gateway.adapters.policy.cedar import CedarPolicy
-from gateway.core.approval import Needs
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.obligations import NOTHING, Obligations, Presence, Recipient, Release
+from gateway.core.quorum import Needs
 from gateway.core.redaction import RedactionClass
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
 from gateway.runtime.ports import PolicySubject, PolicyVerdict

@@ -15,6 +15,7 @@ from gateway.core.errors import PolicyUnusable
 from gateway.core.vocabulary import Profile
 
 SCOPE = 'principal, action == Countersign::Action::"invoke", resource'
+TWO_MODES = 'principal, action in [Countersign::Action::"invoke", Countersign::Action::"invoke_with_consent"], resource'
 GOOD = f'@id("extra.rule") @why("An extra rule for a test") permit ({SCOPE}) when {{ context.taint < 0 }};'
 
 
@@ -86,11 +87,24 @@ def test_rules_of_every_file_count(folder: Path) -> None:
         ),
         (f'@id("x.y") @why("Known classes only") @redact("secrets,everything") permit ({SCOPE});', "`redact.1`"),
         (f'@id("x.y") @why("Presence is required or not") @presence permit ({SCOPE});', "`presence`"),
-        (f'@id("x.y") @why("Two must approve") @approvers("2") permit ({SCOPE});', "`@approvers` is not enforced yet; remove it"),
+        (
+            f'@id("x.y") @why("Two must approve") @approvers("2") permit ({SCOPE});',
+            "rule `x.y`: it lets calls run without asking",
+        ),
         (
             f'@id("x.y") @why("Somebody else approves") @requester_may_approve("false") permit ({SCOPE});',
-            "rule `x.y`: `@requester_excluded` is not enforced yet; remove it",
+            "rule `x.y`: it lets calls run without asking",
         ),
+        (f'@id("x.y") @why("One of both asks nobody") @approvers("2") permit ({TWO_MODES});', "it lets calls run without asking"),
+        (
+            '@id("x.y") @why("Every mode is one of them") @approvers("2") permit (principal, action, resource);',
+            "it lets calls run without asking",
+        ),
+        (
+            f'@id("x.y") @why("Alone is what it is") @break_glass("allowed") permit ({SCOPE});',
+            "`break_glass`: the rule asks nobody",
+        ),
+        (f'@id("x.y") @why("One word or another") @break_glass("yes") permit ({SCOPE});', '`break_glass`: must be "allowed" or'),
         (f'@id("x.y") @why("Obligations are the permits") @presence("passkey") forbid ({SCOPE});', "cannot oblige"),
         (f'@id("read.auto") @why("The name is taken") permit ({SCOPE});', "rule `read.auto` exists already, in `default.cedar`"),
         (f"{GOOD} {GOOD}", "rule `extra.rule` exists already, in `extra.cedar`"),

@@ -86,6 +86,10 @@ export type Tier = "native" | "chained" | "single";
  */
 export type Profile = "operator" | "guest" | "anonymous";
 /**
+ * What a person is to an approval.
+ */
+export type ApproverStanding = "mayApprove" | "hasApproved" | "requesterExcluded" | "notAnApprover";
+/**
  * What a person does with a form, in MCP's words.
  */
 export type ElicitationAction = "accept" | "decline" | "cancel";
@@ -198,6 +202,7 @@ export interface CountersignProtocol {
       };
     };
     notifications: {
+      "approvals/changed": ApprovalChanged;
       "approvals/requested": ApprovalRequested;
       "approvals/resolved": ApprovalResolved;
       "policy/changed": PolicyChanged;
@@ -394,6 +399,8 @@ export interface CountersignProtocol {
       };
     };
     notifications: {
+      "approvals/break-glass": BreakGlass;
+      "approvals/changed": ApprovalChanged;
       "approvals/requested": ApprovalRequested;
       "approvals/resolved": ApprovalResolved;
       "elicitations/requested": ElicitationRequested;
@@ -440,7 +447,8 @@ export interface CallView {
   turnId: string;
 }
 /**
- * A request for one person's decision. It holds nothing that could be used to decide it.
+ * A request for a person's decision. It holds nothing that could be used to decide it. Where it is for others than the
+ * requester alone, `given` are those who have approved so far, and the console is told whose call it is.
  */
 export interface Approval {
   arguments: {
@@ -451,12 +459,14 @@ export interface Approval {
   conversationId: string;
   effects: string[];
   expiresAt: string;
+  given?: GivenApproval[];
   id: string;
   kind: ApprovalKind;
   needs: Needs;
   offers: GrantScope[];
   patterns?: Pattern[];
   requestedAt: string;
+  requester?: string;
   statementDigest: string;
   status: ApprovalStatus;
   summary: string;
@@ -472,10 +482,20 @@ export interface RuleReason {
   why: string;
 }
 /**
- * What an approval requires. `presence` requires the passkey even for a consent.
+ * One person's yes to what takes several. The console is told who it was, the agent's origin is not.
+ */
+export interface GivenApproval {
+  at: string;
+  name?: string;
+  principal?: string;
+}
+/**
+ * What an approval requires. `presence` requires the passkey even for a consent. `approvers` different people must approve;
+ * with `breakGlass` an operator may do so alone, for a reason.
  */
 export interface Needs {
   approvers: number;
+  breakGlass?: boolean;
   presence: boolean;
   requesterMayApprove: boolean;
 }
@@ -880,6 +900,12 @@ export interface TurnEnding {
   };
 }
 /**
+ * It still waits, and other people have approved it than before.
+ */
+export interface ApprovalChanged {
+  approval: Approval;
+}
+/**
  * A call waits for a person's decision.
  */
 export interface ApprovalRequested {
@@ -924,13 +950,15 @@ export interface ToolProgress {
 /**
  * A person's decision. Without `scope` an approval is for one call. `pins` names the arguments that a turn or session grant
  * fixes, all of them when absent; the fixed values come from the statement, never from the browser. `within` is the kind of
- * pattern that the argument left open keeps to, one of those that the approval shows.
+ * pattern that the argument left open keeps to, one of those that the approval shows. `breakGlass` is why an operator acts
+ * alone; the passkey then signs, user verified, the statement with `breakGlass: {principal, reason}` added to it.
  */
 export interface ApprovalAnswer {
   approvalId: string;
   assertion?: {
     [k: string]: unknown;
   };
+  breakGlass?: string;
   challenge: string;
   decision: "approve" | "deny";
   /**
@@ -960,16 +988,19 @@ export interface ApprovalRef {
  * An approval, the statement to decide on, and, while it is pending, a single-use challenge for one decision.
  *
  * `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
- * passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them.
+ * passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them. `standing`, where
+ * others may approve, is what this person may do; with `mayBreakGlass` they may approve alone, for a reason.
  */
 export interface ApprovalQuestion {
   approval: Approval;
   challenge?: string;
+  mayBreakGlass?: boolean;
   order: string[];
   passkeyOptions?: {
     [k: string]: unknown;
   };
   preview?: Preview;
+  standing?: ApproverStanding;
   statement: {
     [k: string]: unknown;
   };
@@ -1004,11 +1035,23 @@ export interface ApprovalPage {
   status?: "pending" | "all";
 }
 /**
- * Approvals that this person may see, and what asks them nothing more until they allow it.
+ * Approvals that this person may see, and what asks them nothing more until they allow it. Operators get what one of them
+ * did alone in the last days that takes several people, newest first.
  */
 export interface ApprovalList {
   approvals: Approval[];
+  brokenGlass?: BreakGlassView[];
   stopped: StoppedView[];
+}
+/**
+ * An operator, `name`, did alone what takes several people.
+ */
+export interface BreakGlassView {
+  approvalId: string;
+  at: string;
+  name: string;
+  reason: string;
+  tool: string;
 }
 /**
  * A session that asks this person nothing more after `denials` noes in a row; with a turn, only that open turn of it.
@@ -1216,8 +1259,8 @@ export interface PolicyComparisonView {
   loosens: boolean;
 }
 /**
- * A kind of call that is decided differently; `change` is `newlyAllowed`, `questionRemoved`, `passkeyRemoved`, which loosen,
- * `questionAdded`, `passkeyAdded` or `newlyRefused`.
+ * A kind of call that is decided differently; `change` is `newlyAllowed`, `questionRemoved`, `passkeyRemoved`,
+ * `approversRemoved`, which loosen, `questionAdded`, `passkeyAdded`, `approversAdded` or `newlyRefused`.
  */
 export interface PolicyDifference {
   after: PermissionMode;
@@ -1783,6 +1826,16 @@ export interface SourceSwitch {
  */
 export interface OpenTurnRef {
   turnId: string;
+}
+/**
+ * An operator, `name`, did alone what takes several people. Operators' consoles are told.
+ */
+export interface BreakGlass {
+  approvalId: string;
+  at: string;
+  name: string;
+  reason: string;
+  tool: string;
 }
 /**
  * The server of a running tool asks this person something.

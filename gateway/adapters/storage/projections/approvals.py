@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, assert_never
 
 import orjson
 from pydantic import TypeAdapter
-from sqlalchemy import and_, bindparam, literal_column, select, update
+from sqlalchemy import and_, bindparam, literal_column, or_, select, update
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.answers import (
+    GIVE_ANSWER,
+    NOTE_ANSWER,
+    ApprovalAnswerReader,
+    answer_row,
+    approvals_of_others,
+)
 from gateway.adapters.storage.projections.calls import open_call
 from gateway.adapters.storage.projections.sessions import NOTE_APPROVAL, NOTE_DENIAL
-from gateway.adapters.storage.reader import ARow, Reader, stored
+from gateway.adapters.storage.reader import ARow, stored
 from gateway.adapters.storage.statements import Change, Statement, given, insertion
 from gateway.adapters.storage.stored import StoredJson, also_as_list, members_also_as_lists, texts
-from gateway.core.approval import Approval, Grant, Needs, RuleReason
+from gateway.core.approval import Approval, Grant, RuleReason
 from gateway.core.canonical import digest_of_bytes
 from gateway.core.ledger.approvals import (
     ApprovalEntry,
+    ApprovalGiven,
     ApprovalRequested,
     ApprovalResolved,
     AssertionRefused,
+    BreakGlassUsed,
     GrantIssued,
     GrantRevoked,
 )
 from gateway.core.model import ModelRef, Principal, ToolRequest
 from gateway.core.patterns import Pattern
+from gateway.core.quorum import Needs
 from gateway.core.results import restore_result
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, GrantScope
 from gateway.runtime.ports import CallState, OpenApproval
@@ -34,14 +45,23 @@ from gateway.runtime.ports import CallState, OpenApproval
 # ── writing ──
 
 REQUEST_APPROVAL = insertion(t.approvals, leaf="leaf")
+_open = (
+    t.approvals.c.id == given("id"),
+    t.approvals.c.status == ApprovalStatus.PENDING.value,
+    t.approvals.c.expires_at > given("at"),
+)
 APPROVE = Statement(
     update(t.approvals)
-    .where(
-        t.approvals.c.id == given("id"),
-        t.approvals.c.status == ApprovalStatus.PENDING.value,
-        t.approvals.c.expires_at > given("at"),
-    )
+    .where(*_open, approvals_of_others(t.approvals.c.id, "approver_id") + literal_column("1") >= t.approvals.c.approvers)
     .values(status=ApprovalStatus.APPROVED.value),
+    refusal="the approval is not pending, has expired, or needs more people",
+)
+APPROVE_ALONE = Statement(
+    update(t.approvals).where(*_open).values(status=ApprovalStatus.APPROVED.value),
+    refusal="the approval is not pending, or has expired",
+)
+KEEP_OPEN = Statement(
+    update(t.approvals).where(*_open).values(status=ApprovalStatus.PENDING.value),
     refusal="the approval is not pending, or has expired",
 )
 DECIDE_OTHERWISE = Statement(
@@ -77,10 +97,16 @@ def change_approvals(entry: ApprovalEntry) -> Sequence[Change]:
                 open_call(request, CallState.AWAITING_APPROVAL, approval.id),
                 Change(REQUEST_APPROVAL, _approval_row(approval, request)),
             )
+        case ApprovalGiven():
+            return (Change(KEEP_OPEN, {"of_id": entry.approval_id, "of_at": entry.at}), Change(GIVE_ANSWER, answer_row(entry)))
         case ApprovalResolved(status=ApprovalStatus.APPROVED):
+            approved = {"of_id": entry.approval_id, "of_at": entry.at}
             return (
-                Change(APPROVE, {"of_id": entry.approval_id, "of_at": entry.at}),
+                Change(APPROVE_ALONE, approved)
+                if entry.alone
+                else Change(APPROVE, {**approved, "of_approver_id": entry.approver_id}),
                 Change(NOTE_APPROVAL, {"of_approval_id": entry.approval_id}),
+                *(() if entry.credential_id is None else (Change(NOTE_ANSWER, answer_row(entry)),)),
             )
         case ApprovalResolved(status=ApprovalStatus.DENIED):
             return (
@@ -93,7 +119,7 @@ def change_approvals(entry: ApprovalEntry) -> Sequence[Change]:
             return (Change(ISSUE_GRANT, _grant_row(entry.grant)),)
         case GrantRevoked():
             return (Change(REVOKE_GRANT, {"of_id": entry.grant_id, "revoked_at": entry.at}),)
-        case AssertionRefused():
+        case AssertionRefused() | BreakGlassUsed():
             return ()
         case _:
             assert_never(entry)
@@ -123,6 +149,7 @@ def _approval_row(approval: Approval, request: ToolRequest) -> dict[str, Any]:
         "expires_at": approval.expires_at,
         "used_at": None,
         "patterns": _patterns.write(approval.patterns),
+        "approvers": approval.needs.approvers,
     }
 
 
@@ -177,6 +204,7 @@ def _read_approval(row: ARow) -> Approval:
         status=ApprovalStatus(row.status),
         withdrawn=_read_withdrawal(row),
         patterns=_patterns.read(row.patterns),
+        requester=row.requester or "",
     )
 
 
@@ -217,7 +245,8 @@ def _read_grant(row: ARow) -> Grant:
 
 _closing_leaf = t.leaves.alias("closing")
 _approvals = (
-    select(t.approvals, _closing_leaf.c.payload.label("closing_payload"))
+    select(t.approvals, _closing_leaf.c.payload.label("closing_payload"), t.principals.c.name.label("requester"))
+    .outerjoin(t.principals, t.principals.c.id == t.approvals.c.principal_id)
     .outerjoin(
         t.calls,
         and_(t.calls.c.conversation_id == t.approvals.c.conversation_id, t.calls.c.call_id == t.approvals.c.call_id),
@@ -226,17 +255,32 @@ _approvals = (
 )
 
 
-class ApprovalReader(Reader):
+class ApprovalReader(ApprovalAnswerReader):
     """Approvals, and grants that were not revoked."""
 
     async def open_approvals(self) -> Sequence[OpenApproval]:
         # Written out, not bound: only then does SQLite see that the partial index applies.
         pending = _approvals.where(t.approvals.c.status == literal_column(f"'{ApprovalStatus.PENDING}'"))
-        return await self._list(pending.order_by(t.approvals.c.leaf), _read_open_approval)
+        found = await self._list(pending.order_by(t.approvals.c.leaf), _read_open_approval)
+        approvals = await self._with_answers([each.approval for each in found])
+        return tuple(replace(each, approval=approval) for each, approval in zip(found, approvals, strict=True))
 
     async def approvals(self, principal_id: str, *, limit: int) -> Sequence[Approval]:
-        own = _approvals.where(t.approvals.c.principal_id == principal_id)
-        return await self._list(own.order_by(t.approvals.c.leaf.desc()).limit(limit), _read_approval)
+        answered = select(t.approval_answers.c.approval_id).where(t.approval_answers.c.principal_id == principal_id)
+        own = _approvals.where(or_(t.approvals.c.principal_id == principal_id, t.approvals.c.id.in_(answered)))
+        found = await self._list(own.order_by(t.approvals.c.leaf.desc()).limit(limit), _read_approval)
+        return await self._with_answers(found)
+
+    async def approval(self, approval_id: str) -> Approval | None:
+        found = await self._list(_approvals.where(t.approvals.c.id == approval_id), _read_approval)
+        return next(iter(await self._with_answers(found)), None)
+
+    async def _with_answers(self, approvals: Sequence[Approval]) -> Sequence[Approval]:
+        shared = [approval.id for approval in approvals if approval.needs.shared]
+        if not shared:
+            return approvals
+        answers = await self.answers(shared)
+        return tuple(replace(approval, given=tuple(answers.get(approval.id, ()))) for approval in approvals)
 
     async def grants(self, session_id: str) -> Sequence[Grant]:
         live = select(t.grants).where(t.grants.c.session_id == session_id, t.grants.c.revoked_at.is_(None))

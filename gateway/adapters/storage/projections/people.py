@@ -8,6 +8,7 @@ from typing import Any, assert_never
 from sqlalchemy import and_, bindparam, delete, exists, or_, select, update
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.projections.answers import void_answers_of
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import Change, Statement, given, insertion
 from gateway.adapters.storage.stored import texts
@@ -94,18 +95,20 @@ def change_people(entry: PeopleEntry) -> Sequence[Change]:
             return (
                 Change(CHANGE_PROFILE, {"of_id": entry.principal_id, "profile": entry.profile.value}),
                 Change(VOID_ENROLMENTS, {"used_at": entry.at}),
+                void_answers_of(entry.principal_id),
             )
         case PrincipalRemoved():
             return (
                 Change(REMOVE_PASSKEYS, {"of_principal_id": entry.principal_id}),
                 Change(VOID_ENROLMENTS, {"used_at": entry.at}),
+                void_answers_of(entry.principal_id),
             )
         case PasskeyAdded():
             return (Change(ADD_PASSKEY, _passkey_row(entry.passkey)),)
         case PasskeyRenamed():
             return (Change(RENAME_PASSKEY, {**_of_passkey(entry), "name": entry.name}),)
         case PasskeyRemoved():
-            return (Change(REMOVE_PASSKEY, _of_passkey(entry)),)
+            return (Change(REMOVE_PASSKEY, _of_passkey(entry)), void_answers_of(entry.principal_id, entry.credential_id))
         case PasskeyUsed():
             values = {
                 **_of_passkey(entry),

@@ -4,8 +4,10 @@ const CHANGES: Readonly<Record<string, string>> = {
   newlyAllowed: "newly allowed",
   questionRemoved: "no longer asked about",
   passkeyRemoved: "a click instead of a passkey",
+  approversRemoved: "fewer or other people to approve",
   questionAdded: "newly asked about",
   passkeyAdded: "newly needing a passkey",
+  approversAdded: "more people to approve",
   newlyRefused: "newly refused",
 };
 
@@ -24,6 +26,8 @@ export function summariseRehearsal(rehearsal: PolicyRehearsal, days: number): st
     said(count("questionAdded"), "adds", "question"),
     said(count("passkeyRemoved"), "removes", "passkey"),
     said(count("passkeyAdded"), "adds", "passkey"),
+    said(count("approversRemoved"), "takes approvers from", "call"),
+    said(count("approversAdded"), "adds approvers to", "call"),
     said(count("newlyAllowed"), "newly allows", "call"),
     said(count("newlyRefused"), "newly refuses", "call"),
   ].filter((part) => part !== undefined);
