@@ -139,10 +139,22 @@ def test_a_case_that_could_be_misread_is_refused(folder: Path, text: str) -> Non
 @pytest.mark.requirement("002-68", "the policies of the guide decide as it says")
 def test_the_examples_of_the_guide_load_and_do_what_it_says(folder: Path) -> None:
     guide = (ROOT / "docs" / "POLICY.md").read_text("utf-8")
-    (rule,), (case, quotas) = (re.findall(rf"```{language}\n(.*?)```", guide, re.DOTALL) for language in ("cedar", "toml"))
+    (rule, _), (case, quotas) = (re.findall(rf"```{language}\n(.*?)```", guide, re.DOTALL) for language in ("cedar", "toml"))
     (folder / "hidden.cedar").write_text(rule, "utf-8")
     (folder / "cases" / "hidden.toml").write_text(case, "utf-8")
     profiles = folder / "profiles.toml"
     profiles.write_text(profiles.read_text("utf-8").replace("[guest]\n", f"[guest]\n{quotas}", 1), "utf-8")
     assert quotas in profiles.read_text("utf-8")
     assert run(folder).exit_code == 0
+
+
+@pytest.mark.requirement("002-68", "the rule of the guide that takes two approvers takes part where it says, and nowhere else")
+def test_the_rule_of_two_approvers_joins_every_decision_about_a_deletion(folder: Path) -> None:
+    guide = (ROOT / "docs" / "POLICY.md").read_text("utf-8")
+    _, rule = re.findall(r"```cedar\n(.*?)```", guide, re.DOTALL)
+    (folder / "delete.cedar").write_text(rule, "utf-8")
+    changed = [line for line in run(folder).output.splitlines() if line.startswith("FAIL")]
+    # The default map's own cases name their rules, so exactly those that the new rule joins say so.
+    assert changed
+    assert all("operator" in line and "destructive" in line for line in changed)
+    assert all("stepUp" in line and "delete.two, destructive.step-up" in line for line in changed)
