@@ -120,7 +120,7 @@ class Approval:
             "offers": [scope.value for scope in self.offers],
             **({"patterns": [pattern.wire() for pattern in self.patterns]} if self.patterns else {}),
             **({"given": [_view_given(each) for each in self.given]} if self.needs.shared else {}),
-            **({"requester": self.requester} if self.needs.shared and self.requester else {}),
+            **({"requester": self.requester, "requesterId": self.principal_id} if self.needs.shared and self.requester else {}),
             **({} if self.withdrawn is None else {"withdrawn": self.withdrawn}),
         }
 

@@ -154,7 +154,7 @@ class WirePattern(Wire):
 
 class WireApproval(Wire):
     """A request for a person's decision. It holds nothing that could be used to decide it. Where it is for others than the
-    requester alone, `given` are those who have approved so far, and the console is told whose call it is."""
+    requester alone, `given` are those who have approved so far, and the console is told whose call it is (a name and an id)."""
 
     id: Identifier
     kind: ApprovalKind
@@ -176,6 +176,7 @@ class WireApproval(Wire):
     patterns: tuple[WirePattern, ...] | None = None
     given: tuple[WireGivenApproval, ...] | None = None
     requester: str | None = None
+    requester_id: Identifier | None = None
 
 
 class WireGrant(Wire):

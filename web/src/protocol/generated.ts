@@ -448,7 +448,7 @@ export interface CallView {
 }
 /**
  * A request for a person's decision. It holds nothing that could be used to decide it. Where it is for others than the
- * requester alone, `given` are those who have approved so far, and the console is told whose call it is.
+ * requester alone, `given` are those who have approved so far, and the console is told whose call it is (a name and an id).
  */
 export interface Approval {
   arguments: {
@@ -467,6 +467,7 @@ export interface Approval {
   patterns?: Pattern[];
   requestedAt: string;
   requester?: string;
+  requesterId?: string;
   statementDigest: string;
   status: ApprovalStatus;
   summary: string;

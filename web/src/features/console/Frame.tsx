@@ -1,14 +1,13 @@
-import { type ReactNode, useCallback } from "react";
+import { type ReactNode, useCallback, useMemo } from "react";
 import { Link, Redirect, useLocation } from "wouter";
-import type { Approval, ApprovalStatus } from "../../protocol/generated.ts";
 import { Banner } from "../../ui/Banner.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { useToast } from "../../ui/Toast.tsx";
-import { STATUS_LABELS } from "./approvals/labels.ts";
-import { useApprovalUpdates } from "./approvals/queries.ts";
+import { describeGiven, STATUS_LABELS } from "./approvals/labels.ts";
+import { type ApprovalListener, useApprovalUpdates } from "./approvals/queries.ts";
 import { signOut } from "./ceremonies.ts";
 import { useElicitationUpdates } from "./elicitations/queries.ts";
 import { explain, Refusal } from "./errors.ts";
@@ -38,15 +37,16 @@ export function SignedInFrame({ pages, children }: SignedInFrameProps) {
 
 function FrameContent({ pages, children }: SignedInFrameProps) {
   const announce = useAnnounce();
-  const onRequested = useCallback(
-    (approval: Approval) => announce(`A call of ${approval.tool} waits for your decision.`),
+  const listener = useMemo<ApprovalListener>(
+    () => ({
+      onRequested: ({ tool }) => announce(`A call of ${tool} waits for your decision.`),
+      onChanged: (approval) => announce(`A call of ${approval.tool}: ${describeGiven(approval)}.`),
+      onResolved: (status) => announce(`An approval was decided: ${STATUS_LABELS[status]}.`),
+      onBreakGlass: ({ name, tool }) => announce(`${name} did alone what takes several people: a call of ${tool}.`),
+    }),
     [announce],
   );
-  const onResolved = useCallback(
-    (status: ApprovalStatus) => announce(`An approval was decided: ${STATUS_LABELS[status]}.`),
-    [announce],
-  );
-  useApprovalUpdates(onRequested, onResolved);
+  useApprovalUpdates(listener);
   useElicitationUpdates(
     useCallback((source: string) => announce(`The server ${source} asks you something.`), [announce]),
   );

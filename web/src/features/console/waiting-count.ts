@@ -1,9 +1,9 @@
-import { pendingOf, useApprovals } from "./approvals/queries.ts";
+import { useWaiting } from "./approvals/queries.ts";
 import { useElicitations } from "./elicitations/queries.ts";
 
 /** How much waits for this person: approvals, and what the servers of tools ask. */
 export function useWaitingCount(): number {
-  const approvals = pendingOf(useApprovals().data);
+  const approvals = useWaiting().mine;
   const asked = useElicitations().data ?? [];
   return approvals.length + asked.length;
 }

@@ -3,7 +3,8 @@ import type { Approval, Grant } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { spokenDuration } from "../../../ui/durations.ts";
 import { paths } from "../paths.ts";
-import { pendingOf, useApprovals } from "./queries.ts";
+import { isShared } from "./labels.ts";
+import { useWaiting } from "./queries.ts";
 import { StoppedQuestions } from "./StoppedQuestions.tsx";
 
 interface ApprovalResultProps {
@@ -21,7 +22,7 @@ export function ApprovalResult({ approval, grant, here }: ApprovalResultProps) {
       return null;
     case "approved":
       return (
-        <Banner tone="ok" title={here ? "Approved" : "Approved elsewhere"}>
+        <Banner tone="ok" title={here || isShared(approval) ? "Approved" : "Approved elsewhere"}>
           <p>
             The call was allowed to run. How it ended is in the{" "}
             <Link href={paths.auditOf(approval.conversationId)}>audit log</Link>.
@@ -33,11 +34,7 @@ export function ApprovalResult({ approval, grant, here }: ApprovalResultProps) {
       return (
         <>
           <Banner tone="info" title="Denied, not run">
-            <p>
-              {here
-                ? "The agent is told that you denied it."
-                : "It was denied in another window, or a passkey answer did not verify."}
-            </p>
+            <p>{here ? "The agent is told that you denied it." : deniedBy(approval)}</p>
           </Banner>
           <StoppedQuestions />
         </>
@@ -61,6 +58,11 @@ export function ApprovalResult({ approval, grant, here }: ApprovalResultProps) {
   }
 }
 
+function deniedBy(approval: Approval): string {
+  const where = isShared(approval) ? "by somebody else, or in another window of yours" : "in another window";
+  return `It was denied ${where}, or a passkey answer did not verify.`;
+}
+
 function GrantNote({ grant }: { readonly grant: Grant }) {
   const lasts = spokenDuration(Date.parse(grant.expiresAt) - Date.parse(grant.issuedAt));
   return (
@@ -73,7 +75,7 @@ function GrantNote({ grant }: { readonly grant: Grant }) {
 
 /** The link from a decided approval to the next one that waits, or to all. */
 export function NextLink() {
-  const [next] = pendingOf(useApprovals().data);
+  const [next] = useWaiting().mine;
   return next === undefined ? (
     <p>
       <Link href={paths.approvals}>Back to all approvals</Link>

@@ -9,6 +9,7 @@ import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import styles from "./ApprovalReview.module.css";
+import { Approvers } from "./Approvers.tsx";
 import { ArgumentPages } from "./ArgumentPages.tsx";
 import { Decision } from "./Decision.tsx";
 import { STATUS_LABELS, STATUS_TONES } from "./labels.ts";
@@ -110,6 +111,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
         </p>
       </section>
 
+      <Approvers question={question} className={styles.part} />
       <Decision question={question} inspection={inspection} unread={reading.unread} />
       <SignedStatement question={question} inspection={inspection} />
     </article>

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { ApprovalDecided, ApprovalQuestion, GrantScope, Pattern } from "../../../protocol/generated.ts";
+import type { Approval, ApprovalDecided, ApprovalQuestion, GrantScope, Pattern } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
@@ -10,13 +10,15 @@ import { useAnnounce } from "../../../ui/LiveRegion.tsx";
 import { explain } from "../errors.ts";
 import { refetchGrants } from "../grants/queries.ts";
 import { useSession } from "../session.tsx";
+import { ActAlone } from "./ActAlone.tsx";
 import { ApprovalResult, NextLink } from "./ApprovalResult.tsx";
+import { usePart } from "./Approvers.tsx";
 import { useActivated } from "./activation-delay.ts";
 import type { Inspection } from "./challenge.ts";
 import type { Coverage } from "./coverage.ts";
 import styles from "./Decision.module.css";
-import { approve, ChangedMeanwhile, deny } from "./decide.ts";
-import { needsPasskey } from "./labels.ts";
+import { approve, approveAlone, ChangedMeanwhile, deny } from "./decide.ts";
+import { describeGiven, needsPasskey } from "./labels.ts";
 import { storeApproval, useRefetchQuestion } from "./queries.ts";
 import { CoverageText, ScopeChoice } from "./ScopeChoice.tsx";
 
@@ -80,7 +82,9 @@ interface AnswerHandlers {
 function DecisionOrResult({ question, inspection, unread, answer, handlers }: DecisionOrResultProps) {
   if (question.approval.status === "pending")
     return <PendingDecision question={question} inspection={inspection} unread={unread} handlers={handlers} />;
-  return <ApprovalResult approval={question.approval} grant={answer?.grant} here={answer !== null} />;
+  // Of several approvals, one that was given here need not be what decided.
+  const here = answer?.approval.status === question.approval.status;
+  return <ApprovalResult approval={question.approval} grant={answer?.grant} here={here} />;
 }
 
 interface PendingDecisionProps extends DecisionProps {
@@ -108,10 +112,25 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
     approve(client, environment, { question, inspected }, coverage),
   );
   const denying = useAnswer(approval.id, handlers, () => deny(client, approval.id));
+  const part = usePart(question);
+  const principal = part.actsAloneAs;
+  const actingAlone = useAnswer(
+    approval.id,
+    handlers,
+    ({
+      inspected,
+      ...alone
+    }: {
+      readonly inspected: Inspection;
+      readonly principal: string;
+      readonly reason: string;
+    }) => approveAlone(client, environment, { question, inspected }, alone),
+  );
+  const busy = approving.isPending || denying.isPending || actingAlone.isPending;
   const trusted = inspection !== undefined && inspection.mismatches.length === 0;
   const possible = trusted && unread === 0 && preview?.change !== "impossible";
   // How long it may last is a question for whoever has read what it is.
-  const choice = possible && approval.kind === "consent" && approval.offers.length > 1;
+  const choice = possible && part.mayApprove && approval.kind === "consent" && approval.offers.length > 1;
   const choose = (chosen: GrantScope) => {
     setScope(chosen);
     setOpen(CLOSED);
@@ -128,27 +147,39 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
           onFree={(name, pattern) => setOpen({ freed: name, within: pattern })}
         />
       )}
+      {principal !== undefined && (
+        <ActAlone
+          busy={actingAlone.isPending}
+          disabled={!activated || !possible || (busy && !actingAlone.isPending)}
+          onAct={(reason) => trusted && actingAlone.mutate({ inspected: inspection, principal, reason })}
+        />
+      )}
       <div className={styles.answer}>
         {choice && <CoverageText coverage={coverage} />}
+        {part.why !== undefined && <p>{part.why}</p>}
         <div className={styles.buttons}>
-          <Button
-            variant="danger"
-            wide
-            busy={denying.isPending}
-            aria-disabled={!activated || approving.isPending}
-            onClick={() => denying.mutate()}
-          >
-            Deny
-          </Button>
-          <Button
-            variant="primary"
-            wide
-            busy={approving.isPending}
-            aria-disabled={!activated || !possible || denying.isPending}
-            onClick={() => trusted && approving.mutate(inspection)}
-          >
-            {approveLabel(needsPasskey(approval), approving.isPending, scope)}
-          </Button>
+          {part.mayDeny && (
+            <Button
+              variant="danger"
+              wide
+              busy={denying.isPending}
+              aria-disabled={!activated || (busy && !denying.isPending)}
+              onClick={() => denying.mutate()}
+            >
+              Deny
+            </Button>
+          )}
+          {part.mayApprove && (
+            <Button
+              variant="primary"
+              wide
+              busy={approving.isPending}
+              aria-disabled={!activated || !possible || (busy && !approving.isPending)}
+              onClick={() => trusted && approving.mutate(inspection)}
+            >
+              {approveLabel(needsPasskey(approval), approving.isPending, scope)}
+            </Button>
+          )}
         </div>
         <div className="row">
           {late ? (
@@ -202,7 +233,7 @@ function useAnswer<Given = void>(
     onSuccess: (answer) => {
       onAnswer(answer);
       storeApproval(cache, answer.approval);
-      announce(answer.approval.status === "approved" ? "Approved." : "Denied. The call does not run.");
+      announce(describeAnswer(answer.approval));
       if (answer.grant !== undefined) void refetchGrants(cache);
     },
   });
@@ -217,6 +248,17 @@ function useIsLate({ approval }: ApprovalQuestion): boolean {
     if (late && second % 3_000 === 0) refetchQuestion();
   }, [late, second, refetchQuestion]);
   return late;
+}
+
+function describeAnswer(approval: Approval): string {
+  switch (approval.status) {
+    case "approved":
+      return "Approved.";
+    case "pending":
+      return `Your approval counts: ${describeGiven(approval)}.`;
+    default:
+      return "Denied. The call does not run.";
+  }
 }
 
 function approveLabel(passkey: boolean, pending: boolean, scope: GrantScope): string {

@@ -18,21 +18,23 @@ import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { useAsk } from "../session.tsx";
+import { BrokenGlass } from "./BrokenGlass.tsx";
 import styles from "./Inbox.module.css";
-import { needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
-import { pendingOf, storeApproval, useApprovals } from "./queries.ts";
+import { describeGiven, isShared, needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
+import { storeApproval, useApprovals, useWaiting } from "./queries.ts";
 import { StoppedQuestions } from "./StoppedQuestions.tsx";
 
 /** Everything that asks for this person's decision, and below it what was decided. */
 export function Inbox() {
   const approvals = useApprovals();
-  const waiting = pendingOf(approvals.data);
+  const { mine, others } = useWaiting();
   const decided = (approvals.data ?? []).filter((approval) => approval.status !== "pending");
   return (
     <>
       <PageHeading lead="Calls that the agent proposed and that run only if you approve them. Each is decided separately.">
         Approvals
       </PageHeading>
+      <BrokenGlass />
       <StoppedQuestions />
       <ServerQuestions />
       {approvals.isError && <Banner tone="danger" urgent title={explain(approvals.error)} />}
@@ -41,19 +43,29 @@ export function Inbox() {
         <section className="stack" aria-labelledby="waiting">
           <div className="row">
             <h2 id="waiting">Waiting for you</h2>
-            {waiting.length > 1 && <DenyAll waiting={waiting} />}
+            {mine.length > 1 && <DenyAll waiting={mine} />}
           </div>
-          {waiting.length === 0 ? (
+          {mine.length === 0 ? (
             <EmptyState title="Nothing waits for you">
               <p>When the agent proposes something that needs a person, it appears here by itself.</p>
             </EmptyState>
           ) : (
             <ul className="stack">
-              {waiting.map((approval) => (
+              {mine.map((approval) => (
                 <WaitingCard key={approval.id} approval={approval} />
               ))}
             </ul>
           )}
+        </section>
+      )}
+      {others.length > 0 && (
+        <section className="stack" aria-labelledby="others">
+          <h2 id="others">Waiting for somebody else</h2>
+          <ul className="stack">
+            {others.map((approval) => (
+              <WaitingCard key={approval.id} approval={approval} />
+            ))}
+          </ul>
         </section>
       )}
       {decided.length > 0 && (
@@ -78,11 +90,7 @@ function WaitingCard({ approval }: { readonly approval: Approval }) {
       </div>
       <div className="row">
         <Tag>{approval.tool}</Tag>
-        {needsPasskey(approval) ? (
-          <Tag tone="danger">needs your passkey</Tag>
-        ) : (
-          <Tag tone="waiting">needs your consent</Tag>
-        )}
+        <Wants approval={approval} />
         <Countdown until={approval.expiresAt} label="Expires in" />
         <span className="note">
           asked <TimeAgo at={approval.requestedAt} />
@@ -95,6 +103,27 @@ function WaitingCard({ approval }: { readonly approval: Approval }) {
         </Link>
       </div>
     </Card>
+  );
+}
+
+/** What an approval wants of whom. */
+function Wants({ approval }: { readonly approval: Approval }) {
+  if (isShared(approval)) {
+    return (
+      <>
+        <Tag tone="danger">{describeGiven(approval)}</Tag>
+        {approval.requester !== undefined && (
+          <span className="note">
+            asked for by <VisibleText text={approval.requester} />
+          </span>
+        )}
+      </>
+    );
+  }
+  return needsPasskey(approval) ? (
+    <Tag tone="danger">needs your passkey</Tag>
+  ) : (
+    <Tag tone="waiting">needs your consent</Tag>
   );
 }
 
@@ -125,9 +154,10 @@ function DenyAll({ waiting }: { readonly waiting: readonly Approval[] }) {
     mutationFn: async (approvals: readonly Approval[]) => {
       let denied = 0;
       for (const { id } of approvals) {
-        const { approval, challenge } = await ask("approvals/get", { approvalId: id });
+        const { approval, challenge, standing } = await ask("approvals/get", { approvalId: id });
         storeApproval(cache, approval);
-        if (challenge === undefined) continue;
+        // Whoever is only shown it, because they may act alone, has no say in whether others approve it.
+        if (challenge === undefined || standing === "notAnApprover") continue;
         const decided = await ask("approvals/decide", { approvalId: id, challenge, decision: "deny" });
         storeApproval(cache, decided.approval);
         denied += 1;

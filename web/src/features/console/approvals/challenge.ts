@@ -57,7 +57,21 @@ function findMismatches(approval: Approval, statement: ApprovalQuestion["stateme
       mismatches.push(`The ${WORDS[member] ?? member} on this page is not the one in the statement.`);
     }
   }
+  if (canonicalText(shownApprovers(approval)) !== canonicalText(signedApprovers(statement))) {
+    mismatches.push("Who has to approve on this page is not who has to in the statement.");
+  }
   return mismatches;
+}
+
+/** How many people it takes, and whether one may act alone, as the page says it. */
+function shownApprovers({ needs }: Approval) {
+  return { needed: needs.approvers, breakGlass: needs.breakGlass ?? false };
+}
+
+/** The same as the statement says it: one person, who may not act alone where nobody else is asked, says nothing. */
+function signedApprovers({ approvers }: ApprovalQuestion["statement"]) {
+  const { needed, breakGlass } = (approvers ?? { needed: 1, breakGlass: false }) as Readonly<Record<string, unknown>>;
+  return { needed, breakGlass };
 }
 
 const WORDS: Readonly<Record<string, string>> = {

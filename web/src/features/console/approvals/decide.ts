@@ -1,7 +1,8 @@
 import type { ApprovalDecided, ApprovalQuestion } from "../../../protocol/generated.ts";
+import { hashText } from "../../../ui/sha256.ts";
 import type { ConsoleClient, ConsoleEnvironment, RequestOptions } from "../console-environment.ts";
 import { CheckFailed } from "../errors.ts";
-import { type Inspection, inspect, toBase64Url } from "./challenge.ts";
+import { canonicalText, type Inspection, inspect, toBase64Url } from "./challenge.ts";
 import { type Coverage, pinsOf } from "./coverage.ts";
 import { needsPasskey } from "./labels.ts";
 
@@ -11,22 +12,73 @@ export async function deny(client: ConsoleClient, approvalId: string): Promise<A
   return client.call("approvals/decide", { approvalId, challenge, decision: "deny" });
 }
 
-/**
- * Approves `inspected`, the statement that was on screen. A challenge is valid for a minute and a person may read for longer,
- * so a new one is fetched now, and refused unless it belongs to the very same statement.
- */
+/** Approves `inspected`, the statement that was on screen. */
 export async function approve(
   client: ConsoleClient,
   environment: ConsoleEnvironment,
   shown: Shown,
   coverage: Coverage,
 ): Promise<ApprovalDecided> {
-  const { inspected } = shown;
-  const approvalId = shown.question.approval.id;
-  const question = await client.call("approvals/get", { approvalId });
-  const challenge = challengeOf(question);
+  const question = await fetchAgain(client, shown);
+  const assertion = needsPasskey(question.approval)
+    ? await environment.askPasskey(signing(question, shown.inspected, environment))
+    : undefined;
+  const pins = pinsOf(coverage);
+  return client.call("approvals/decide", {
+    approvalId: question.approval.id,
+    challenge: challengeOf(question),
+    decision: "approve",
+    scope: coverage.scope,
+    ...(pins && { pins }),
+    ...(pins && coverage.within && { within: coverage.within.kind }),
+    ...(assertion && { assertion: { ...assertion } }),
+  });
+}
+
+/**
+ * Approves alone what takes several people, for a reason. The passkey verifies the person, and signs the statement that was on
+ * screen with who it is and why added to it: such a signature can never be used as one of several approvals.
+ */
+export async function approveAlone(
+  client: ConsoleClient,
+  environment: ConsoleEnvironment,
+  shown: Shown,
+  alone: ActingAlone,
+): Promise<ApprovalDecided> {
+  const question = await fetchAgain(client, shown);
+  const { principal, reason } = alone;
+  const statement = canonicalText({ ...question.statement, breakGlass: { principal, reason } });
+  const request = signing(question, shown.inspected, environment);
+  const assertion = await environment.askPasskey({
+    ...request,
+    challenge: toBase64Url(await hashText(statement)),
+    userVerification: "required",
+  });
+  return client.call("approvals/decide", {
+    approvalId: question.approval.id,
+    challenge: challengeOf(question),
+    decision: "approve",
+    scope: "once",
+    breakGlass: reason,
+    assertion: { ...assertion },
+  });
+}
+
+/** Who acts alone, by the id of the person, and why, without blanks around it. */
+interface ActingAlone {
+  readonly principal: string;
+  readonly reason: string;
+}
+
+/**
+ * The question as it is now. A challenge is valid for a minute and a person may read for longer, so a new one is fetched, and
+ * refused unless it belongs to the very same statement.
+ */
+async function fetchAgain(client: ConsoleClient, shown: Shown): Promise<ApprovalQuestion> {
+  const question = await client.call("approvals/get", { approvalId: shown.question.approval.id });
+  challengeOf(question);
   const fresh = await inspect(question);
-  if (fresh.mismatches.length > 0 || fresh.canonical !== inspected.canonical) {
+  if (fresh.mismatches.length > 0 || fresh.canonical !== shown.inspected.canonical) {
     throw new CheckFailed("What the gateway now asks is not what you read, so nothing was approved. Reload this page.");
   }
   if (isOtherChange(question, shown.question)) {
@@ -34,19 +86,7 @@ export async function approve(
       "What this would change is not what it was when you looked, so nothing was approved. It is shown anew: look again.",
     );
   }
-  const assertion = needsPasskey(question.approval)
-    ? await environment.askPasskey(signing(question, inspected, environment))
-    : undefined;
-  const pins = pinsOf(coverage);
-  return client.call("approvals/decide", {
-    approvalId,
-    challenge,
-    decision: "approve",
-    scope: coverage.scope,
-    ...(pins && { pins }),
-    ...(pins && coverage.within && { within: coverage.within.kind }),
-    ...(assertion && { assertion: { ...assertion } }),
-  });
+  return question;
 }
 
 /** The question that was on screen, and what this browser computed about it. */

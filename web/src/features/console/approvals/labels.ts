@@ -18,6 +18,18 @@ export const STATUS_TONES: Readonly<Record<ApprovalStatus, Tone>> = {
   cancelled: "plain",
 };
 
+/** How many of the people whom it takes have approved: "1 of 2 people have approved". */
+export function describeGiven({ needs, given }: Approval): string {
+  const count = given?.length ?? 0;
+  if (needs.approvers === 1) return count === 0 ? "somebody else has to approve" : "approved";
+  return `${count} of ${needs.approvers} people ${count === 1 ? "has" : "have"} approved`;
+}
+
+/** Whether others than the requester take part in the decision. */
+export function isShared({ given }: Approval): boolean {
+  return given !== undefined;
+}
+
 /** Whether an approval needs the passkey: of a destructive call always, of another where the policy asks for presence. */
 export function needsPasskey({ kind, needs }: Approval): boolean {
   return kind === "stepUp" || needs.presence;

@@ -1,17 +1,18 @@
-import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
 import type {
   Approval,
   ApprovalList,
   ApprovalQuestion,
   ApprovalStatus,
+  BreakGlass,
   StoppedView,
 } from "../../../protocol/generated.ts";
-import { useAsk, useSession } from "../session.tsx";
+import { useAsk, useDescription, useSession } from "../session.tsx";
 
 const list = ["approvals"] as const;
 const one = (id: string) => ["approvals", id] as const;
-const stops = ["stopped"] as const;
+const notices = ["notices"] as const;
 
 /** Nobody announces that a stopped turn has ended, so as long as one is shown it is looked at this often, in milliseconds. */
 const STOPPED_FOR = 5_000;
@@ -29,9 +30,25 @@ export function useApprovals() {
 export function useStopped() {
   const ask = useAsk();
   return useQuery({
-    queryKey: stops,
-    queryFn: async () => (await ask("approvals/list", { status: "pending" })).stopped,
-    refetchInterval: ({ state }) => (state.data?.length ? STOPPED_FOR : false),
+    ...noticesBeside(ask),
+    select: ({ stopped }) => stopped,
+  });
+}
+
+/** What operators did alone in the last days that takes several people; operators are told, others get nothing. */
+export function useBrokenGlass() {
+  const ask = useAsk();
+  return useQuery({
+    ...noticesBeside(ask),
+    select: ({ brokenGlass }) => brokenGlass,
+  });
+}
+
+function noticesBeside(ask: ReturnType<typeof useAsk>) {
+  return queryOptions({
+    queryKey: notices,
+    queryFn: () => ask("approvals/list", { status: "pending" }),
+    refetchInterval: ({ state }) => (state.data?.stopped.length ? STOPPED_FOR : false),
   });
 }
 
@@ -42,7 +59,7 @@ export function useAllowQuestions() {
   return useMutation({
     mutationFn: ({ sessionId, turnId }: StoppedView) =>
       turnId === undefined ? ask("sessions/allow-questions", { sessionId }) : ask("turns/allow-questions", { turnId }),
-    onSettled: () => cache.invalidateQueries({ queryKey: stops }),
+    onSettled: () => cache.invalidateQueries({ queryKey: notices }),
   });
 }
 
@@ -50,6 +67,26 @@ export function useAllowQuestions() {
 export function pendingOf(approvals: readonly Approval[] | undefined): readonly Approval[] {
   const pending = (approvals ?? []).filter((approval) => approval.status === "pending");
   return pending.sort((first, second) => first.expiresAt.localeCompare(second.expiresAt));
+}
+
+/** Of the approvals that still wait, those that this person can bring on, and those that wait for somebody else. */
+export function useWaiting(): Waiting {
+  const pending = pendingOf(useApprovals().data);
+  const person = useDescription().data?.session.principal;
+  const others = pending.filter((approval) => person !== undefined && isForOthers(approval, person));
+  return { mine: pending.filter((approval) => !others.includes(approval)), others };
+}
+
+interface Waiting {
+  readonly mine: readonly Approval[];
+  readonly others: readonly Approval[];
+}
+
+/** Whether only somebody else can bring an approval on: this person has given theirs, or asked for what others decide. */
+function isForOthers(approval: Approval, person: string): boolean {
+  const given = approval.given ?? [];
+  const excluded = approval.requesterId === person && !approval.needs.requesterMayApprove;
+  return excluded || given.some(({ principal }) => principal === person);
 }
 
 /** One approval with its statement. Each fetch issues a challenge, so it happens only when it is asked for. */
@@ -76,18 +113,32 @@ export function storeApproval(cache: QueryClient, approval: Approval): void {
   cache.setQueryData<ApprovalQuestion>(one(approval.id), (known) => known && { ...known, approval });
 }
 
-/** Puts what the gateway announces about approvals straight into the cache, and tells the two listeners of it. */
-export function useApprovalUpdates(
-  onRequested: (approval: Approval) => void,
-  onResolved: (status: ApprovalStatus) => void,
-): void {
+/** Who is told of what the gateway announces about approvals. */
+export interface ApprovalListener {
+  readonly onRequested: (approval: Approval) => void;
+  /** Other people have approved it than before. */
+  readonly onChanged: (approval: Approval) => void;
+  readonly onResolved: (status: ApprovalStatus) => void;
+  readonly onBreakGlass: (broken: BreakGlass) => void;
+}
+
+/** Puts what the gateway announces about approvals straight into the cache, and tells the listener of it. */
+export function useApprovalUpdates(listener: ApprovalListener): void {
   const { client } = useSession();
   const cache = useQueryClient();
   useEffect(() => {
     const listeners = [
       client.on("approvals/requested", ({ approval }) => {
         storeApproval(cache, approval);
-        onRequested(approval);
+        listener.onRequested(approval);
+      }),
+      client.on("approvals/changed", ({ approval }) => {
+        storeApproval(cache, approval);
+        listener.onChanged(approval);
+      }),
+      client.on("approvals/break-glass", (broken) => {
+        void cache.invalidateQueries({ queryKey: notices });
+        listener.onBreakGlass(broken);
       }),
       client.on("approvals/resolved", ({ approvalId, status, ...why }) => {
         const known = cache.getQueryData<ApprovalList["approvals"]>(list);
@@ -96,12 +147,12 @@ export function useApprovalUpdates(
           cache.getQueryData<ApprovalQuestion>(one(approvalId))?.approval;
         if (approval !== undefined) storeApproval(cache, { ...approval, ...why, status });
         // A no may have been one too many, and a yes sets the count back.
-        void cache.invalidateQueries({ queryKey: stops });
-        onResolved(status);
+        void cache.invalidateQueries({ queryKey: notices });
+        listener.onResolved(status);
       }),
     ];
     return () => {
       for (const stop of listeners) stop();
     };
-  }, [client, cache, onRequested, onResolved]);
+  }, [client, cache, listener]);
 }

@@ -7,7 +7,8 @@ import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { usePasskeys } from "../account/queries.ts";
-import { pendingOf, useApprovals } from "../approvals/queries.ts";
+import { BrokenGlass } from "../approvals/BrokenGlass.tsx";
+import { useWaiting } from "../approvals/queries.ts";
 import { useElicitations } from "../elicitations/queries.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
@@ -18,7 +19,7 @@ import { usePolicy, useReadinessProblems } from "./queries.ts";
 /** What a person comes for: what waits, the link to the shell, and the state of session, policy and gateway. */
 export function Home() {
   const description = useDescription().data;
-  const waiting = pendingOf(useApprovals().data);
+  const waiting = useWaiting().mine;
   const asked = useElicitations().data ?? [];
   const nothing = asked.length === 0 ? "Nothing waits for you" : "No call waits for you";
   const passkeys = usePasskeys().data;
@@ -31,6 +32,7 @@ export function Home() {
       <PageHeading lead="The agent works in the shell. What it may not do on its own is decided here.">
         Hello, {session.principalName}
       </PageHeading>
+      <BrokenGlass />
       <div className={styles.cards}>
         <Card as="section" label="Approvals" tone={waiting.length + asked.length > 0 ? "waiting" : "plain"}>
           <h2>{waiting.length === 0 ? nothing : counted(waiting.length, "call waits", "calls wait")}</h2>
