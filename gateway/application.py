@@ -38,5 +38,4 @@ class Application:
     async def offer_enrolment(self, settings: Settings, name: str, profile: Profile) -> str:
         """A link with which a person enrols, once."""
         token = await self.passkeys.offer(name, profile, seconds=settings.enrolment_minutes * 60)
-        # In the fragment: browsers do not send it, so no server logs it.
-        return f"{self.origins.console}/enrol#t={token}"
+        return self.origins.enrolment_link(token)

@@ -30,12 +30,26 @@ def control_commands(application: Application, settings: Settings, port: int) ->
     async def list_people(_asked: Mapping[str, Json]) -> Json:
         listed = await application.people.list()
         return [
-            {"id": person.id, "name": person.name, "profile": person.profile.value, "passkeys": passkeys}
-            for person, passkeys in listed
+            {
+                "id": each.person.id,
+                "name": each.person.name,
+                "profile": each.person.profile.value,
+                "passkeys": each.passkeys,
+                "suspended": each.person.suspended,
+            }
+            for each in listed
         ]
 
     async def change_profile(asked: Mapping[str, Json]) -> Json:
         person = await application.people.change_profile(str(asked.get("person", "")), _profile(asked))
+        return {"id": person.id}
+
+    async def suspend(asked: Mapping[str, Json]) -> Json:
+        person = await application.people.suspend(str(asked.get("person", "")))
+        return {"id": person.id}
+
+    async def resume(asked: Mapping[str, Json]) -> Json:
+        person = await application.people.resume(str(asked.get("person", "")))
         return {"id": person.id}
 
     async def remove(asked: Mapping[str, Json]) -> Json:
@@ -64,6 +78,8 @@ def control_commands(application: Application, settings: Settings, port: int) ->
         "describe": describe,
         "people": list_people,
         "profile": change_profile,
+        "suspend": suspend,
+        "resume": resume,
         "remove": remove,
         "sessions": list_sessions,
         "downgrade": downgrade,

@@ -18,6 +18,7 @@ from gateway.server.mcp.client_site import ClientSite, ClientSiteParts
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
@@ -54,8 +55,10 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         Rehearsals(partial(rehearse_stored, settings.state)),
         application.store.records,
     )
+    seconds = settings.enrolment_minutes * 60
+    people = PeopleMethods(application.people, application.passkeys, origins, enrolment_seconds=seconds)
     console_methods = ConsoleMethods(
-        gateway, application.passkeys, verifier, sources, clients, policies, agent_origin=origins.agent
+        gateway, application.passkeys, verifier, sources, clients, policies, people, agent_origin=origins.agent
     )
     return ServerParts(
         access=access,

@@ -1,4 +1,4 @@
-"""`countersign people`: who is enrolled, what they may do, and that they may no longer."""
+"""`countersign people`: who is enrolled, what they may do, and that they may not, for a while or for good."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ _state = click.option("--state", type=click.Path(path_type=Path, file_okay=False
 
 @click.group()
 def people() -> None:
-    """List people, change their profile, remove them. Works beside a running gateway and without one."""
+    """List people, change their profile, suspend, resume or remove them. Works beside a running gateway and without one."""
 
 
 @people.command("list")
 @_state
 def list_people(state: Path | None) -> None:
-    """Print everybody: id, profile, passkeys, name."""
+    """Print everybody: id, profile, passkeys, name, and whether they are suspended."""
     listed = asyncio.run(operate(load_settings(state=state), "people"))
     for person in cast("list[dict[str, Json]]", listed):
-        click.echo(f"{person['id']}  {person['profile']:<9}  {person['passkeys']} passkeys  {person['name']}")
+        suspended = "  (suspended)" if person["suspended"] else ""
+        click.echo(f"{person['id']}  {person['profile']:<9}  {person['passkeys']} passkeys  {person['name']}{suspended}")
 
 
 @people.command("profile")
@@ -38,6 +39,28 @@ def change_profile(person: str, profile: str, state: Path | None) -> None:
     """Give PERSON, a name or an id, another PROFILE. Their sessions end, and they sign in again."""
     asyncio.run(operate(load_settings(state=state), "profile", person=person, profile=profile))
     click.echo(f"{person} is {profile} now; their sessions have ended, and enrolment links that were open are void.")
+
+
+@people.command("suspend")
+@click.argument("person")
+@_state
+def suspend(person: str, state: Path | None) -> None:
+    """Keep PERSON, a name or an id, out until they are resumed. Their sessions end; passkeys and profile stay.
+
+    Enrolment links that are open are void, also those of others: print new ones.
+    """
+    asyncio.run(operate(load_settings(state=state), "suspend", person=person))
+    click.echo(f"{person} is suspended; their sessions have ended. `countersign people resume` lets them in again.")
+    click.echo("Enrolment links that were open are void.")
+
+
+@people.command("resume")
+@click.argument("person")
+@_state
+def resume(person: str, state: Path | None) -> None:
+    """Let PERSON, who is suspended, sign in again."""
+    asyncio.run(operate(load_settings(state=state), "resume", person=person))
+    click.echo(f"{person} may sign in again.")
 
 
 @people.command("remove")

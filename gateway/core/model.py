@@ -26,11 +26,13 @@ DEFAULT_TOOL_TIMEOUT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A person the gateway knows. `id` is opaque and stable, `name` is what screens show."""
+    """A person the gateway knows. `id` is opaque and stable, `name` is what screens show. Whoever is suspended keeps profile and
+    passkeys and can use neither."""
 
     id: str
     name: str
     profile: Profile
+    suspended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from gateway.core.ledger import (
     PrincipalEnrolled,
     PrincipalProfileChanged,
     PrincipalRemoved,
+    PrincipalResumed,
+    PrincipalSuspended,
 )
 from gateway.core.quorum import (
     GivenApproval,
@@ -35,6 +37,8 @@ PEOPLE_EVENTS = (
     PrincipalEnrolled.EVENT,
     LocalOperatorAdded.EVENT,
     PrincipalProfileChanged.EVENT,
+    PrincipalSuspended.EVENT,
+    PrincipalResumed.EVENT,
     PrincipalRemoved.EVENT,
     PasskeyRemoved.EVENT,
 )
@@ -68,7 +72,7 @@ class QuorumRecords:
         match body["event"]:
             case PasskeyRemoved.EVENT:
                 self._void(credential_id=body["credentialId"].encode())
-            case PrincipalRemoved.EVENT:
+            case PrincipalRemoved.EVENT | PrincipalSuspended.EVENT:
                 self._operators[body["principalId"]] = False
                 self._void(person_id=body["principalId"])
             case _:

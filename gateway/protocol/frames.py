@@ -19,6 +19,7 @@ from gateway.protocol import console_methods as console
 from gateway.protocol import elicitation_methods as elicitation
 from gateway.protocol import notifications
 from gateway.protocol import overview_methods as overview
+from gateway.protocol import people_methods as people
 from gateway.protocol import policy_methods as policy
 from gateway.protocol import source_methods as sources
 from gateway.protocol.shapes import WireToolResult
@@ -185,6 +186,15 @@ CONSOLE = Dialect(
             "secrets/remove": MethodShape(sources.SecretRef, Nothing),
             "clients/list": MethodShape(Nothing, clients.ClientList),
             "clients/disconnect": MethodShape(clients.ClientRef, Nothing),
+            "people/list": MethodShape(Nothing, people.PersonList),
+            "people/invite": MethodShape(people.Invitation, people.InvitationLink),
+            "people/set-profile": MethodShape(people.ProfileChoice, Nothing),
+            "people/suspend": MethodShape(people.PersonRef, Nothing),
+            "people/resume": MethodShape(people.PersonRef, Nothing),
+            "people/remove": MethodShape(people.PersonRef, Nothing),
+            "sessions/list": MethodShape(Nothing, people.SessionList),
+            "sessions/end": MethodShape(people.SessionRef, Nothing),
+            "sessions/restrict": MethodShape(people.SessionLabelChoice, Nothing),
         }
     ),
     notifications=MappingProxyType(

@@ -76,14 +76,21 @@ class PasskeyCeremonies:
 
     # ── enrolment ──
 
-    async def offer(self, name: str, profile: Profile, *, seconds: float = ENROLMENT_SECONDS) -> str:
-        """A one-time token for an enrolment link. The first person must be an operator: Refused `operatorFirst`."""
-        _require_name(name)
+    async def offer(
+        self, name: str, profile: Profile, *, seconds: float = ENROLMENT_SECONDS, by: ConsoleSession | None = None
+    ) -> str:
+        """A one-time token for an enrolment link. The first person must be an operator: Refused `operatorFirst`. `by` is the
+        operator's console that asks for it, which has to be fresh: Refused `stepUpRequired`."""
+        name = _require_name(name)
+        if by is not None:
+            self._sessions.require_fresh(by)
         if profile is not Profile.OPERATOR and not await self.is_anyone_enrolled():
             raise Refused("operatorFirst", "nobody is enrolled yet; the first person must be an operator", 409)
         token = self._entropy.secret()
         now = self._clock.now()
-        await self._ledger.append(EnrolmentOffered(now, hash_secret(token), name, profile, now + int(seconds * 1000)))
+        expires_at = now + int(seconds * 1000)
+        offered = EnrolmentOffered(now, hash_secret(token), name, profile, expires_at, by and by.principal.id)
+        await self._ledger.append(offered)
         return token
 
     async def is_anyone_enrolled(self) -> bool:
@@ -141,6 +148,8 @@ class PasskeyCeremonies:
             verified = self._verifier.verify_assertion(
                 credential, challenge=ceremony.challenge, passkey=passkey, discoverable=True
             )
+            # Only whoever holds the passkey is told, so that nobody learns of whom else this is true.
+            _require_admitted(principal)
         except Refused as refusal:
             await self._refuse(browser, Purpose.SIGN_IN, refusal, passkey and passkey.principal_id)
             raise
@@ -263,6 +272,11 @@ def _handle(passkeys: Sequence[Passkey]) -> bytes:
     if not passkeys:
         raise NotFound("unknown account")
     return passkeys[0].user_handle
+
+
+def _require_admitted(principal: Principal) -> None:
+    if principal.suspended:
+        raise Refused("suspended", "this account is suspended; an operator can let it in again", 403)
 
 
 def _require_name(name: str) -> str:

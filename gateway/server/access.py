@@ -107,6 +107,11 @@ class Origins:
         """`host[:port]`, the required Host header."""
         return urlsplit(self.of(site)).netloc
 
+    def enrolment_link(self, token: str) -> str:
+        """The link with which a person enrols, once. The token is in the fragment: browsers do not send it, so no server logs
+        it."""
+        return f"{self.console}/enrol#t={token}"
+
     def is_secure(self, site: Site) -> bool:
         """Whether the scheme is https."""
         return self.of(site).startswith("https:")

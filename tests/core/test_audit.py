@@ -104,6 +104,8 @@ def later_entries() -> list[Entry]:
         steps.PolicySignatureRefused(at, OPERATOR.id, "pol_1", "signature"),
         steps.PolicyFrozen(at, None, "frz_1", "something is wrong"),
         steps.PolicyThawed(at, "frz_1", b"{}", SIGNATURE),
+        steps.PrincipalSuspended(at, OPERATOR.id, "usr_2"),
+        steps.PrincipalResumed(at, OPERATOR.id, Profile.OPERATOR, None),
         steps.ApprovalGiven(at, "apr_1", "call-1", "cnv_1", OPERATOR.id, "cse_1", PASSKEY.id, {"id": "x"}),
         steps.BreakGlassUsed(
             at,

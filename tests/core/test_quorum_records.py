@@ -219,6 +219,20 @@ def first_yes_of_somebody_removed(office: Office) -> Submissions:
 
 
 @scenario
+def first_yes_of_somebody_suspended(office: Office) -> Submissions:
+    begun, asked = asked_of(office)
+    out = steps.PrincipalSuspended(office.tick(), BEN.id, OPERATOR.id)
+    return [begun, (asked,), (office.give(asked, BEN),), (out,), (office.approve(asked, OPERATOR),)]
+
+
+@scenario
+def yes_of_somebody_who_is_suspended(office: Office) -> Submissions:
+    begun, asked = asked_of(office)
+    out = steps.PrincipalSuspended(office.tick(), BEN.id, OPERATOR.id)
+    return [begun, (out,), (asked,), (office.give(asked, BEN),)]
+
+
+@scenario
 def first_yes_of_somebody_with_another_profile(office: Office) -> Submissions:
     begun, asked = asked_of(office)
     changed = steps.PrincipalProfileChanged(office.tick(), BEN.id, Profile.GUEST)

@@ -18,6 +18,7 @@ from gateway.core.ledger import (
     PasskeyRemoved,
     PrincipalProfileChanged,
     PrincipalRemoved,
+    PrincipalSuspended,
 )
 from gateway.core.obligations import Obligations
 from gateway.core.vocabulary import ApprovalStatus, Outcome, PermissionMode, Profile, Reason
@@ -181,7 +182,7 @@ async def test_every_eligible_console_is_told_of_the_question_of_each_yes_and_of
     assert b'"approvals/resolved"' in cleo.heard()[-1]
 
 
-@pytest.mark.parametrize("gone", ["removed", "demoted", "passkey"])
+@pytest.mark.parametrize("gone", ["removed", "suspended", "demoted", "passkey"])
 async def test_an_approval_counts_no_more_once_its_person_may_not_give_it(stage: Stage, gone: str) -> None:
     ben, cleo = await arrive(stage, "Ben"), await arrive(stage, "Cleo")
     call, approval_id = await ask(stage)
@@ -190,6 +191,7 @@ async def test_an_approval_counts_no_more_once_its_person_may_not_give_it(stage:
     credential = ben.authenticator.credentials[-1].id
     entries = {
         "removed": PrincipalRemoved(now, ben.person.id),
+        "suspended": PrincipalSuspended(now, ben.person.id),
         "demoted": PrincipalProfileChanged(now, ben.person.id, Profile.GUEST),
         "passkey": PasskeyRemoved(now, ben.person.id, credential),
     }

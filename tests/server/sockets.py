@@ -29,6 +29,7 @@ from gateway.runtime.clients import Clients
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
+from gateway.runtime.people import People
 from gateway.runtime.policies import PolicySource, assemble_policies
 from gateway.runtime.policies.rehearsals import Rehearsals
 from gateway.runtime.ports import ConsoleSession, PolicyDraft, Step
@@ -36,10 +37,12 @@ from gateway.runtime.rehearsal import Rehearsal
 from gateway.runtime.sessions import Sessions
 from gateway.runtime.sources import Sources
 from gateway.sandbox.job import SandboxUnavailable
+from gateway.server.access import Origins
 from gateway.server.listener import listener
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
@@ -246,6 +249,15 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
     grants = ClientGrants(
         sessions=sessions, connections=gateway.connections, ledger=ledger, records=ledger, clock=clock, entropy=entropy
     )
+    people = People(
+        ledger=ledger,
+        records=ledger,
+        sessions=sessions,
+        connections=gateway.connections,
+        exposures=gateway.exposures,
+        turns=gateway.turns,
+        clock=clock,
+    )
     drafted = CedarPolicy(POLICY)
     policies = assemble_policies(gateway, CedarWorkshop(drafted, POLICY), PolicySource.FILES, verifier)
     console = ConsoleMethods(
@@ -255,6 +267,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         SourceMethods(sources, policy),
         ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
         PolicyMethods(policies.publishing, policies.freezing, Rehearsals(rehearse_nothing), ledger),
+        PeopleMethods(people, passkeys, Origins(f"http://{agent_host}", origin), enrolment_seconds=900),
         agent_origin=f"http://{agent_host}",
     )
     app = HostGate(

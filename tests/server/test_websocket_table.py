@@ -18,13 +18,16 @@ from gateway.runtime.clients import Clients
 from gateway.runtime.connections import OUTBOX_BYTES, Connection
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
+from gateway.runtime.people import People
 from gateway.runtime.policies import PolicyFreezing, PolicyPublishing
 from gateway.runtime.policies.rehearsals import Rehearsals
 from gateway.runtime.ports import AuditRecords, PolicyEngine
 from gateway.runtime.sources import Sources
+from gateway.server.access import Origins
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
+from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, tabulate
@@ -40,6 +43,7 @@ CONSOLE_TABLE = ConsoleMethods(
     PolicyMethods(
         cast("PolicyPublishing", None), cast("PolicyFreezing", None), cast("Rehearsals", None), cast("AuditRecords", None)
     ),
+    PeopleMethods(cast("People", None), cast("PasskeyCeremonies", None), cast("Origins", None), enrolment_seconds=900),
     agent_origin="http://a.test",
 ).table()
 
@@ -97,10 +101,11 @@ def test_every_audit_tag_is_an_event_of_the_log() -> None:
 
 def test_what_concerns_everybody_is_for_operators() -> None:
     reserved = {name for name, method in CONSOLE_TABLE.items() if method.row.permission is MethodPermission.OPERATOR}
-    assert {name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/"))} == {"audit/verify"}
+    others = {name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/", "people/"))}
+    assert others == {"audit/verify", "sessions/list", "sessions/end", "sessions/restrict"}
     # The overview shows whoever is no operator their own row alone; tests/server/test_console_methods.py holds that.
     assert [name for name in CONSOLE_TABLE if name.startswith("policy/") and name not in reserved] == ["policy/overview"]
-    assert {name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/"))} <= reserved
+    assert {name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/", "people/"))} <= reserved
     assert {method.row.permission for method in AGENT_TABLE.values()} == {MethodPermission.ANY_SESSION}
 
 

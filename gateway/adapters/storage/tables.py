@@ -60,6 +60,7 @@ principals = Table(
     Column("name", Text, nullable=False),
     Column("profile", Text, nullable=False),
     Column("enrolled_at", _Time, nullable=False),
+    Column("suspended_at", _Time),
 )
 
 enrolments = Table(

@@ -29,7 +29,7 @@ class TerminalSessions:
 async def find_operator(application: Application, name: str | None) -> tuple[Principal, tuple[Entry, ...]]:
     """The operator of that name, or the only one; with what has to be recorded for one who is new. Raises Misconfigured."""
     people = await application.store.records.principals()
-    operators = [person for person in people if person.profile is Profile.OPERATOR]
+    operators = [person for person in people if person.profile is Profile.OPERATOR and not person.suspended]
     if not people and name is None:
         local = Principal(application.gateway.ports.entropy.identifier("usr_"), LOCAL_OPERATOR, Profile.OPERATOR)
         return local, (LocalOperatorAdded(application.gateway.ports.clock.now(), local),)

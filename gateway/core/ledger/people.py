@@ -21,13 +21,15 @@ __all__ = [
     "PrincipalEnrolled",
     "PrincipalProfileChanged",
     "PrincipalRemoved",
+    "PrincipalResumed",
+    "PrincipalSuspended",
     "SignInRefused",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class EnrolmentOffered:
-    """A one-time enrolment link was printed."""
+    """A one-time enrolment link was made: printed on the host, or by the operator `by` on the console."""
 
     EVENT: ClassVar[str] = "enrolment:offered"
 
@@ -36,10 +38,11 @@ class EnrolmentOffered:
     name: str
     profile: Profile
     expires_at: int
+    by: str | None = None
 
     def leaf(self) -> Leaf:
         body = {"profile": self.profile.value, "expiresAt": self.expires_at}
-        return Leaf({**header(self.EVENT, self.at, None), **body}, own_bytes({"name": self.name}))
+        return Leaf({**header(self.EVENT, self.at, None), **body, **_by(self.by)}, own_bytes({"name": self.name}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,30 +105,63 @@ class PrincipalEnrolled:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalProfileChanged:
-    """An operator of this machine gave a person another profile. Every enrolment link that was open is void, as on a removal."""
+    """A person got another profile, from the host's shell or from the operator `by`. Every enrolment link that was open is void,
+    as on a removal."""
 
     EVENT: ClassVar[str] = "principal:profile-changed"
 
     at: int
     principal_id: str
     profile: Profile
+    by: str | None = None
 
     def leaf(self) -> Leaf:
-        return Leaf({**header(self.EVENT, self.at, self.principal_id), "profile": self.profile.value})
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), "profile": self.profile.value, **_by(self.by)})
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalSuspended:
+    """A person can do nothing here until they are resumed. Their passkeys stay; their sessions end, and every enrolment link that
+    was open is void."""
+
+    EVENT: ClassVar[str] = "principal:suspended"
+
+    at: int
+    principal_id: str
+    by: str | None = None
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), **_by(self.by)})
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalResumed:
+    """A suspended person may sign in again, as `profile`."""
+
+    EVENT: ClassVar[str] = "principal:resumed"
+
+    at: int
+    principal_id: str
+    profile: Profile
+    by: str | None = None
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), "profile": self.profile.value, **_by(self.by)})
 
 
 @dataclass(frozen=True, slots=True)
 class PrincipalRemoved:
-    """An operator of this machine took all of a person's passkeys: they can do nothing here any more. Every enrolment link that
-    was open is void, for it names nobody that could be compared."""
+    """All of a person's passkeys were taken, from the host's shell or by the operator `by`: they can do nothing here any more.
+    Every enrolment link that was open is void, for it names nobody that could be compared."""
 
     EVENT: ClassVar[str] = "principal:removed"
 
     at: int
     principal_id: str
+    by: str | None = None
 
     def leaf(self) -> Leaf:
-        return Leaf(header(self.EVENT, self.at, self.principal_id))
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), **_by(self.by)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +251,8 @@ PeopleEntry = (
     | LocalOperatorAdded
     | PrincipalEnrolled
     | PrincipalProfileChanged
+    | PrincipalSuspended
+    | PrincipalResumed
     | PrincipalRemoved
     | PasskeyAdded
     | PasskeyRenamed
@@ -222,6 +260,11 @@ PeopleEntry = (
     | PasskeyUsed
     | SignInRefused
 )
+
+
+def _by(person_id: str | None) -> dict[str, Json]:
+    """Who did it on the console; a record of what was done from the host's shell names nobody."""
+    return {} if person_id is None else {"by": person_id}
 
 
 def _describe_passkey(passkey: Passkey) -> dict[str, Json]:

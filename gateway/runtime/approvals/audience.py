@@ -66,7 +66,7 @@ class Audience:
         if not needs.shared:
             return None if await self._records.passkeys(requester.id) else _refuse("no passkey is registered for this account")
         people = await self._records.principals()
-        able = [each for each in people if await self._records.passkeys(each.id)]
+        able = [each for each in people if not each.suspended and await self._records.passkeys(each.id)]
         if any(may_break_glass(needs, operator=is_operator(each)) for each in able):
             return None
         eligible = _eligible(needs, requester, able)

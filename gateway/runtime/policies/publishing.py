@@ -228,7 +228,7 @@ class PolicyPublishing:
         """Two where it asks for less and another operator could sign; one in any other case."""
         if not comparison.loosens:
             return 1
-        operators = [each for each in await self._records.principals() if each.profile is Profile.OPERATOR]
+        operators = [each for each in await self._records.principals() if _signs(each)]
         able = [each for each in operators if await self._records.passkeys(each.id)]
         others = [each for each in able if each.id != author_id] if author_id is not None else able[1:]
         return 2 if others else 1
@@ -239,7 +239,7 @@ class PolicyPublishing:
             raise Refused("needsSecondOperator", "another operator has a passkey now and has to sign too; propose it again", 409)
         for signer in proposal.signers:
             person = await self._records.principal(signer)
-            if person is None or person.profile is not Profile.OPERATOR:
+            if person is None or not _signs(person):
                 self._proposals.drop(proposal.id)
                 raise Refused("signerGone", "who signed before is no operator any more; propose it again", 409)
 
@@ -259,3 +259,8 @@ class PolicyPublishing:
             return any(mode is not PermissionMode.FORBIDDEN for mode in modes)
 
         return allows(proposal.base) and not allows(proposal.draft)
+
+
+def _signs(person: Principal) -> bool:
+    """Whether somebody may sign a version of the policy."""
+    return person.profile is Profile.OPERATOR and not person.suspended

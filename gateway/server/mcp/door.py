@@ -125,7 +125,7 @@ class ClientDoor:
 
     async def _find(self, name: Json) -> Principal:
         """The person of that name or id, or the only one. Only those who can answer on the console: they have a passkey."""
-        people = [person for person, passkeys in await self._people.list() if passkeys]
+        people = [each.person for each in await self._people.list() if each.passkeys and not each.person.suspended]
         meant = [person for person in people if name is None or name in (person.name, person.id)]
         match meant:
             case [person]:

@@ -32,6 +32,7 @@ from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.elicitations import ElicitationMethods
 from gateway.server.methods.encoding import decode_credential_id, read_index
 from gateway.server.methods.overview import OverviewMethods
+from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
@@ -67,6 +68,7 @@ class ConsoleMethods:
         sources: SourceMethods,
         clients: ClientMethods,
         policies: PolicyMethods,
+        people: PeopleMethods,
         *,
         agent_origin: str,
     ) -> None:
@@ -76,6 +78,7 @@ class ConsoleMethods:
         self._sources = sources
         self._clients = clients
         self._policies = policies
+        self._people = people
         self._agent_origin = agent_origin
 
     def table(self) -> Mapping[str, Method[ConsoleCaller]]:
@@ -113,6 +116,7 @@ class ConsoleMethods:
                 **self._sources.rows(),
                 **self._clients.rows(),
                 **self._policies.rows(),
+                **self._people.rows(),
             },
         )
 

@@ -269,6 +269,30 @@ export interface CountersignProtocol {
         params: PasskeyName;
         result: Nothing;
       };
+      "people/invite": {
+        params: Invitation;
+        result: InvitationLink;
+      };
+      "people/list": {
+        params: Nothing;
+        result: PersonList;
+      };
+      "people/remove": {
+        params: PersonRef;
+        result: Nothing;
+      };
+      "people/resume": {
+        params: PersonRef;
+        result: Nothing;
+      };
+      "people/set-profile": {
+        params: ProfileChoice;
+        result: Nothing;
+      };
+      "people/suspend": {
+        params: PersonRef;
+        result: Nothing;
+      };
       "policy/compare": {
         params: PolicyComparing;
         result: PolicyComparisonView;
@@ -351,6 +375,18 @@ export interface CountersignProtocol {
       };
       "sessions/allow-questions": {
         params: AgentSessionRef;
+        result: Nothing;
+      };
+      "sessions/end": {
+        params: SessionRef;
+        result: Nothing;
+      };
+      "sessions/list": {
+        params: Nothing;
+        result: SessionList;
+      };
+      "sessions/restrict": {
+        params: SessionLabelChoice;
         result: Nothing;
       };
       "sources/add": {
@@ -1231,6 +1267,52 @@ export interface PasskeyName {
   passkeyId: string;
 }
 /**
+ * Who may enrol, and as what.
+ */
+export interface Invitation {
+  name: string;
+  profile: Profile;
+}
+/**
+ * A link that enrols one person, once, for so many seconds. It is told this one time.
+ */
+export interface InvitationLink {
+  link: string;
+  seconds: number;
+}
+/**
+ * Everybody, oldest first.
+ */
+export interface PersonList {
+  people: Person[];
+}
+/**
+ * Somebody who was ever enrolled. Without a passkey they were removed, or worked only at the terminal; `suspended` people
+ * keep theirs and can sign in with none. `sessions` counts the agent sessions of theirs that are alive.
+ */
+export interface Person {
+  id: string;
+  lastUsedAt?: string;
+  name: string;
+  passkeys: number;
+  profile: Profile;
+  sessions: number;
+  suspended: boolean;
+}
+/**
+ * Which person.
+ */
+export interface PersonRef {
+  principal: string;
+}
+/**
+ * Which person, and what they are from now on.
+ */
+export interface ProfileChoice {
+  principal: string;
+  profile: Profile;
+}
+/**
  * A draft, and the version that it is compared with; the one in force when absent.
  */
 export interface PolicyComparing {
@@ -1661,6 +1743,35 @@ export interface ConsoleSessionView {
  * Which agent session.
  */
 export interface AgentSessionRef {
+  sessionId: string;
+}
+/**
+ * Which session.
+ */
+export interface SessionRef {
+  sessionId: string;
+}
+/**
+ * Everybody's.
+ */
+export interface SessionList {
+  sessions: AliveSession[];
+}
+/**
+ * An agent session that is alive, and the highest label of what it has seen.
+ */
+export interface AliveSession {
+  expiresAt: string;
+  id: string;
+  label: "public" | "internal" | "confidential" | "high";
+  principal: string;
+  principalName: string;
+}
+/**
+ * Which session, and the label that it has at least from now on.
+ */
+export interface SessionLabelChoice {
+  label: "public" | "internal" | "confidential" | "high";
   sessionId: string;
 }
 /**

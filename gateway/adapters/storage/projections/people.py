@@ -24,6 +24,8 @@ from gateway.core.ledger.people import (
     PrincipalEnrolled,
     PrincipalProfileChanged,
     PrincipalRemoved,
+    PrincipalResumed,
+    PrincipalSuspended,
     SignInRefused,
 )
 from gateway.core.model import Principal
@@ -41,7 +43,7 @@ USE_ENROLMENT = Statement(
 )
 # Used up by nobody: a link that is void looks to its holder like one that somebody has used.
 VOID_ENROLMENTS = Statement(update(t.enrolments).where(t.enrolments.c.used_at.is_(None)).values(used_at=bindparam("used_at")))
-ENROL = insertion(t.principals)
+ENROL = insertion(t.principals, without=("suspended_at",))
 _without_passkey = ~exists().where(t.passkeys.c.principal_id == t.principals.c.id)
 ENROL_KNOWN = Statement(
     update(t.principals).where(t.principals.c.id == given("id"), _without_passkey).values(name=bindparam("name")),
@@ -51,11 +53,24 @@ CHANGE_PROFILE = Statement(
     update(t.principals).where(t.principals.c.id == given("id")).values(profile=bindparam("profile")),
     refusal="there is no such person",
 )
+SUSPEND = Statement(
+    update(t.principals)
+    .where(t.principals.c.id == given("id"), t.principals.c.suspended_at.is_(None))
+    .values(suspended_at=bindparam("suspended_at")),
+    refusal="there is no such person, or they are suspended already",
+)
+RESUME = Statement(
+    update(t.principals)
+    .where(t.principals.c.id == given("id"), t.principals.c.suspended_at.is_not(None))
+    .values(suspended_at=bindparam("suspended_at")),
+    refusal="nobody of that id is suspended",
+)
 REMOVE_PASSKEYS = Statement(delete(t.passkeys).where(t.passkeys.c.principal_id == given("principal_id")))
 ADD_PASSKEY = insertion(t.passkeys)
 
 _no_counter = and_(t.passkeys.c.sign_count == 0, given("sign_count") == 0)
 _own_passkey = and_(t.passkeys.c.credential_id == given("credential_id"), t.passkeys.c.principal_id == given("principal_id"))
+_in_use = ~exists().where(t.principals.c.id == t.passkeys.c.principal_id, t.principals.c.suspended_at.is_not(None))
 _NOT_OWN = "the passkey is not this principal's"
 
 RENAME_PASSKEY = Statement(update(t.passkeys).where(_own_passkey).values(name=bindparam("name")), refusal=_NOT_OWN)
@@ -63,9 +78,9 @@ REMOVE_PASSKEY = Statement(delete(t.passkeys).where(_own_passkey), refusal=_NOT_
 USE_PASSKEY = Statement(
     update(t.passkeys)
     # WebAuthn L3 section 7.2 step 22: a counter that does not rise is a copy of the authenticator, unless it has none.
-    .where(_own_passkey, or_(t.passkeys.c.sign_count < given("sign_count"), _no_counter))
+    .where(_own_passkey, _in_use, or_(t.passkeys.c.sign_count < given("sign_count"), _no_counter))
     .values(sign_count=bindparam("sign_count"), backed_up=bindparam("backed_up"), last_used_at=bindparam("last_used_at")),
-    refusal="the passkey is not this principal's, or its counter went back",
+    refusal="the passkey is not this principal's, its counter went back, or they are suspended",
 )
 
 
@@ -97,6 +112,14 @@ def change_people(entry: PeopleEntry) -> Sequence[Change]:
                 Change(VOID_ENROLMENTS, {"used_at": entry.at}),
                 void_answers_of(entry.principal_id),
             )
+        case PrincipalSuspended():
+            return (
+                Change(SUSPEND, {"of_id": entry.principal_id, "suspended_at": entry.at}),
+                Change(VOID_ENROLMENTS, {"used_at": entry.at}),
+                void_answers_of(entry.principal_id),
+            )
+        case PrincipalResumed():
+            return (Change(RESUME, {"of_id": entry.principal_id, "suspended_at": None}),)
         case PrincipalRemoved():
             return (
                 Change(REMOVE_PASSKEYS, {"of_principal_id": entry.principal_id}),
@@ -154,6 +177,7 @@ PRINCIPAL_COLUMNS = (
     t.principals.c.id.label("principal_id"),
     t.principals.c.name.label("principal_name"),
     t.principals.c.profile,
+    t.principals.c.suspended_at,
 )
 """What `read_principal` reads, for every query whose rows are about a person."""
 
@@ -163,7 +187,7 @@ _principals = select(*PRINCIPAL_COLUMNS)
 @stored("person", "principal_id")
 def read_principal(row: ARow) -> Principal:
     """The person of a row that has PRINCIPAL_COLUMNS."""
-    return Principal(row.principal_id, row.principal_name, Profile(row.profile))
+    return Principal(row.principal_id, row.principal_name, Profile(row.profile), row.suspended_at is not None)
 
 
 @stored("enrolment", "name")

@@ -34,6 +34,7 @@ const Connect = lazy(async () => ({ default: (await import("./account/Connect.ts
 const Clients = lazy(async () => ({ default: (await import("./clients/Clients.tsx")).Clients }));
 const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
 const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
+const People = lazy(async () => ({ default: (await import("./people/People.tsx")).People }));
 const Policy = lazy(async () => ({ default: (await import("./policy/Policy.tsx")).Policy }));
 const PolicyEditor = lazy(async () => ({ default: (await import("./policy/editor/Editor.tsx")).Editor }));
 const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
@@ -142,6 +143,21 @@ export const consolePages: readonly ConsolePage[] = [
   },
   { path: `${paths.sources}/:name`, title: "Source", access: "operator", component: SourcePage },
   { path: `${paths.sources}/:name/callback`, title: "Sign-in", access: "operator", component: SignInCallback },
+  {
+    path: paths.people,
+    title: "People",
+    access: "operator",
+    component: People,
+    navigation: {
+      label: "People",
+      icon: (
+        <>
+          <circle cx="9" cy="8.5" r="3.5" />
+          <path d="M3 19.5c0-3.5 2.5-5.5 6-5.5s6 2 6 5.5M15.5 5.5a3.5 3.5 0 0 1 0 6M17.5 14.5c2.25.5 3.5 2.25 3.5 5" />
+        </>
+      ),
+    },
+  },
   {
     path: paths.passkeys,
     title: "Passkeys",

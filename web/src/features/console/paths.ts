@@ -10,6 +10,7 @@ export const paths = {
   grants: "/grants",
   clients: "/clients",
   passkeys: "/passkeys",
+  people: "/people",
   sources: "/sources",
   source: (name: string) => `/sources/${encodeURIComponent(name)}`,
   policy: "/policy",

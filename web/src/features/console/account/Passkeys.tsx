@@ -17,6 +17,7 @@ import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { useAsk, useSession } from "../session.tsx";
 import { refetchPasskeys, usePasskeys, useRenamePasskey } from "./queries.ts";
+import { VerificationNeeded } from "./VerificationNeeded.tsx";
 import { useVerifiedAction } from "./verified-action.ts";
 
 /** One's own passkeys. */
@@ -165,14 +166,6 @@ function RemoveDialog({ passkey, open, onClose }: PasskeyDialogProps) {
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
     </Dialog>
-  );
-}
-
-function VerificationNeeded({ children }: { readonly children: string }) {
-  return (
-    <Banner tone="waiting" urgent title="Confirm with a passkey first">
-      <p>{children}</p>
-    </Banner>
   );
 }
 

@@ -6,8 +6,8 @@ import { Refusal } from "../errors.ts";
 import { useSession } from "../session.tsx";
 
 /**
- * A change to one's own passkeys, which the gateway allows only a short time after a sign-in with an existing one. When the
- * gateway says that this was too long ago, `verificationNeeded` becomes true and the next attempt begins with a sign-in.
+ * What the gateway allows only a short time after a sign-in with a passkey: a change to one's own passkeys, or more authority for
+ * somebody. When it says that this was too long ago, `verificationNeeded` becomes true and the next attempt begins with a sign-in.
  */
 export function useVerifiedAction<Given = void>(action: (given: Given) => Promise<unknown>, onDone: () => void) {
   const { environment } = useSession();

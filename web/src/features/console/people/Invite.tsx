@@ -1,0 +1,93 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { InvitationLink } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Card } from "../../../ui/Card.tsx";
+import { CopyButton } from "../../../ui/CopyButton.tsx";
+import { spokenDuration } from "../../../ui/durations.ts";
+import { Field, SelectField } from "../../../ui/Field.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { VerificationNeeded } from "../account/VerificationNeeded.tsx";
+import { useVerifiedAction } from "../account/verified-action.ts";
+import { explain } from "../errors.ts";
+import { useAsk } from "../session.tsx";
+import { refetchPeople } from "./queries.ts";
+
+type Invited = "guest" | "operator";
+
+const PROFILES: readonly (readonly [Invited, string])[] = [
+  ["guest", "guest: works with the agent within the policy"],
+  ["operator", "operator: also decides about policy, sources and people"],
+];
+
+/** The way in for the next person: a link that enrols one, once. */
+export function Invite() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  const [name, setName] = useState("");
+  const [profile, setProfile] = useState<Invited>("guest");
+  const [made, setMade] = useState<(InvitationLink & { readonly name: string }) | null>(null);
+  const { attempt, verificationNeeded, failure } = useVerifiedAction(
+    async () => setMade({ ...(await ask("people/invite", { name, profile })), name: name.trim() }),
+    () => {
+      setName("");
+      void refetchPeople(cache);
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (attempt.isPending) return;
+    setMade(null);
+    attempt.mutate();
+  };
+  return (
+    <Card as="section" label="Invite somebody">
+      <h2>Invite somebody</h2>
+      {made !== null && <Made made={made} />}
+      {verificationNeeded && (
+        <VerificationNeeded>
+          Whoever has the link can enrol, so confirm that it is you. The browser asks for one of your passkeys.
+        </VerificationNeeded>
+      )}
+      {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
+      <form className="stack" onSubmit={submit}>
+        <Field
+          label="Name"
+          hint="As others will read it on approvals and in the audit log."
+          value={name}
+          maxLength={100}
+          required
+          autoComplete="off"
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <SelectField
+          label="Profile"
+          options={PROFILES}
+          value={profile}
+          onChange={(event) => setProfile(event.target.value as Invited)}
+        />
+        <div>
+          <Button type="submit" variant="primary" busy={attempt.isPending} disabled={name.trim() === ""}>
+            {verificationNeeded ? "Confirm with your passkey" : "Make a link"}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Made({ made }: { readonly made: InvitationLink & { readonly name: string } }) {
+  return (
+    <Banner tone="ok" title={`The link for ${made.name}`}>
+      <p>
+        <VisibleText text={made.link} />
+      </p>
+      <CopyButton text={made.link} what="link" />
+      <p>
+        It works once, for {spokenDuration(made.seconds * 1000)}, and is shown here only now. Whoever opens it first is
+        enrolled, so give it to nobody else.
+      </p>
+    </Banner>
+  );
+}
