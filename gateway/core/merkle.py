@@ -5,7 +5,7 @@ A `Frontier` is the whole state that appending needs: one hash per full subtree,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -60,3 +60,47 @@ def grow(frontier: Frontier, leaves: Iterable[bytes]) -> Frontier:
 def root_of(leaves: Sequence[bytes]) -> bytes:
     """The root over these leaf hashes."""
     return grow(Frontier(), leaves).root()
+
+
+def inclusion_proofs(leaves: Sequence[bytes], indices: Collection[int]) -> Mapping[int, tuple[bytes, ...]]:
+    """For each of the indices, the hashes with which its leaf makes the root over these leaf hashes, lowest first (RFC 6962
+    section 2.1.1). Every leaf is hashed once, however many proofs are asked for."""
+    proofs: dict[int, list[bytes]] = {index: [] for index in indices}
+
+    def descend(start: int, end: int) -> bytes:
+        inside = [index for index in proofs if start <= index < end]
+        if not inside:
+            return root_of(leaves[start:end])
+        if end - start == 1:
+            return leaves[start]
+        # The largest power of two that is smaller than the number of leaves.
+        middle = start + (1 << (end - start - 1).bit_length() - 1)
+        left, right = descend(start, middle), descend(middle, end)
+        for index in inside:
+            proofs[index].append(right if index < middle else left)
+        return node_hash(left, right)
+
+    if proofs:
+        descend(0, len(leaves))
+    return {index: tuple(proof) for index, proof in proofs.items()}
+
+
+def root_by_proof(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes | None:
+    """The root that a leaf hash at this index of a tree of this size has by a proof (RFC 9162 section 2.1.3.2); None where the
+    proof is not as long as it has to be."""
+    if not 0 <= index < size:
+        return None
+    node, place, last = leaf, index, size - 1
+    for sibling in proof:
+        if last == 0:
+            return None
+        if place & 1 or place == last:
+            node = node_hash(sibling, node)
+            while place and not place & 1:
+                place >>= 1
+                last >>= 1
+        else:
+            node = node_hash(node, sibling)
+        place >>= 1
+        last >>= 1
+    return node if last == 0 else None

@@ -17,6 +17,7 @@ from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, ope
 from gateway.core.errors import MalformedJson
 from gateway.core.invariants import InvariantChecker, OfferedTool
 from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, leaf_hash
+from gateway.core.signed_answers import AnswerCheck, SignedAnswers
 
 UNANCHORED: Final = (
     "Checked against nothing but itself: someone with the database and the key could have cut records off the end,"
@@ -58,6 +59,7 @@ class Flaw(StrEnum):
     UNSIGNED_END = "unsignedEnd"
     ANCHOR = "anchor"
     INVARIANT = "invariant"
+    SIGNATURE = "signature"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class LogFault:
 @dataclass(frozen=True, slots=True)
 class LogReport:
     """What was checked, up to the first fault. `anchor` is the size of the outside checkpoint that was confirmed, `newest_note`
-    the last of the log's own checkpoints that was.
+    the last of the log's own checkpoints that was, `signatures` how many passkeys' answers hold.
 
     Without an anchor the log is only proven to be whole up to its own last checkpoint: see UNANCHORED.
     """
@@ -86,6 +88,7 @@ class LogReport:
     open_calls: int = 0
     erased: int = 0
     anchor: int | None = None
+    signatures: int = 0
     fault: LogFault | None = None
 
     @property
@@ -107,11 +110,13 @@ def verify(
     snapshots: Iterable[SnapshotRecord] = (),
     anchor: str | None = None,
     newest_only: bool = False,
+    check_answer: AnswerCheck | None = None,
 ) -> LogReport:
     """Check a whole log. `leaves` by index and `notes` by size, both ascending; `anchor` is a note kept elsewhere.
 
     `newest_only`: of the notes, every one must say what the records say, and the last must be signed. That proves as much of the
     records, for the last covers them all; a fault is only found later, and an older note whose signature is bad is none.
+    `check_answer`: check the passkeys' signatures too.
     """
     offers = _read_offers(snapshots)
     if isinstance(offers, LogFault):
@@ -122,7 +127,9 @@ def verify(
         if isinstance(opened, Unverified):
             return LogReport(fault=LogFault(Flaw.ANCHOR, None, f"the checkpoint that was passed proves nothing: {opened.reason}"))
         anchored = opened
-    return _Check(key, InvariantChecker(offers, whole=True), anchored, newest_only=newest_only).run(leaves, iter(notes))
+    answers = None if check_answer is None else SignedAnswers(check_answer)
+    check = _Check(key, InvariantChecker(offers, whole=True), answers, anchored, newest_only=newest_only)
+    return check.run(leaves, iter(notes))
 
 
 class _Check:
@@ -132,9 +139,18 @@ class _Check:
     others.
     """
 
-    def __init__(self, key: VerificationKey, checker: InvariantChecker, anchor: Checkpoint | None, *, newest_only: bool) -> None:
+    def __init__(
+        self,
+        key: VerificationKey,
+        checker: InvariantChecker,
+        answers: SignedAnswers | None,
+        anchor: Checkpoint | None,
+        *,
+        newest_only: bool,
+    ) -> None:
         self._key = key
         self._checker = checker
+        self._answers = answers
         self._anchor = anchor
         self._frontier = Frontier()
         self._report = LogReport()
@@ -160,6 +176,7 @@ class _Check:
             erased=self._erased,
             checkpoints=self._checkpoints,
             newest_note=self._confirmed,
+            signatures=0 if self._answers is None else self._answers.signatures,
             fault=fault,
         )
 
@@ -257,9 +274,12 @@ class _Check:
             else:
                 payload = parse_canonical(leaf.payload)
             violation = self._checker.check(body, payload)
+            fault = None if violation is not None or self._answers is None else self._answers.check(body, payload)
         except (MalformedJson, KeyError, TypeError, ValueError, AttributeError):
             return LogFault(Flaw.MALFORMED, leaf.index, f"record {leaf.index} is none that the gateway writes")
-        return None if violation is None else LogFault(Flaw.INVARIANT, leaf.index, violation.detail)
+        if violation is not None:
+            return LogFault(Flaw.INVARIANT, leaf.index, violation.detail)
+        return None if fault is None else LogFault(Flaw.SIGNATURE, leaf.index, fault)
 
 
 def _digest_of(salt: bytes | None, payload: bytes) -> str:

@@ -40,7 +40,8 @@ Why = Callable[[str, str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What is known beside the records of the call itself. `offered` is how many tools its snapshot had."""
+    """What is known beside the records of the call itself. `title` is None for a conversation that was deleted, and empty where
+    titles are not known, as in a receipt. `offered` is how many tools its snapshot had."""
 
     title: str | None
     request: str | None
@@ -74,7 +75,7 @@ def tell_call(rows: Sequence[AuditRow], call_id: str, background: Background) ->
 
 def _tell_proposal(row: AuditRow, rows: Sequence[AuditRow], background: Background) -> list[str]:
     body, payload = row.body, row.payload
-    title = "a conversation that was deleted" if background.title is None else f"the conversation “{escape(background.title)}”"
+    title = _tell_title(background.title)
     turn = "" if body.get("turnIndex") is None else f", turn {body['turnIndex'] + 1}"
     tool = body.get("tool") or (payload or {}).get("tool")
     received = body["at"] if payload is None else payload.get("receivedAt", body["at"])
@@ -98,6 +99,16 @@ def _tell_proposal(row: AuditRow, rows: Sequence[AuditRow], background: Backgrou
             f" definition {_cut(body['descriptorDigest'])}."
         )
     return lines
+
+
+def _tell_title(title: str | None) -> str:
+    match title:
+        case None:
+            return "a conversation that was deleted"
+        case "":
+            return "the conversation"
+        case _:
+            return f"the conversation “{escape(title)}”"
 
 
 _RUNNERS: Final[Mapping[str, str]] = {

@@ -20,6 +20,7 @@ from gateway.cli import countersign
 from gateway.core import ledger as steps
 from gateway.core.errors import Misconfigured
 from tests.fakes.history import History
+from tests.fakes.signed_history import signed_history
 
 ORIGIN = "gateway.example/audit"
 
@@ -31,7 +32,7 @@ Edit = Callable[[list[str]], list[str]]
 async def state(tmp_path: Path) -> Path:
     directory = tmp_path / "state"
     async with open_store(directory, origin=ORIGIN) as store:
-        for submission in History().whole():
+        for submission in signed_history():
             await store.ledger.append(*submission)
     return directory
 
@@ -259,4 +260,4 @@ def test_nothing_is_written_by_looking(state: Path) -> None:
 
 def test_help_says_what_the_exit_codes_mean() -> None:
     told = audit("verify", "--help").output
-    assert "Exit status: 0 when the log is sound, 1 when it is not, 2 when it" in told
+    assert "Exit status: 0 when it is sound, 1 when it is not, 2 when it cannot be" in told

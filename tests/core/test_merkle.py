@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,3 +62,27 @@ def test_growing_in_any_batches_gives_the_same_frontier(batches: list[int]) -> N
         start += count
     assert frontier == merkle.grow(Frontier(), leaves)
     assert len(frontier.nodes) == frontier.size.bit_count()
+
+
+@pytest.mark.requirement("002-74", "a record is proven to be in the log without the log")
+@given(st.integers(min_value=1, max_value=70), st.data())
+def test_a_proof_makes_the_root_for_its_own_leaf_at_its_own_place_alone(count: int, data: st.DataObject) -> None:
+    leaves = leaves_of(count)
+    chosen = data.draw(st.sets(st.integers(0, count - 1), min_size=1, max_size=4))
+    root = merkle.root_of(leaves)
+    proofs = merkle.inclusion_proofs(leaves, chosen)
+    assert proofs.keys() == chosen
+    for index, proof in proofs.items():
+        assert merkle.root_by_proof(leaves[index], index, count, proof) == root
+        assert merkle.root_by_proof(merkle.leaf_hash(b"other"), index, count, proof) != root
+        for wrong in (index - 1, index + 1, count):
+            assert merkle.root_by_proof(leaves[index], wrong, count, proof) != root
+        for longer in ((*proof, root), proof[:-1], (*proof[1:], root)):
+            assert longer == proof or merkle.root_by_proof(leaves[index], index, count, longer) != root
+
+
+def test_a_proof_of_the_reference_tree_is_the_reference_path() -> None:
+    """RFC 9162 section 2.1.5: the path of d3 in a tree of seven leaves is c, b, l by the names of that figure."""
+    hashes = [merkle.leaf_hash(leaf) for leaf in REFERENCE_LEAVES[:7]]
+    c, b = hashes[2], merkle.root_of(hashes[:2])
+    assert merkle.inclusion_proofs(hashes, [3])[3] == (c, b, merkle.root_of(hashes[4:]))

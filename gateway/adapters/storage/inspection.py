@@ -25,6 +25,7 @@ from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_re
 from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.errors import LedgerUnavailable, MalformedJson, Misconfigured
+from gateway.core.signed_answers import AnswerCheck
 from gateway.core.verification import LeafRecord, LogReport, SnapshotRecord, verify
 from gateway.runtime.ports import AuditQuery, AuditRow, DamagedPolicy, LoadedPolicy, RecordedDecision
 
@@ -42,7 +43,12 @@ class Log(Protocol):
 
 
 def examine(
-    examined: Log, key: VerificationKey | None = None, anchor: str | None = None, *, every_signature: bool = False
+    examined: Log,
+    key: VerificationKey | None = None,
+    anchor: str | None = None,
+    *,
+    every_signature: bool = False,
+    check_answer: AnswerCheck | None = None,
 ) -> LogReport:
     """Check a log with its own key, or with one that was kept elsewhere.
 
@@ -58,6 +64,7 @@ def examine(
             snapshots=examined.snapshots(),
             anchor=anchor,
             newest_only=newest_only,
+            check_answer=check_answer,
         )
 
     if not every_signature and (report := check(newest_only=True)).sound:
@@ -149,10 +156,10 @@ def open_stored_log(directory: Path) -> Generator[StoredLog]:
         engine.dispose()
 
 
-def verify_stored_log(directory: Path) -> LogReport:
+def verify_stored_log(directory: Path, check_answer: AnswerCheck | None = None) -> LogReport:
     """Check the log of a state directory with its own key. Raises what `open_stored_log` raises."""
     with open_stored_log(directory) as stored:
-        return examine(stored)
+        return examine(stored, check_answer=check_answer)
 
 
 class ExportedLog:

@@ -1,0 +1,128 @@
+"""The records of one call with their proofs, gathered from a stored log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+import orjson
+from sqlalchemy import Connection, LargeBinary, cast, select
+
+from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.accounts import read_conversation
+from gateway.adapters.storage.inspection import StoredLog
+from gateway.adapters.storage.log import CHUNK, read_descriptors, restore_snapshot
+from gateway.adapters.storage.sqlite import JsonMember
+from gateway.core.canonical import Json, parse_canonical
+from gateway.core.checkpoint import Checkpoint, open_note
+from gateway.core.errors import Misconfigured, NotFound
+from gateway.core.ledger import (
+    ApprovalRequested,
+    ApprovalResolved,
+    CallClosed,
+    CallFoundUnknown,
+    GrantIssued,
+    GrantRevoked,
+    PasskeyAdded,
+    PolicyLoaded,
+    SnapshotIssued,
+    TurnBegun,
+)
+from gateway.core.merkle import inclusion_proofs
+from gateway.core.quorum_records import PEOPLE_EVENTS
+from gateway.core.receipts import ProvenRecord, compose_receipt, is_of_call
+from gateway.runtime.ports import AuditRow
+
+_SNAPSHOTS: Final = (TurnBegun.EVENT, SnapshotIssued.EVENT)
+_CONSENT: Final = (ApprovalRequested.EVENT, ApprovalResolved.EVENT)
+"""What a grant rests on: one person's consent. What takes several people makes no grant."""
+
+
+def read_receipt(stored: StoredLog, conversation_id: str, call_id: str) -> bytes:
+    """The receipt of a call that has closed, under the newest checkpoint. Hashes as many leaves as the log has.
+
+    Raises NotFound for a call that has not closed, Misconfigured for a log whose newest checkpoint proves nothing.
+    """
+    note = stored.newest_note()
+    checkpoint = None if note is None else open_note(note, stored.key)
+    if note is None or not isinstance(checkpoint, Checkpoint):
+        raise Misconfigured("the newest checkpoint of the log proves nothing; `countersign audit verify` says more")
+    rows = read_conversation(stored.connection, conversation_id)
+    places = _choose(stored.connection, rows, conversation_id, call_id)
+    hashes = _read_hashes(stored.connection, checkpoint.size)
+    proofs = inclusion_proofs(hashes, places)
+    records = tuple(_read_records(stored.connection, places, proofs))
+    named = {record.body["snapshotDigest"] for record in records if record.body.get("snapshotDigest") is not None}
+    return compose_receipt(conversation_id, call_id, stored.key, note, records, dict(_read_snapshots(stored.connection, named)))
+
+
+def _choose(connection: Connection, rows: Sequence[AuditRow], conversation_id: str, call_id: str) -> Sequence[int]:
+    """The places of the call's own records, and of what they rest on: its snapshot, the policies that judged it, a grant with its
+    approval, and who approved with which passkey."""
+    own = [row for row in rows if is_of_call(row.body, conversation_id, call_id)]
+    if not any(row.body["event"] in (CallClosed.EVENT, CallFoundUnknown.EVENT) for row in own):
+        raise NotFound("that call has not closed, so there is no receipt of it yet")
+    last = own[-1].index
+    earlier = [row for row in rows if row.index < last]
+    chosen = {row.index for row in own}
+
+    def add(member: str, value: Json, *events: str) -> list[AuditRow]:
+        found = [row for row in earlier if row.body.get(member) == value and (not events or row.body["event"] in events)]
+        chosen.update(row.index for row in found)
+        return found
+
+    for snapshot in _values(own, "snapshotDigest"):
+        add("snapshotDigest", snapshot, *_SNAPSHOTS)
+    for version in _values(own, "policyVersion"):
+        loaded = [row for row in earlier if row.body["event"] == PolicyLoaded.EVENT and row.body["policyVersion"] == version]
+        chosen.update(row.index for row in loaded[-1:])
+    answers = list(own)
+    for grant in _values(own, "grantId"):
+        for issued in add("grantId", grant, GrantIssued.EVENT, GrantRevoked.EVENT):
+            if issued.body["event"] == GrantIssued.EVENT:
+                answers += add("approvalId", issued.body["approvalId"], *_CONSENT)
+    for consent in [row for row in answers if not is_of_call(row.body, conversation_id, call_id)]:
+        for snapshot in _values([consent], "snapshotDigest"):
+            add("snapshotDigest", snapshot, *_SNAPSHOTS)
+    people = _values(answers, "principalId")
+    for person in people:
+        add("principalId", person, *PEOPLE_EVENTS)
+    chosen.update(_read_added_passkeys(connection, people, last))
+    return sorted(chosen)
+
+
+def _values(rows: Sequence[AuditRow], member: str) -> set[str]:
+    return {row.body[member] for row in rows if row.body.get(member) is not None}
+
+
+def _read_added_passkeys(connection: Connection, people: Collection[str], before: int) -> Iterator[int]:
+    event, owner = JsonMember(t.leaves.c.body, "event"), JsonMember(t.leaves.c.body, "principalId")
+    added = select(t.leaves.c.position).where(event == PasskeyAdded.EVENT, owner.in_(people), t.leaves.c.position < before)
+    for row in connection.execute(added):
+        yield row.position
+
+
+def _read_hashes(connection: Connection, size: int) -> Sequence[bytes]:
+    """The leaf hashes under a checkpoint, as they are stored: a changed one makes no proof, and the receipt's check says so."""
+    chosen = select(t.leaves.c.hash).where(t.leaves.c.position < size).order_by(t.leaves.c.position)
+    return [row.hash for row in connection.execution_options(yield_per=CHUNK).execute(chosen)]
+
+
+def _read_records(connection: Connection, places: Sequence[int], proofs: Mapping[int, Sequence[bytes]]) -> Iterator[ProvenRecord]:
+    columns = t.leaves.c
+    for place in places:
+        chosen = select(cast(columns.body, LargeBinary), columns.salt, columns.payload).where(columns.position == place)
+        body, salt, payload = connection.execute(chosen).one()
+        parsed = parse_canonical(body)
+        # Which policy it was is said by its digest. Its texts are the operator's, and no part of one call.
+        kept_back = parsed["event"] == PolicyLoaded.EVENT
+        if kept_back or payload is None:
+            salt = payload = None
+        content = None if payload is None else parse_canonical(payload)
+        yield ProvenRecord(place, parsed, salt, content, proofs[place])
+
+
+def _read_snapshots(connection: Connection, digests: Collection[str]) -> Iterator[tuple[str, dict[str, Json]]]:
+    descriptors = read_descriptors(connection)
+    for row in connection.execute(select(t.snapshots).where(t.snapshots.c.digest.in_(digests))):
+        yield row.digest, restore_snapshot(orjson.loads(row.body), descriptors)

@@ -1,0 +1,147 @@
+"""`countersign audit receipt`, and what `audit verify` says of one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final
+
+import click
+
+from gateway.adapters.storage.accounts import find_calls
+from gateway.adapters.storage.inspection import open_stored_log
+from gateway.adapters.storage.receipts import read_receipt
+from gateway.core.canonical import canonical_bytes
+from gateway.core.checkpoint import VerificationKey
+from gateway.core.effects import escape
+from gateway.core.errors import Misconfigured
+from gateway.core.ledger import PrincipalEnrolled
+from gateway.core.merkle import leaf_hash
+from gateway.core.receipts import RECEIPT_LIMIT, RECEIPT_TYPE, ProvenRecord, ReceiptReport, check_receipt
+from gateway.runtime.audit_account import Background, tell_call
+from gateway.runtime.ports import AuditRow
+from gateway.settings_reading import load_settings
+
+NO_FORK: Final = (
+    "A receipt shows that these records are in the log of whoever holds the key. It cannot show that there is no other log, nor"
+    " what was left out of it: compare its checkpoint with one that was kept elsewhere (--checkpoint), and the key with --key."
+)
+
+
+@click.command()
+@click.argument("call_id", metavar="CALL")
+@click.option("--conversation", metavar="ID", help="The call's conversation, where several have a call of that id.")
+@click.option(
+    "-o", "--output", type=click.File("wb", lazy=True, atomic=True), default="-", help="Where to; standard output unless given."
+)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="State folder of the gateway; the one in the settings when not given.",
+)
+def receipt(call_id: str, conversation: str | None, output: IO[bytes], state: Path | None) -> None:
+    """Write one file that shows what happened with CALL, to be checked without this log: `countersign audit verify FILE`.
+
+    It holds the call's arguments and its result, the tools that the turn had, and the names of who asked for and approved it.
+    """
+    with open_stored_log(load_settings(state=state).state) as stored:
+        places = find_calls(stored.connection, call_id, conversation)
+        if not places:
+            raise Misconfigured(f"no call `{escape(call_id)}` is on record; `countersign audit show` lists calls with their ids")
+        if len(places) > 1:
+            named = ", ".join(place.conversation_id for place in places)
+            raise Misconfigured(f"several conversations have a call `{escape(call_id)}`; name one with --conversation: {named}")
+        raw = read_receipt(stored, places[0].conversation_id, places[0].call_id) + b"\n"
+    output.write(raw)
+
+
+def is_receipt(path: Path) -> bool:
+    """Whether a file is meant as a receipt, and not as an exported log, whose lines begin with their type."""
+    try:
+        with path.open("rb") as file:
+            return not file.read(8).startswith(b'{"type":')
+    except OSError as error:
+        raise Misconfigured(f"`{path}` cannot be read: {error.strerror}") from None
+
+
+def verify_receipt(path: Path, key: VerificationKey | None, anchor: str | None, *, as_json: bool) -> None:
+    """Check a receipt and print what it shows; ends the process with status 1 for one that does not hold."""
+    from gateway.adapters.identity.recorded_answers import check_recorded_answer
+
+    try:
+        with path.open("rb") as file:
+            raw = file.read(RECEIPT_LIMIT + 2)
+    except OSError as error:
+        raise Misconfigured(f"`{path}` cannot be read: {error.strerror}") from None
+    report = check_receipt(raw, check_recorded_answer, pinned=key, anchor=anchor)
+    if as_json:
+        click.echo(json.dumps(_describe(report)))
+    else:
+        click.echo("\n".join(_tell(report, pinned=key is not None)))
+    if not report.sound:
+        sys.exit(1)
+
+
+def _describe(report: ReceiptReport) -> dict[str, object]:
+    fault = None if report.fault is None else {"place": report.fault.place, "detail": report.fault.detail}
+    return {
+        "type": RECEIPT_TYPE,
+        "sound": report.sound,
+        "fault": fault,
+        "conversationId": report.conversation_id,
+        "callId": report.call_id,
+        "key": None if report.key is None else report.key.line(),
+        "size": report.size,
+        "root": report.root,
+        "records": len(report.records),
+        "signatures": report.signatures,
+        "withheld": report.withheld,
+        "anchored": report.anchored,
+    }
+
+
+def _tell(report: ReceiptReport, *, pinned: bool) -> list[str]:
+    if report.fault is not None:
+        return [f"The receipt does NOT hold: at {escape(report.fault.place)}, {escape(report.fault.detail)}."]
+    key = report.key
+    assert key is not None
+    counted = f"{report.signatures} passkey signature{'' if report.signatures == 1 else 's'}"
+    lines = [
+        f"The receipt holds: {len(report.records)} records, {counted}.",
+        f"They are in the log {escape(key.name)}, under its checkpoint over {report.size} records.",
+        *_account(report),
+    ]
+    if report.withheld:
+        lines.append(f"Payloads that are not in the file, erased or kept back as the policy's texts are: {report.withheld}.")
+    if report.anchored:
+        lines.append("Its checkpoint is the one that was given.")
+    if not (report.anchored and pinned):
+        lines.append(NO_FORK)
+    if not pinned:
+        lines.append(f"The key was taken from the receipt itself: {key.line()}")
+    return lines
+
+
+def _account(report: ReceiptReport) -> list[str]:
+    rows = [AuditRow(each.index, leaf_hash(canonical_bytes(each.body)).hex(), each.body, each.payload) for each in report.records]
+    offered = max((len(tools) for tools in (report.offers or {}).values()), default=None)
+    background = Background(
+        title="", request=None, names=_names(report.records), why=_no_reason, offered=offered, size=report.size
+    )
+    mine = [row for row in rows if row.body.get("conversationId") in (None, report.conversation_id)]
+    return tell_call(mine, report.call_id, background)
+
+
+def _names(records: Sequence[ProvenRecord]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for each in records:
+        if each.body["event"] == PrincipalEnrolled.EVENT and each.payload is not None:
+            found[each.body["principalId"]] = each.payload["name"]
+    return found
+
+
+def _no_reason(_version: str, _rule: str) -> str | None:
+    """The policy's texts are not in a receipt."""
+    return None
