@@ -69,11 +69,11 @@ describe("the table of pages", () => {
 
 describe("a new page is one row with a component that has its own query", () => {
   const people: ConsolePage = {
-    path: "/people",
-    title: "People",
+    path: "/visitors",
+    title: "Visitors",
     access: "operator",
     component: People,
-    navigation: { label: "People", icon: <path d="M4 20h16" /> },
+    navigation: { label: "Visitors", icon: <path d="M4 20h16" /> },
   };
 
   function People() {
@@ -83,18 +83,18 @@ describe("a new page is one row with a component that has its own query", () => 
   }
 
   test("and is then routed, titled and in the navigation", async () => {
-    openConsole(new FakeGateway(), "/people", [...pages, people]);
+    openConsole(new FakeGateway(), "/visitors", [...pages, people]);
     expect(await screen.findByText("Everybody")).toBeDefined();
-    expect(document.title).toBe("People · Countersign console");
-    expect(links().at(-1)).toEqual(["People", "/people"]);
+    expect(document.title).toBe("Visitors · Countersign console");
+    expect(links().at(-1)).toEqual(["Visitors", "/visitors"]);
   });
 
   test("and tells a guest that it is for operators, when it is, and asks the gateway for nothing", async () => {
     const gateway = new FakeGateway();
     gateway.profile = "guest";
-    openConsole(gateway, "/people", [...pages, people]);
+    openConsole(gateway, "/visitors", [...pages, people]);
     expect(await screen.findByText("This page is for operators")).toBeDefined();
-    expect(links().map(([label]) => label)).not.toContain("People");
+    expect(links().map(([label]) => label)).not.toContain("Visitors");
     expect(gateway.asked("policy/describe")).toEqual([]);
   });
 });
