@@ -23,6 +23,7 @@ from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.parts import ServerParts
+from gateway.server.receipts import Receipts
 from gateway.server.websocket import agent_socket, console_socket
 from gateway.settings import Settings
 
@@ -65,6 +66,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         passkeys=application.passkeys,
         inference=gateway.inference,
         records=application.store.records,
+        receipts=Receipts(partial(_read_receipt, settings.state)),
         attachments=Attachments(records=application.store.records, exposures=gateway.exposures),
         toolbox=gateway.ports.toolbox,
         entropy=gateway.ports.entropy,
@@ -97,3 +99,12 @@ def _verify(state: Path) -> LogReport:
     from gateway.adapters.storage.inspection import verify_stored_log
 
     return verify_stored_log(state, check_recorded_answer)
+
+
+def _read_receipt(state: Path, conversation_id: str, call_id: str, owner_id: str | None) -> bytes:
+    # Imported by the first receipt that somebody asks for.
+    from gateway.adapters.storage.inspection import open_stored_log
+    from gateway.adapters.storage.receipts import read_receipt
+
+    with open_stored_log(state) as stored:
+        return read_receipt(stored, conversation_id, call_id, owner_id)

@@ -22,6 +22,7 @@ from gateway.server.access import Access, Identity, Site
 from gateway.server.assets import WebApp
 from gateway.server.cookies import CookieJar
 from gateway.server.mcp.client_site import ClientSite
+from gateway.server.receipts import Receipts
 from gateway.server.relay import Streams
 
 
@@ -57,6 +58,7 @@ class ServerParts:
     inference: InferenceBroker
     records: ReadinessRecords
     attachments: Attachments
+    receipts: Receipts
     toolbox: Toolbox
     entropy: Entropy
     metrics: MetricsPage

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from gateway.protocol.wire import Nothing, Wire
 from gateway.server.access import BodyRule, Permission, Site, Source
-from gateway.server.endpoints import attachments, connecting, console, health, inference, pages, shell
+from gateway.server.endpoints import attachments, connecting, console, health, inference, pages, receipts, shell
 from gateway.server.middleware.headers import REPORT_PATH
 from gateway.server.parts import Handler
 from gateway.server.responses import JSON
@@ -37,6 +37,7 @@ class Tag(StrEnum):
     MODEL_ASKED = "model:asked"
     SOCKET_OPENED = "socket:opened"
     ATTACHMENT_SHOWN = "attachment:shown"
+    RECEIPT_GIVEN = "receipt:given"
     HEALTH_READ = "health:read"
     REPORT_TAKEN = "report:taken"
 
@@ -109,6 +110,7 @@ CONSOLE_ROWS: tuple[Row, ...] = (
         connecting.decide_connection,
         connecting.ConnectionDecision,
     ),
+    Row("GET", Site.CONSOLE, "/receipt", _SIGNED_IN, Tag.RECEIPT_GIVEN, receipts.fetch_receipt),
     Row("GET", Site.CONSOLE, "/ws", _SIGNED_IN, Tag.SOCKET_OPENED, None),
     *_shared(Site.CONSOLE),
 )

@@ -20,6 +20,8 @@ from gateway.core.canonical import canonical_bytes
 from gateway.core.checkpoint import SigningKey, read_signing_key, read_verification_key
 from gateway.core.merkle import inclusion_proofs, leaf_hash, root_of
 from gateway.core.receipts import ReceiptReport, check_receipt
+from tests.harness.http import Browser
+from tests.harness.person import Turn
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import edit, finish, stage
 
@@ -256,6 +258,36 @@ async def test_case_124_an_answer_that_the_passkey_did_not_give_is_noticed(
     assert (code, "3 approvals signed by a passkey" in output) == (0, True), output
 
 
+@pytest.mark.requirement("002-74", "a receipt is given on the console, of one's own calls")
+async def test_the_console_gives_the_receipt_of_ones_own_calls_and_operators_those_of_all(receipts: Receipts) -> None:
+    scene, conversation = receipts.scene, receipts.conversation_id
+    gateway = scene.gateway
+
+    def address(origin: str, call_id: str = "signed", of: str = conversation) -> str:
+        return f"{origin}/receipt?conversation={of}&call={call_id}"
+
+    given = await scene.ada.browser.get(address(gateway.console_origin))
+    assert (given.status, given.headers["Content-Disposition"]) == (200, 'attachment; filename="receipt.json"')
+    report = check(given.body)
+    assert (report.fault, report.call_id, report.signatures) == (None, "signed", 1)
+    gil = await scene.another("Gil", "guest")
+    shell = await gil.agent()
+    turn = await Turn.begin(shell)
+    assert (await turn.invoke("peek", {"what": "milk"}, "gils"))["outcome"] == "ok"
+    own = address(gateway.console_origin, "gils", turn.conversation_id)
+    assert check((await gil.browser.get(own)).body).sound
+    assert check((await scene.ada.browser.get(own)).body).sound
+    for refused in (
+        address(gateway.console_origin),
+        address(gateway.console_origin, "nothing"),
+        f"{gateway.console_origin}/receipt",
+    ):
+        assert (await gil.browser.get(refused)).status == 404
+    assert (await Browser(gateway.port).get(own)).status == 401
+    assert b"countersign.receipt" not in (await scene.ada.browser.get(address(gateway.agent_origin))).body
+    await gil.leave()
+
+
 async def test_a_call_under_way_or_unknown_has_no_receipt_and_a_file_that_is_none_is_said_to_be(
     receipts: Receipts, tmp_path: Path
 ) -> None:
@@ -264,7 +296,7 @@ async def test_a_call_under_way_or_unknown_has_no_receipt_and_a_file_that_is_non
     call = await turn.start("erase", {"what": "rest"}, "waits")
     await scene.asked("waits")
     code, output = await scene.gateway.run("audit", "receipt", "waits")
-    assert (code, "has not closed" in output) == (2, True), output
+    assert (code, "no such call that has closed" in output) == (2, True), output
     code, output = await scene.gateway.run("audit", "receipt", "nothing")
     assert (code, "no call `nothing` is on record" in output) == (2, True), output
     for text in ("", "{}", "nonsense", '{"call":1}'):

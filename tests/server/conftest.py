@@ -21,7 +21,7 @@ from gateway.adapters.identity.cookies import ItsdangerousSigner
 from gateway.adapters.identity.passkeys import WebAuthnVerifier
 from gateway.adapters.system.entropy import SystemEntropy
 from gateway.adapters.telemetry.metrics import Metrics
-from gateway.core.errors import ModelUnavailable
+from gateway.core.errors import ModelUnavailable, NotFound
 from gateway.core.ledger import AgentSessionStarted
 from gateway.core.model import Session, Snapshot
 from gateway.core.vocabulary import Outcome, Profile, Reason
@@ -38,6 +38,7 @@ from gateway.server.app import create_app
 from gateway.server.assets import WebApp
 from gateway.server.listener import listener
 from gateway.server.parts import ServerParts
+from gateway.server.receipts import Receipts
 from tests.authenticator import HONEST, Authenticator, Forgery
 from tests.fakes.clock import FakeClock
 from tests.fakes.inference import TINY
@@ -57,6 +58,11 @@ class Unobserved:
 
     def step(self, step: Step, call_id: str) -> None: ...
     def closed(self, tool: str, outcome: Outcome, reason: Reason | None, seconds: float) -> None: ...
+
+
+def no_receipt(_conversation_id: str, _call_id: str, _owner_id: str | None) -> bytes:
+    """Nothing has closed here."""
+    raise NotFound("there is no such call that has closed")
 
 
 class NothingAttached:
@@ -299,6 +305,7 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
         passkeys=passkeys,
         inference=gateway.inference,
         records=ledger,
+        receipts=Receipts(no_receipt),
         attachments=Attachments(records=NothingAttached(), exposures=gateway.exposures),
         toolbox=gateway.ports.toolbox,
         entropy=entropy,

@@ -38,17 +38,23 @@ _CONSENT: Final = (ApprovalRequested.EVENT, ApprovalResolved.EVENT)
 """What a grant rests on: one person's consent. What takes several people makes no grant."""
 
 
-def read_receipt(stored: StoredLog, conversation_id: str, call_id: str) -> bytes:
+def read_receipt(stored: StoredLog, conversation_id: str, call_id: str, owner_id: str | None = None) -> bytes:
     """The receipt of a call that has closed, under the newest checkpoint. Hashes as many leaves as the log has.
 
-    Raises NotFound for a call that has not closed, Misconfigured for a log whose newest checkpoint proves nothing.
+    `owner_id` is whose call it has to be; None for anybody's. Raises NotFound for a call that has not closed or is another's, and
+    Misconfigured for a log whose newest checkpoint proves nothing.
     """
     note = stored.newest_note()
     checkpoint = None if note is None else open_note(note, stored.key)
     if note is None or not isinstance(checkpoint, Checkpoint):
         raise Misconfigured("the newest checkpoint of the log proves nothing; `countersign audit verify` says more")
     rows = read_conversation(stored.connection, conversation_id)
-    places = _choose(stored.connection, rows, conversation_id, call_id)
+    own = [row for row in rows if is_of_call(row.body, conversation_id, call_id)]
+    owners = {row.body["principalId"] for row in own if row.body["event"] in (CallClosed.EVENT, CallFoundUnknown.EVENT)}
+    if not owners or (owner_id is not None and owners != {owner_id}):
+        # One answer for all of them: whose calls there are is nobody else's to know.
+        raise NotFound("there is no such call that has closed, and only of those there are receipts")
+    places = _choose(stored.connection, rows, own, conversation_id, call_id)
     hashes = _read_hashes(stored.connection, checkpoint.size)
     proofs = inclusion_proofs(hashes, places)
     records = tuple(_read_records(stored.connection, places, proofs))
@@ -56,12 +62,11 @@ def read_receipt(stored: StoredLog, conversation_id: str, call_id: str) -> bytes
     return compose_receipt(conversation_id, call_id, stored.key, note, records, dict(_read_snapshots(stored.connection, named)))
 
 
-def _choose(connection: Connection, rows: Sequence[AuditRow], conversation_id: str, call_id: str) -> Sequence[int]:
+def _choose(
+    connection: Connection, rows: Sequence[AuditRow], own: Sequence[AuditRow], conversation_id: str, call_id: str
+) -> Sequence[int]:
     """The places of the call's own records, and of what they rest on: its snapshot, the policies that judged it, a grant with its
     approval, and who approved with which passkey."""
-    own = [row for row in rows if is_of_call(row.body, conversation_id, call_id)]
-    if not any(row.body["event"] in (CallClosed.EVENT, CallFoundUnknown.EVENT) for row in own):
-        raise NotFound("that call has not closed, so there is no receipt of it yet")
     last = own[-1].index
     earlier = [row for row in rows if row.index < last]
     chosen = {row.index for row in own}

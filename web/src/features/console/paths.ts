@@ -16,6 +16,8 @@ export const paths = {
   policy: "/policy",
   policyEditor: "/policy/editor",
   audit: "/audit",
+  receipt: (conversationId: string, callId: string) =>
+    `/receipt?${new URLSearchParams({ conversation: conversationId, call: callId })}`,
   auditOf: (conversationId: string) => `/audit?conversation=${encodeURIComponent(conversationId)}`,
 } as const;
 

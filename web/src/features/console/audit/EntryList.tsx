@@ -5,6 +5,7 @@ import { Digest } from "../../../ui/Digest.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { paths } from "../paths.ts";
 import styles from "./EntryList.module.css";
 import { summarize } from "./entry.ts";
 
@@ -82,9 +83,28 @@ function Cell({ name, text }: { readonly name: string; readonly text: string | u
   );
 }
 
+/** The receipt of the call that an entry closes: a file for somebody who has no access to this log. */
+function ReceiptLink({ entry: { body } }: { readonly entry: AuditEntry }) {
+  const { event, conversationId, callId } = body;
+  const closes = event === "call:closed" || event === "call:found-unknown";
+  if (!closes || typeof conversationId !== "string" || typeof callId !== "string") return null;
+  return (
+    <p>
+      <a href={paths.receipt(conversationId, callId)} download={`receipt-${callId}.json`}>
+        Download the receipt
+      </a>{" "}
+      <span className="note">
+        It shows this call to somebody who has no access to this log: <code>countersign audit verify FILE</code> checks
+        it. It holds the call's arguments and result.
+      </span>
+    </p>
+  );
+}
+
 function Details({ entry }: { readonly entry: AuditEntry }) {
   return (
     <div className="stack">
+      <ReceiptLink entry={entry} />
       <section>
         <h2>Entry</h2>
         <JsonView value={entry.body} openTo={1} />
