@@ -1,12 +1,16 @@
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build, type Rolldown } from "vite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { consolePages } from "../../src/features/console/pages.tsx";
 import { shellPages } from "../../src/features/shell/pages.ts";
 
+// Vitest calls this a test, and React would bring what helps to find mistakes.
+vi.stubEnv("NODE_ENV", "production");
+
 const configFile = fileURLToPath(new URL("../../vite.config.ts", import.meta.url));
 
-async function builtAssets(mode: string): Promise<ReadonlyMap<string, string>> {
+async function builtFiles(mode: string): Promise<ReadonlyMap<string, string>> {
   const root = fileURLToPath(new URL(`../../${mode}`, import.meta.url));
   const { output } = (await build({
     configFile,
@@ -15,8 +19,21 @@ async function builtAssets(mode: string): Promise<ReadonlyMap<string, string>> {
     logLevel: "silent",
     build: { write: false },
   })) as Rolldown.RolldownOutput;
-  return new Map(output.flatMap((file) => (file.type === "asset" ? [[file.fileName, String(file.source)]] : [])));
+  return new Map(output.map((file) => [file.fileName, file.type === "asset" ? String(file.source) : file.code]));
 }
+
+/** What a browser fetches before it shows the page of the address `/`, in bytes as they are sent. */
+function firstLoad(files: ReadonlyMap<string, string>): number {
+  const page = files.get("index.html") ?? "";
+  const named = [...page.matchAll(/"\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, name = ""]) => name);
+  expect(named.some((name) => name.endsWith(".js"))).toBe(true);
+  return [page, ...named.map((name) => files.get(name) ?? "")].reduce(
+    (bytes, source) => bytes + gzipSync(source, { level: 9 }).length,
+    0,
+  );
+}
+
+const KIB = 1024;
 
 /** The layers of a sheet in the order in which it first names them. */
 function layersOf(sheet: string): string[] {
@@ -27,20 +44,25 @@ function layersOf(sheet: string): string[] {
 }
 
 describe.each([
-  ["console", consolePages],
-  ["shell", shellPages],
-] as const)("the build of the %s", (app, pages) => {
-  const assets = builtAssets(app);
+  ["console", consolePages, 100 * KIB],
+  ["shell", shellPages, 140 * KIB],
+] as const)("the build of the %s", (app, pages, budget) => {
+  const files = builtFiles(app);
 
   test("tells the gateway the paths of its pages, and no others", { timeout: 60_000 }, async () => {
-    const paths = JSON.parse((await assets).get("pages.json") ?? "null");
+    const paths = JSON.parse((await files).get("pages.json") ?? "null");
     expect(paths).toEqual(pages.map(({ path }) => path));
+  });
+
+  // On a phone's connection every 100 KiB more are about a second more; what is not needed at once is loaded later.
+  test("keeps what is loaded first within its budget", { timeout: 60_000 }, async () => {
+    expect(firstLoad(await files)).toBeLessThanOrEqual(budget);
   });
 
   // A browser fixes the order at the first mention, and which sheet comes first is up to the bundler: a page on which
   // `base` won over `ui` had links in place of buttons, and text in the colour of its ground.
   test("ranks the layers of every sheet in the same order", { timeout: 60_000 }, async () => {
-    const sheets = [...(await assets)].filter(([name]) => name.endsWith(".css")).map(([, source]) => source);
+    const sheets = [...(await files)].filter(([name]) => name.endsWith(".css")).map(([, source]) => source);
     expect(sheets.length).toBeGreaterThan(0);
     for (const sheet of sheets) expect(layersOf(sheet)).toEqual(["tokens", "base", "ui", "feature"]);
   });

@@ -17,7 +17,7 @@ import { Navigation } from "./Navigation.tsx";
 import type { ConsolePage } from "./pages.tsx";
 import { paths, signInThen } from "./paths.ts";
 import { useDescription, useRefetchAfterReconnect, useSession } from "./session.tsx";
-import { useSourceUpdates } from "./sources/queries.ts";
+import { useSourceUpdates } from "./sources/updates.ts";
 
 interface SignedInFrameProps {
   /** The pages that this person may see; those with a place in the navigation are listed there. */

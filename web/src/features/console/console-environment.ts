@@ -4,7 +4,6 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from "@simplewebauthn/browser";
-import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 import { connectTo } from "../../protocol/browser.ts";
 import type { ConsoleConnection, ConsoleMethods, ConsoleNotifications } from "../../protocol/contract.ts";
 import type { Socket } from "../../protocol/rpc.ts";
@@ -56,11 +55,16 @@ export function browserConsole(): ConsoleEnvironment {
         fetch: (url) => fetch(url),
       }),
     post,
-    createPasskey: (optionsJSON) => startRegistration({ optionsJSON }),
-    askPasskey: (optionsJSON) => startAuthentication({ optionsJSON }),
+    createPasskey: async (optionsJSON) => (await loadCeremonies()).startRegistration({ optionsJSON }),
+    askPasskey: async (optionsJSON) => (await loadCeremonies()).startAuthentication({ optionsJSON }),
     readProblems,
     navigateTo: (url) => window.location.assign(url),
   };
+}
+
+/** What speaks with passkeys. A page that only shows something never needs it. */
+export function loadCeremonies(): Promise<typeof import("@simplewebauthn/browser")> {
+  return import("@simplewebauthn/browser");
 }
 
 async function post(path: string, body: Readonly<Record<string, unknown>>): Promise<HttpReply> {

@@ -1,4 +1,4 @@
-import { WebAuthnError } from "@simplewebauthn/browser";
+import type { WebAuthnError } from "@simplewebauthn/browser";
 import { ConnectionLost, RpcError, SessionOver } from "../../protocol/rpc.ts";
 
 /** The gateway understood a request to the sign-in endpoints and refused it. `reason` is the stable code. */
@@ -27,13 +27,18 @@ export function explain(error: unknown): string {
     return "The connection was lost before the gateway answered. Check what happened before you repeat it.";
   }
   if (error instanceof SessionOver) return "Your console session has ended. Sign in again.";
-  if (error instanceof WebAuthnError) return explainCeremony(error);
+  if (isCeremonyError(error)) return explainCeremony(error);
   if (error instanceof DOMException && error.name === "NotAllowedError") return NOT_ANSWERED;
   return "The gateway cannot be reached. Check that it runs, then try again.";
 }
 
 // WebAuthn says the same for “cancelled” and “timed out” on purpose, so that a site learns nothing about the person.
 const NOT_ANSWERED = "No passkey answered: it was cancelled or it took too long. Nothing has changed. Try again.";
+
+/** Known by its code and not by its class: the library is loaded with the first ceremony. */
+function isCeremonyError(error: unknown): error is WebAuthnError {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("ERROR_");
+}
 
 function explainCeremony(error: WebAuthnError): string {
   switch (error.code) {

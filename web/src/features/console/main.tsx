@@ -1,7 +1,11 @@
 import { createRoot } from "react-dom/client";
 import "../../styles/index.css";
 import { Console } from "./Console.tsx";
-import { browserConsole } from "./console-environment.ts";
+import { browserConsole, loadCeremonies } from "./console-environment.ts";
+import { loadAhead } from "./pages.tsx";
 
+loadAhead(window.location.pathname);
 const root = document.getElementById("root");
 if (root !== null) createRoot(root).render(<Console environment={browserConsole()} />);
+// A passkey should answer at once when it is asked; if this cannot be had now, the ceremony asks again.
+window.addEventListener("load", () => void loadCeremonies().catch(() => undefined));

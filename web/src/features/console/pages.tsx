@@ -1,7 +1,4 @@
 import { type ComponentType, lazy, type ReactNode } from "react";
-import { SignIn } from "./account/SignIn.tsx";
-import { ApprovalReview } from "./approvals/ApprovalReview.tsx";
-import { Inbox } from "./approvals/Inbox.tsx";
 import { PendingCount } from "./approvals/PendingCount.tsx";
 import { Home } from "./home/Home.tsx";
 import { paths } from "./paths.ts";
@@ -27,16 +24,20 @@ interface NavigationEntry {
   readonly Badge?: ComponentType;
 }
 
-// An approval must be on screen fast, on a phone too. What is opened now and then is loaded when it is opened.
+// Whoever only looks at the home page, on a phone too, loads no other.
+const loadReview = async () => ({ default: (await import("./approvals/ApprovalReview.tsx")).ApprovalReview });
+const ApprovalReview = lazy(loadReview);
 const Audit = lazy(async () => ({ default: (await import("./audit/Audit.tsx")).Audit }));
 const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
 const Connect = lazy(async () => ({ default: (await import("./account/Connect.tsx")).Connect }));
 const Clients = lazy(async () => ({ default: (await import("./clients/Clients.tsx")).Clients }));
 const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
 const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
+const Inbox = lazy(async () => ({ default: (await import("./approvals/Inbox.tsx")).Inbox }));
 const People = lazy(async () => ({ default: (await import("./people/People.tsx")).People }));
 const Policy = lazy(async () => ({ default: (await import("./policy/Policy.tsx")).Policy }));
 const PolicyEditor = lazy(async () => ({ default: (await import("./policy/editor/Editor.tsx")).Editor }));
+const SignIn = lazy(async () => ({ default: (await import("./account/SignIn.tsx")).SignIn }));
 const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
 const SignInCallback = lazy(async () => ({
   default: (await import("./sources/SignInCallback.tsx")).SignInCallback,
@@ -178,3 +179,9 @@ export const consolePages: readonly ConsolePage[] = [
   { path: paths.enrol, title: "Enrol", access: "anyone", component: Enrol },
   { path: paths.signIn, title: "Sign in", access: "anyone", component: SignIn },
 ];
+
+/** Asks for the page of a question at once, since time runs while it is opened; otherwise a page loads when it is shown. */
+export function loadAhead(address: string): void {
+  // Whoever cannot have it now asks again by showing it.
+  if (address.startsWith(`${paths.approvals}/`)) void loadReview().catch(() => undefined);
+}

@@ -3,7 +3,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
 import { VisibleText } from "../../ui/VisibleText.tsx";
 import styles from "./ApprovalDock.module.css";
-import { Arguments } from "./log/ToolCallView.tsx";
+import { Arguments } from "./Arguments.tsx";
 import type { Workspace } from "./workspace.ts";
 
 interface DockProps {

@@ -1,17 +1,21 @@
-import { useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { waitingCalls } from "../../agent/conversation.ts";
 import type { SessionDescription } from "../../protocol/generated.ts";
+import { Spinner } from "../../ui/Spinner.tsx";
 import { ApprovalDock } from "./ApprovalDock.tsx";
 import { Composer } from "./Composer.tsx";
 import { ConversationSidebar } from "./ConversationSidebar.tsx";
 import styles from "./ConversationView.module.css";
 import { GrantsDialog } from "./GrantsDialog.tsx";
 import { Header } from "./Header.tsx";
-import { Log } from "./log/Log.tsx";
 import { StatusBanners } from "./StatusBanners.tsx";
 import { useKeptFocus, usePanes } from "./use-panes.ts";
 import { Welcome } from "./Welcome.tsx";
 import type { Workspace, WorkspaceState } from "./workspace.ts";
+
+// What is needed only once there is something to show: reading Markdown is a good part of this program.
+const loadLog = async () => ({ default: (await import("./log/Log.tsx")).Log });
+const Log = lazy(loadLog);
 
 export interface ConversationViewProps {
   readonly workspace: Workspace;
@@ -26,6 +30,8 @@ export function ConversationView({ workspace, state, session }: ConversationView
   const [grantsOpen, setGrantsOpen] = useState(false);
   usePanes(root);
   useKeptFocus(root);
+  const { whenIdle } = workspace.environment;
+  useEffect(() => whenIdle(() => void loadLog().catch(() => undefined)), [whenIdle]);
   const isEmpty = state.log.entries.length === 0 && !state.loading && !state.busy;
   return (
     <div ref={root} className={styles.page}>
@@ -42,12 +48,14 @@ export function ConversationView({ workspace, state, session }: ConversationView
         {isEmpty ? (
           <Welcome name={session.session.principalName} onChoose={(text) => void workspace.submit(text)} />
         ) : (
-          <Log
-            key={state.currentId}
-            view={state.log}
-            label={state.title || "Conversation"}
-            onCancelCall={(callId) => void workspace.cancelCall(callId)}
-          />
+          <Suspense fallback={<Spinner label="Opening the conversation" />}>
+            <Log
+              key={state.currentId}
+              view={state.log}
+              label={state.title || "Conversation"}
+              onCancelCall={(callId) => void workspace.cancelCall(callId)}
+            />
+          </Suspense>
         )}
         <ApprovalDock workspace={workspace} cards={waitingCalls(state.log)} />
         <Composer workspace={workspace} state={state} />

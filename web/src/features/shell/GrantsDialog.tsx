@@ -6,8 +6,8 @@ import { EmptyState } from "../../ui/EmptyState.tsx";
 import { describePattern } from "../../ui/patterns.ts";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
+import { Arguments } from "./Arguments.tsx";
 import styles from "./GrantsDialog.module.css";
-import { Arguments } from "./log/ToolCallView.tsx";
 import type { Workspace } from "./workspace.ts";
 
 interface GrantsProps {

@@ -1,6 +1,6 @@
 import { Banner } from "../../ui/Banner.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { Markdown } from "./log/Markdown.tsx";
+import { WithCode } from "../../ui/WithCode.tsx";
 import styles from "./StatusBanners.module.css";
 import type { Workspace, WorkspaceState } from "./workspace.ts";
 
@@ -42,7 +42,9 @@ export function StatusBanners({ workspace, state }: { readonly workspace: Worksp
       {problem !== null && (
         <Banner tone="danger" urgent>
           <div className={styles.problem}>
-            <Markdown text={problem} />
+            <p>
+              <WithCode text={problem} />
+            </p>
             <Button size="small" variant="quiet" onClick={() => workspace.dismissProblem()}>
               Dismiss
             </Button>

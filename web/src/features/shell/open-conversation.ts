@@ -2,9 +2,9 @@ import { chatOver } from "../../agent/chat.ts";
 import { advance, type Conversation, emptyConversation, restore as restoreLog } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import type { ProposedCall } from "../../agent/lane.ts";
-import { recall } from "../../agent/messages.ts";
-import { TurnRunner } from "../../agent/runner.ts";
-import type { CallView, ConversationOpened, ModelInfo, OpenTurn, StoredMessage } from "../../protocol/generated.ts";
+import { type Message, recall } from "../../agent/messages.ts";
+import type { TurnRunner } from "../../agent/runner.ts";
+import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
 
 /** A turn that an earlier page, or another tab, left open. */
@@ -20,7 +20,10 @@ export class OpenConversation {
   readonly #client: AgentClient;
   readonly #environment: ShellEnvironment;
   readonly #onChange: (event: AgentEvent | null) => void;
-  #runner: TurnRunner;
+  /** What was said before this page had the conversation. */
+  #recalled: readonly Message[] = [];
+  #runner: TurnRunner | null = null;
+  #isLoading = false;
   #log: Conversation = emptyConversation;
   #unfinishedTurn: UnfinishedTurn | null = null;
 
@@ -34,7 +37,6 @@ export class OpenConversation {
     this.#client = client;
     this.#environment = environment;
     this.#onChange = onChange;
-    this.#runner = this.#createRunner([], []);
   }
 
   get log(): Conversation {
@@ -46,14 +48,15 @@ export class OpenConversation {
   }
 
   get busy(): boolean {
-    return this.#runner.busy;
+    return this.#isLoading || (this.#runner?.busy ?? false);
   }
 
   /** Show what the gateway has stored, and wait again for what still runs there. */
   async restore(opened: ConversationOpened, models: readonly ModelInfo[]): Promise<void> {
     const { calls } = await this.#client.call("tools/list-calls", { conversationId: this.id });
     const { messages, openTurn } = opened;
-    this.#runner = this.#createRunner(messages, calls);
+    this.#recalled = recall(messages, calls);
+    this.#runner = null;
     this.#log = restoreLog(messages, calls, openTurn?.turnId ?? null);
     this.#unfinishedTurn = openTurn ? { turn: openTurn, elsewhere: openTurn.snapshot === undefined } : null;
     this.#onChange(null);
@@ -64,19 +67,22 @@ export class OpenConversation {
 
   /** Whether the message reached the gateway; the turn then goes on by itself. */
   async sendMessage(text: string, model: ModelInfo): Promise<boolean> {
+    const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
-    return (await this.#runner.run(text, model)) !== null;
+    return (await runner.run(text, model)) !== null;
   }
 
   async call(text: string, proposal: ProposedCall): Promise<boolean> {
+    const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
-    return (await this.#runner.call(text, proposal)) !== null;
+    return (await runner.call(text, proposal)) !== null;
   }
 
   /** Go on with the turn that was left open, taking it over from another tab if need be. */
   async continueTurn(models: readonly ModelInfo[]): Promise<void> {
     const unfinished = this.#unfinishedTurn;
     if (unfinished === null) return;
+    const runner = await this.#takeRunner();
     const { openTurn } = unfinished.elsewhere
       ? await this.#client.call("conversations/open", { conversationId: this.id, takeOver: true })
       : { openTurn: unfinished.turn };
@@ -84,7 +90,7 @@ export class OpenConversation {
     this.#onChange(null);
     if (openTurn?.snapshot === undefined) return;
     const model = models.find(({ id }) => id === openTurn.modelId) ?? null;
-    await this.#runner.resume(openTurn.snapshot, model);
+    await runner.resume(openTurn.snapshot, model);
   }
 
   /** Do not go on with the turn that was left open: end it, or leave it to the tab that holds it. */
@@ -99,8 +105,8 @@ export class OpenConversation {
     await this.#client.call("turns/cancel", { conversationId: this.id, turnId: unfinished.turn.turnId });
   }
 
-  stop(): Promise<void> {
-    return this.#runner.stop();
+  async stop(): Promise<void> {
+    await this.#runner?.stop();
   }
 
   async cancelCall(callId: string): Promise<void> {
@@ -116,28 +122,39 @@ export class OpenConversation {
   /** The page has a new connection; `opened` is what the gateway says about this conversation on it. */
   rebound(opened: ConversationOpened): void {
     const { openTurn } = opened;
-    if (this.#runner.busy) this.#runner.rebound(openTurn?.snapshot ?? null);
+    if (this.#runner?.busy) this.#runner.rebound(openTurn?.snapshot ?? null);
     else if (this.#unfinishedTurn !== null)
       this.#unfinishedTurn = openTurn ? { turn: openTurn, elsewhere: openTurn.snapshot === undefined } : null;
     this.#onChange(null);
   }
 
   snapshotRevoked(snapshotId: string, reason: string): void {
-    this.#runner.revoked(snapshotId, reason);
+    this.#runner?.revoked(snapshotId, reason);
   }
 
-  #createRunner(stored: readonly StoredMessage[], calls: readonly CallView[]): TurnRunner {
-    return new TurnRunner(
-      {
-        gateway: this.#client,
-        chatWith: (token) => chatOver(this.#environment.fetch, token),
-        newCallId: this.#environment.newCallId,
-        wait: this.#environment.wait,
-        today: this.#environment.today,
-        emit: (event) => this.apply(event),
-      },
-      this.id,
-      recall(stored, calls),
-    );
+  /** The loop that runs the turns. It is the larger part of this program, and is loaded when it is first needed. */
+  async #takeRunner(): Promise<TurnRunner> {
+    if (this.#runner !== null) return this.#runner;
+    this.#isLoading = true;
+    this.#onChange(null);
+    try {
+      const Runner = await this.#environment.loadLoop();
+      // Whoever asked at the same time, or restored the conversation meanwhile, gets the same one.
+      this.#runner ??= new Runner(
+        {
+          gateway: this.#client,
+          chatWith: (token) => chatOver(this.#environment.fetch, token),
+          newCallId: this.#environment.newCallId,
+          wait: this.#environment.wait,
+          today: this.#environment.today,
+          emit: (event) => this.apply(event),
+        },
+        this.id,
+        this.#recalled,
+      );
+      return this.#runner;
+    } finally {
+      this.#isLoading = false;
+    }
   }
 }

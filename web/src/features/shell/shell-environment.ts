@@ -1,5 +1,6 @@
 import type { Fetch } from "../../agent/chat.ts";
 import { isoDay } from "../../agent/days.ts";
+import type { TurnRunner } from "../../agent/runner.ts";
 import { connectTo, wait } from "../../protocol/browser.ts";
 import type { AgentConnection, AgentMethods, AgentNotifications } from "../../protocol/contract.ts";
 import type { Socket } from "../../protocol/rpc.ts";
@@ -14,6 +15,10 @@ export type AgentClient = Pick<
 export interface ShellEnvironment {
   /** A new connection to the gateway, not started. */
   createClient(): AgentClient;
+  /** The loop that runs turns. Rejects with PartMissing when it cannot be had. */
+  loadLoop(): Promise<typeof TurnRunner>;
+  /** Do something when the page has nothing better to do. */
+  whenIdle(work: () => void): void;
   readonly fetch: Fetch;
   wait(ms: number, signal: AbortSignal): Promise<void>;
   /** The day where the person is, `2026-11-21`. */
@@ -46,6 +51,11 @@ export interface Drafts {
   write(conversationId: string | null, text: string): void;
 }
 
+/** A part of the page that is loaded on demand did not come: the gateway is away, or is a newer one with other parts. */
+export class PartMissing extends Error {
+  override readonly name = "PartMissing";
+}
+
 const CONSOLE_WINDOW = "countersign-console";
 const CONSOLE_WINDOW_FEATURES = "popup,width=560,height=820";
 
@@ -58,6 +68,18 @@ export function browserShell(): ShellEnvironment {
         openSocket: (url, subprotocol) => new WebSocket(url, subprotocol) as Socket,
         fetch: (url) => fetch(url, { cache: "no-store" }),
       }),
+    loadLoop: async () => {
+      try {
+        return (await import("../../agent/runner.ts")).TurnRunner;
+      } catch (error) {
+        throw new PartMissing(String(error));
+      }
+    },
+    whenIdle: (work) => {
+      // Safari has no such callback.
+      if ("requestIdleCallback" in window) window.requestIdleCallback(work);
+      else setTimeout(work);
+    },
     fetch: (url, init) => fetch(url, { ...init, redirect: "error", cache: "no-store" }),
     wait,
     today: () => isoDay(new Date()),

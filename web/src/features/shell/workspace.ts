@@ -9,7 +9,7 @@ import { type CommandContext, runCommand } from "./commands.ts";
 import { ConversationIndex } from "./conversation-index.ts";
 import type { OpenConversation, UnfinishedTurn } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
-import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
+import { type AgentClient, PartMissing, type ShellEnvironment } from "./shell-environment.ts";
 
 /** One row of the conversation list. */
 export interface ConversationRow {
@@ -38,6 +38,8 @@ export interface WorkspaceState {
 }
 
 const TITLE_LENGTH = 60;
+
+const PART_MISSING = "A part of this page could not be loaded. Reload the page; what you have typed is kept.";
 
 /** What the shell knows and does, apart from how it looks: the connection, the list, and the conversations in use. */
 export class Workspace {
@@ -99,6 +101,8 @@ export class Workspace {
       await this.#index.loadNewest();
       await this.open(this.environment.address.read());
     });
+    // The first message should not have to wait for the loop; if it cannot be had now, that message asks again.
+    this.environment.whenIdle(() => void this.environment.loadLoop().catch(() => undefined));
   }
 
   stop(): void {
@@ -303,7 +307,7 @@ export class Workspace {
       await work();
       return true;
     } catch (error) {
-      this.#problem = explainFailure(error);
+      this.#problem = error instanceof PartMissing ? PART_MISSING : explainFailure(error);
       return false;
     } finally {
       this.#publish();

@@ -1,3 +1,4 @@
+import { TurnRunner } from "../../../src/agent/runner.ts";
 import type { AgentClient, ShellEnvironment } from "../../../src/features/shell/shell-environment.ts";
 import type { AgentMethods, AgentNotifications } from "../../../src/protocol/contract.ts";
 import { type ConnectionState, RpcError } from "../../../src/protocol/rpc.ts";
@@ -146,6 +147,8 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
   let callCount = 0;
   const environment: ShellEnvironment = {
     createClient: () => client,
+    loadLoop: async () => TurnRunner,
+    whenIdle: () => undefined,
     fetch: async () => {
       const reply = replies.shift() ?? "";
       const events = [{ choices: [{ delta: { content: reply } }] }]

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import type { PolicyDescription } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
@@ -5,10 +6,8 @@ import { Card } from "../../../ui/Card.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { TimeAgo } from "../../../ui/TimeAgo.tsx";
-import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { usePasskeys } from "../account/queries.ts";
-import { BrokenGlass } from "../approvals/BrokenGlass.tsx";
-import { useWaiting } from "../approvals/queries.ts";
+import { useBrokenGlass, useWaiting } from "../approvals/queries.ts";
 import { useElicitations } from "../elicitations/queries.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
@@ -16,9 +15,14 @@ import { useDescription } from "../session.tsx";
 import styles from "./Home.module.css";
 import { usePolicy, useReadinessProblems } from "./queries.ts";
 
+// On most visits nothing waits and nothing is wrong, and none of this is needed.
+const BrokenGlass = lazy(async () => ({ default: (await import("../approvals/BrokenGlass.tsx")).BrokenGlass }));
+const VisibleText = lazy(async () => ({ default: (await import("../../../ui/VisibleText.tsx")).VisibleText }));
+
 /** What a person comes for: what waits, the link to the shell, and the state of session, policy and gateway. */
 export function Home() {
   const description = useDescription().data;
+  const broken = useBrokenGlass().data ?? [];
   const waiting = useWaiting().mine;
   const asked = useElicitations().data ?? [];
   const nothing = asked.length === 0 ? "Nothing waits for you" : "No call waits for you";
@@ -32,7 +36,11 @@ export function Home() {
       <PageHeading lead="The agent works in the shell. What it may not do on its own is decided here.">
         Hello, {session.principalName}
       </PageHeading>
-      <BrokenGlass />
+      {broken.length > 0 && (
+        <Suspense>
+          <BrokenGlass />
+        </Suspense>
+      )}
       <div className={styles.cards}>
         <Card as="section" label="Approvals" tone={waiting.length + asked.length > 0 ? "waiting" : "plain"}>
           <h2>{waiting.length === 0 ? nothing : counted(waiting.length, "call waits", "calls wait")}</h2>
@@ -44,7 +52,9 @@ export function Home() {
           )}
           {waiting[0] !== undefined && (
             <p>
-              <VisibleText text={waiting[0].summary} prose />
+              <Suspense fallback="…">
+                <VisibleText text={waiting[0].summary} prose />
+              </Suspense>
             </p>
           )}
           <p>
@@ -115,7 +125,9 @@ function Readiness({ problems }: { readonly problems: readonly string[] | undefi
     <ul>
       {problems.map((problem) => (
         <li key={problem}>
-          <VisibleText text={problem} prose />
+          <Suspense fallback="…">
+            <VisibleText text={problem} prose />
+          </Suspense>
         </li>
       ))}
     </ul>

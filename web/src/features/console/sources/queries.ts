@@ -18,10 +18,9 @@ import type {
   Standing,
 } from "../../../protocol/generated.ts";
 import { CheckFailed } from "../errors.ts";
-import { useAsk, useSession } from "../session.tsx";
+import { useAsk } from "../session.tsx";
+import { refetchSecrets, secretsKey, sourcesKey } from "./updates.ts";
 
-const sourcesKey = ["sources"] as const;
-const secretsKey = ["secrets"] as const;
 const toolsKey = (name: string) => ["source-tools", name] as const;
 /** How many tools stood where after the last decision of this page. */
 const ownKey = (name: string) => ["source-decided", name] as const;
@@ -39,13 +38,6 @@ type Ask = ReturnType<typeof useAsk>;
 export function useSources() {
   const ask = useAsk();
   return useQuery({ queryKey: sourcesKey, queryFn: async () => (await ask("sources/list", {})).sources });
-}
-
-/** Asks again when the gateway announces that sources or secrets are not as they were, whoever or whatever changed them. */
-export function useSourceUpdates(): void {
-  const { client } = useSession();
-  const cache = useQueryClient();
-  useEffect(() => client.on("sources/changed", () => void refetchSecrets(cache)), [client, cache]);
 }
 
 export function useAddSource() {
@@ -294,11 +286,4 @@ function storeSource(cache: QueryClient, source: Source): void {
 
 function refetchTools(cache: QueryClient, name: string): Promise<void> {
   return cache.invalidateQueries({ queryKey: toolsKey(name) });
-}
-
-async function refetchSecrets(cache: QueryClient): Promise<void> {
-  await Promise.all([
-    cache.invalidateQueries({ queryKey: secretsKey }),
-    cache.invalidateQueries({ queryKey: sourcesKey }),
-  ]);
 }

@@ -4,11 +4,9 @@ import type { Observation } from "../../../agent/messages.ts";
 import type { Attachment } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
-import { JsonView } from "../../../ui/JsonView.tsx";
-import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
-import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { Arguments } from "../Arguments.tsx";
 import { explainFailedCall, stateOf } from "./call-labels.ts";
 import { Markdown } from "./Markdown.tsx";
 import { type ProgramOutput, readProgramOutput } from "./program-output.ts";
@@ -183,13 +181,4 @@ function shorten(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   const line = text.replaceAll(/\s+/g, " ");
   return line.length > SUMMARY_LENGTH ? `${line.slice(0, SUMMARY_LENGTH)}…` : line;
-}
-
-export function Arguments({ given }: { readonly given: Readonly<Record<string, unknown>> }) {
-  const rows = Object.entries(given).map(([name, value]) => ({
-    name,
-    term: <VisibleText text={name} />,
-    value: <JsonView value={value} />,
-  }));
-  return rows.length === 0 ? <p className={styles.note}>None.</p> : <KeyValue rows={rows} />;
 }
