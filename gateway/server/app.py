@@ -13,12 +13,13 @@ from gateway.core.errors import GatewayError
 from gateway.server.access import Permission, Site, read_body
 from gateway.server.middleware.faults import ErrorBoundary
 from gateway.server.middleware.headers import SecurityHeaders, headers_of
-from gateway.server.middleware.hosts import HostGate, misdirected
+from gateway.server.middleware.hosts import HostGate
 from gateway.server.parts import RequestContext, ServerParts
 from gateway.server.responses import (
     INTERNAL,
     NOT_A_SOCKET,
     NOT_FOUND,
+    WRONG_HOST,
     HttpError,
     describe,
     refuse,
@@ -26,21 +27,23 @@ from gateway.server.responses import (
     wrong_method,
 )
 from gateway.server.routes import ROWS, Row, page_rows
+from gateway.server.signposts import signpost
 
 
 def create_app(parts: ServerParts, rows: Sequence[Row] = ROWS) -> ASGIApp:
     """The gateway's two origins as one ASGI app. It has no lifespan: its parts are running already."""
     origins = parts.access.origins
+    absent = signpost(NOT_FOUND, origins)
     sites: dict[str, ASGIApp] = {}
     for site in Site:
         own = (*page_rows(site, parts.web_app(site).paths), *(row for row in rows if row.site is site))
-        router = Router(_routes(parts, own), redirect_slashes=False, default=_absent)
+        router = Router(_routes(parts, own), redirect_slashes=False, default=absent)
         sites[origins.host(site)] = SecurityHeaders(ErrorBoundary(router), headers_of(site, secure=origins.is_secure(site)))
     clients = parts.client_site
     if clients is not None:
         secure = clients.origin.startswith("https:")
         sites[clients.host] = SecurityHeaders(ErrorBoundary(clients), headers_of(None, secure=secure))
-    return HostGate(sites, SecurityHeaders(misdirected, headers_of(None, secure=False)))
+    return HostGate(sites, SecurityHeaders(signpost(WRONG_HOST, origins), headers_of(None, secure=False)))
 
 
 def _routes(parts: ServerParts, rows: Sequence[Row]) -> list[BaseRoute]:
@@ -111,7 +114,3 @@ class _Socket:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         await self._app(scope, receive, send)
-
-
-async def _absent(scope: Scope, receive: Receive, send: Send) -> None:
-    await refuse(NOT_FOUND)(scope, receive, send)

@@ -87,10 +87,10 @@ class WebApp:
         file = self._files.get(f"assets/{name}")
         return refuse(NOT_FOUND) if file is None else _respond(request, file, {"cache-control": FOREVER})
 
-    def beside(self, request: Request, name: str) -> Response:
-        """A file next to the page, such as its icon."""
+    def beside(self, request: Request, name: str) -> Response | None:
+        """A file next to the page, such as its icon; None where there is none."""
         file = None if name == "index.html" or "/" in name else self._files.get(name)
-        return refuse(NOT_FOUND) if file is None else _respond(request, file, {})
+        return None if file is None else _respond(request, file, {})
 
 
 def _read_paths(file: Path) -> tuple[str, ...]:

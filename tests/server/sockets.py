@@ -46,7 +46,9 @@ from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
-from gateway.server.middleware.hosts import HostGate, misdirected
+from gateway.server.middleware.hosts import HostGate
+from gateway.server.responses import WRONG_HOST
+from gateway.server.signposts import signpost
 from gateway.server.websocket import agent_socket, console_socket
 from tests.fakes.clock import FakeClock
 from tests.fakes.drivers import ScriptedDriver, scripted_kinds
@@ -275,7 +277,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
             agent_host: agent_socket(gateway, agent, host=agent_host, origin=f"http://{agent_host}", recognise=agent_of),
             console_host: console_socket(gateway, console, host=console_host, origin=origin, recognise=console_of),
         },
-        misdirected,
+        signpost(WRONG_HOST, Origins(f"http://{agent_host}", origin)),
     )
     server = uvicorn.Server(listener(app, host="127.0.0.1", port=port))
     task = asyncio.ensure_future(server.serve(sockets=[listening]))

@@ -45,6 +45,33 @@ async def test_an_answer_to_a_foreign_host_carries_the_policy_too(running: Runni
     assert "publickey-credentials-get=()" in headers["permissions-policy"]
 
 
+@pytest.mark.parametrize(
+    ("host", "path", "status"),
+    [("127.0.0.1:1", "/", 421), ("localhost", "/c/cnv_1", 421), (None, "/nothing", 404), (None, "/no/such/page", 404)],
+)
+async def test_a_person_at_a_wrong_address_is_shown_the_two_right_ones(
+    running: Running, host: str | None, path: str, status: int
+) -> None:
+    headers = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", **({} if host is None else {"Host": host})}
+    reply = await running.browser.get(f"{running.agent}{path}", headers=headers)
+    assert reply.status == status
+    assert headers_of(reply)["content-type"] == "text/html; charset=utf-8"
+    page = reply.body.decode()
+    assert f'href="{running.agent}/"' in page
+    assert f'href="{running.console}/"' in page
+    # Nothing of the request is in it, no script may run, and the one style is named by its hash.
+    assert "cnv_1" not in page
+    assert "script" not in headers_of(reply)["content-security-policy"]
+    assert headers_of(reply)["content-security-policy"].startswith("default-src 'none'; style-src 'sha256-")
+    assert headers_of(reply)["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize(("method", "accept"), [("GET", "*/*"), ("GET", ""), ("POST", "text/html")])
+async def test_a_program_at_a_wrong_address_gets_the_error_as_json(running: Running, method: str, accept: str) -> None:
+    reply = await running.browser.request(method, f"{running.agent}/", headers={"Host": "evil.test", "Accept": accept})
+    assert (reply.status, reply.json["error"]["code"]) == (421, "misdirected_request")
+
+
 async def test_pages_and_json_are_stored_nowhere_and_hashed_files_forever(running: Running) -> None:
     for path in ("/", "/approvals/apr_1", "/healthz", "/nothing"):
         assert headers_of(await running.browser.get(f"{running.console}{path}"))["cache-control"] == "no-store"

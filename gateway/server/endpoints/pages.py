@@ -5,6 +5,8 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from gateway.server.parts import RequestContext
+from gateway.server.responses import NOT_FOUND
+from gateway.server.signposts import direct
 
 
 async def show_page(context: RequestContext) -> Response:
@@ -18,5 +20,6 @@ async def fetch_asset(context: RequestContext) -> Response:
 
 
 async def fetch_beside(context: RequestContext) -> Response:
-    """An icon or manifest."""
-    return context.parts.web_app(context.site).beside(context.request, context.request.path_params["name"])
+    """An icon or manifest; where there is none, what is shown at an address without a page."""
+    file = context.parts.web_app(context.site).beside(context.request, context.request.path_params["name"])
+    return direct(context.request.scope, NOT_FOUND, context.parts.access.origins) if file is None else file

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.server.responses import WRONG_HOST, refuse
-
 
 class HostGate:
     """Routes a request by its Host, compared whole and without regard to case (RFC 9110 section 4.2.3).
@@ -25,8 +23,3 @@ class HostGate:
         hosts = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
         app = self._sites.get(hosts[0], self._elsewhere) if len(hosts) == 1 else self._elsewhere
         await app(scope, receive, send)
-
-
-async def misdirected(scope: Scope, receive: Receive, send: Send) -> None:
-    """421, for HTTP and for a WebSocket handshake."""
-    await refuse(WRONG_HOST)(scope, receive, send)
