@@ -40,6 +40,17 @@ export interface ConsoleEnvironment {
   readProblems(): Promise<readonly string[]>;
   /** Go to a page of another origin. */
   navigateTo(url: string): void;
+  readonly shellWish: ShellWish;
+}
+
+/**
+ * That the person has just asked for the shell on a page of this console, in this window. It carries one press over the way
+ * through the agent's origin and back, so that nobody has to press twice. No other origin can write it.
+ */
+export interface ShellWish {
+  note(): void;
+  /** Whether there is one from the last minute. It counts once. */
+  take(): boolean;
 }
 
 /** The browser itself. */
@@ -59,6 +70,34 @@ export function browserConsole(): ConsoleEnvironment {
     askPasskey: async (optionsJSON) => (await loadCeremonies()).startAuthentication({ optionsJSON }),
     readProblems,
     navigateTo: (url) => window.location.assign(url),
+    shellWish: wishIn(window.sessionStorage, Date.now),
+  };
+}
+
+/** As long as the one-time code that comes after it (docs/PROTOCOL.md section 1). */
+const WISH_MS = 60_000;
+
+const WISH = "shell-wish";
+
+/** The wish in the storage of one window. Where storage is forbidden the person is asked once more. */
+export function wishIn(storage: Pick<Storage, "getItem" | "setItem" | "removeItem">, now: () => number): ShellWish {
+  return {
+    note: () => {
+      try {
+        storage.setItem(WISH, String(now()));
+      } catch {
+        // Then the page asks.
+      }
+    },
+    take: () => {
+      try {
+        const age = now() - Number(storage.getItem(WISH) ?? Number.NaN);
+        storage.removeItem(WISH);
+        return age >= 0 && age < WISH_MS;
+      } catch {
+        return false;
+      }
+    },
   };
 }
 

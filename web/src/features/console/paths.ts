@@ -37,6 +37,11 @@ export function destination(search: string, origin: string): string {
   return url.origin === origin && url.pathname !== paths.signIn ? url.pathname + url.search : paths.home;
 }
 
+/** Whether a destination is the page that gives the shell a session. */
+export function leadsToShell(next: string): boolean {
+  return next.split("?")[0] === paths.authorize;
+}
+
 /** The one-time token of an enrolment link. It stands behind `#`, so it reaches no log of any server. */
 export function enrolmentToken(hash: string): string | null {
   return new URLSearchParams(hash.replace(/^#/, "")).get("t") || null;

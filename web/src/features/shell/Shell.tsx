@@ -25,9 +25,21 @@ export function Shell({ environment }: { readonly environment: ShellEnvironment 
     };
   }, [workspace]);
 
-  if (state.connection.phase === "ended") {
-    const { reason } = state.connection;
-    return <SignedOut reason={reason === "notSignedIn" && environment.signInFailed ? "signInFailed" : reason} />;
+  const ended = state.connection.phase === "ended" ? state.connection.reason : null;
+  const signsIn = ended === "notSignedIn" && environment.beginsAtOnce;
+  useEffect(() => {
+    if (signsIn) environment.signIn();
+  }, [signsIn, environment]);
+
+  if (signsIn)
+    return (
+      <main className={styles.notice}>
+        <Spinner label="Signing in" />
+      </main>
+    );
+  if (ended !== null) {
+    const reason = ended === "notSignedIn" && environment.signInFailed ? "signInFailed" : ended;
+    return <SignedOut reason={reason} onSignIn={() => environment.signIn()} />;
   }
   if (state.session === null)
     return (

@@ -15,13 +15,20 @@ const HEADINGS: Readonly<Record<string, string>> = {
 };
 
 /** The page without a session: why there is none, and how to sign in. */
-export function SignedOut({ reason }: { readonly reason: string }) {
+export function SignedOut({ reason, onSignIn }: { readonly reason: string; readonly onSignIn: () => void }) {
   const heading = HEADINGS[reason] ?? "Your session has ended";
   return (
     <main className={styles.notice}>
       <h1>{heading}</h1>
       <p>{WHY[reason] ?? "It was ended on the console or by the gateway. What waited was cancelled."}</p>
-      <a className={styles.link} href="/login">
+      <a
+        className={styles.link}
+        href="/login"
+        onClick={(event) => {
+          event.preventDefault();
+          onSignIn();
+        }}
+      >
         {reason === "notSignedIn" ? "Sign in" : "Sign in again"}
       </a>
     </main>

@@ -34,6 +34,10 @@ export interface ShellEnvironment {
   saveFile(name: string, text: string): void;
   /** Whether the gateway refused the way back from the console that led to this page. */
   readonly signInFailed: boolean;
+  /** Whether the console sent the person here to begin at once, with a sign-in if there is no session. */
+  readonly beginsAtOnce: boolean;
+  /** Go and sign in on the console, and come back to the conversation that is open. */
+  signIn(): void;
   readonly address: ConversationAddress;
   readonly drafts: Drafts;
 }
@@ -61,6 +65,7 @@ const CONSOLE_WINDOW_FEATURES = "popup,width=560,height=820";
 
 /** The browser itself. */
 export function browserShell(): ShellEnvironment {
+  restoreAddress();
   return {
     createClient: () =>
       connectTo<AgentMethods, AgentNotifications>({
@@ -95,6 +100,11 @@ export function browserShell(): ShellEnvironment {
     openConsole: (url) => void window.open(url, CONSOLE_WINDOW, CONSOLE_WINDOW_FEATURES),
     saveFile,
     signInFailed: takeRefusal(),
+    beginsAtOnce: takeStart(),
+    signIn: () => {
+      keepAddress();
+      window.location.replace("/login");
+    },
     address: {
       read: readAddress,
       write: (conversationId) => {
@@ -130,6 +140,36 @@ function takeRefusal(): boolean {
   const refused = window.location.pathname === "/callback";
   if (refused) window.history.replaceState(null, "", "/");
   return refused;
+}
+
+/** The console's button leads to `/#start`. A reload must not begin again. */
+function takeStart(): boolean {
+  const begins = window.location.hash === "#start";
+  if (begins) window.history.replaceState(null, "", window.location.pathname);
+  return begins;
+}
+
+const KEPT_ADDRESS = "address-before-sign-in";
+
+/** Signing in ends at `/`; the conversation that was open is remembered by this window until then. */
+function keepAddress(): void {
+  const conversationId = readAddress();
+  try {
+    if (conversationId !== null) window.sessionStorage.setItem(KEPT_ADDRESS, conversationId);
+  } catch {
+    // Storage is forbidden: the person finds the conversation in the list.
+  }
+}
+
+function restoreAddress(): void {
+  try {
+    const conversationId = window.sessionStorage.getItem(KEPT_ADDRESS);
+    window.sessionStorage.removeItem(KEPT_ADDRESS);
+    if (conversationId !== null && window.location.pathname === "/")
+      window.history.replaceState(null, "", `/c/${conversationId}`);
+  } catch {
+    // As above.
+  }
 }
 
 /** Storage may be forbidden or full; then a draft lives as long as the page. */

@@ -25,6 +25,7 @@ beforeEach(() => {
 
 afterEach(() => {
   cleanup();
+  window.sessionStorage.clear();
   vi.useRealTimers();
 });
 
@@ -43,7 +44,7 @@ describe("enrolling", () => {
     await userEvent.click(screen.getByRole("button", { name: "Register a passkey" }));
     expect(await screen.findByText("Hello, Nora")).toBeDefined();
     expect(gateway.posts.map(({ body }) => body.token)).toEqual(["TOKEN", "TOKEN"]);
-    expect(screen.getByRole("link", { name: "Open the shell" }).getAttribute("href")).toBe(AGENT);
+    expect(screen.getByRole("link", { name: "Open the shell in another window" }).getAttribute("href")).toBe(AGENT);
     // The used token is out of the address, and so out of the history and of a shoulder's sight.
     expect(window.location.hash).toBe("");
   });
@@ -101,6 +102,73 @@ describe("signing in", () => {
   });
 });
 
+describe("from the console to the shell", () => {
+  const location = `${AGENT}/callback?code=c&state=abc`;
+
+  beforeEach(() => {
+    gateway.replies["/authorize"] = () => ({ status: 200, body: { location } });
+  });
+
+  test("takes one press, which the way through the agent's origin does not ask for again", async () => {
+    openConsole(gateway, "/");
+    await userEvent.click(await screen.findByRole("button", { name: "Start working" }));
+    expect(gateway.environment.navigateTo).toHaveBeenCalledWith(`${AGENT}/#start`);
+    cleanup();
+    openConsole(gateway, "/authorize?state=abc");
+    await waitFor(() => expect(gateway.environment.navigateTo).toHaveBeenLastCalledWith(location));
+    expect(screen.getByRole("heading", { name: "Opening the shell" })).toBeDefined();
+    expect(gateway.posts).toEqual([{ path: "/authorize", body: { state: "abc", label: "public" } }]);
+  });
+
+  test("carries one press only", async () => {
+    gateway.environment.shellWish.note();
+    openConsole(gateway, "/authorize?state=abc");
+    await waitFor(() => expect(gateway.posts).toHaveLength(1));
+    cleanup();
+    openConsole(gateway, "/authorize?state=other");
+    expect(await screen.findByRole("button", { name: "Continue to the shell" })).toBeDefined();
+    expect(gateway.posts).toHaveLength(1);
+  });
+
+  test("asks again when the press was more than a minute ago, or comes out of the future", async () => {
+    for (const at of ["2026-11-21T09:59:59.000Z", "2026-11-21T10:05:00.000Z", "", "x"]) {
+      window.sessionStorage.setItem("shell-wish", at.startsWith("2") ? String(Date.parse(at)) : at);
+      openConsole(gateway, "/authorize?state=abc");
+      expect(await screen.findByRole("button", { name: "Continue to the shell" })).toBeDefined();
+      cleanup();
+    }
+    expect(gateway.posts).toEqual([]);
+  });
+
+  test("says what went wrong, and lets the person try again", async () => {
+    gateway.replies["/authorize"] = () => refused(410, "state", "this sign-in is unknown or too old");
+    gateway.environment.shellWish.note();
+    openConsole(gateway, "/authorize?state=abc");
+    expect((await screen.findByRole("alert")).textContent).toContain("unknown or too old");
+    expect(screen.getByRole("button", { name: "Continue to the shell" })).toBeDefined();
+  });
+
+  test("is one step with the sign-in, unless the person wants to choose a label", async () => {
+    gateway.session = false;
+    openConsole(gateway, "/authorize?state=abc");
+    await userEvent.click(await screen.findByRole("button", { name: "Sign in and open the shell" }));
+    await waitFor(() => expect(gateway.environment.navigateTo).toHaveBeenCalledWith(location));
+    cleanup();
+    gateway.session = false;
+    openConsole(gateway, "/authorize?state=abc");
+    await userEvent.click(await screen.findByRole("button", { name: "Sign in and choose a label first" }));
+    expect(await screen.findByLabelText("Label to start at")).toBeDefined();
+  });
+
+  test("is not what signing in for another page does", async () => {
+    gateway.session = false;
+    openConsole(gateway, "/grants");
+    await userEvent.click(await screen.findByRole("button", { name: "Sign in with a passkey" }));
+    await screen.findByRole("heading", { level: 1, name: "Grants" });
+    expect(gateway.environment.shellWish.take()).toBe(false);
+  });
+});
+
 describe("giving the shell a session", () => {
   test("shows who is signed in, and goes on only when asked to", async () => {
     const location = `${AGENT}/callback?code=c&state=abc`;
@@ -138,7 +206,7 @@ describe("giving the shell a session", () => {
   test("asks to sign in first, and comes back with its state", async () => {
     gateway.session = false;
     openConsole(gateway, "/authorize?state=abc");
-    await userEvent.click(await screen.findByRole("button", { name: "Sign in with a passkey" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Sign in and choose a label first" }));
     expect(await screen.findByRole("button", { name: "Continue to the shell" })).toBeDefined();
     expect(address()).toBe("/authorize?state=abc");
   });

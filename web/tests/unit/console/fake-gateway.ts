@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { vi } from "vitest";
 import { canonicalText } from "../../../src/features/console/approvals/challenge.ts";
-import type {
-  ConsoleClient,
-  ConsoleEnvironment,
-  HttpReply,
+import {
+  type ConsoleClient,
+  type ConsoleEnvironment,
+  type HttpReply,
+  wishIn,
 } from "../../../src/features/console/console-environment.ts";
 import type { ConsoleMethods, ConsoleNotifications } from "../../../src/protocol/contract.ts";
 import type { Approval, ApprovalQuestion, Elicitation, StoppedView } from "../../../src/protocol/generated.ts";
@@ -101,6 +102,7 @@ export class FakeGateway {
     askPasskey: vi.fn<ConsoleEnvironment["askPasskey"]>(async () => ({ id: "known" }) as never),
     readProblems: vi.fn<ConsoleEnvironment["readProblems"]>(async () => []),
     navigateTo: vi.fn<ConsoleEnvironment["navigateTo"]>(),
+    shellWish: wishIn(window.sessionStorage, Date.now),
   } satisfies ConsoleEnvironment;
 
   get client(): FakeClient {

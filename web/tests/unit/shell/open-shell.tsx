@@ -3,6 +3,7 @@ import { userEvent } from "@testing-library/user-event";
 import axe from "axe-core";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import { Shell } from "../../../src/features/shell/Shell.tsx";
+import type { ShellEnvironment } from "../../../src/features/shell/shell-environment.ts";
 import { NoResizes, pageOf, type ScriptedClient } from "./scripted-client.ts";
 
 /** Makes jsdom enough of a browser for the shell, before each test of the file that calls it. */
@@ -28,9 +29,9 @@ export function prepareShell(): void {
 }
 
 /** The shell over a scripted connection, and a person at it. */
-export function openShell(client: ScriptedClient, replies: string[] = []) {
+export function openShell(client: ScriptedClient, replies: string[] = [], own: Partial<ShellEnvironment> = {}) {
   const page = pageOf(client, replies);
-  render(<Shell environment={page.environment} />);
+  render(<Shell environment={{ ...page.environment, ...own }} />);
   return { ...page, user: userEvent.setup() };
 }
 

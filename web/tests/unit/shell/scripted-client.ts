@@ -166,6 +166,10 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
     openConsole: (url) => opened.push(url),
     saveFile: (name, text) => saved.push({ name, text }),
     signInFailed: false,
+    beginsAtOnce: false,
+    signIn: () => {
+      client.seen.push({ method: "GET /login", params: {} });
+    },
     address: {
       read: () => address,
       write: (id) => {

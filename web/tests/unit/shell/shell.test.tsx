@@ -43,6 +43,25 @@ describe("without a session", () => {
     await expectAccessible();
   });
 
+  test("whom the console sent to begin at once is signed in without a press", async () => {
+    const client = new ScriptedClient();
+    client.start = () => client.become({ phase: "ended", reason: "notSignedIn" });
+    openShell(client, [], { beginsAtOnce: true });
+    expect(await screen.findByText("Signing in")).toBeDefined();
+    await waitFor(() => expect(client.seen.map(({ method }) => method)).toContain("GET /login"));
+    expect(screen.queryByRole("link")).toBeNull();
+  });
+
+  test("a session that ended later is not begun again by itself", async () => {
+    const client = new ScriptedClient();
+    openShell(client, [], { beginsAtOnce: true });
+    await screen.findByRole("textbox", { name: "Message" });
+    client.become({ phase: "ended", reason: "expired" });
+    expect(client.seen.map(({ method }) => method)).not.toContain("GET /login");
+    await userEvent.click(await screen.findByRole("link", { name: "Sign in again" }));
+    expect(client.seen.map(({ method }) => method)).toContain("GET /login");
+  });
+
   test("when the session ends, the page says why", async () => {
     const client = new ScriptedClient();
     openShell(client);

@@ -1,11 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useSearch } from "wouter";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
 import { SelectField } from "../../../ui/Field.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
 import { authorize, type Label } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
@@ -19,7 +20,10 @@ const LABELS: readonly (readonly [Label, string])[] = [
   ["high", "high"],
 ];
 
-/** Gives the shell a session of its own. A page and a button, because being signed in here must not be enough for any site to get one. */
+/**
+ * Gives the shell a session of its own. A page and a button, because being signed in here must not be enough for any site to
+ * get one. Whoever has just pressed a button of this console that says so is not asked again.
+ */
 export function Authorize() {
   const { environment } = useSession();
   const state = new URLSearchParams(useSearch()).get("state");
@@ -31,8 +35,23 @@ export function Authorize() {
       environment.navigateTo(await authorize(environment, wanted, wanted.agentOrigin));
     },
   });
+  const [wished, setWished] = useState(false);
+  const { mutate } = go;
+  useEffect(() => {
+    if (description === undefined || state === null || !environment.shellWish.take()) return;
+    setWished(true);
+    mutate({ state, label: "public", agentOrigin: description.agentOrigin });
+  }, [environment, description, state, mutate]);
   if (description === undefined) return null;
   const { session, agentOrigin } = description;
+  if (wished && !go.isError) {
+    return (
+      <>
+        <PageHeading>Opening the shell</PageHeading>
+        <Spinner label="Opening the shell" />
+      </>
+    );
+  }
   if (state === null) {
     return (
       <>

@@ -6,7 +6,7 @@ import { Card } from "../../../ui/Card.tsx";
 import { signIn } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
-import { destination } from "../paths.ts";
+import { destination, leadsToShell } from "../paths.ts";
 import { useSession } from "../session.tsx";
 
 /** Signing in with any passkey of this console, and then on to where the person was going. */
@@ -16,11 +16,14 @@ export function SignIn() {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
 
-  const start = async () => {
+  const forShell = leadsToShell(next);
+
+  const start = async (openShell: boolean) => {
     setBusy(true);
     setFailure(null);
     try {
       await signIn(environment);
+      if (openShell) environment.shellWish.note();
       renew();
     } catch (error) {
       setFailure(error);
@@ -32,7 +35,15 @@ export function SignIn() {
   const ended = connection.phase === "ended" && connection.reason !== "notSignedIn" && connection.reason !== "stopped";
   return (
     <>
-      <PageHeading lead="You sign in with your passkey. There is no password.">Sign in</PageHeading>
+      <PageHeading
+        lead={
+          forShell
+            ? "You sign in with your passkey, and the shell gets a session of its own. There is no password."
+            : "You sign in with your passkey. There is no password."
+        }
+      >
+        Sign in
+      </PageHeading>
       {ended && failure === null && (
         <Banner tone="info" title="Your console session has ended">
           <p>So have the shell sessions that it made. Sign in to go on.</p>
@@ -44,13 +55,23 @@ export function SignIn() {
         </Banner>
       )}
       <Card>
-        <Button variant="primary" wide busy={busy} onClick={start}>
-          {busy ? "Waiting for your passkey" : "Sign in with a passkey"}
+        <Button variant="primary" wide busy={busy} onClick={() => start(forShell)}>
+          {label(busy, forShell)}
         </Button>
+        {forShell && (
+          <Button variant="quiet" wide busy={busy} onClick={() => start(false)}>
+            Sign in and choose a label first
+          </Button>
+        )}
         <p className="note">
           No passkey yet? The operator makes an enrolment link with <code>countersign enrol NAME</code>.
         </p>
       </Card>
     </>
   );
+}
+
+function label(busy: boolean, forShell: boolean): string {
+  if (busy) return "Waiting for your passkey";
+  return forShell ? "Sign in and open the shell" : "Sign in with a passkey";
 }

@@ -14,6 +14,7 @@ import { paths } from "../paths.ts";
 import { useDescription } from "../session.tsx";
 import styles from "./Home.module.css";
 import { usePolicy, useReadinessProblems } from "./queries.ts";
+import { StartWorking } from "./StartWorking.tsx";
 
 // On most visits nothing waits and nothing is wrong, and none of this is needed.
 const BrokenGlass = lazy(async () => ({ default: (await import("../approvals/BrokenGlass.tsx")).BrokenGlass }));
@@ -69,11 +70,12 @@ export function Home() {
         <Card as="section" label="Shell">
           <h2>The shell</h2>
           <p>
-            At <code>{agentOrigin.replace(/^https?:\/\//, "")}</code>, in a window of its own.
+            At <code>{agentOrigin.replace(/^https?:\/\//, "")}</code>. What needs you opens this console again.
           </p>
-          <p>
+          <p className={styles.actions}>
+            <StartWorking agentOrigin={agentOrigin} />
             <a className={styles.link} href={agentOrigin} target="_blank" rel="noreferrer">
-              Open the shell
+              Open the shell in another window
             </a>
           </p>
         </Card>

@@ -1,0 +1,16 @@
+import { Button } from "../../../ui/Button.tsx";
+import { useSession } from "../session.tsx";
+
+/** Goes to the shell in this window, which signs itself in if it has no session. */
+export function StartWorking({ agentOrigin }: { readonly agentOrigin: string }) {
+  const { environment } = useSession();
+  const start = () => {
+    environment.shellWish.note();
+    environment.navigateTo(`${agentOrigin}/#start`);
+  };
+  return (
+    <Button variant="primary" onClick={start}>
+      Start working
+    </Button>
+  );
+}
