@@ -41,13 +41,23 @@ def prepare_decision() -> Callable[[str], bool]:
         "attrs": {"autoHosts": [], "remoteModels": True, "suppressedTools": []},
         "parents": [_uid("Profile", "operator"), _uid("Profile", "enrolled")],
     }
-    context: Json = {"publishing": False, "taint": 0, "label": 0, "facts": {}}
+    context: Json = {
+        "publishing": False,
+        "taint": 0,
+        "label": 0,
+        "facts": {},
+        "callsInTurn": 1,
+        "callsInSession": 1,
+        "toolsUsed": [],
+        "minuteOfDay": 0,
+        "weekday": 1,
+    }
 
     # The two stubs below have bare dicts in their signatures.
     def decide(name: str) -> bool:
         tool: Json = {
             "uid": _uid("Tool", name),
-            "attrs": {"name": name, "source": "bench", "interface": "bench", "network": False},
+            "attrs": {"name": name, "source": "bench", "interface": "bench", "trust": "trusted", "network": False},
             "parents": [_uid("Category", "read")],
         }
         entities = cedarpy.Entities.from_json_str(json.dumps([person, tool]), rules.schema)  # pyright: ignore[reportUnknownMemberType]
