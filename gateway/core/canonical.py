@@ -43,7 +43,8 @@ _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 def parse(raw: bytes, *, max_depth: int = MAX_DEPTH) -> Json:
     """Read one JSON value. Raises MalformedJson for anything that I-JSON forbids, or nesting beyond `max_depth`; where only
     a number is outside its range, that is an UnsupportedValue."""
-    return _parse(_STRICT, raw, max_depth)
+    value = _parse_compact(raw, max_depth)
+    return _parse(_STRICT, raw, max_depth) if value is _NOT_COMPACT else value
 
 
 def parse_canonical(raw: bytes) -> Json:
@@ -64,6 +65,29 @@ def parse_canonical(raw: bytes) -> Json:
 def parse_with_any_number(raw: bytes) -> Json:
     """The same with None for each number that `parse` refuses: enough to identify the request. Raises MalformedJson."""
     return _parse(_WITH_ANY_NUMBER, raw, MAX_DEPTH)
+
+
+class _NotCompact:
+    """No JSON value, so that it can stand beside all of them."""
+
+
+_NOT_COMPACT = _NotCompact()
+
+
+def _parse_compact(raw: bytes, max_depth: int) -> Json:
+    """What the strict reader gives, in a third of the time, for what was written as `JSON.stringify` writes; else `_NOT_COMPACT`.
+
+    Bytes that are written again as they are have no name twice, no spaces, no integer out of range and no lone surrogate.
+    """
+    try:
+        value = orjson.loads(raw)
+        compact = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER) == raw
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return _NOT_COMPACT
+    # Brackets within strings count too: whether it is too deep is then for the strict reader to say.
+    if not compact or raw.count(b"[") + raw.count(b"{") > max_depth or _has_unreadable_number(value):
+        return _NOT_COMPACT
+    return value
 
 
 def _parse(decoder: json.JSONDecoder, raw: bytes, max_depth: int) -> Json:

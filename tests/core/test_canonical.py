@@ -8,6 +8,7 @@ import hashlib
 import json
 from pathlib import Path
 
+import orjson
 import pytest
 import rfc8785
 from hypothesis import given
@@ -123,8 +124,35 @@ def test_no_integer_beyond_the_safe_range_is_read_or_written(number: int) -> Non
 
 @given(st.floats(min_value=float(MAX_INTEGER) + 1, allow_infinity=False))
 def test_no_float_is_read_that_would_be_written_as_such_an_integer(number: float) -> None:
+    for spelt in (repr(number).encode(), orjson.dumps(number), orjson.dumps({"a": ["text", number]})):
+        with pytest.raises(MalformedJson):
+            parse(spelt)
+
+
+def _read(raw: bytes) -> str:
+    """The value as Python writes it, which tells 1 from 1.0 and from true; or the refusal."""
+    try:
+        return repr(parse(raw))
+    except MalformedJson as error:
+        return type(error).__name__
+
+
+@given(
+    values.map(orjson.dumps)
+    | st.text('[]{}",:\\ue1d8Na-.0 ', max_size=60).map(str.encode)
+    | st.lists(
+        st.sampled_from(['"a":', '"b":', "1", "-0", "0.0", "1e16", '"\\u00e9"', '"é"', "9007199254740993", "[", "]", ","])
+    ).map(lambda parts: ("{" + "".join(parts) + "}").encode())
+)
+def test_how_a_text_is_spaced_changes_nothing_about_how_it_is_read(raw: bytes) -> None:
+    """A text without spaces is read by another reader than one with spaces."""
+    assert _read(raw) == _read(b" " + raw)
+
+
+@pytest.mark.parametrize("raw", [b'{"a":1,"a":1}', b'{"a":1,"b":{"c":[],"c":[]}}', b'{"a":1,"\\u0061":2}'])
+def test_a_name_that_comes_twice_is_refused_however_it_is_spelt(raw: bytes) -> None:
     with pytest.raises(MalformedJson):
-        parse(repr(number).encode())
+        parse(raw)
 
 
 @pytest.mark.requirement("002-33", "what is signed has the bytes and digests of vectors written by hand")
