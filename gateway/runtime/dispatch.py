@@ -40,7 +40,7 @@ from gateway.runtime.endings import (
     lapsed,
     overtaken,
 )
-from gateway.runtime.execution import Execution, present
+from gateway.runtime.execution import Execution, PreparedRun, present
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.grants import Grants
 from gateway.runtime.ports import (
@@ -312,14 +312,14 @@ class Dispatcher:
         self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, clearance: Clearance
     ) -> Ran:
         """Row 15: intent on disk, then the tool, once."""
-        await self._record_intent(call, checked, clearance)
         judged = bound_by(judged, clearance.reserved)
+        prepared = await self._record_intent(conversation, call, checked, judged, clearance)
         call.step(CallEvent.INTENDED)
         self._observer.step(Step.INTENT, call.request.call_id)
         executed, began = not call.stopped.done(), self._clock.monotonic()
         if executed:
             self._observer.step(Step.STARTED, call.request.call_id)
-            ran: ToolOutput | Refuse = await self._execution.run(conversation, call, checked, judged)
+            ran: ToolOutput | Refuse = await self._execution.run(call, prepared)
         else:
             ran = cancelled_before_it_ran(call)
         elapsed = int((self._clock.monotonic() - began) * 1000) if executed else 0
@@ -329,16 +329,19 @@ class Dispatcher:
         def keep(size: int) -> str | None:
             return self._entropy.identifier("res_") if self._quotas.may_keep(call.request.session_id, size) else None
 
-        withhold = self._execution.withhold(conversation, checked, judged)
-        presented = await present(ran, checked, judged, elapsed=elapsed, receipt_id=receipt_id, keep=keep, withhold=withhold)
-        came_to = measure(presented.result, elapsed)
-        settled = self._usage.settle(clearance.reserved, came_to)
-        attachments = presented.attachments
-        return Ran(conversation, call, checked, clearance, presented.result, presented.kept, attachments, executed, settled)
+        shown = await present(ran, prepared, elapsed=elapsed, receipt_id=receipt_id, keep=keep)
+        reserved = clearance.reserved
+        settled = self._usage.settle(reserved, measure(shown.result, elapsed)) if reserved.uses else ()
+        return Ran(conversation, call, checked, clearance, shown.result, shown.kept, shown.attachments, executed, settled)
 
-    async def _record_intent(self, call: InFlightCall, checked: CheckedCall, clearance: Clearance) -> None:
+    async def _record_intent(
+        self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, clearance: Clearance
+    ) -> PreparedRun:
         try:
-            await self._ledger.append(*clearance.intend(checked, self._clock.now(), call.judgement))
+            recorded = self._ledger.append(*clearance.intend(checked, self._clock.now(), call.judgement))
+            # Meanwhile the intent is on its way to the disk.
+            prepared = self._execution.prepare(conversation, checked, judged)
+            await recorded
         except GatewayError:
             self._usage.give_back(clearance.reserved)
             raise
@@ -348,6 +351,7 @@ class Dispatcher:
             self._grants.hold(clearance.issued)
         if clearance.pending is not None:
             self._approvals.settle(clearance.pending, ApprovalStatus.APPROVED, grant=clearance.issued)
+        return prepared
 
     # ── the end ──
 

@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from gateway.core.canonical import Json
@@ -23,7 +23,7 @@ from gateway.runtime.calls import InFlightCall, cancelled_while_it_ran
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
-from gateway.runtime.elicitations import Elicitations
+from gateway.runtime.elicitations import CallElicitations, Elicitations
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Ledger, PolicyVerdict, Toolbox, ToolContext
 from gateway.runtime.progress import Progress
@@ -37,6 +37,59 @@ Withhold: TypeAlias = Callable[[Iterable[str]], str | None]
 """From labels to why what has them may not leave."""
 
 _log = logging.getLogger(__name__)
+
+
+class _TimeBox:
+    """How long one call may take."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._left = seconds
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._timer: asyncio.TimerHandle | None = None
+        self._pauses = 0
+
+    async def first_of(self, *futures: asyncio.Future[Any]) -> None:
+        """Return when one of them is done or time is up; as `asyncio.wait` does, at half of its cost, which every call pays."""
+        self._timer = self._loop.call_later(self._left, self._end)
+        for future in futures:
+            future.add_done_callback(self._end)
+        try:
+            await self._ended
+        finally:
+            self._timer.cancel()
+            for future in futures:
+                future.remove_done_callback(self._end)
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """Let no time pass meanwhile."""
+        self._pauses += 1
+        if self._pauses == 1 and self._timer is not None:
+            self._left = max(0.0, self._timer.when() - self._loop.time())
+            self._timer.cancel()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses and not self._ended.done():
+                self._timer = self._loop.call_later(self._left, self._end)
+
+    def _end(self, _done: object = None) -> None:
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A tool with all that it is given. `withhold` says for labels why what has them may not leave."""
+
+    checked: CheckedCall
+    judged: PolicyVerdict
+    box: _TimeBox
+    context: ToolContext
+    withhold: Withhold
 
 
 class Execution:
@@ -63,16 +116,19 @@ class Execution:
         self._clock = clock
         self._tasks = tasks
 
-    async def run(
-        self, conversation: Conversation, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict
-    ) -> ToolOutput | Refuse:
-        """What the tool gave, or why it gave nothing. Returns within the tool's time box whatever the tool does; the box stands
-        still while a person is asked, for a time that is bounded too."""
+    def prepare(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> PreparedRun:
+        """What the tool will be given; nothing of it runs yet."""
         spec = checked.spec
         seconds = min(spec.timeout, judged.obligations.timeout or spec.timeout)
         box = _TimeBox(seconds)
-        context = self._context(conversation, checked, judged, box)
-        work = asyncio.get_running_loop().create_task(self._toolbox.execute(spec, checked.arguments, context))
+        withhold = self._withhold(conversation, checked, judged)
+        return PreparedRun(checked, judged, box, self._context(conversation, checked, judged, box, withhold), withhold)
+
+    async def run(self, call: InFlightCall, prepared: PreparedRun) -> ToolOutput | Refuse:
+        """What the tool gave, or why it gave nothing. Returns within the tool's time box whatever the tool does; the box stands
+        still while a person is asked, for a time that is bounded too."""
+        checked, box, context = prepared.checked, prepared.box, prepared.context
+        work = asyncio.get_running_loop().create_task(self._toolbox.execute(checked.spec, checked.arguments, context))
         try:
             await box.first_of(work, call.stopped)
         finally:
@@ -85,21 +141,25 @@ class Execution:
             return _outcome_of(work)
         if call.stopped.done():
             return cancelled_while_it_ran(call)
-        late = f"the tool did not finish within {seconds:g} seconds; it may have taken effect"
+        late = f"the tool did not finish within {box.seconds:g} seconds; it may have taken effect"
         return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, late)
 
-    def withhold(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Withhold:
+    def _withhold(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Withhold:
         """What says, for the labels of something that this call gives, why it may not leave; None if it may."""
         release = judged.obligations.release
         return lambda labels: self._releases.find_withheld(conversation, checked.request, release, labels)
 
-    def _context(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict, box: _TimeBox) -> ToolContext:
+    def _context(
+        self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict, box: _TimeBox, withhold: Withhold
+    ) -> ToolContext:
         loop, request, cancelled = asyncio.get_running_loop(), checked.request, threading.Event()
         lines: Progress | None = None
-        withheld = self.withhold(conversation, checked, judged)(checked.spec.labels) is not None
+        asking: CallElicitations | None = None
 
         def report(message: str, fraction: float | None) -> None:
             nonlocal lines
+            if withhold(checked.spec.labels) is not None:
+                return
             # Made by the first line: most tools say nothing.
             if lines is None:
                 lines = Progress(
@@ -116,13 +176,14 @@ class Execution:
 
         def progress(message: str, fraction: float | None) -> None:
             # Nobody waits for a call that was cancelled, and its late result is told to nobody either.
-            if not cancelled.is_set() and not withheld:
+            if not cancelled.is_set():
                 loop.call_soon_threadsafe(report, message, fraction)
 
-        _, _, source = checked.spec.source.partition(":")
-        asking = self._elicitations.of_call(request, source, lambda message: progress(message, None))
-
         async def elicit(message: str, schema: Json) -> ElicitationAnswer | ElicitationRefusal:
+            nonlocal asking
+            if asking is None:
+                _, _, source = checked.spec.source.partition(":")
+                asking = self._elicitations.of_call(request, source, lambda message: progress(message, None))
             with box.paused():
                 return await asking.ask(message, schema)
 
@@ -162,20 +223,14 @@ class Execution:
 
 
 async def present(
-    ran: ToolOutput | Refuse,
-    checked: CheckedCall,
-    judged: PolicyVerdict,
-    *,
-    elapsed: int,
-    receipt_id: str,
-    keep: Callable[[int], str | None],
-    withhold: Withhold = lambda _labels: None,
+    ran: ToolOutput | Refuse, prepared: PreparedRun, *, elapsed: int, receipt_id: str, keep: Callable[[int], str | None]
 ) -> PresentedOutput:
     """What a tool gave, or why it gave nothing, as it may leave: redacted, capped, labelled. `elapsed` in milliseconds; `keep` as
     for `present_output`. What is withheld is not kept either, and tells nothing, so it raises no label."""
+    checked, judged = prepared.checked, prepared.judged
     call_id, cap = checked.request.call_id, _cap_of(checked, judged)
     said = not isinstance(ran, Refuse) or ran.outcome is Outcome.EXECUTION_ERROR
-    why = withhold({*checked.spec.labels, *(() if isinstance(ran, Refuse) else ran.labels)}) if said else None
+    why = prepared.withhold({*checked.spec.labels, *(() if isinstance(ran, Refuse) else ran.labels)}) if said else None
     if why is not None:
         outcome, reason = (ran.outcome, ran.reason) if isinstance(ran, Refuse) else (Outcome.OK, None)
         instead = refused_result(call_id, outcome, reason, why, receipt_id=receipt_id, duration_ms=elapsed)
@@ -199,47 +254,6 @@ async def present(
 
 def _cap_of(checked: CheckedCall, judged: PolicyVerdict) -> int:
     return min(checked.spec.result_cap, judged.obligations.max_result_bytes or checked.spec.result_cap)
-
-
-class _TimeBox:
-    """How long one call may take."""
-
-    def __init__(self, seconds: float) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._left = seconds
-        self._ended: asyncio.Future[None] = self._loop.create_future()
-        self._timer: asyncio.TimerHandle | None = None
-        self._pauses = 0
-
-    async def first_of(self, *futures: asyncio.Future[Any]) -> None:
-        """Return when one of them is done or time is up; as `asyncio.wait` does, at half of its cost, which every call pays."""
-        self._timer = self._loop.call_later(self._left, self._end)
-        for future in futures:
-            future.add_done_callback(self._end)
-        try:
-            await self._ended
-        finally:
-            self._timer.cancel()
-            for future in futures:
-                future.remove_done_callback(self._end)
-
-    @contextmanager
-    def paused(self) -> Generator[None]:
-        """Let no time pass meanwhile."""
-        self._pauses += 1
-        if self._pauses == 1 and self._timer is not None:
-            self._left = max(0.0, self._timer.when() - self._loop.time())
-            self._timer.cancel()
-        try:
-            yield
-        finally:
-            self._pauses -= 1
-            if not self._pauses and not self._ended.done():
-                self._timer = self._loop.call_later(self._left, self._end)
-
-    def _end(self, _done: object = None) -> None:
-        if not self._ended.done():
-            self._ended.set_result(None)
 
 
 def _outcome_of(work: asyncio.Task[ToolOutput]) -> ToolOutput | Refuse:

@@ -52,6 +52,9 @@ class Exposures:
         exposed = expose(before, trust, labels)
         risen = self._connections.raise_label(session_id, exposed.label, recorded=True)
         conversation.raise_exposure(exposed)
+        if not risen and exposed == before:
+            # As for nearly every call: there is nothing to record.
+            return ()
         if risen or exposed.label > before.label:
             self._judge_again()
         now, owner = self._clock.now(), conversation.principal_id

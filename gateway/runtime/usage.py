@@ -8,7 +8,7 @@ back with its outcome: what a crash leaves unsettled stays used.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -50,6 +50,8 @@ NOTHING_RESERVED: Final = Reservation()
 
 def bound_by(judged: PolicyVerdict, reserved: Reservation) -> PolicyVerdict:
     """The verdict with no more time and room for the result than was set aside."""
+    if not reserved.granted:
+        return judged
     time, room, duties = (
         reserved.granted.get(QuotaMeter.SECONDS),
         reserved.granted.get(QuotaMeter.RELEASED_BYTES),
@@ -79,8 +81,8 @@ class QuotaUsage:
 
     async def recall(self, session: Session, turn_id: str | None) -> None:
         """Read the counts that a reservation of this session needs and that are not here."""
-        keys = {self._key(each, session, turn_id) for each in self._allowances(session)}
-        missing = keys - self._counts.keys()
+        counts = self._counts
+        missing = {key for each in self._allowances(session) if (key := self._key(each, session, turn_id)) not in counts}
         if not missing:
             return
         for span, holder, meter, period, used in await self._records.quota_counts({holder for _, holder, _ in missing}):
@@ -90,19 +92,20 @@ class QuotaUsage:
             self._counts.setdefault(key, _Count(0, 0))
         self._forget()
 
-    def find_exhausted(self, session: Session, turn_id: str | None, meters: Iterable[QuotaMeter]) -> Exhausted | None:
+    def find_exhausted(self, session: Session, turn_id: str | None, meters: Collection[QuotaMeter]) -> Exhausted | None:
         """A quota of one of these meters that has nothing left."""
-        wanted, now = set(meters), self._clock.now()
         for each in self._allowances(session):
-            if each.meter in wanted and self._left(each, session, turn_id, now) <= 0:
+            if each.meter in meters and self._left(each, session, turn_id, self._clock.now()) <= 0:
                 return Exhausted(each.window, each.most, each.meter)
         return None
 
     def reserve(self, session: Session, turn_id: str | None, wanted: Mapping[QuotaMeter, int]) -> Reservation | Exhausted:
         """Set aside so much of each meter, in each window that bounds it; of what is elastic as much as is left. Waits for
         nothing, so nothing comes between looking and taking. `recall` comes first."""
-        now = self._clock.now()
         bounding = [each for each in self._allowances(session) if each.meter in wanted]
+        if not bounding:
+            return NOTHING_RESERVED
+        now = self._clock.now()
         granted: dict[QuotaMeter, int] = {}
         for each in bounding:
             want, left = wanted[each.meter], self._left(each, session, turn_id, now)
@@ -157,8 +160,7 @@ class QuotaUsage:
             raise TooManyRequests(exhausted.tell(self._clock.now()))
 
     def _allowances(self, session: Session) -> Sequence[Allowance]:
-        limits = self._policy.limits(session.principal.profile)
-        return (*limits.quotas, Allowance(QuotaMeter.TOKENS, Quota.SESSION, limits.tokens_per_session))
+        return self._policy.limits(session.principal.profile).counted
 
     def _left(self, allowance: Allowance, session: Session, turn_id: str | None, now: int) -> int:
         return allowance.most * allowance.meter.unit - self._count(allowance, session, turn_id, now).used

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from gateway.adapters.storage.commits import prepare
 from gateway.adapters.storage.writer import Writer
@@ -18,11 +18,11 @@ class SqlLedger:
         self._writer = writer
         self._salt = salt
 
-    async def append(self, *entries: Entry) -> tuple[int | None, ...]:
-        """Make the entries durable, together, in order; gives their audit indices.
+    def append(self, *entries: Entry) -> Awaitable[tuple[int | None, ...]]:
+        """Make the entries durable, together, in order; gives their audit indices once they are.
 
         Raises LedgerUnavailable when they cannot be written, and IllegalStep when one of them cannot have happened: an
         approval used twice, a call closed twice, a grant used up. Nothing was written then.
         """
         # Hashing here, while the thread waits for the disk, keeps the commit itself short.
-        return await self._writer.submit([prepare(entry, self._salt) for entry in entries])
+        return self._writer.submit([prepare(entry, self._salt) for entry in entries])

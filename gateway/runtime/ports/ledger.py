@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Protocol
 
 from gateway.core.ledger import Entry
@@ -10,9 +11,10 @@ from gateway.core.ledger import Entry
 class Ledger(Protocol):
     """The one way to durable state. Writes are grouped: one transaction holds state, audit leaves and checkpoint."""
 
-    async def append(self, *entries: Entry) -> tuple[int | None, ...]:
+    def append(self, *entries: Entry) -> Awaitable[tuple[int | None, ...]]:
         """Make the entries durable, together, in order. Gives each entry's audit index, None for an unaudited one.
 
-        Returns only after the commit. Raises LedgerUnavailable when it cannot commit; nothing was written then.
+        They are on their way when this returns, and durable when what it gives has been awaited: between the two, the caller
+        may do what needs no record. Either raises LedgerUnavailable where they cannot be committed; nothing was written then.
         """
         ...

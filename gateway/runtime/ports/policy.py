@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from gateway.core.approval import RuleReason
-from gateway.core.budget import Allowance
+from gateway.core.budget import Allowance, Quota, QuotaMeter
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.moment import UNTOLD, Moment, MomentFact
 from gateway.core.obligations import NOTHING, Obligations, Presence
@@ -27,17 +27,21 @@ class PolicySubject:
 
 @dataclass(frozen=True, slots=True)
 class PolicyVerdict:
-    """A mode with its reasons, and what it obliges to. `forbidden` may have no reason: no rule permitted it."""
+    """A mode with its reasons, and what it obliges to. `forbidden` may have no reason: no rule permitted it.
+
+    `needs` is what it takes to approve, `redact` the classes that are taken out of results: credentials always are, whatever a
+    rule says. Both follow from the obligations, and are worked out once, since a verdict is remembered for many calls.
+    """
 
     mode: PermissionMode
     because: tuple[RuleReason, ...]
     obligations: Obligations = NOTHING
+    needs: Needs = field(init=False, compare=False, repr=False)
+    redact: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
-    @property
-    def needs(self) -> Needs:
-        """What it takes to approve."""
+    def __post_init__(self) -> None:
         asked = self.obligations
-        return Needs(
+        needs = Needs(
             # Several people approve with their passkeys over one digest: a click says nothing of who clicked.
             presence=asked.presence is not Presence.CLICK or asked.asks_others,
             verification=asked.presence is Presence.PASSKEY_UV,
@@ -47,11 +51,9 @@ class PolicyVerdict:
             lease=asked.lease,
             break_glass=asked.asks_others and not asked.alone_forbidden,
         )
-
-    @property
-    def redact(self) -> tuple[str, ...]:
-        """The classes that are taken out of results. Credentials always are, whatever a rule says."""
-        return tuple(part.value for part in RedactionClass if part is RedactionClass.SECRETS or part in self.obligations.redact)
+        classes = tuple(part.value for part in RedactionClass if part is RedactionClass.SECRETS or part in asked.redact)
+        object.__setattr__(self, "needs", needs)
+        object.__setattr__(self, "redact", classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,13 @@ class ProfileLimits:
 
     network_auto_hosts: tuple[str, ...] = ()
     """Hosts that network tools may reach without asking, for whoever shows them."""
+
+    counted: tuple[Allowance, ...] = field(init=False, compare=False, repr=False)
+    """`quotas` and the tokens of a session: all that `usage` counts."""
+
+    def __post_init__(self) -> None:
+        tokens = Allowance(QuotaMeter.TOKENS, Quota.SESSION, self.tokens_per_session)
+        object.__setattr__(self, "counted", (*self.quotas, tokens))
 
 
 class PolicyEngine(Protocol):

@@ -179,10 +179,12 @@ async def test_a_stuck_lock_costs_all_who_wait_one_time_out_together(
 
 async def test_more_than_may_wait_is_refused_at_once(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "MOST_WAITING", 10)
+
+    async def append(number: int) -> tuple[int | None, ...]:
+        return await kept.ledger.append(steps.PolicyLoaded(number, "b" * 64))
+
     async with asyncio.timeout(60):
-        outcomes = await asyncio.gather(
-            *(kept.ledger.append(steps.PolicyLoaded(number, "b" * 64)) for number in range(25)), return_exceptions=True
-        )
+        outcomes = await asyncio.gather(*map(append, range(25)), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [tuple] * 10 + [LedgerUnavailable] * 15
     assert await kept.ledger.append(steps.PolicyLoaded(99, "c" * 64)) == (17,)
 
