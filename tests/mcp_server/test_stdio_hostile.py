@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import psutil
 import pytest
@@ -128,6 +129,30 @@ async def test_the_same_request_sent_again_runs_once(scene: Scene, peer: LinePee
     other = await peer.call(7, "peek", what="twice")
     assert other["result"]["_meta"]["countersign/reason"] == "replayConflict"
     assert (effects(scene, "peek once"), effects(scene, "peek twice")) == (1, 0)
+
+
+@pytest.mark.parametrize("more", [{"_meta": {"progressToken": "p"}}, {"_meta": {"example.com/trace": "1"}}, {"extra": 1}])
+async def test_whatever_else_is_in_a_request_the_call_is_the_same(scene: Scene, peer: LinePeer, more: dict[str, Any]) -> None:
+    params = {"name": "peek", "arguments": {"what": f"form {sorted(more)} {more}"}}
+    first = await peer.ask(9, "tools/call", params)
+    again = await peer.ask(9, "tools/call", params | more)
+    assert again["result"]["_meta"] == first["result"]["_meta"] | {"countersign/replayed": True}
+    assert again["result"] | {"_meta": {}} == first["result"] | {"_meta": {}}
+    assert effects(scene, f"peek {params['arguments']['what']}") == 1
+
+
+async def test_a_request_whose_parts_have_other_types_is_refused_and_runs_nothing(scene: Scene, peer: LinePeer) -> None:
+    wrong: list[dict[str, Any]] = [
+        {"name": 7, "arguments": {"what": "typed"}},
+        {"name": "peek", "arguments": ["typed"]},
+        {"arguments": {"what": "typed"}},
+        {"name": "peek", "arguments": {"what": "typed"}, "_meta": {"progressToken": {}}},
+        {"name": "peek", "arguments": {"what": "typed"}, "_meta": []},
+    ]
+    for number, params in enumerate(wrong):
+        assert (await peer.ask(number, "tools/call", params))["error"]["code"] == -32602, params
+    assert effects(scene, "peek typed") == 0
+    assert not (await peer.call("after", "peek", what="typed after"))["result"]["isError"]
 
 
 async def test_a_request_that_waits_cannot_be_sent_a_second_time(scene: Scene, peer: LinePeer) -> None:

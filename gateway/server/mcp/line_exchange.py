@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -27,6 +28,7 @@ from gateway.protocol.codec import CallKey, RejectedMessage, encode_error
 from gateway.runtime.notices import Notice, PolicyChangedNotice, SnapshotRevokedNotice
 from gateway.runtime.ports import Clock
 from gateway.server.mcp.lines import OversizedLine, PeerNotification, PeerReply, PeerRequest, judge_line, read_lines
+from gateway.server.mcp.plain_calls import CANCELLED, PlainCall, PlainCalls
 from gateway.server.mcp.protocol_server import Context, ProtocolServer
 from gateway.server.mcp.tool_client import ToolClient
 from gateway.server.message_budget import MessageBudget
@@ -40,7 +42,7 @@ STALL_SECONDS: Final = 10.0
 ENDING_SECONDS: Final = 5.0
 """How long the last answers may take after the client has said its last word."""
 
-_HEARD: Final = frozenset({"notifications/cancelled", "notifications/initialized"})
+_HEARD: Final = frozenset({CANCELLED, "notifications/initialized"})
 """The notifications of a client that have an effect."""
 
 _log = logging.getLogger(__name__)
@@ -55,6 +57,7 @@ class LineExchange:
         self._client = client
         self._outbox = client.connection.outbox
         self._protocol = ProtocolServer(self._find)
+        self._calls = PlainCalls(partial(self._protocol.call_plainly, client), self._outbox.put, self._answered)
         self._reader = reader
         self._writer = writer
         self._budget = MessageBudget(clock)
@@ -75,7 +78,7 @@ class LineExchange:
             # The SDK cancels what is under way at the end of the input, and answers it where somebody still reads.
             reading.cancel()
             inbound.close()
-            await asyncio.wait((serving,), timeout=ENDING_SECONDS)
+            await asyncio.wait((serving, _start(self._calls.close())), timeout=ENDING_SECONDS)
             self._outbox.close(CloseCause.SESSION_ENDED.code, "")
             await asyncio.wait((writing,), timeout=ENDING_SECONDS)
         finally:
@@ -115,6 +118,8 @@ class LineExchange:
             case RejectedMessage():
                 self._refuse(judged)
             case PeerNotification(method) if method in _HEARD and self._budget.spend():
+                if method == CANCELLED and self._calls.cancel(judged.message):
+                    return None
                 return SessionMessage(jsonrpc_message_adapter.validate_python(judged.message, by_name=False))
             case PeerNotification() | PeerReply():
                 self._budget.spend()
@@ -127,6 +132,9 @@ class LineExchange:
                 self._outbox.put(encode_error(request_id, InvalidRequest("a request with this id is in flight already")))
             case PeerRequest(request_id):
                 self._in_flight.add(_key(request_id))
+                if self._protocol.has_greeted(self._client) and (call := PlainCall.read(request_id, judged.message)):
+                    self._calls.start(call)
+                    return None
                 return self._track(request_id, judged.message)
         return None
 
@@ -185,6 +193,8 @@ class LineExchange:
             # uvloop raises RuntimeError for a write after the other side has gone.
             raise ConnectionAbortedError("the client has gone")
         self._writer.write(line + b"\n")
+        if not self._writer.transport.get_write_buffer_size():
+            return
         try:
             async with asyncio.timeout(STALL_SECONDS):
                 await self._writer.drain()

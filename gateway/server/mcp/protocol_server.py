@@ -3,7 +3,7 @@ without one."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from mcp.server.context import HandlerResult, ServerRequestContext
@@ -22,12 +22,15 @@ from mcp_types import (
     ServerCapabilities,
     ServerTasksCapability,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.methods import serialize_server_result
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from gateway import __version__
+from gateway.core.canonical import Json
 from gateway.core.errors import InvalidRequest
 from gateway.core.vocabulary import Outcome
 from gateway.server.mcp.descriptions import describe_answer, describe_tool
+from gateway.server.mcp.plain_calls import CALL, PlainCall
 from gateway.server.mcp.rpc_errors import typed_errors
 from gateway.server.mcp.task_methods import CAPABILITY, EXTENSION, TaskMethods
 from gateway.server.mcp.tool_client import Tell, ToolClient, call_id_of
@@ -74,7 +77,7 @@ class ProtocolServer:
             on_subscriptions_listen=self._listening,
         )
         # Not given above, where an answer may have no shape of an extension.
-        self.server.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
+        self.server.add_request_handler(CALL, CallToolRequestParams, self._call_tool)
         self.server.extensions = {EXTENSION: {}}
         # Spans of another vendor's tracing would carry arguments; the record of calls is the audit log.
         self.server.middleware.clear()
@@ -94,6 +97,23 @@ class ProtocolServer:
         await self._bus.publish(ToolsListChanged())
         if client in self._sessions:
             await self._sessions[client].send_tool_list_changed()
+
+    def has_greeted(self, client: ToolClient) -> bool:
+        """Whether its connection is of the handshake era and the handshake is over."""
+        session = self._sessions.get(client)
+        return session is not None and session.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+
+    async def call_plainly(self, client: ToolClient, call: PlainCall, tell: Tell) -> dict[str, Any]:
+        """Run a call that did not come through the SDK; its result as it stands on the wire in the client's revision.
+
+        Raises MCPError.
+        """
+        call_id = call_id_of(call.request_id)
+        with typed_errors():
+            _refuse_task_id(client, call_id)
+            result = await self._answer(client, call_id, call.name, call.arguments, tell)
+            whole = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+            return serialize_server_result(CALL, self._sessions[client].protocol_version, whole)
 
     def forget(self, client: ToolClient) -> None:
         """It has gone."""
@@ -128,19 +148,28 @@ class ProtocolServer:
             if delegated is not None:
                 return delegated
             call_id = self._name_call(ctx)
-            if client.tasks.of_call(call_id) is not None:
-                raise InvalidRequest("a task of a request with this id is there already")
+            _refuse_task_id(client, call_id)
         return await self._run(client, call_id, params, _Progress(ctx))
 
     async def _run(self, client: ToolClient, call_id: str, params: CallToolRequestParams, tell: Tell) -> CallToolResult:
+        return await self._answer(client, call_id, params.name, params.arguments or {}, tell)
+
+    async def _answer(
+        self, client: ToolClient, call_id: str, name: str, arguments: Mapping[str, Json], tell: Tell
+    ) -> CallToolResult:
         with typed_errors():
-            answer = await client.call(call_id, params.name, params.arguments or {}, tell)
+            answer = await client.call(call_id, name, arguments, tell)
         if answer.result.outcome is Outcome.UNKNOWN_TOOL:
             # The specification wants this one as an error of the protocol.
             data = {"code": Outcome.UNKNOWN_TOOL.value}
-            raise MCPError(INVALID_PARAMS, f"there is no tool `{params.name}` here", data)
+            raise MCPError(INVALID_PARAMS, f"there is no tool `{name}` here", data)
         await self.announce_changes(client)
-        return describe_answer(params.name, answer, await client.attachments(answer.result))
+        return describe_answer(name, answer, await client.attachments(answer.result))
+
+
+def _refuse_task_id(client: ToolClient, call_id: str) -> None:
+    if client.tasks.of_call(call_id) is not None:
+        raise InvalidRequest("a task of a request with this id is there already")
 
 
 class _TaskServer(Server[dict[str, Any]]):

@@ -83,6 +83,7 @@ class ToolClient:
         self._turn = ClientTurn(gateway, connection, conversation_id)
         self._calls: dict[str, _Waiting] = {}
         self._listed: str | None = None
+        self._compared: Sequence[PublishedTool] | None = None
         self.tasks = CallTasks(gateway.ports.clock, gateway.ports.entropy)
 
     def has_under_way(self, call_id: str) -> bool:
@@ -110,7 +111,7 @@ class ToolClient:
             offered = _offered(snapshot.tools)
         finally:
             self._turn.leave()
-        self._listed = _fingerprint(offered)
+        self._listed, self._compared = _fingerprint(offered), snapshot.tools
         return offered
 
     async def call(self, call_id: str, name: str, arguments: Mapping[str, Json], tell: Tell) -> CallAnswer:
@@ -156,7 +157,11 @@ class ToolClient:
             tools = await self._gateway.turns.describe_tools(self.connection.session, self._conversation_id)
         except GatewayError:
             return False
+        # Asked after each call; what did not change is published as the same object.
+        if tools is self._compared:
+            return False
         if self._listed == _fingerprint(_offered(tools)):
+            self._compared = tools
             return False
         self._listed = None
         return True

@@ -113,7 +113,8 @@ async def _drive(transport: Any, gateway: GatewayLines, watch: Watch, bearer: Be
     async with contextlib.AsyncExitStack() as stack:
         async with asyncio.timeout(settings["start_timeout"]):
             await stack.enter_async_context(client)
-        session = ServerSession(client, gateway, watch, bearer, settings["timeout"])
+        plain = transport.plain if isinstance(transport, StdioTransport) else None
+        session = ServerSession(client, gateway, watch, bearer, settings["timeout"], plain)
         changed.append(session)
         serving = asyncio.create_task(session.obey())
         # The SDK notices the end of the server's messages in a task of its own and tells nobody.

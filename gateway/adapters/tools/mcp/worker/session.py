@@ -12,6 +12,8 @@ import mcp_types as types
 from mcp.client import Client
 from mcp.client.subscriptions import SubscriptionLost, ToolsListChanged
 from mcp.shared.exceptions import MCPError
+from mcp_types.methods import validate_server_result
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
 from gateway.adapters.tools.mcp.attached import AttachedAllowance
@@ -20,6 +22,7 @@ from gateway.adapters.tools.mcp.worker.http import NOT_ANSWERED, NOT_SENT, REJEC
 from gateway.adapters.tools.mcp.worker.inert import inert_description, inert_line
 from gateway.adapters.tools.mcp.worker.lines import GatewayLines
 from gateway.adapters.tools.mcp.worker.listing import Listing, read_listing, size_of
+from gateway.adapters.tools.mcp.worker.plain_requests import PlainRequests
 from gateway.adapters.tools.mcp.worker.questions import CallQuestions, QuestionRefused
 from gateway.adapters.tools.mcp.worker.results import UnusableResult, read_attached, read_result
 from gateway.adapters.tools.mcp.worker.watching import ASKED, Watch
@@ -47,6 +50,10 @@ _RESULT: Final[TypeAdapter[types.CallToolResult | types.InputRequiredResult]] = 
 )
 
 
+_OF_RESULT: Final = frozenset({"content", "structuredContent", "isError", "_meta"})
+"""The members that the handshake era knows; a later revision gives others a meaning of their own."""
+
+
 class RequestFailed(Exception):
     """A request has no usable answer."""
 
@@ -59,12 +66,22 @@ class RequestFailed(Exception):
 class ServerSession:
     """One connected server."""
 
-    def __init__(self, client: Client, gateway: GatewayLines, watch: Watch, bearer: BearerToken, timeout: float) -> None:
+    def __init__(
+        self,
+        client: Client,
+        gateway: GatewayLines,
+        watch: Watch,
+        bearer: BearerToken,
+        timeout: float,
+        plain: PlainRequests | None = None,
+    ) -> None:
+        """`plain` makes the calls of a server that is a program, where it is of the handshake era."""
         self._client = client
         self._gateway = gateway
         self._watch = watch
         self._bearer = bearer
         self._timeout = timeout
+        self._plain = plain if client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else None
         self._listing = Listing()
         self._running: dict[int, asyncio.Task[None]] = {}
         self._noted: set[str] = set()
@@ -213,6 +230,13 @@ class ServerSession:
     async def _ask(
         self, name: str, arguments: dict[str, Any], progress: _Progress, questions: CallQuestions
     ) -> types.CallToolResult:
+        if self._plain is not None:
+            with self._worded("the result"):
+                answer = await self._plain.call(name, arguments, progress.note)
+                validate_server_result("tools/call", self._client.protocol_version, answer)
+                return types.CallToolResult.model_validate(
+                    {key: answer[key] for key in _OF_RESULT & answer.keys()}, by_name=False
+                )
         state: str | None = None
         responses: dict[str, types.InputResponse] | None = None
         for _ in range(MAX_ROUNDS):
@@ -316,6 +340,10 @@ class _Progress:
         self._next = 0.0
 
     async def report(self, progress: float, total: float | None, message: str | None) -> None:
+        """One notification of the server's, as the SDK hands it over."""
+        self.note(progress, total, message)
+
+    def note(self, progress: float, total: float | None, message: str | None) -> None:
         """One notification of the server's."""
         now = time.monotonic()
         if now < self._next:

@@ -27,6 +27,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from gateway.adapters.tools.mcp.worker.plain_requests import PlainRequests
 from gateway.adapters.tools.mcp.worker.watching import MAX_MESSAGE, WRITE_SECONDS, Watch
 
 _CHUNK: Final = 1 << 16
@@ -40,9 +41,10 @@ class StdioTransport:
     def __init__(self, stdin: int, stdout: int, watch: Watch) -> None:
         for descriptor in (stdin, stdout):
             os.set_blocking(descriptor, False)
-        self._unanswered: set[RequestId] = set()
-        self._reader = LineReader(stdout, watch, self._unanswered)
-        self._writer = LineWriter(stdin, watch, self._unanswered)
+        unanswered: set[RequestId] = set()
+        self._writer = LineWriter(stdin, watch, unanswered)
+        self.plain = PlainRequests(self._writer.write)
+        self._reader = LineReader(stdout, watch, unanswered, self.plain)
 
     async def __aenter__(self) -> tuple[LineReader, LineWriter]:
         return self._reader, self._writer
@@ -78,10 +80,11 @@ class _Half:
 class LineReader(_Half):
     """The messages that a server writes, until it ends or breaks a limit."""
 
-    def __init__(self, descriptor: int, watch: Watch, unanswered: set[RequestId]) -> None:
+    def __init__(self, descriptor: int, watch: Watch, unanswered: set[RequestId], plain: PlainRequests) -> None:
         super().__init__(descriptor)
         self._watch = watch
         self._unanswered = unanswered
+        self._plain = plain
         self._buffer = bytearray()
         self._searched = 0
         self._failures: list[SessionMessage] = []
@@ -96,7 +99,14 @@ class LineReader(_Half):
             raise StopAsyncIteration from None
 
     async def receive(self) -> SessionMessage:
-        """The next message. Raises EndOfStream."""
+        """The next message that is for the SDK. Raises EndOfStream."""
+        try:
+            return await self._receive()
+        except anyio.EndOfStream:
+            self._plain.end()
+            raise
+
+    async def _receive(self) -> SessionMessage:
         while not self._failures:
             line = self._take_line()
             if line is None:
@@ -107,7 +117,7 @@ class LineReader(_Half):
             message = self._read(line)
             if not self._watch.takes_message(message):
                 raise anyio.EndOfStream
-            if message is not None:
+            if message is not None and not self._plain.take(message):
                 return SessionMessage(message)
         return self._failures.pop()
 
@@ -155,7 +165,8 @@ class LineReader(_Half):
 
     def _fail_all(self) -> None:
         error = ErrorData(code=PARSE_ERROR, message="the server sent a message that cannot be read")
-        self._failures += [SessionMessage(JSONRPCError(jsonrpc="2.0", id=each, error=error)) for each in self._unanswered]
+        failed = [JSONRPCError(jsonrpc="2.0", id=each, error=error) for each in self._unanswered]
+        self._failures += [SessionMessage(each) for each in failed if not self._plain.take(each)]
         self._unanswered.clear()
 
 
@@ -167,31 +178,51 @@ class LineWriter(_Half):
         self._watch = watch
         self._unanswered = unanswered
         self._turn = asyncio.Lock()
+        self._finishing: set[asyncio.Task[None]] = set()
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Write one message whole. Raises BrokenResourceError where the server is gone."""
-        message = item.message
+        """Write one message of the SDK's whole. Raises BrokenResourceError where the server is gone."""
+        try:
+            await self.write(item.message)
+        except OSError:
+            raise anyio.BrokenResourceError from None
+
+    async def write(self, message: JSONRPCMessage) -> None:
+        """Write one message whole. Raises OSError where the server is gone or does not read."""
         if isinstance(message, JSONRPCRequest):
             self._unanswered.add(message.id)
-        rest = memoryview(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-        # A cancelled caller must not leave half a line behind, so this part ends only with the line or its time.
-        with anyio.CancelScope(shield=True):
-            async with self._turn:
-                try:
-                    with anyio.fail_after(WRITE_SECONDS):
-                        while rest:
-                            rest = rest[await self._write(rest) :]
-                except TimeoutError:
-                    self._watch.end(f"it left a message unread for {WRITE_SECONDS:g} seconds")
-                    raise anyio.BrokenResourceError from None
+        line = memoryview(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        await self._turn.acquire()
+        try:
+            rest = line[self._write(line) :]
+        except OSError:
+            self._turn.release()
+            raise
+        if not rest:
+            self._turn.release()
+            return
+        # A cancelled caller must not leave half a line behind, so the rest has a task of its own.
+        finishing = asyncio.get_running_loop().create_task(self._finish(rest))
+        self._finishing.add(finishing)
+        finishing.add_done_callback(self._finishing.discard)
+        await asyncio.shield(finishing)
 
-    async def _write(self, rest: memoryview) -> int:
+    async def _finish(self, rest: memoryview) -> None:
+        try:
+            async with asyncio.timeout(WRITE_SECONDS):
+                while rest:
+                    await anyio.wait_writable(self._descriptor)
+                    rest = rest[self._write(rest) :]
+        except TimeoutError:
+            self._watch.end(f"it left a message unread for {WRITE_SECONDS:g} seconds")
+            raise BrokenPipeError from None
+        finally:
+            self._turn.release()
+
+    def _write(self, rest: memoryview) -> int:
         if not self._is_open:
-            raise anyio.ClosedResourceError
+            raise BrokenPipeError
         try:
             return os.write(self._descriptor, rest)
         except BlockingIOError:
-            await anyio.wait_writable(self._descriptor)
             return 0
-        except OSError:
-            raise anyio.BrokenResourceError from None
