@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -79,6 +80,31 @@ class JobStreams:
         """Close them in this process; once more does nothing."""
         while self._open:
             os.close(self._open.pop())
+
+
+class Cancellation(threading.Event):
+    """An event that also wakes who waits for a descriptor: whoever runs a job with it need not look again and again whether it is
+    set. For jobs that run for hours; each takes two descriptors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._read_end, self._write_end = os.pipe()
+        weakref.finalize(self, _close_both, self._read_end, self._write_end)
+
+    def fileno(self) -> int:
+        """Readable as soon as it is set, and from then on."""
+        return self._read_end
+
+    def set(self) -> None:
+        """Set it, for good."""
+        if not self.is_set():
+            super().set()
+            os.write(self._write_end, b"!")
+
+
+def _close_both(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +185,7 @@ class Sandbox(Protocol):
     def run(self, job: Job, cancelled: threading.Event) -> JobResult:
         """Run `job` to its end and leave no process of it; blocks, so call it in a worker thread.
 
-        Setting `cancelled` ends it as the timeout does. Raises SandboxError when the job could not be confined; the program
-        has then not been started.
+        Setting `cancelled` ends it as the timeout does; a `Cancellation` is cheaper to wait for. Raises SandboxError when the
+        job could not be confined; the program has then not been started.
         """
         ...

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import resource
+import threading
 import time
 from dataclasses import dataclass
 from typing import Final
 
 from gateway.sandbox import process_tree
 from gateway.sandbox.job import JobLimits
+from gateway.sandbox.process_tree import ProcessTable
 
 ADDRESS_SPACE_FACTOR: Final = 4
 """Address space a process may reserve, as a multiple of its memory: language run times reserve much more than they use."""
@@ -42,6 +44,27 @@ def by_number(named: dict[str, int]) -> list[tuple[int, int]]:
     return [(getattr(resource, f"RLIMIT_{name.upper()}"), amount) for name, amount in named.items()]
 
 
+class SharedTable:
+    """One table of processes for all who watch a job: reading it costs as much as the whole machine has processes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._table: ProcessTable | None = None
+
+    def at_most(self, seconds: float) -> ProcessTable:
+        """A table that is no older than that. One thread reads, the others wait for it."""
+        with self._lock:
+            if self._table is None or time.monotonic() - self._table.read_at > seconds:
+                self._table = ProcessTable()
+            return self._table
+
+
+_SHARED: Final = SharedTable()
+
+_STALE_SHARE: Final = 0.5
+"""Of the interval of a job, how old the table may be in which its processes are looked up."""
+
+
 @dataclass(slots=True)
 class ResourceMonitor:
     """Measures at intervals what a job takes as a whole. `folder` is a descriptor of the folder it writes to."""
@@ -67,10 +90,19 @@ class ResourceMonitor:
         free = self._free_disk()
         return free < SPARE_DISK and self._free - free > _OWN_SHARE
 
+    @property
+    def seconds_to_next(self) -> float:
+        """Until it has to be asked again."""
+        return max(0.0, self._next - time.monotonic())
+
     def _fills_memory(self, root: int) -> bool:
+        most = self.limits.memory_bytes
+        table = _SHARED.at_most(self.limits.interval_seconds * _STALE_SHARE)
+        if process_tree.anonymous_memory(table.descendants(root)) <= most:
+            return False
+        # A number in that table may be another's process by now, and no job is ended for another's memory.
         pids = process_tree.descendants(root)
         # The exact figure walks every page, so it is asked for only where the rough one, which is never lower, is too high.
-        most = self.limits.memory_bytes
         return process_tree.anonymous_memory(pids) > most and (process_tree.proportional_memory(pids) or most + 1) > most
 
     def _free_disk(self) -> int:

@@ -9,24 +9,39 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+class ProcessTable:
+    """All processes of the machine as they were at `read_at`, and whose children they are."""
+
+    __slots__ = ("_children", "read_at")
+
+    def __init__(self) -> None:
+        self.read_at = time.monotonic()
+        """Before the first of them was looked at."""
+        self._children: dict[int, list[int]] = {}
+        for pid, parent, _ in _processes():
+            self._children.setdefault(parent, []).append(pid)
+
+    def descendants(self, root: int, *, skip: int = 0) -> list[int]:
+        """All descendants of `root` that had not been waited for, parents before children; without `root` itself and without
+        the first `skip` generations after it."""
+        found: list[int] = []
+        generation = [root]
+        while generation := [child for pid in generation for child in self._children.get(pid, ())]:
+            found += generation if skip <= 0 else []
+            skip -= 1
+        return found
+
+
 def descendants(root: int, *, skip: int = 0) -> list[int]:
-    """All descendants of `root` that have not been waited for, parents before children; without `root` itself and without the
-    first `skip` generations after it."""
-    children: dict[int, list[int]] = {}
-    for pid, parent, _ in _processes():
-        children.setdefault(parent, []).append(pid)
-    found: list[int] = []
-    generation = [root]
-    while generation := [child for pid in generation for child in children.get(pid, ())]:
-        found += generation if skip <= 0 else []
-        skip -= 1
-    return found
+    """The same as they are now."""
+    return ProcessTable().descendants(root, skip=skip)
 
 
 def send(root: int, number: int, *, skip: int = 0) -> int:

@@ -9,16 +9,16 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.sandbox import process_tree
-from gateway.sandbox.job import GRACE_SECONDS, OUTPUT_CAP, JobEnd
+from gateway.sandbox.job import GRACE_SECONDS, OUTPUT_CAP, Cancellation, JobEnd
 from gateway.sandbox.monitoring import ResourceMonitor
 
 TICK_SECONDS: Final = 0.05
-"""How soon a cancellation is noticed."""
+"""How soon the end of a job is noticed that nothing else tells, and a cancellation by an event that wakes nobody."""
 
 KILL_SECONDS: Final = 5.0
 """Seconds of repeated SIGKILL before the tree is abandoned; only a hung disk keeps a process that long."""
@@ -73,14 +73,17 @@ class ProcessSupervisor:
 
     def wait(self) -> JobEnd:
         """Wait until it ended by itself or was ended."""
-        while self._selector.get_map() or self._process.poll() is None:
-            self._read(TICK_SECONDS)
-            if (why := self._find_reason_to_stop()) is not None:
-                self._terminate()
-                return why
-            if self._process.poll() is not None:
-                break
-        return JobEnd.EXITED
+        with self._wakened() as wakes:
+            while self._selector.get_map() or self._process.poll() is None:
+                self._read(self._seconds_to_look() if wakes else TICK_SECONDS)
+                if (why := self._find_reason_to_stop()) is not None:
+                    break
+                if self._process.poll() is not None:
+                    return JobEnd.EXITED
+            else:
+                return JobEnd.EXITED
+        self._terminate()
+        return why
 
     def close(self) -> None:
         """End it: when this returns, no process and no pipe of it is left."""
@@ -93,6 +96,27 @@ class ProcessSupervisor:
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
+
+    @contextlib.contextmanager
+    def _wakened(self) -> Generator[bool]:
+        """Within it, a cancellation and the end of the launcher's process wake `_read`; false where they cannot."""
+        if not isinstance(self._cancelled, Cancellation):
+            yield False
+            return
+        ended = os.pidfd_open(self._process.pid)
+        wakers = (ended, self._cancelled.fileno())
+        try:
+            for waker in wakers:
+                self._selector.register(waker, selectors.EVENT_READ, None)
+            yield True
+        finally:
+            for waker in wakers:
+                self._selector.unregister(waker)
+            os.close(ended)
+
+    def _seconds_to_look(self) -> float:
+        left = max(0.0, self._deadline - time.monotonic())
+        return min(left, self._monitor.seconds_to_next)
 
     def _find_reason_to_stop(self) -> JobEnd | None:
         if self._cancelled.is_set():
@@ -133,6 +157,8 @@ class ProcessSupervisor:
                 self._process.wait(seconds)
             return
         for key, _ in self._selector.select(seconds):
+            if key.data is None:
+                continue  # it only wakes
             if chunk := os.read(key.fd, _CHUNK):
                 key.data(chunk)
             else:

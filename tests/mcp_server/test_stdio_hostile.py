@@ -133,12 +133,13 @@ async def test_the_same_request_sent_again_runs_once(scene: Scene, peer: LinePee
 
 @pytest.mark.parametrize("more", [{"_meta": {"progressToken": "p"}}, {"_meta": {"example.com/trace": "1"}}, {"extra": 1}])
 async def test_whatever_else_is_in_a_request_the_call_is_the_same(scene: Scene, peer: LinePeer, more: dict[str, Any]) -> None:
-    params = {"name": "peek", "arguments": {"what": f"form {sorted(more)} {more}"}}
+    what = f"in the form {more}"
+    params = {"name": "peek", "arguments": {"what": what}}
     first = await peer.ask(9, "tools/call", params)
     again = await peer.ask(9, "tools/call", params | more)
     assert again["result"]["_meta"] == first["result"]["_meta"] | {"countersign/replayed": True}
     assert again["result"] | {"_meta": {}} == first["result"] | {"_meta": {}}
-    assert effects(scene, f"peek {params['arguments']['what']}") == 1
+    assert effects(scene, f"peek {what}") == 1
 
 
 async def test_a_request_whose_parts_have_other_types_is_refused_and_runs_nothing(scene: Scene, peer: LinePeer) -> None:
@@ -153,6 +154,25 @@ async def test_a_request_whose_parts_have_other_types_is_refused_and_runs_nothin
         assert (await peer.ask(number, "tools/call", params))["error"]["code"] == -32602, params
     assert effects(scene, "peek typed") == 0
     assert not (await peer.call("after", "peek", what="typed after"))["result"]["isError"]
+
+
+@pytest.mark.parametrize("more", [{}, {"_meta": {"example.com/trace": "1"}}])
+async def test_a_request_is_cancelled_by_its_own_id_alone_and_gets_no_answer(
+    scene: Scene, peer: LinePeer, more: dict[str, Any]
+) -> None:
+    assert "result" in await peer.ask("before", "tools/list")
+    await peer.request(1, "tools/call", {"name": "note", "arguments": {"what": "withdrawn"}, **more})
+    approval_id = await asked(scene)
+    for other in (True, 2, None, [1]):
+        await peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": other}})
+    assert "result" in await peer.ask("between", "ping")
+    assert approval_id in {each["id"] for each in (await scene.console.call("approvals/list"))["approvals"]}
+    await peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    resolved = await scene.console.notification("approvals/resolved", approvalId=approval_id)
+    assert resolved["status"] == "cancelled"
+    assert "result" in await peer.ask("after", "ping")
+    assert not any(message.get("id") == 1 for message in peer.seen)
+    assert effects(scene, "note withdrawn") == 0
 
 
 async def test_a_request_that_waits_cannot_be_sent_a_second_time(scene: Scene, peer: LinePeer) -> None:

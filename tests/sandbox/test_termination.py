@@ -10,7 +10,7 @@ import time
 import pytest
 
 from gateway.sandbox import process_tree
-from gateway.sandbox.job import Job, JobEnd
+from gateway.sandbox.job import Cancellation, Job, JobEnd, JobLimits
 from tests.sandbox.conftest import ENVIRONMENT, TrialHost, find_python, in_child
 from tests.sandbox.processes import WAIT_SECONDS, alive, seconds, wait_for, wait_until_gone
 
@@ -47,11 +47,12 @@ def test_a_stopped_job_ends_too(host: TrialHost) -> None:
     assert not alive(mark)
 
 
-def test_a_cancel_ends_a_job_at_once(host: TrialHost) -> None:
+@pytest.mark.parametrize("event", [threading.Event, Cancellation])
+def test_a_cancel_ends_a_job_at_once(host: TrialHost, event: type[threading.Event]) -> None:
     mark = seconds(3)
 
     def cancel_when_it_runs() -> tuple[JobEnd, float]:
-        cancelled = threading.Event()
+        cancelled = event()
 
         def wait_and_cancel() -> None:
             patience = time.monotonic() + WAIT_SECONDS
@@ -61,7 +62,11 @@ def test_a_cancel_ends_a_job_at_once(host: TrialHost) -> None:
 
         thread = threading.Thread(target=wait_and_cancel)
         thread.start()
-        job = Job(("bash", "-c", f"echo > ready; sleep {mark}"), ENVIRONMENT, host.work, timeout_seconds=WAIT_SECONDS)
+        # Nobody who only looks from time to time would see it soon.
+        limits = JobLimits(interval_seconds=WAIT_SECONDS)
+        job = Job(
+            ("bash", "-c", f"echo > ready; sleep {mark}"), ENVIRONMENT, host.work, limits=limits, timeout_seconds=WAIT_SECONDS
+        )
         finished = host.sandbox().run(job, cancelled)
         thread.join()
         return finished.end, finished.duration_seconds

@@ -27,7 +27,16 @@ from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
 from gateway.sandbox import machine_paths
 from gateway.sandbox.choice import choose_sandbox
-from gateway.sandbox.job import Job, JobEnd, JobLimits, Sandbox, SandboxError, SandboxPreference, SandboxUnavailable
+from gateway.sandbox.job import (
+    Cancellation,
+    Job,
+    JobEnd,
+    JobLimits,
+    Sandbox,
+    SandboxError,
+    SandboxPreference,
+    SandboxUnavailable,
+)
 
 _LAUNCHER: Final = Path(__file__).with_name("xllama_launcher.py")
 
@@ -104,7 +113,7 @@ class ConfinedProcess:
     def __init__(self, job: Job, sandbox: Sandbox) -> None:
         self._job = job
         self._sandbox = sandbox
-        self._cancelled = threading.Event()
+        self._cancelled = Cancellation()
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()
 

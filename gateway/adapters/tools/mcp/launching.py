@@ -24,7 +24,7 @@ import orjson
 
 import gateway
 from gateway.adapters.tools.mcp.fork_server import ForkedWorker, ForkServer
-from gateway.sandbox.job import Job, JobEnd, JobLimits, JobResult, JobStreams, Sandbox, SandboxError
+from gateway.sandbox.job import Cancellation, Job, JobEnd, JobLimits, JobResult, JobStreams, Sandbox, SandboxError
 
 _BOOT: Final = (
     "import sys; from importlib.util import module_from_spec as make, spec_from_file_location as find; "
@@ -149,7 +149,7 @@ class CagedServer:
     def __init__(self, job: Job, sandbox: Sandbox) -> None:
         self._job = job
         self._sandbox = sandbox
-        self._cancelled = threading.Event()
+        self._cancelled = Cancellation()
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self._has_started = False
