@@ -41,6 +41,30 @@ test("a call that runs is cancelled by its own button, and no other call has one
   }
 });
 
+test("a call that waits points to its question and does not say it a second time", () => {
+  show({ ...running, phase: "waiting", call: { ...running.call, arguments: { path: "notes/old.txt" } } });
+  const line = screen.getByRole("article", { name: "long__job: Waiting for approval" });
+  expect(line.textContent).toContain("The question stands below");
+  expect(line.textContent).not.toContain("notes/old.txt");
+});
+
+test("arguments are folded only where the line does not say them whole", () => {
+  const result = { outcome: "ok", content: "done", trust: "trusted", truncated: false } as const;
+  const ended = (given: Record<string, unknown>) => {
+    show({ ...running, phase: "closed", result, call: { ...running.call, arguments: given } });
+    const said = screen.getByRole("article", { name: "long__job: Done" }).textContent;
+    const folded = screen.queryByText("Arguments") !== null;
+    cleanup();
+    return [said?.includes(Object.keys(given).join()), folded];
+  };
+  expect(ended({ path: "notes/old.txt" })).toEqual([true, false]);
+  expect(ended({})).toEqual([true, false]);
+  // "true" and true look alike in a line, and so do one space and two.
+  expect(ended({ deep: true })).toEqual([true, true]);
+  expect(ended({ text: "a  b" })).toEqual([true, true]);
+  expect(ended({ text: "x".repeat(81) })).toEqual([true, true]);
+});
+
 test("what a call had said stays when it was cancelled, and gives way to a result", () => {
   const result = { outcome: "cancelled", content: "", trust: "trusted", truncated: false } as const;
   show({ ...running, phase: "closed", result });

@@ -70,7 +70,7 @@ export function Home() {
         <Card as="section" label="Shell">
           <h2>The shell</h2>
           <p>
-            At <code>{agentOrigin.replace(/^https?:\/\//, "")}</code>. What needs you opens this console again.
+            At <code>{agentOrigin.replace(/^https?:\/\//, "")}</code>. What needs your yes comes back to this console.
           </p>
           <p className={styles.actions}>
             <StartWorking agentOrigin={agentOrigin} />

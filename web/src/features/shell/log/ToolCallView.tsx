@@ -18,17 +18,27 @@ export interface ToolCallProps {
   readonly onCancel: (callId: string) => void;
 }
 
-/** One tool call, keyed by its id: tool, arguments, state and result. */
+/**
+ * One tool call, keyed by its id: tool, arguments, state and result. What went well is a line of the log and needs no card. What
+ * waits is a line that points to the dock, so that a question stands in one place.
+ */
 export function ToolCallView({ card, onCancel }: ToolCallProps) {
   const { call, tool, progress, result } = card;
   const { label, tone } = stateOf(card);
   const explanation = explainFailedCall(card);
+  const waits = result === undefined && card.phase === "waiting";
   return (
-    <article className={styles.call} data-tone={tone} aria-label={`${call.name}: ${label}`}>
+    <article
+      className={styles.call}
+      data-tone={tone}
+      data-line={waits || result?.outcome === "ok"}
+      aria-label={`${call.name}: ${label}`}
+    >
       <header className={styles.head}>
         <span className={styles.name}>
           <code>{call.name}</code>
           {tool?.title !== undefined && <span className={styles.title}>{tool.title}</span>}
+          {!waits && <ArgumentSummary given={call.arguments} />}
         </span>
         <span className={styles.state}>
           <Tag tone={tone}>
@@ -48,7 +58,7 @@ export function ToolCallView({ card, onCancel }: ToolCallProps) {
           )}
         </span>
       </header>
-      <ArgumentSummary card={card} />
+      {waits && <p className={styles.note}>The question stands below, above the message field.</p>}
       {result === undefined && progress !== undefined && <Underway progress={progress} />}
       {result !== undefined && result.outcome !== "ok" && progress !== undefined && progress.lines.length > 0 && (
         <details className={styles.fold} open>
@@ -57,10 +67,12 @@ export function ToolCallView({ card, onCancel }: ToolCallProps) {
         </details>
       )}
       {explanation !== null && <Markdown text={explanation} />}
-      <details className={styles.fold}>
-        <summary>Arguments</summary>
-        <Arguments given={call.arguments} />
-      </details>
+      {!waits && !isSummedUp(call.arguments) && (
+        <details className={styles.fold}>
+          <summary>Arguments</summary>
+          <Arguments given={call.arguments} />
+        </details>
+      )}
       {result !== undefined && result.content !== "" && <ResultView tool={call.name} result={result} />}
       {result?.attachments !== undefined && <AttachmentList tool={call.name} attachments={result.attachments} />}
     </article>
@@ -165,15 +177,22 @@ function isShort(content: string): boolean {
   return content.length <= 2_000 && content.split("\n").length <= 40;
 }
 
-/** The arguments in a line, so that a card says what it is about without being opened. */
-function ArgumentSummary({ card }: { readonly card: CallCard }) {
-  const words = Object.entries(card.call.arguments).map(([name, value]) => `${name}: ${shorten(value)}`);
+/** The arguments in a line, so that a call says what it is about without being opened. */
+function ArgumentSummary({ given }: { readonly given: CallArguments }) {
+  const words = Object.entries(given).map(([name, value]) => `${name}: ${shorten(value)}`);
   return words.length === 0 ? null : (
-    <p className={styles.summary}>
+    <span className={styles.summary}>
       <ExternalText text={words.join(" · ")} />
-    </p>
+    </span>
   );
 }
+
+/** Whether that line says all that there is to say about them. */
+function isSummedUp(given: CallArguments): boolean {
+  return Object.values(given).every((value) => typeof value === "string" && shorten(value) === value);
+}
+
+type CallArguments = CallCard["call"]["arguments"];
 
 const SUMMARY_LENGTH = 80;
 
