@@ -20,6 +20,8 @@ class Guard(StrEnum):
     """On cue words the model is asked first how many things were asked for."""
     REASON = "reason"
     """A call is sent only where something in the message asks for it."""
+    INSISTING = "insisting"
+    """A wish that names a tool by its words, and that the model only talks of, is chosen for once more, without an answer."""
     REPAIR = "repair"
     """A reply that is no action is sent back with what is wrong with it. Under a schema there is none, so it is left away
     together with that."""

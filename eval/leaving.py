@@ -42,6 +42,7 @@ _SEAMS: Final[Mapping[Guard, Sequence[_Seam]]] = {
     Guard.CANDIDATES: ((json_lane, "select", _take_all), (chained_lane, "select", _take_all)),
     Guard.PROBE: ((json_lane, "has_cue", _always(False)), (json_lane, "wishes_in", _always([]))),
     Guard.REASON: ((json_lane, "is_asked_for", _always(True)),),
+    Guard.INSISTING: ((json_lane, "tools_called_for", _always([])),),
     Guard.REPAIR: (
         (json_lane, "MAX_REPAIRS", 0),
         (choosing, "RepairDialogue", partial(RepairDialogue, 0)),

@@ -23,9 +23,12 @@ def action_schema(
     words: Mapping[str, Any],
     readable: CopyableStrings | None = None,
     wish: str = "",
+    *,
+    can_answer: bool = True,
 ) -> JsonSchema:
-    """A call of one of these tools with arguments that fit it, or an answer. Tools that only read may copy from `readable`, if
-    that is given, the others from `source`. An optional argument is there where the `wish` speaks of it, with what it says.
+    """A call of one of these tools with arguments that fit it, or an answer, where that may be. Tools that only read may copy
+    from `readable`, if that is given, the others from `source`. An optional argument is there where the `wish` speaks of it, with
+    what it says.
 
     The order of members is the order in which a constrained model writes them.
     """
@@ -34,7 +37,8 @@ def action_schema(
         for tool in tools
         if (given := _arguments_schema(tool, _source_for(tool, source, readable), words, wish)) is not None
     ]
-    return {"oneOf": [*calls, _object({"answer": {"type": "string", "maxLength": words["action"]["answerLength"]}})]}
+    answer = _object({"answer": {"type": "string", "maxLength": words["action"]["answerLength"]}})
+    return {"oneOf": [*calls, answer] if can_answer else calls}
 
 
 def _source_for(tool: Tool, source: CopyableStrings, readable: CopyableStrings | None) -> CopyableStrings:

@@ -42,6 +42,7 @@ WEAK_STEMS: Final = frozenset(map(stem, _WEAK_WORDS))
 _REFERENCES: Final = frozenset(VOCABULARY.file_references)
 _OWNERS: Final = frozenset(VOCABULARY.owners)
 _PLACES: Final = frozenset(VOCABULARY.places)
+_INSIDE: Final = frozenset(VOCABULARY.inside_words)
 _NAMING: Final = frozenset(VOCABULARY.naming_words)
 _FEW: Final = 2
 """A message of so few words is all about its verb: "list", "show it"."""
@@ -123,6 +124,8 @@ def _may_look(arguments: Mapping[str, Json], message: str, said: set[str], known
         return True
     paths = [_text_of(value) for key, value in arguments.items() if slot_of(key) is Slot.PATH]
     if common and (_is_said(paths, words) or not _PLACES.isdisjoint(words)):
+        return True
+    if _copies(arguments.values(), said) and any(one in _INSIDE and two in _PLACES for one, two in pairwise(words)):
         return True
     is_own = not _OWNERS.isdisjoint(words) or bool(own_queries(message))
     if is_own and any(slot_of(key) is Slot.QUERY for key in arguments):

@@ -11,6 +11,7 @@ from gateway.agent.browser import SPACE
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, UserMessage
 from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.wish_words import WISH_WORDS
 
 _MOST_STRINGS: Final = LIMITS.copied_strings
 """More than this is a pasted document, and a grammar of it would take longer than the answer."""
@@ -30,6 +31,10 @@ _BARE = frozenset(VOCABULARY.bare_files)
 _NO_FOLDERS = frozenset(VOCABULARY.no_folders)
 """Words of any sentence, none of which names a folder by itself. With a slash at its end it does."""
 
+_HOLDING = frozenset(VOCABULARY.folder_nouns)
+_PLACING = frozenset((*VOCABULARY.inside_words, *VOCABULARY.placing_words))
+_DETERMINERS = frozenset(WISH_WORDS.determiners)
+
 _BEFORE = "\"'`()[]<>,;:!?"
 _AFTER = _BEFORE + "."
 
@@ -40,19 +45,26 @@ class CopyableStrings:
 
     names: Sequence[str]
     files: Sequence[str]
+    folders: Sequence[str]
     urls: Sequence[str]
+
+
+NOTHING_SAID: Final = CopyableStrings((), (), (), ())
 
 
 def copyable_strings(messages: Sequence[Message], wish: str = "") -> CopyableStrings:
     """What can be copied out of everything the person wrote in this conversation.
 
     A path, file or address that a small model uses has to be one of these: it cannot make one up, nor take one out of what a
-    file said. A `wish` that names its files is about no others: shown an older name, a small model writes over that one.
+    file said. A `wish` that names its files is about no others: shown an older name, a small model writes over that one. So are
+    its folders: those where a folder's name stands, or else all its words that can be one.
     """
     names, urls = _strings_in([message.content for message in reversed(messages) if isinstance(message, UserMessage)])
-    named = _files_in(_strings_in([wish])[0])
+    own = _strings_in([wish])[0]
+    named = _files_in(own)
     is_plain = any(map(_ENDED.search, named)) and not _BACK.search(wish)
-    return CopyableStrings(names, named if is_plain else _files_in(names), urls)
+    folders = _folders_in(_placed_in(wish)) or _folders_in(own) or _folders_in(names)
+    return CopyableStrings(names, named if is_plain else _files_in(names), folders, urls)
 
 
 def _strings_in(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -76,11 +88,26 @@ def _folders_in(names: Sequence[str]) -> Sequence[str]:
     return [name for name in names if not (_FILE.search(name) or name in _BARE or name.lower() in _NO_FOLDERS)]
 
 
+def _placed_in(wish: str) -> Sequence[str]:
+    """The words of a wish that stand where a folder's name does: "in the mail", "the mail folder", "mail/"."""
+    words = [bare for word in _SPACES.split(wish) if (bare := word.lstrip(_BEFORE).rstrip(_AFTER))]
+    placed: list[str] = []
+    before = ""
+    for word, after in zip(words, [*words[1:], ""], strict=False):
+        lowered = word.lower()
+        is_placed = before in _PLACING or after.lower() in _HOLDING
+        if "/" in word or (is_placed and lowered not in _PLACING):
+            placed.append(word)
+        before = before if lowered in _DETERMINERS else lowered
+    quoted = [each for each in _strings_in([wish])[0] if " " in each]
+    return list(dict.fromkeys((*placed, *quoted)))
+
+
 def choices_for(tool: str, argument: str, source: CopyableStrings, words: Mapping[str, Any]) -> Sequence[str] | None:
     """What an argument of a built-in tool may be, or None when it is free. `words` is prompts.json."""
     match words["action"]["copied"].get(tool, {}).get(argument):
         case "folders":
-            return [*_folders_in(source.names), "."]
+            return [*source.folders, "."]
         case "files":
             return source.files
         case "urls":

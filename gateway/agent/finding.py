@@ -48,7 +48,8 @@ _HELPERS: Final = frozenset(VOCABULARY.helpers)
 _WHICH: Final = frozenset({"which", "what"})
 _OBJECT: Final = re.compile(rf"^(?:(?:{any_of(VOCABULARY.articles)}) )*", re.IGNORECASE | re.ASCII)
 _FOLDER: Final = re.compile(
-    r"\b(?:in|inside|within|under) (?:(?:the|my|our) )?(?:([^ ,;?!]*/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\b)",
+    rf"\b(?:{any_of(VOCABULARY.inside_words)}) (?:(?:the|my|our) )?"
+    r"(?:([^ ,;?!]*/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\b)",
     re.IGNORECASE | re.ASCII,
 )
 _PLAIN: Final = frozenset((*VOCABULARY.light_words, *VOCABULARY.common_terms, *VOCABULARY.content_verbs, *VOCABULARY.articles))

@@ -24,10 +24,11 @@ from gateway.agent.answers import (
 from gateway.agent.asked import is_asked_for
 from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, length_of, tokens_of, tokens_of_prompt
+from gateway.agent.called_for import tools_called_for
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
-from gateway.agent.copied import CopyableStrings, copyable_strings
+from gateway.agent.copied import NOTHING_SAID, copyable_strings
 from gateway.agent.finding import finding_in
 from gateway.agent.further import (
     answering_call,
@@ -54,7 +55,7 @@ from gateway.agent.lane import (
     complete,
 )
 from gateway.agent.limits import LIMITS
-from gateway.agent.messages import ToolMessage
+from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.paging import next_page
 from gateway.agent.passages import fitting_passages, repeats_question
 from gateway.agent.plain_calls import plain_call, said_tools
@@ -144,16 +145,36 @@ async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMess
     match chosen := await choose(lane, prompt, schema, can_call=bool(tools)):
         case ProposedCall() if not _has_reason(lane, state, chosen):
             lane.observer.faulted("nobody asked for that call")
-            said = await choose(lane, prompt, action_schema([], CopyableStrings((), (), ()), lane.words), can_call=False)
+            said = await choose(lane, prompt, action_schema([], NOTHING_SAID, lane.words), can_call=False)
             return _answer(lane, state, _without_call(lane, said.text if isinstance(said, AnswerStep) else ""))
         case ProposedCall():
             return _propose(lane, state, chosen)
         case AnswerStep(text):
-            return _answer(lane, state, text)
+            return await _instead_of(text, lane, state, prompt, tools)
         case StuckStep():
             return chosen
         case _:
             assert_never(chosen)
+
+
+async def _instead_of(
+    text: str, lane: LaneInput, state: TurnProgress, prompt: Sequence[ChatMessage], tools: Sequence[Tool]
+) -> LaneStep:
+    """The call that an answer stands in the place of, where the wish asks by its words for a tool that somebody brought; else
+    the answer. Of several wishes one that asks for a change and gets no call is said to be not done."""
+    wish, is_order = _asked_for(lane, state), len(lane.actions or ()) > 1
+    brought = [tool for tool in offered(tools) if tool["name"] not in lane.words["action"]["descriptions"]]
+    likely = tools_called_for(wish, brought, is_order=is_order)
+    if not likely:
+        return _answer(lane, state, text)
+    schema = action_schema(likely, copyable_strings(lane.messages, wish), lane.words, wish=wish, can_answer=False)
+    lane.observer.faulted("it answers where a tool is asked for")
+    lane.listener.discarded()
+    chosen = await choose(lane, prompt, schema, can_call=False)
+    if isinstance(chosen, ProposedCall) and _has_reason(lane, state, chosen):
+        return _propose(lane, state, chosen)
+    is_change = is_order and all(tool["category"] != "read" for tool in likely)
+    return _answer(lane, state, lane.copy.name_the_rest([wish]) if is_change else text)
 
 
 def _has_reason(lane: LaneInput, state: TurnProgress, call: ProposedCall) -> bool:

@@ -90,6 +90,9 @@ class LoopVocabulary:
     world_nouns: _Words
     world_verbs: _Words
     places: _Words
+    folder_nouns: _Words
+    inside_words: _Words
+    placing_words: _Words
     naming_words: _Words
     removing_verbs: _Words
     search_verbs: _Words

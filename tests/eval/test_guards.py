@@ -38,6 +38,7 @@ SCENES: Mapping[Guard, tuple[str, Sequence[dict[str, Any] | str]]] = {
     Guard.CANDIDATES: ("set a timer for 5 minutes", [a_call("set_timer", minutes=5), "It rings."]),
     Guard.PROBE: (BOTH, [SPLIT, READING, DELETING]),
     Guard.REASON: ("tell me a joke", [LISTING, {"answer": "Two fish."}]),
+    Guard.INSISTING: ("cross out t1", [{"answer": "It is out."}, a_call("delete_transaction", id="t1")]),
     Guard.REPAIR: (DELETE, ["no action", DELETING]),
     Guard.READING: (PHONE, ["On 31 August 2026."]),
     Guard.FINDING: ("when is the heating inspected?", ["On 18 March."]),

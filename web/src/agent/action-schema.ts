@@ -8,7 +8,7 @@ import { requiredOf } from "./render.ts";
 import { vocabulary } from "./vocabulary.ts";
 
 /**
- * What may be replied by a model that writes JSON: a call of one of these tools with arguments that fit it, or an answer. Tools
+ * What may be replied by a model that writes JSON: a call of one of these tools with arguments that fit it, or an answer, where that may be. Tools
  * that only read may copy from `readable`, the others from `from`. An optional argument is there where the `wish` speaks of it, with
  * what it says. The order of members is the order in which a constrained
  * model writes them.
@@ -18,12 +18,14 @@ export function actionSchema(
   from: CopyableStrings,
   readable: CopyableStrings = from,
   wish = "",
+  canAnswer = true,
 ): JsonSchema {
   const calls = tools.flatMap((tool) => {
     const given = argumentsSchema(tool, tool.category === "read" ? readable : from, wish);
     return given === null ? [] : [objectOf({ tool: { const: tool.name }, arguments: given })];
   });
-  return { oneOf: [...calls, objectOf({ answer: { type: "string", maxLength: words.action.answerLength } })] };
+  const answer = objectOf({ answer: { type: "string", maxLength: words.action.answerLength } });
+  return { oneOf: canAnswer ? [...calls, answer] : calls };
 }
 
 /** The needed arguments of a tool and those that are spoken of; null when one would have to be something that nobody said. */

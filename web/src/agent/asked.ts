@@ -113,10 +113,18 @@ function mayLook(
   const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [textOf(value)] : []));
   const isPlaced = bare.some((word) => vocabulary.places.includes(word));
   if (common.length > 0 && (isSaid(paths, bare) || isPlaced)) return true;
+  const values = Object.values(given).map(textOf);
+  if (copies(values, said) && bare.some((word, at) => isPlacedAt(bare, at) && vocabulary.places.includes(word)))
+    return true;
   const isOwn = bare.some((word) => vocabulary.owners.includes(word)) || ownQueries(message).length > 0;
   if (isOwn && Object.keys(given).some((name) => slotOf(name) === "query")) return true;
   // A tool that somebody brought may be known by words that stand nowhere; what it is asked about is the only trace.
-  return !EXAMPLES.has(tool.name) && copies(Object.values(given).map(textOf), said);
+  return !EXAMPLES.has(tool.name) && copies(values, said);
+}
+
+/** Whether the word before says where something is: "in here". */
+function isPlacedAt(bare: readonly string[], at: number): boolean {
+  return vocabulary.insideWords.includes(bare[at - 1] ?? "");
 }
 
 /** The words of a text that are no names of things. */

@@ -2,13 +2,17 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { Message } from "./messages.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wishWords } from "./wish-words.ts";
 
 /** The strings that a person wrote and that an argument may repeat. */
 export interface CopyableStrings {
   readonly names: readonly string[];
   readonly files: readonly string[];
+  readonly folders: readonly string[];
   readonly urls: readonly string[];
 }
+
+export const NOTHING_SAID: CopyableStrings = { names: [], files: [], folders: [], urls: [] };
 
 const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = words.action.copied;
 
@@ -28,20 +32,26 @@ const BARE: ReadonlySet<string> = new Set(vocabulary.bareFiles);
 
 /** Words of any sentence, none of which names a folder by itself. With a slash at its end it does. */
 const NO_FOLDERS: ReadonlySet<string> = new Set(vocabulary.noFolders);
+const HOLDING: ReadonlySet<string> = new Set(vocabulary.folderNouns);
+const PLACING: ReadonlySet<string> = new Set([...vocabulary.insideWords, ...vocabulary.placingWords]);
+const DETERMINERS: ReadonlySet<string> = new Set(wishWords.determiners);
 const BEFORE = "\"'`()[]<>,;:!?";
 const AFTER = `${BEFORE}.`;
 
 /**
  * What can be copied out of everything the person wrote in this conversation. A path, file or address that a small model
  * uses has to be one of these: it cannot make one up, nor take one out of what a file said. A `wish` that names its files is
- * about no others: shown an older name, a small model writes over that one.
+ * about no others: shown an older name, a small model writes over that one. So are its folders: those where a folder's name stands,
+ * or else all its words that can be one.
  */
 export function copyableStrings(messages: readonly Message[], wish = ""): CopyableStrings {
   const said = messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).reverse();
   const { names, urls } = stringsIn(said);
-  const named = filesIn(stringsIn([wish]).names);
+  const own = stringsIn([wish]).names;
+  const named = filesIn(own);
   const isPlain = named.some((name) => ENDED.test(name)) && !BACK.test(wish);
-  return { names, urls, files: isPlain ? named : filesIn(names) };
+  const folders = [foldersIn(placedIn(wish)), foldersIn(own)].find((found) => found.length > 0) ?? foldersIn(names);
+  return { names, urls, folders, files: isPlain ? named : filesIn(names) };
 }
 
 /** What can be copied out of texts. */
@@ -67,12 +77,28 @@ function foldersIn(names: readonly string[]): string[] {
   return names.filter((name) => !(FILE.test(name) || BARE.has(name) || NO_FOLDERS.has(name.toLowerCase())));
 }
 
+/** The words of a wish that stand where a folder's name does: "in the mail", "the mail folder", "mail/". */
+function placedIn(wish: string): string[] {
+  const words = wish
+    .split(/\s+/)
+    .map(strip)
+    .filter((word) => word !== "");
+  let before = "";
+  const placed = words.filter((word, at) => {
+    const lowered = word.toLowerCase();
+    const isPlaced = PLACING.has(before) || HOLDING.has(words[at + 1]?.toLowerCase() ?? "");
+    if (!DETERMINERS.has(lowered)) before = lowered;
+    return word.includes("/") || (isPlaced && !PLACING.has(lowered));
+  });
+  return [...new Set([...placed, ...stringsIn([wish]).names.filter((each) => each.includes(" "))])];
+}
+
 /** What an argument of a built-in tool may be, or null when it is free. */
 export function choicesFor(tool: string, argument: string, from: CopyableStrings): readonly string[] | null {
   const limits = Object.hasOwn(LIMITS, tool) ? LIMITS[tool] : undefined;
   switch (limits !== undefined && Object.hasOwn(limits, argument) ? limits[argument] : undefined) {
     case "folders":
-      return [...foldersIn(from.names), "."];
+      return [...from.folders, "."];
     case "files":
       return from.files;
     case "urls":

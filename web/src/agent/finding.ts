@@ -48,8 +48,11 @@ const MEANT = new RegExp(
 const WHICH: ReadonlySet<string> = new Set(["which", "what"]);
 const HELPERS: ReadonlySet<string> = new Set(vocabulary.helpers);
 const OBJECT = new RegExp(`^(?:(?:${anyOf(vocabulary.articles)}) )*`, "i");
-const FOLDER =
-  /\b(?:in|inside|within|under) (?:(?:the|my|our) )?(?:([^ ,;?!]*\/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\b)/i;
+const FOLDER = new RegExp(
+  `\\b(?:${anyOf(vocabulary.insideWords)}) (?:(?:the|my|our) )?` +
+    "(?:([^ ,;?!]*/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\\b)",
+  "i",
+);
 const PLAIN: ReadonlySet<string> = new Set([
   ...vocabulary.lightWords,
   ...vocabulary.commonTerms,

@@ -41,8 +41,9 @@ export function listedPaths(messages: readonly Message[], tools: readonly Listin
 }
 
 /** What a reading tool's argument may be: the person's own strings, and the names that were found. */
-export function withFound({ names, files, urls }: CopyableStrings, found: readonly string[]): CopyableStrings {
-  return { names: [...new Set([...names, ...found])], files: [...new Set([...files, ...found])], urls };
+export function withFound(source: CopyableStrings, found: readonly string[]): CopyableStrings {
+  const withThem = (own: readonly string[]) => [...new Set([...own, ...found])];
+  return { ...source, names: withThem(source.names), files: withThem(source.files) };
 }
 
 /** What each line of a listing or a search begins with, and the folder that was listed, the newest result first. */

@@ -1,4 +1,6 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
+import words from "../../../loop/prompts.json" with { type: "json" };
+import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
 import {
   hasWrongNumber,
@@ -12,11 +14,12 @@ import {
 } from "./answers.ts";
 import { isAskedFor } from "./asked.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
+import { toolsCalledFor } from "./called-for.ts";
 import { select } from "./candidates.ts";
 import type { ChatMessage } from "./chat.ts";
 import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
-import { copyableStrings } from "./copied.ts";
+import { copyableStrings, NOTHING_SAID } from "./copied.ts";
 import { copy, explainOutcome, nameAbilities, nameTheRest } from "./copy.ts";
 import { findingIn } from "./finding.ts";
 import {
@@ -131,14 +134,38 @@ async function pick(input: LaneInput, state: TurnProgress, closing: readonly Cha
   switch (chosen.kind) {
     case "call": {
       if (hasReason(input, state, chosen.call)) return propose(input, state, chosen.call);
-      const said = await choose(input, prompt, actionSchema([], { names: [], files: [], urls: [] }), false);
+      const said = await choose(input, prompt, actionSchema([], NOTHING_SAID), false);
       return answer(input, state, withoutCall(input, said.kind === "answer" ? said.text : ""));
     }
     case "answer":
-      return answer(input, state, chosen.text);
+      return insteadOf(chosen.text, input, state, prompt, tools);
     case "stuck":
       return chosen;
   }
+}
+
+/**
+ * The call that an answer stands in the place of, where the wish asks by its words for a tool that somebody brought; else the
+ * answer. Of several wishes one that asks for a change and gets no call is said to be not done.
+ */
+async function insteadOf(
+  text: string,
+  input: LaneInput,
+  state: TurnProgress,
+  prompt: readonly ChatMessage[],
+  tools: readonly ToolDescriptor[],
+): Promise<LaneStep> {
+  const wish = askedFor(input, state);
+  const isOrder = (input.actions?.length ?? 0) > 1;
+  const brought = offered(tools).filter(({ name }) => !Object.hasOwn(words.action.descriptions, name));
+  const likely = toolsCalledFor(wish, brought, isOrder);
+  const own = copyableStrings(input.messages, wish);
+  if (likely.length === 0) return answer(input, state, text);
+  input.listener.discarded();
+  const chosen = await choose(input, prompt, actionSchema(likely, own, own, wish, false), false);
+  if (chosen.kind === "call" && hasReason(input, state, chosen.call)) return propose(input, state, chosen.call);
+  const isChange = isOrder && likely.every(({ category }) => category !== "read");
+  return answer(input, state, isChange ? nameTheRest([wish]) : text);
 }
 
 /** Whether anything in the person's words asks for the call. One of an unknown tool goes to the gateway, which says so. */

@@ -89,6 +89,9 @@ interface Vocabulary {
   readonly worldNouns: Words;
   readonly worldVerbs: Words;
   readonly places: Words;
+  readonly folderNouns: Words;
+  readonly insideWords: Words;
+  readonly placingWords: Words;
   readonly namingWords: Words;
   readonly removingVerbs: Words;
   readonly searchVerbs: Words;

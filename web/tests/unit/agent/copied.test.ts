@@ -23,6 +23,7 @@ test("what a person wrote is split into names, files and addresses, without the 
   expect(copyableStrings([said("see (notes/), `a b.txt`, todo.txt. and <https://example.org/x?>!")])).toEqual({
     names: ["see", "notes/", "a", "b.txt", "todo.txt", "and", "a b.txt"],
     files: ["b.txt", "todo.txt", "a b.txt"],
+    folders: ["notes/"],
     urls: ["https://example.org/x"],
   });
 });
