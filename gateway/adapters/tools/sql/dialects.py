@@ -83,7 +83,29 @@ NODES: Final[frozenset[type[exp.Expr]]] = frozenset(
     }
 )
 
-CHANGE_NODES: Final[frozenset[type[exp.Expr]]] = NODES | {exp.Insert, exp.Update, exp.Delete, exp.Schema}
+CHANGE_NODES: Final[frozenset[type[exp.Expr]]] = NODES | {
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Schema,
+    exp.OnConflict,
+    exp.Returning,
+}
+
+PARTS: Final[dict[type[exp.Expr], frozenset[str]]] = {
+    exp.Star: frozenset(),
+    exp.Table: frozenset({"this", "db", "alias", "joins", "only", "ordinality"}),
+    exp.Select: frozenset(
+        {"with_", "expressions", "from_", "joins", "laterals", "where", "group", "having", "windows", "order"}
+        | {"limit", "offset", "distinct"}
+    ),
+    exp.Insert: frozenset({"this", "expression", "conflict", "returning"}),
+    exp.Update: frozenset({"this", "expressions", "from_", "where", "returning"}),
+    exp.Delete: frozenset({"this", "where", "returning"}),
+    exp.OnConflict: frozenset({"expressions", "action", "conflict_keys", "index_predicate", "where"}),
+    exp.Returning: frozenset({"expressions"}),
+}
+"""The parts that these nodes may have: not INTO, FOR UPDATE, hints, samples, OR REPLACE, ON CONSTRAINT, nor any other."""
 
 TYPES: Final = frozenset(
     {
@@ -141,6 +163,6 @@ WORDS_BEFORE_BRACKETS: Final = _words("""
     select from where and or not in as on by having when then else case values exists any all array over filter group using
     distinct union except intersect between like ilike glob is within cast extract substring trim position overlay rollup
     cube sets lateral unnest power join outer inner cross left right full limit offset fetch first next into set similar to
-    materialized recursive varchar char decimal numeric timestamp timestamptz time timetz float interval escape collate
+    materialized recursive varchar char decimal numeric timestamp timestamptz time timetz float interval escape collate conflict
 """)
 """Words of the grammar that may stand before `(` in a text that is sent; any other is a call, and has to be an allowed one."""

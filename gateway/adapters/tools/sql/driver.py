@@ -289,7 +289,7 @@ def _offers(settings: SqlSettings) -> tuple[ToolOffer, ...]:
         title="Change the database",
         description=(
             f"Run one {kind} INSERT, UPDATE or DELETE. A person is asked first, and sees how many rows would change."
-            " Call describe first. Write values as :name and give them in parameters."
+            " ON CONFLICT and RETURNING may be used. Call describe first. Write values as :name and give them in parameters."
         ),
         param_schema={
             "type": "object",
@@ -319,9 +319,19 @@ def _offers(settings: SqlSettings) -> tuple[ToolOffer, ...]:
 
 _CHANGES: Final = {
     StatementKind.INSERT: PreviewChange.CREATE,
+    StatementKind.UPSERT: PreviewChange.REPLACE,
     StatementKind.UPDATE: PreviewChange.REPLACE,
     StatementKind.DELETE: PreviewChange.DELETE,
     StatementKind.QUERY: PreviewChange.KEEP,
+}
+
+
+_DONE: Final = {
+    StatementKind.INSERT: "inserted into",
+    StatementKind.UPSERT: "inserted into or changed in",
+    StatementKind.UPDATE: "changed in",
+    StatementKind.DELETE: "deleted from",
+    StatementKind.QUERY: "read from",
 }
 
 
@@ -377,9 +387,12 @@ def _show_values(values: Mapping[str, Json]) -> str:
 def _show_done(statement: SqlStatement, changed: SqlChanged) -> ToolOutput:
     assert statement.target is not None, "a change has a table"
     table = statement.target.shown
-    done = {StatementKind.INSERT: "inserted into", StatementKind.UPDATE: "changed in", StatementKind.DELETE: "deleted from"}
-    text = f"{_count(changed.rows)} {done.get(statement.kind, 'changed in')} {table}"
-    return ToolOutput(text, {"table": table, "rows": changed.rows}, statement.labels)
+    text = f"{_count(changed.rows)} {_DONE[statement.kind]} {table}"
+    if changed.returned is None:
+        return ToolOutput(text, {"table": table, "rows": changed.rows}, statement.labels)
+    shown = show_rows(changed.returned, statement.labels)
+    structured = {"table": table, "rows": changed.rows, "returned": shown.structured}
+    return ToolOutput(f"{text}\nReturned: {shown.text}", structured, statement.labels)
 
 
 def _count(rows: int) -> str:

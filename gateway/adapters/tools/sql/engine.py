@@ -18,6 +18,8 @@ MAX_CELL: Final = 16 * 1024
 SHOWN_ROWS: Final = 5
 """Rows whose values before and after a change are shown to a person."""
 
+TOO_MUCH_RETURNED: Final = "nothing was changed: RETURNING gives more than may be read; name fewer columns, or leave it out"
+
 NO_ANSWER: Final = "the database did not answer within {seconds:g} seconds, and the statement was stopped"
 
 
@@ -52,11 +54,12 @@ class ChangedRow:
 @dataclass(frozen=True, slots=True)
 class SqlChanged:
     """What a change did, or would do. `rows` of its table; `elsewhere` counts the rows that triggers and foreign keys change
-    beside them, by table where the database tells (the empty name otherwise)."""
+    beside them, by table where the database tells (the empty name otherwise); `returned` is what its RETURNING gave."""
 
     rows: int
     elsewhere: Mapping[str, int] = field(default_factory=dict[str, int])
     shown: tuple[ChangedRow, ...] = ()
+    returned: SqlRows | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from gateway.adapters.tools.sql.engine import (
     MAX_CELL,
     NO_ANSWER,
     SHOWN_ROWS,
+    TOO_MUCH_RETURNED,
     ChangedRow,
     SqlAway,
     SqlCaps,
@@ -128,14 +129,19 @@ class PostgresqlEngine:
         def run(session: _Session) -> SqlChanged:
             session.begin(reading=False)
             before = [] if keep else _read_sample(session, statement, values)
-            rows = session.run(statement.sent.text, _pick(statement.sent, values)).count
+            try:
+                answer = session.run(statement.sent.text, _pick(statement.sent, values))
+            except RowTooLarge:
+                raise SqlFailed(TOO_MUCH_RETURNED) from None
+            rows = answer.count
             if expected is not None and rows != expected:
                 raise SqlFailed(f"nothing was changed: {rows} rows would change now, and `expected_rows` says {expected}")
             if rows > caps.rows:
                 raise SqlFailed(f"nothing was changed: {rows} rows would change, and at most {caps.rows} may at once")
             if keep:
+                returned = _read_returned(answer, caps) if statement.returns else None
                 session.commit()
-                return SqlChanged(rows)
+                return SqlChanged(rows, returned=returned)
             changed = SqlChanged(rows, _count_elsewhere(session, statement, rows), _read_after(session, statement, before))
             # Deferred constraints speak only at the end, and a person should not be asked about what must fail.
             session.run("SET CONSTRAINTS ALL IMMEDIATE")
@@ -255,6 +261,20 @@ def _take_rows(session: _Session, caps: SqlCaps) -> SqlRows:
             short += sum(cut for _, cut in read)
         if len(answer.rows) < batch:
             return SqlRows(columns, rows, "", short)
+
+
+def _read_returned(answer: PgAnswer, caps: SqlCaps) -> SqlRows:
+    """What RETURNING gave, up to the caps of bytes; the driver has read it whole, up to its own limit."""
+    rows: list[list[Json]] = []
+    size, short = sum(map(len, answer.columns)), 0
+    for row in answer.rows:
+        read = [_read_value(value, type_, MAX_CELL) for value, type_ in zip(row, answer.types, strict=True)]
+        size += sum(len(str(value)) + 4 for value, _ in read)
+        if size > caps.bytes:
+            return SqlRows(answer.columns, rows, f"only the rows of the first {caps.bytes} bytes", short)
+        rows.append([value for value, _ in read])
+        short += sum(cut for _, cut in read)
+    return SqlRows(answer.columns, rows, "", short)
 
 
 def _read_value(text: str | None, type_: int, longest: int) -> tuple[Json, bool]:

@@ -85,9 +85,11 @@ class SqliteEngine:
             "after": after,
             "keys": len(target.keys),
             "sample": SHOWN_ROWS,
+            "returns": statement.returns,
+            "bytes": caps.bytes,
             **self._allowed(statement, values),
         }
-        return self._ask(order, caps.seconds, partial(_read_change, statement=statement))
+        return self._ask(order, caps.seconds, partial(_read_change, statement=statement, caps=caps))
 
     def _allowed(self, statement: SqlStatement, values: Mapping[str, Json]) -> dict[str, Json]:
         reach = self._find_reach()
@@ -227,7 +229,7 @@ def _read_rows(found: Any, caps: SqlCaps) -> SqlRows:
     return SqlRows(tuple(found["columns"]), found["rows"], cut[found["cut"]], found["cut_cells"])
 
 
-def _read_change(found: Any, statement: SqlStatement) -> SqlChanged:
+def _read_change(found: Any, statement: SqlStatement, caps: SqlCaps) -> SqlChanged:
     assert statement.target is not None, "a change has a table"
     names = (*statement.target.keys, *statement.changed)
 
@@ -237,4 +239,5 @@ def _read_change(found: Any, statement: SqlStatement) -> SqlChanged:
     shown = tuple(
         ChangedRow(by_name(before), by_name(after)) for before, after in zip(found["before"], found["after"], strict=True)
     )
-    return SqlChanged(found["rows"], {"": found["elsewhere"]} if found["elsewhere"] else {}, shown)
+    returned = None if found["returned"] is None else _read_rows(found["returned"], caps)
+    return SqlChanged(found["rows"], {"": found["elsewhere"]} if found["elsewhere"] else {}, shown, returned)

@@ -147,7 +147,7 @@ class Asked:
         if action in (sqlite.SQLITE_SELECT, sqlite.SQLITE_RECURSIVE):
             return True
         if action == sqlite.SQLITE_FUNCTION:
-            return fold(two) in self.order["functions"] or (self.changing and inner is not None)
+            return fold(two) in self.order["functions"] or (self.changing and inner in self.own_code)
         if action == sqlite.SQLITE_READ:
             return self.may_read(fold(one), two or "", inner)
         if not self.changing:
@@ -156,7 +156,7 @@ class Asked:
             return self.order.get("bounds", False)
         if action in (sqlite.SQLITE_INSERT, sqlite.SQLITE_UPDATE, sqlite.SQLITE_DELETE):
             # A trigger that the operator's database has is the operator's; the statement itself changes its one table.
-            if inner is not None or fold(one) == fold(self.target):
+            if inner in self.own_code or fold(one) == fold(self.target):
                 return not fold(one).startswith("sqlite_")
             return action != sqlite.SQLITE_INSERT and fold(one) in self.followers
         return False
@@ -234,10 +234,16 @@ class Asked:
         before = self.read_sample()
         total = self.connection.total_changes
         cursor = self.connection.execute(self.order["sql"], self.order["values"])
+        returned = self.take(cursor, self.order["rows"], self.order["bytes"]) if self.order["returns"] else None
+        # All is changed with the first step; closing ends the statement, and only then its rows are counted.
         rows = max(cursor.rowcount, 0)
+        cursor.close()
+        if returned is not None:
+            ((rows,),) = self.run_unbound("SELECT changes()")
         elsewhere = self.connection.total_changes - total - rows
         self.check_number(rows)
         answer = {"rows": rows, "elsewhere": max(elsewhere, 0), "before": before, "after": self.read_after(before)}
+        answer["returned"] = returned if self.order["keep"] else None
         self.bound("COMMIT" if self.order["keep"] else "ROLLBACK")
         return answer
 

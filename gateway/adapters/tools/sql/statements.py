@@ -21,6 +21,7 @@ from gateway.adapters.tools.sql.dialects import (
     DIALECTS,
     FUNCTIONS,
     NODES,
+    PARTS,
     QUERIES,
     TYPES,
     WORDS_BEFORE_BRACKETS,
@@ -42,6 +43,8 @@ class StatementKind(StrEnum):
 
     QUERY = "query"
     INSERT = "insert"
+    UPSERT = "upsert"
+    """An INSERT that changes the rows that are there already."""
     UPDATE = "update"
     DELETE = "delete"
 
@@ -58,8 +61,9 @@ class SqlText:
 class SqlStatement:
     """A statement that may be sent. `labels` are those of what it can give back.
 
-    Of a change: `target` is its table, `limited` whether a WHERE chooses rows. `before` reads some of the rows that it will
-    change, their keys first, and `changed` are the columns that it sets; `before` is None where rows cannot be told by a key.
+    Of a change: `target` is its table, `limited` whether a WHERE chooses rows, `returns` whether it gives rows back. `before`
+    reads some of the rows that it will change, their keys first, and `changed` are the columns that it sets; `before` is None
+    where rows cannot be told by a key.
     """
 
     kind: StatementKind
@@ -70,6 +74,7 @@ class SqlStatement:
     limited: bool = False
     before: SqlText | None = None
     changed: tuple[str, ...] = ()
+    returns: bool = False
 
 
 def read_statement(sql: str, reach: Reach, *, changing: bool = False) -> SqlStatement:
@@ -110,15 +115,17 @@ class _Reader:
             each.args["alias"].set("this", exp.to_identifier(_CTE_NAME.format(number), quoted=True))
         sent = self._write(self._tree)
         before, changed = self._sample(kind, target)
-        where = kind is StatementKind.INSERT or self._tree.args.get("where") is not None
-        return SqlStatement(kind, sent, tuple(self._tables.values()), labels, target, where, before, changed)
+        where = kind in _ADDING or self._tree.args.get("where") is not None
+        returns = target is not None and self._tree.args.get("returning") is not None
+        return SqlStatement(kind, sent, tuple(self._tables.values()), labels, target, where, before, changed, returns)
 
     # ── what it is ──
 
     def _find_kind(self) -> StatementKind:
         match self._tree:
             case exp.Insert() if self._changing:
-                return StatementKind.INSERT
+                conflict = self._tree.args.get("conflict")
+                return StatementKind.UPSERT if conflict is not None and conflict.expressions else StatementKind.INSERT
             case exp.Update() if self._changing:
                 return StatementKind.UPDATE
             case exp.Delete() if self._changing:
@@ -154,18 +161,32 @@ class _Reader:
                 raise StatementRefused("write `IN (SELECT …)` or `IN (…)`, not the name of a table alone")
             case exp.Column() if node.args.get("db") is not None or node.args.get("catalog") is not None:
                 raise StatementRefused("name a column by itself or with its table, without a schema")
-            case exp.Star() | exp.Table() | exp.Select() | exp.Insert() | exp.Update() | exp.Delete():
+            case exp.OnConflict():
+                self._judge_parts(node)
+                self._judge_conflict(node)
+            case exp.Star() | exp.Table() | exp.Select() | exp.Insert() | exp.Update() | exp.Delete() | exp.Returning():
                 self._judge_parts(node)
             case _:
                 pass
 
     def _judge_parts(self, node: exp.Expr) -> None:
-        allowed = _PARTS[type(node)]
+        allowed = PARTS[type(node)]
         for part, value in node.args.items():
             if value and part not in allowed:
                 raise StatementRefused(f"`{part.strip('_').upper()}` is not allowed here")
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier | exp.Anonymous):
             raise StatementRefused("this is no table that can be read")
+
+    def _judge_conflict(self, conflict: exp.OnConflict) -> None:
+        """`DO UPDATE` sets single columns of the row that is there; which one is meant is said by columns, so that it is seen."""
+        action = conflict.args.get("action")
+        if not isinstance(action, exp.Var) or action.name not in ("DO NOTHING", "DO UPDATE"):
+            raise StatementRefused("ON CONFLICT takes DO NOTHING or DO UPDATE here")
+        for key in conflict.args.get("conflict_keys") or ():
+            named = key.this if isinstance(key, exp.Ordered) else key
+            if not isinstance(named, exp.Column | exp.Identifier):
+                raise StatementRefused("ON CONFLICT takes the names of columns in its brackets")
+        _judge_set(conflict.expressions)
 
     def _fix_name(self, name: exp.Identifier) -> None:
         text = name.name
@@ -232,6 +253,7 @@ class _Reader:
         """A column's labels go along where the statement can show it: by its name, a star, a whole row or other names for all."""
         labels: set[str] = set()
         aliases = {self._fold(table.alias_or_name) for table in references}
+        aliases.update(_ROWS if self._changing else ())
         everything = (
             any(not isinstance(star.parent, exp.Anonymous) for star in self._tree.find_all(exp.Star))
             or any(
@@ -310,9 +332,7 @@ class _Reader:
         if target is None:
             raise StatementRefused("this changes no table that may be reached")
         if kind is StatementKind.UPDATE:
-            for each in self._tree.expressions:
-                if not (isinstance(each, exp.EQ) and isinstance(each.this, exp.Column) and not each.this.table):
-                    raise StatementRefused("SET takes `column = value`, one by one")
+            _judge_set(self._tree.expressions)
         return target
 
     def _judge_change(self, kind: StatementKind, target: SqlTable) -> None:
@@ -321,13 +341,13 @@ class _Reader:
             return
         node = self._target_node()
         assert node is not None, "a target is found by its node"
-        if kind is StatementKind.INSERT and not isinstance(self._tree.this, exp.Schema):
+        if kind in _ADDING and not isinstance(self._tree.this, exp.Schema):
             raise StatementRefused(f"name the columns of `{target.shown}` that you set")
-        barred = {fold(name) for name in target.hidden} | _SYSTEM_COLUMNS | {fold(node.alias_or_name)}
+        barred = {fold(name) for name in target.hidden} | _SYSTEM_COLUMNS | _ROWS | {fold(node.alias_or_name)}
         for name in self._tree.find_all(exp.Identifier):
             if fold(name.name) in barred and not isinstance(name.parent, exp.Table | exp.TableAlias) and name.arg_key != "table":
                 raise StatementRefused(f"`{escape(name.name)[:60]}` may not be reached")
-        if any(isinstance(star.parent, exp.Column) for star in self._tree.find_all(exp.Star)):
+        if any(isinstance(star.parent, exp.Column | exp.Returning) for star in self._tree.find_all(exp.Star)):
             raise StatementRefused("name the columns one by one here")
 
     def _sample(self, kind: StatementKind, target: SqlTable | None) -> tuple[SqlText | None, tuple[str, ...]]:
@@ -348,22 +368,20 @@ class _Reader:
         return self._write(query), changed
 
 
-_PARTS: Final[dict[type[exp.Expr], frozenset[str]]] = {
-    exp.Star: frozenset(),
-    exp.Table: frozenset({"this", "db", "alias", "joins", "only", "ordinality"}),
-    exp.Select: frozenset(
-        {"with_", "expressions", "from_", "joins", "laterals", "where", "group", "having", "windows", "order"}
-        | {"limit", "offset", "distinct"}
-    ),
-    exp.Insert: frozenset({"this", "expression"}),
-    exp.Update: frozenset({"this", "expressions", "from_", "where"}),
-    exp.Delete: frozenset({"this", "where"}),
-}
-"""The parts that these nodes may have: not INTO, FOR UPDATE, hints, samples, RETURNING, ON CONFLICT, nor any other."""
+_ADDING: Final = (StatementKind.INSERT, StatementKind.UPSERT)
+
+_ROWS: Final = frozenset({"excluded", "old", "new"})
+"""Names that a change gives to whole rows of its table: the one that conflicts, and since PostgreSQL 18 before and after."""
 
 
 _CTE_NAME: Final = "with {}"
 """A space keeps it apart from the names that tables have."""
+
+
+def _judge_set(assignments: list[exp.Expr]) -> None:
+    for each in assignments:
+        if not (isinstance(each, exp.EQ) and isinstance(each.this, exp.Column) and not each.this.table):
+            raise StatementRefused("SET takes `column = value`, one by one")
 
 
 def _rename(table: exp.Table, name: str) -> None:

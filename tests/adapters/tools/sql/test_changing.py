@@ -71,6 +71,73 @@ async def test_a_change_is_kept_once_and_says_how_many_rows(shop: Shop) -> None:
         shop.run("DELETE FROM orders WHERE id = 9")
 
 
+async def test_a_change_gives_back_the_columns_that_it_asks_for(shop: Shop) -> None:
+    opened = await shop.open(role="change")
+    try:
+        output = await opened.call(
+            "change", sql="UPDATE orders SET total = total + 1 WHERE person = 1 RETURNING id, total * 2 AS double"
+        )
+        assert output.text.startswith("2 rows changed in orders\nReturned: 2 rows\nid | double\n")
+        returned = output.structured["returned"]
+        assert (output.structured["rows"], returned["columns"], returned["truncated"]) == (2, ["id", "double"], False)
+        assert sorted((row[0], float(row[1])) for row in returned["rows"]) == [(1, 23.0), (2, 42.0)]
+    finally:
+        shop.run("UPDATE orders SET total = total - 1 WHERE person = 1")
+    before = shop.fingerprint()
+    preview = await opened.preview(sql="DELETE FROM lines WHERE orders = 1 RETURNING *")
+    assert (preview.change, preview.target) == (PreviewChange.DELETE, "2 rows of lines")
+    with pytest.raises(ToolFailed, match="nothing was changed: 2 rows"):
+        await opened.call("change", sql="DELETE FROM lines WHERE orders = 1 RETURNING *", expected_rows=3)
+    assert shop.fingerprint() == before
+
+
+async def test_what_a_change_gives_back_is_labelled_and_cut_like_a_querys(shop: Shop) -> None:
+    opened = await shop.open(role="change", max_bytes=1024, table_labels={"people.email": ["label:internal"]})
+    try:
+        for sql in (
+            "UPDATE people SET name = name WHERE id = 1 RETURNING email AS e",
+            "INSERT INTO people (id, name) VALUES (1, 'Ada') ON CONFLICT (id) DO UPDATE SET name = people.email",
+        ):
+            assert (await opened.call("change", sql=sql)).labels == ("label:internal",), sql
+        assert (await opened.call("change", sql="UPDATE people SET name = 'Ada' WHERE id = 1 RETURNING name")).labels == ()
+        long = {"what": "x" * 300}
+        output = await opened.call("change", sql="UPDATE lines SET what = :what RETURNING what", parameters=long)
+        returned = output.structured["returned"]
+        assert (output.structured["rows"], returned["truncated"], len(returned["rows"]) < 4) == (4, True, True)
+    finally:
+        shop.run("UPDATE people SET name = 'Ada' WHERE id = 1")
+        for number, what in enumerate(("nuts", "bolts", "tape", "glue"), start=1):
+            shop.run(f"UPDATE lines SET what = '{what}' WHERE id = {number}")
+
+
+async def test_an_insert_that_meets_a_row_changes_it_or_leaves_it(shop: Shop) -> None:
+    opened = await shop.open(role="change")
+    before = shop.fingerprint()
+    rows = "INSERT INTO lines (id, orders, what) VALUES (1, 1, 'nuts'), (9, 1, 'nails')"
+    leaving = await opened.preview(sql=f"{rows} ON CONFLICT (id) DO NOTHING")
+    assert (leaving.change, leaving.target) == (PreviewChange.CREATE, "1 row of lines")
+    changing = await opened.preview(sql=f"{rows} ON CONFLICT (id) DO UPDATE SET what = excluded.what || lines.what RETURNING *")
+    assert (changing.change, changing.target) == (PreviewChange.REPLACE, "2 rows of lines")
+    assert shop.fingerprint() == before
+    try:
+        output = await opened.call(
+            "change", sql=f"{rows} ON CONFLICT (id) DO UPDATE SET what = excluded.what || lines.what RETURNING id, what"
+        )
+        assert output.text.startswith("2 rows inserted into or changed in lines\nReturned: 2 rows")
+        assert sorted(output.structured["returned"]["rows"]) == [[1, "nutsnuts"], [9, "nails"]]
+        chosen = await opened.call(
+            "change",
+            sql=f"{rows} ON CONFLICT (id) DO UPDATE SET what = excluded.what WHERE lines.id > :least",
+            parameters={"least": 5},
+        )
+        assert chosen.structured == {"table": "lines", "rows": 1}
+        shown = await opened.rows("SELECT id, what FROM lines WHERE orders = 1 ORDER BY id")
+        assert shown == [[1, "nutsnuts"], [2, "bolts"], [9, "nails"]]
+    finally:
+        shop.run("DELETE FROM lines WHERE id = 9")
+        shop.run("UPDATE lines SET what = 'nuts' WHERE id = 1")
+
+
 async def test_with_another_number_of_rows_than_foretold_nothing_is_kept(shop: Shop) -> None:
     opened = await shop.open(role="change")
     before = shop.fingerprint()
@@ -103,8 +170,40 @@ REFUSED = (
     "DELETE FROM orders; DELETE FROM lines",
     "DELETE FROM orders -- WHERE id = 1",
     "DELETE FROM orders /* only a test */ WHERE id = 1",
-    "DELETE FROM orders WHERE id = 1 RETURNING *",
-    "INSERT INTO orders (id) VALUES (1) ON CONFLICT DO NOTHING",
+    "UPDATE people SET name = name RETURNING *",
+    "UPDATE people SET name = name RETURNING people.*",
+    "UPDATE people SET name = name RETURNING pin",
+    "UPDATE people SET name = name RETURNING people",
+    "UPDATE people SET name = name RETURNING people.pin AS name",
+    "UPDATE people SET name = name RETURNING (SELECT p.pin FROM people AS p WHERE p.id = 1)",
+    "UPDATE people SET name = name RETURNING (SELECT word FROM secrets)",
+    "UPDATE people SET name = name RETURNING old.pin",
+    "UPDATE people SET name = name RETURNING old",
+    "UPDATE people SET name = name RETURNING rowid",
+    "UPDATE people SET name = name RETURNING ctid",
+    "DELETE FROM orders RETURNING (SELECT word FROM secrets)",
+    "DELETE FROM orders RETURNING total INTO stolen",
+    "DELETE FROM orders RETURNING pg_read_file('/etc/passwd')",
+    "DELETE FROM orders RETURNING load_extension('x')",
+    "DELETE FROM orders WHERE EXISTS (DELETE FROM lines RETURNING id)",
+    "WITH gone AS (DELETE FROM orders RETURNING *) INSERT INTO lines (id) SELECT id FROM gone",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET pin = '0'",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = people.pin",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = excluded.pin",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = excluded",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'x' WHERE people.pin LIKE '1%'",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (pin) DO NOTHING",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) WHERE pin > '1' DO NOTHING",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET (name, pin) = ('x', 'y')",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = (SELECT word FROM secrets)",
+    "INSERT INTO people (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'x' RETURNING pin",
+    "INSERT INTO secrets (id, word) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET word = 'x'",
+    "INSERT INTO orders (id) VALUES (1) ON CONFLICT ON CONSTRAINT orders_pkey DO UPDATE SET total = 0",
+    "INSERT INTO orders (id) VALUES (1) ON CONFLICT (pg_sleep(5)) DO NOTHING",
+    "INSERT INTO orders (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET total = pg_sleep(5)",
+    "INSERT INTO orders (id) VALUES (1) ON CONFLICT (id) DO DELETE",
+    "INSERT INTO orders (id) VALUES (1) ON DUPLICATE KEY UPDATE total = 0",
+    "INSERT INTO orders (id) VALUES (1) ON CONFLICT (id) DO NOTHING; DELETE FROM lines",
     "INSERT OR REPLACE INTO orders (id) VALUES (1)",
     "REPLACE INTO orders (id) VALUES (1)",
     "MERGE INTO orders USING people ON TRUE WHEN MATCHED THEN DELETE",

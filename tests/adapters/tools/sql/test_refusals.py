@@ -156,6 +156,30 @@ def test_sqlite_is_opened_for_reading_even_where_no_authorizer_is_asked(
     assert sqlite_shop.fingerprint() == before
 
 
+def test_sqlite_alone_keeps_what_a_change_returns_to_what_may_be_reached(
+    sqlite_shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite runs RETURNING as a trigger of its own, which may read and call no more than the statement."""
+    module = load_process(monkeypatch)
+    before = sqlite_shop.fingerprint()
+    change = {
+        "task": "change",
+        "target": "people",
+        "keep": True,
+        "expected": None,
+        "before": None,
+        "after": None,
+        "returns": True,
+    }
+    for returned in ("pin", "*", "(SELECT word FROM secrets)", "load_extension('x')", "sqlite_source_id()"):
+        sql = f"UPDATE people SET name = 'x' RETURNING {returned}"
+        asked = module.Asked({**order_for(sqlite_shop), **change, "sql": sql})
+        with pytest.raises(module.Failed, match=r"does not let|not authorized|prohibited"):
+            asked.answer()
+        asked.connection.close()
+    assert sqlite_shop.fingerprint() == before
+
+
 def load_process(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The program as a module, without the limits of its process, which would be this one's."""
     module = import_module("gateway.adapters.tools.sql.sqlite_process")
