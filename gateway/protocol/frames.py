@@ -171,6 +171,8 @@ CONSOLE = Dialect(
             "policy/thaw-question": MethodShape(Nothing, policy.ThawQuestion),
             "policy/thaw": MethodShape(policy.ThawAnswer, Nothing),
             "policy/overview": MethodShape(Nothing, overview.PolicyOverview),
+            "policy/switches": MethodShape(Nothing, policy.PolicySwitches),
+            "policy/turn-switch": MethodShape(policy.SwitchTurning, policy.SwitchDraft),
             "sources/list": MethodShape(Nothing, sources.SourceList),
             "sources/list-tools": MethodShape(sources.SourceToolPage, sources.SourceToolList),
             "sources/add": MethodShape(sources.NewSource, sources.WireSource),

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gateway.core.policy_switches import PolicySwitch, SwitchState, SwitchTakes
 from gateway.core.vocabulary import Category, PermissionMode, Profile
 from gateway.protocol.wire import Count, Digest, Flag, FreeText, Identifier, JsonObject, Timestamp, Wire
 
@@ -294,3 +295,50 @@ class RehearsalProgressParams(Wire):
     """So many calls were judged again."""
 
     judged: Count
+
+
+class SwitchDescription(Wire):
+    """A switch as the policy in force has it: what it has to be told, what it was told, and the text of its file."""
+
+    switch: PolicySwitch
+    state: SwitchState
+    takes: SwitchTakes
+    file: str
+    arguments: tuple[FreeText, ...]
+    text: FreeText
+
+
+class PolicySwitches(Wire):
+    """Every switch, under the version in force. `source` is where the policy is kept and so where it is changed."""
+
+    version: str
+    source: Literal["files", "database"]
+    switches: tuple[SwitchDescription, ...]
+
+
+class SwitchTurning(Wire):
+    """A switch to turn, with the folders or hosts of one that takes any."""
+
+    switch: PolicySwitch
+    on: Flag
+    arguments: Annotated[tuple[Annotated[str, Field(max_length=1024)], ...], Field(max_length=64)] = ()
+
+
+class WireAmendedCase(Wire):
+    """A row of the decision table that expects something else with the switch turned."""
+
+    file: str
+    about: FreeText
+    question: FreeText
+    before: PermissionMode
+    after: PermissionMode
+
+
+class SwitchDraft(Wire):
+    """A draft made by a switch from the version `base`: nothing is changed by it. It is compared, rehearsed and
+    proposed as any other."""
+
+    base: str
+    documents: tuple[PolicyDocument, ...]
+    amended: tuple[WireAmendedCase, ...]
+    check: PolicyCheck

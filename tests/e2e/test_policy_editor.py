@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.e2e.appearance import check_appearance, check_focus
 from tests.e2e.conftest import make_gateway
@@ -37,6 +37,29 @@ async def gateway(model: ScriptedServer, tmp_path_factory: pytest.TempPathFactor
     assert await process.stop() == 0, process.output
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def ben(browser: Browser, gateway: GatewayProcess, person: Person) -> AsyncIterator[Person]:
+    """A second operator, at a browser of his own."""
+    made = await Person.with_new_browser(browser, gateway)
+    code, said = await gateway.run("enrol", "Ben", "--profile", "operator")
+    assert code == 0, said
+    await made.enrol(said.rpartition("#t=")[2].split()[0], "Ben")
+    yield made
+    await made.context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def overview(person: Person) -> AsyncIterator[Page]:
+    """The page for people who write no rule, in a window that has the passkey."""
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/policy")
+    await expect(page.get_by_role("heading", name="Switches")).to_be_visible()
+    await person.passkey.carry_to(page)
+    yield page
+    await person.passkey.carry_to(person.console)
+    await page.close()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def editor(person: Person) -> AsyncIterator[Page]:
     """The page, opened by its link, in a window that has the passkey."""
@@ -48,6 +71,16 @@ async def editor(person: Person) -> AsyncIterator[Page]:
     yield page
     await person.passkey.carry_to(person.console)
     await page.close()
+
+
+async def check_everywhere(page: Page, name: str) -> None:
+    """How the page looks at a desk and on a phone, by day and by night."""
+    for device, size in (("phone", PHONE), ("desktop", DESKTOP)):
+        await page.set_viewport_size(size)
+        for colours in ("light", "dark"):
+            await page.emulate_media(color_scheme=colours)
+            await check_appearance(page, f"{device}-{colours}-{name}")
+    await page.emulate_media(color_scheme="null")
 
 
 async def check_on_both(page: Page, name: str) -> None:
@@ -130,3 +163,61 @@ async def test_everything_is_frozen_with_a_reason_and_thawed_with_the_passkey(pe
     await editor.get_by_role("button", name="Thaw with your passkey").click()
     await expect(editor.get_by_role("button", name="Freeze everything")).to_be_visible()
     await person.check_no_violations()
+
+
+def switch(page: Page, name: str) -> Locator:
+    """The card of a switch."""
+    heading = page.get_by_role("heading", name=name, exact=True)
+    return page.get_by_role("list", name="Switches").get_by_role("listitem").filter(has=heading)
+
+
+async def test_a_switch_is_turned_on_and_off_by_somebody_who_writes_no_rule(person: Person, shell: Page, overview: Page) -> None:
+    await call_tool(shell, "peek", what="before")
+    await expect(call_card(shell, "peek", "Done")).to_be_visible()
+    await end_turn(shell)
+    await check_everywhere(overview, "console-policy-switches")
+    card = switch(overview, "Ask before reading outside some folders")
+    await card.get_by_label("Folders", exact=True).fill("notes/")
+    await card.get_by_role("button", name="Turn it on").click()
+    await expect(card.get_by_text("Over the last 7 days this adds")).to_be_visible()
+    await expect(card.get_by_text("newly asked about").first).to_be_visible()
+    await expect(card).to_contain_text('context.facts.path == "notes"')
+    await check_everywhere(overview, "console-policy-switch-draft")
+    await check_focus(overview, 3)
+    await card.get_by_role("button", name="Propose it").click()
+    await sign(overview)
+    await expect(card).to_contain_text("on")
+    await expect(card.get_by_role("button", name="Turn it off")).to_be_visible()
+    await call_tool(shell, "peek", what="after")
+    await expect(call_card(shell, "peek", "Waiting for approval")).to_be_visible()
+    await card.get_by_role("button", name="Turn it off").click()
+    await card.get_by_role("button", name="Propose it").click()
+    await sign(overview)
+    await expect(card.get_by_role("button", name="Turn it on")).to_be_visible()
+    await end_turn(shell)
+    await person.check_no_violations()
+
+
+async def test_what_asks_for_less_is_in_force_when_a_second_operator_has_signed_it_too(
+    person: Person, ben: Person, overview: Page
+) -> None:
+    card = switch(overview, "Let some hosts through without asking")
+    await card.get_by_label("Hosts", exact=True).fill("docs.example.com")
+    await card.get_by_role("button", name="Turn it on").click()
+    await expect(card.get_by_text("It asks for less than the version in force")).to_be_visible()
+    await card.get_by_role("button", name="Propose it").click()
+    await overview.get_by_role("button", name="Sign with your passkey").click()
+    await expect(overview.get_by_role("region", name="Notice")).to_contain_text("One more operator has to sign.")
+    await expect(overview.get_by_text("You have signed it. It waits for another operator.")).to_be_visible()
+    await check_everywhere(overview, "console-policy-second-signature")
+    theirs = ben.console
+    await theirs.goto(f"{person.gateway.console_origin}/policy/editor")
+    await theirs.get_by_role("button", name="Read it").click()
+    await expect(theirs.get_by_text("1 of 2 signatures")).to_be_visible()
+    await check_everywhere(theirs, "console-policy-second-operator")
+    await sign(theirs)
+    # The first one's page follows by itself.
+    await expect(card.get_by_role("button", name="Turn it off")).to_be_visible()
+    await expect(card.get_by_label("Hosts", exact=True)).to_have_value("docs.example.com")
+    await person.check_no_violations()
+    await ben.check_no_violations()

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from gateway.adapters.policy.case_amending import amend_cases
 from gateway.adapters.policy.cases import parse_cases, read_case_texts, run_cases
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.documents import SCHEMA, from_texts
 from gateway.adapters.policy.faults import find_faults
 from gateway.adapters.policy.loosening import find_loosening
+from gateway.adapters.policy.switches import read_switches, turn_switch
 from gateway.core.errors import PolicyUnusable
+from gateway.core.policy_switches import PolicySwitch
 from gateway.runtime.ports import (
     CaseFailure,
     CaseReport,
@@ -19,6 +22,8 @@ from gateway.runtime.ports import (
     PolicyComparison,
     PolicyDraft,
     PolicyFault,
+    SwitchView,
+    TurnedSwitch,
 )
 
 
@@ -55,6 +60,17 @@ class CedarWorkshop:
     def load(self, documents: Mapping[str, str]) -> PolicyDraft:
         """A draft of texts that were in force. Raises PolicyUnusable."""
         return CedarPolicy(from_texts(documents))
+
+    def switches(self) -> Sequence[SwitchView]:
+        """Every switch as it stands."""
+        return read_switches(self._policy.documents)
+
+    def turn_switch(self, switch: PolicySwitch, arguments: Sequence[str], *, on: bool) -> TurnedSwitch:
+        """The texts in force with the switch turned, and the rows that expect something else for it."""
+        before = self._policy.snapshot()
+        documents = turn_switch(before.documents, switch, arguments, on=on)
+        cases, amended = amend_cases(self.cases(), before, CedarPolicy(from_texts(documents)))
+        return TurnedSwitch(documents, cases, amended)
 
     def run_cases(self, draft: PolicyDraft, cases: Mapping[str, str]) -> CaseReport:
         """Put the whole table to it. Raises PolicyUnusable for a table that is none."""

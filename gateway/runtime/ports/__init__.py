@@ -12,6 +12,7 @@ from gateway.runtime.ports.ledger import Ledger
 from gateway.runtime.ports.observing import Observer, Step
 from gateway.runtime.ports.policy import PolicyEngine, PolicySubject, PolicyVerdict, ProfileLimits
 from gateway.runtime.ports.policy_drafts import (
+    AmendedCase,
     CaseFailure,
     CaseReport,
     FaultSeverity,
@@ -20,6 +21,8 @@ from gateway.runtime.ports.policy_drafts import (
     PolicyDraft,
     PolicyFault,
     PolicyWorkshop,
+    SwitchView,
+    TurnedSwitch,
 )
 from gateway.runtime.ports.recorded import (
     AuditQuery,
@@ -69,6 +72,7 @@ from gateway.runtime.ports.system import Clock, Entropy
 from gateway.runtime.ports.tools import ArgumentFault, Elicit, Toolbox, ToolContext
 
 __all__ = [
+    "AmendedCase",
     "ApprovalRecords",
     "ArgumentFault",
     "AttachmentRecords",
@@ -142,8 +146,10 @@ __all__ = [
     "StoredAttachment",
     "StoredClientGrant",
     "StoredSignIn",
+    "SwitchView",
     "ToolContext",
     "Toolbox",
+    "TurnedSwitch",
     "UnfinishedCall",
     "VerifiedAssertion",
 ]

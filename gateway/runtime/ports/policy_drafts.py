@@ -10,6 +10,7 @@ from typing import Protocol
 from gateway.core.approval import RuleReason
 from gateway.core.model import CallFacts, ToolSpec
 from gateway.core.moment import MomentFact
+from gateway.core.policy_switches import PolicySwitch, SwitchState
 from gateway.core.vocabulary import Category, PermissionMode, Profile
 from gateway.runtime.ports.policy import PolicySubject, PolicyVerdict
 
@@ -87,6 +88,37 @@ class PolicyComparison:
         return not self.complete or bool(self.loosened) or any(each.loosens for each in self.differences)
 
 
+@dataclass(frozen=True, slots=True)
+class SwitchView:
+    """A switch as a policy has it. `arguments` are the folders or hosts of one that is on, `text` what stands in `file` now."""
+
+    switch: PolicySwitch
+    state: SwitchState
+    file: str
+    arguments: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AmendedCase:
+    """A row of a decision table that expected what a switch changes on purpose."""
+
+    file: str
+    about: str
+    question: str
+    before: PermissionMode
+    after: PermissionMode
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedSwitch:
+    """The texts of a policy with a switch turned, its decision table with the rows that expect something else for it."""
+
+    documents: Mapping[str, str]
+    cases: Mapping[str, str]
+    amended: tuple[AmendedCase, ...]
+
+
 class PolicyDraft(Protocol):
     """A policy that loads. Immutable; judging it has no effect."""
 
@@ -135,6 +167,14 @@ class PolicyWorkshop(Protocol):
 
     def load(self, documents: Mapping[str, str]) -> PolicyDraft:
         """The same for texts that were in force. Raises PolicyUnusable."""
+        ...
+
+    def switches(self) -> Sequence[SwitchView]:
+        """Every switch as the policy in force has it."""
+        ...
+
+    def turn_switch(self, switch: PolicySwitch, arguments: Sequence[str], *, on: bool) -> TurnedSwitch:
+        """What the texts in force become by a switch. Raises Refused `switchArgument`, `changedByHand`."""
         ...
 
     def run_cases(self, draft: PolicyDraft, cases: Mapping[str, str]) -> CaseReport: ...

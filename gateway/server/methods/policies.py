@@ -17,7 +17,9 @@ from gateway.runtime.policies import PolicyFreezing, PolicyPublishing, PolicySou
 from gateway.runtime.policies.rehearsals import Rehearsals
 from gateway.runtime.ports import AuditQuery, AuditRecords, PolicyDraft
 from gateway.server.methods.caller import ConsoleCaller
+from gateway.server.methods.policy_switches import PolicySwitchMethods
 from gateway.server.methods.policy_views import (
+    require_page_size,
     view_check,
     view_comparison,
     view_documents,
@@ -30,9 +32,6 @@ from gateway.server.methods.policy_views import (
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
 
 HISTORY_PAGE: Final = 20
-
-MOST_TEXT: Final = 160_000
-"""Characters of all documents that one message can bring: with its escapes it has to stay under 256 KiB."""
 
 CASES: Final = "cases/"
 
@@ -71,6 +70,7 @@ class PolicyMethods:
             "policy/freeze": row(self.freeze, reads, "policy:frozen", "grant:revoked"),
             "policy/thaw-question": row(self.ask_to_thaw, reads),
             "policy/thaw": row(self.thaw, changes, "policy:thawed", "policy-signature:refused"),
+            **PolicySwitchMethods(self._publishing).rows(),
         }
 
     async def get(self, _caller: ConsoleCaller, params: wire.PolicyVersionRef) -> wire.PolicyText:
@@ -185,8 +185,7 @@ class PolicyMethods:
 
     def _view_text(self, version: str, documents: Mapping[str, str], cases: Mapping[str, str] | None) -> wire.PolicyText:
         texts = {**documents, **(cases or {})}
-        if sum(map(len, texts.values())) > MOST_TEXT:
-            raise Refused("tooLarge", "this policy is too large for a page; use `countersign policy show`", 413)
+        require_page_size(texts)
         freeze = self._freezing.holding
         return wire.PolicyText(
             version=version,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Final, cast
 
 import orjson
 
 from gateway.core.canonical import Json
+from gateway.core.errors import Refused
 from gateway.core.times import rfc3339
 from gateway.protocol import policy_methods as wire
 from gateway.runtime.policies import PolicyProposal, Signable
@@ -19,6 +20,16 @@ FAILURES_TOLD = 50
 DIFFERENCES_TOLD = 200
 EXAMPLES_TOLD = 20
 """Calls of each kind of change; the command line names more."""
+
+
+MOST_TEXT: Final = 160_000
+"""Characters of all documents that one message can bring: with its escapes it has to stay under 256 KiB."""
+
+
+def require_page_size(texts: Mapping[str, str]) -> None:
+    """That these documents fit into one message. Raises Refused `tooLarge`."""
+    if sum(map(len, texts.values())) > MOST_TEXT:
+        raise Refused("tooLarge", "this policy is too large for a page; use `countersign policy show`", 413)
 
 
 def view_freeze(freeze: PolicyFreeze) -> wire.FreezeView:

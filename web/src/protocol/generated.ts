@@ -106,6 +106,19 @@ export type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "
  */
 export type Recovery = "pure" | "idempotent" | "probe" | "unsafe";
 /**
+ * How a switch stands.
+ */
+export type SwitchState = "off" | "on" | "changedByHand";
+/**
+ * A wish that people have without wanting to write a rule.
+ */
+export type PolicySwitch =
+  "askOutsideFolders" | "letHostsThrough" | "passkeyForWrites" | "neverDelete" | "noNetworkAfterUntrusted";
+/**
+ * What has to be told to turn a switch on.
+ */
+export type SwitchTakes = "nothing" | "folders" | "hosts";
+/**
  * What kind of other side a source is.
  */
 export type SourceKind = "mcp" | "http" | "sql";
@@ -341,6 +354,10 @@ export interface CountersignProtocol {
         params: Nothing;
         result: RehearsalStopped;
       };
+      "policy/switches": {
+        params: Nothing;
+        result: PolicySwitches;
+      };
       "policy/thaw": {
         params: ThawAnswer;
         result: Nothing;
@@ -348,6 +365,10 @@ export interface CountersignProtocol {
       "policy/thaw-question": {
         params: Nothing;
         result: ThawQuestion;
+      };
+      "policy/turn-switch": {
+        params: SwitchTurning;
+        result: SwitchDraft;
       };
       "policy/validate": {
         params: PolicyDraftText;
@@ -1665,6 +1686,25 @@ export interface RehearsalStopped {
   stopped: boolean;
 }
 /**
+ * Every switch, under the version in force. `source` is where the policy is kept and so where it is changed.
+ */
+export interface PolicySwitches {
+  source: "files" | "database";
+  switches: SwitchDescription[];
+  version: string;
+}
+/**
+ * A switch as the policy in force has it: what it has to be told, what it was told, and the text of its file.
+ */
+export interface SwitchDescription {
+  arguments: string[];
+  file: string;
+  state: SwitchState;
+  switch: PolicySwitch;
+  takes: SwitchTakes;
+  text: string;
+}
+/**
  * The passkey's answer.
  */
 export interface ThawAnswer {
@@ -1684,6 +1724,37 @@ export interface ThawQuestion {
     [k: string]: unknown;
   };
   statementDigest: string;
+}
+/**
+ * A switch to turn, with the folders or hosts of one that takes any.
+ */
+export interface SwitchTurning {
+  /**
+   * @maxItems 64
+   */
+  arguments?: string[];
+  on: boolean;
+  switch: PolicySwitch;
+}
+/**
+ * A draft made by a switch from the version `base`: nothing is changed by it. It is compared, rehearsed and
+ * proposed as any other.
+ */
+export interface SwitchDraft {
+  amended: AmendedCase[];
+  base: string;
+  check: PolicyCheck;
+  documents: PolicyDocument[];
+}
+/**
+ * A row of the decision table that expects something else with the switch turned.
+ */
+export interface AmendedCase {
+  about: string;
+  after: PermissionMode;
+  before: PermissionMode;
+  file: string;
+  question: string;
 }
 /**
  * Texts that somebody writes.

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import type { PolicyCell, PolicyOverview, PolicyRow, Profile } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
@@ -14,6 +14,9 @@ import { CellExplanation } from "./CellExplanation.tsx";
 import styles from "./Policy.module.css";
 import { useOverview } from "./queries.ts";
 import { MODE_TONES, MODE_WORDS, nameKind, PEOPLE } from "./words.ts";
+
+// Whoever is no operator gets none of it, and an operator reads the table first.
+const Switches = lazy(async () => ({ default: (await import("./switches/Switches.tsx")).Switches }));
 
 /** What the agent may do for whom, in words, for people who never read a rule. */
 export function Policy() {
@@ -31,6 +34,11 @@ export function Policy() {
       {overview.isError && <Banner tone="danger" urgent title={explain(overview.error)} />}
       {overview.isPending && <Spinner label="Asking the policy" />}
       {overview.data !== undefined && <Overview overview={overview.data} />}
+      {overview.data?.scope === "everybody" && (
+        <Suspense fallback={<Spinner label="Opening the switches" />}>
+          <Switches />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -25,13 +25,19 @@ const MARKS = { same: " ", removed: "−", added: "+" } as const;
 const WORDS = { same: "", removed: "was: ", added: "is now: " } as const;
 
 function Line({ line: { mark, text } }: { readonly line: ComparedLine }) {
+  // How far a line is set in can be seen; spaces anywhere else are spelt out where they could deceive.
+  const indent = /^ */.exec(text)?.[0] ?? "";
+  const rest = text.slice(indent.length);
   return (
     <li className={classes(styles.line, styles[mark])}>
       <span aria-hidden="true" className={styles.mark}>
         {MARKS[mark]}
       </span>
       <span className="visually-hidden">{WORDS[mark]}</span>
-      <span>{text === "" ? <span className="note">empty line</span> : <VisibleText text={text} fold={false} />}</span>
+      <span className={styles.text}>
+        {indent}
+        {rest === "" ? <span className="note">empty line</span> : <VisibleText text={rest} fold={false} />}
+      </span>
     </li>
   );
 }

@@ -10,6 +10,7 @@ import { explain } from "../../errors.ts";
 import { useAsk } from "../../session.tsx";
 import { CheckResult } from "./CheckResult.tsx";
 import { ChangedLines, Comparison } from "./Differences.tsx";
+import { Propose } from "./Propose.tsx";
 import { useCheck } from "./queries.ts";
 import { RehearsalPanel } from "./RehearsalPanel.tsx";
 import { TextEditor } from "./TextEditor.tsx";
@@ -94,7 +95,8 @@ export function DraftEditor({ active, onProposed }: DraftEditorProps) {
           <h3>What it would have done</h3>
           <RehearsalPanel texts={texts} />
           <Propose
-            written={written}
+            texts={written.texts}
+            base={written.base}
             onProposed={(answer) => {
               if (answer.outcome === "proposed") setWritten(undefined);
               onProposed(answer);
@@ -179,46 +181,6 @@ function DecidedOtherwise({ texts }: { readonly texts: Texts }) {
         </>
       )}
     </div>
-  );
-}
-
-function Propose({
-  written,
-  onProposed,
-}: {
-  readonly written: Written;
-  readonly onProposed: DraftEditorProps["onProposed"];
-}) {
-  const ask = useAsk();
-  const [reason, setReason] = useState("");
-  const propose = useMutation({
-    mutationFn: () => {
-      const documents = documentsOf(written.texts);
-      return ask("policy/propose", { base: written.base, reason, ...(documents && { documents }) });
-    },
-    onSuccess: onProposed,
-  });
-  return (
-    <>
-      <h3>Put it in force</h3>
-      <Field
-        label="Why"
-        hint="For the record, and for who signs it."
-        value={reason}
-        onChange={(event) => setReason(event.target.value)}
-      />
-      {propose.isError && <Banner tone="danger" urgent title={explain(propose.error)} />}
-      <div className="row">
-        <Button
-          variant="primary"
-          busy={propose.isPending}
-          disabled={reason.trim() === ""}
-          onClick={() => propose.mutate()}
-        >
-          Propose it
-        </Button>
-      </div>
-    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { ChangeCount } from "../../../../protocol/generated.ts";
 import { RpcError } from "../../../../protocol/rpc.ts";
@@ -21,11 +21,19 @@ const SPANS = [
   ["365", "the last 365 days"],
 ] as const;
 
+const FIRST_DAYS = "7";
+
+interface RehearsalPanelProps {
+  readonly texts: Texts;
+  /** Whether it begins by itself, with the last 7 days. */
+  readonly begin?: boolean | undefined;
+}
+
 /** A draft put to the calls on record. It runs on the gateway and can be stopped. */
-export function RehearsalPanel({ texts }: { readonly texts: Texts }) {
+export function RehearsalPanel({ texts, begin = false }: RehearsalPanelProps) {
   const ask = useAsk();
   const { client } = useSession();
-  const [days, setDays] = useState("7");
+  const [days, setDays] = useState<string>(FIRST_DAYS);
   const [judged, setJudged] = useState(0);
   useEffect(() => client.on("policy/rehearsing", (progress) => setJudged(progress.judged)), [client]);
   const run = useMutation({
@@ -35,6 +43,13 @@ export function RehearsalPanel({ texts }: { readonly texts: Texts }) {
       return ask("policy/rehearse", { documents, days: given.days });
     },
   });
+  const { mutate } = run;
+  const wanted = useRef(begin);
+  useEffect(() => {
+    if (!wanted.current) return;
+    wanted.current = false;
+    mutate({ texts, days: Number(FIRST_DAYS) });
+  }, [mutate, texts]);
   const stop = useMutation({ mutationFn: () => ask("policy/stop-rehearsal", {}) });
   const stopped = run.error instanceof RpcError && run.error.word === "stopped";
   return (
