@@ -10,13 +10,14 @@ from typing import Final
 import click
 
 from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.policy.explaining import CedarReading
 from gateway.cli.policy_arguments import SHORT
 from gateway.core.effects import escape
 from gateway.core.judgement import Question
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.moment import Moment
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Trust
-from gateway.runtime.policy_overview import ChangedVerdict, Circumstance, find_changes, judge_question
+from gateway.runtime.policy_explanation import ExplainedChange, ExplainedRule, Explanation, explain_call
 from gateway.runtime.ports import PolicyVerdict
 from gateway.settings_reading import load_settings
 
@@ -28,8 +29,6 @@ _MODES: Final = {
     PermissionMode.STEP_UP: "needs a passkey over exactly its arguments",
     PermissionMode.FORBIDDEN: "does not run, and nobody is asked",
 }
-_PLAIN: Final = frozenset({"id", "why"})
-"""Annotations that oblige to nothing."""
 
 
 @click.command()
@@ -87,57 +86,50 @@ def explain(
     facts = CallFacts(path=path, host=host, bytes=size, recursive=recursive or None)
     asked = Question(Principal(person, person, Profile(profile)), spec, facts, int(tainted), int(Label[label.upper()]), moment)
     policy = CedarPolicy(folder or load_settings().policy_folder)
-    click.echo("\n".join(_describe(policy, asked)))
+    click.echo("\n".join(describe_explanation(explain_call(policy, CedarReading(policy), asked))))
 
 
-def _describe(policy: CedarPolicy, asked: Question) -> Iterator[str]:
-    where = f"Under policy {policy.version[:SHORT]}, for the profile {asked.principal.profile}"
-    yield f"{where}, a call of {escape(asked.spec.name)} {_say(policy, asked)}"
-    yield from _describe_profiles(policy, asked)
-    changes = find_changes(policy, asked)
-    if not changes:
-        yield "Neither untrusted content nor a label of the conversation would change that."
-    for change in changes:
+def describe_explanation(told: Explanation) -> Iterator[str]:
+    """An explanation in lines for a terminal."""
+    where = f"Under policy {told.version[:SHORT]}, for the profile {told.asked.principal.profile}"
+    because = ", because of:" if told.rules else ": no rule permits it, and what no rule permits is forbidden."
+    yield f"{where}, a call of {escape(told.asked.spec.name)} {_MODES[told.verdict.mode]}{because}"
+    for rule in told.rules:
+        yield from _describe_rule(rule)
+    if not told.changes:
+        yield "Nothing else about it that rules look at would change that."
+    for change in told.changes:
         yield f"{_name(change)}, it {_MODES[change.verdict.mode]}{_by(change.verdict)}."
 
 
-def _say(policy: CedarPolicy, asked: Question) -> str:
-    verdict = judge_question(policy, asked)
-    if not verdict.because:
-        return f"{_MODES[verdict.mode]}: no rule permits it, and what no rule permits is forbidden."
-    lines = [f"{_MODES[verdict.mode]}, because of:"]
-    obliging = _obligations(policy)
-    for rule in verdict.because:
-        lines.append(f"  {rule.id}: {escape(rule.why)}")
-        lines += [f"    obliges to {name} {escape(value)}" for name, value in obliging.get(rule.id, {}).items()]
-    return "\n".join(lines)
-
-
-def _describe_profiles(policy: CedarPolicy, asked: Question) -> Iterator[str]:
-    mode = judge_question(policy, asked).mode
-    for profile in Profile:
-        person = Principal(asked.principal.id, asked.principal.id, profile)
-        verdict = judge_question(policy, asked._replace(principal=person))
-        if verdict.mode is not mode:
-            yield f"For the profile {profile}, it {_MODES[verdict.mode]}{_by(verdict)}."
-
-
-def _obligations(policy: CedarPolicy) -> dict[str, dict[str, str]]:
-    """What each rule obliges to, as its author wrote it."""
-    rules = policy.rule_set.policies.to_pst().static_policies.values()
-    return {
-        str(rule.annotations["id"]): {name: str(value) for name, value in rule.annotations.items() if name not in _PLAIN}
-        for rule in rules
-    }
+def _describe_rule(rule: ExplainedRule) -> Iterator[str]:
+    yield f"  {rule.id}: {escape(rule.why)}"
+    if rule.source is None:
+        return
+    for name, value in rule.source.obliges.items():
+        yield f"    obliges to {name} {escape(value)}"
+    yield f"    {escape(rule.source.file)}, line {rule.source.line}:"
+    for line in rule.source.text.split("\n"):
+        yield f"      {escape(line)}"
 
 
 def _by(verdict: PolicyVerdict) -> str:
     return f" ({', '.join(rule.id for rule in verdict.because) or 'no rule permits it'})"
 
 
-def _name(change: ChangedVerdict) -> str:
-    match change.circumstance:
-        case Circumstance.TAINT:
+def _name(change: ExplainedChange) -> str:
+    match change.what:
+        case "profile":
+            return f"For the profile {change.value}"
+        case "taint":
             return "After untrusted content" if change.value else "Before any untrusted content"
-        case Circumstance.LABEL:
-            return f"In a conversation labelled {Label(change.value).name.lower()}"
+        case "label":
+            return f"In a conversation labelled {change.value}"
+        case "minuteOfDay":
+            return f"At {change.value // 60:02}:{change.value % 60:02}"
+        case "weekday":
+            return f"On a {_WEEKDAYS[change.value - 1]}"
+        case "recursive":
+            return "If it goes into folders" if change.value else "If it does not go into folders"
+        case _:
+            return f"With {change.what} {escape(str(change.value))}"

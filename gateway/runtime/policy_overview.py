@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from gateway.core.judgement import Question
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
-from gateway.runtime.ports import PolicyEngine, PolicySubject, PolicyVerdict
+from gateway.runtime.policy_explanation import judge_question
+from gateway.runtime.ports import PolicyEngine, PolicyVerdict
 
 HOSTS_SHOWN: Final = 16
 EXCEPTIONS_SHOWN: Final = 12
@@ -83,12 +84,6 @@ def list_kinds(policy: PolicyEngine, profiles: Sequence[Profile]) -> tuple[Kind,
     hosts = sorted({host for profile in profiles for host in policy.limits(profile).network_auto_hosts})[:HOSTS_SHOWN]
     named = tuple(Kind(Category.NETWORK, host) for host in hosts)
     return tuple(kind for category in Category for kind in (Kind(category), *(named if category is Category.NETWORK else ())))
-
-
-def judge_question(policy: PolicyEngine, asked: Question) -> PolicyVerdict:
-    """What the policy in force says to it."""
-    subject = PolicySubject(asked.principal, asked.label, asked.moment)
-    return policy.judge(subject, asked.spec, asked.facts, taint=asked.taint, label=asked.label)
 
 
 def find_changes(policy: PolicyEngine, asked: Question) -> tuple[ChangedVerdict, ...]:

@@ -43,5 +43,34 @@ def test_obligations_are_told_with_their_rule_and_what_no_rule_permits_is_said_t
         ' permit (principal, action == Countersign::Action::"invoke", resource in Countersign::Category::"read");'
     )
     told = explain("read_file", folder=folder)
-    assert "  own.read: Reading is harmless\n    obliges to max_result_bytes 4096\n" in told
+    assert "  own.read: Reading is harmless\n    obliges to max_result_bytes 4096\n    default.cedar, line 1:\n" in told
+    assert '      @id("own.read") @why("Reading is harmless")' in told
     assert "no rule permits it" in explain("write_file", "--category", "write", folder=folder)
+
+
+def test_one_value_for_each_thing_that_a_rule_compares_and_that_would_change_it_is_told(tmp_path: Path) -> None:
+    folder = shutil.copytree(SHIPPED, tmp_path / "policy")
+    (folder / "own.cedar").write_text(
+        '@id("own.night") @why("Nothing is read at night or outside") forbid (principal,'
+        ' action in Countersign::Action::"anyMode", resource)'
+        ' when { context.minuteOfDay < 360 || (context.facts has path && context.facts.path like "work/*")'
+        " || (context.facts has bytes && context.facts.bytes > 10) || context.weekday == 7 };"
+    )
+    told = explain("read_file", "--path", "notes/a.txt", folder=folder)
+    assert "runs by itself, because of:" in told
+    for change in (
+        "With path work/x, it does not run, and nobody is asked (own.night).",
+        "With bytes 11, it does not run",
+        "At 05:59, it does not run",
+        "On a sunday, it does not run",
+    ):
+        assert change in told
+    assert told.count("With path") == 1
+    assert "would change that" in explain("read_file", "--profile", "guest", "--path", "a", folder=_closed(folder))
+
+
+def _closed(folder: Path) -> Path:
+    """A policy that forbids everything to everybody, in whatever way it is asked."""
+    (folder / "own.cedar").unlink()
+    (folder / "default.cedar").write_text('@id("own.nothing") @why("Nothing runs here") forbid (principal, action, resource);')
+    return folder

@@ -86,7 +86,7 @@ def _rules_by_id(policy: CedarPolicy) -> dict[str, pst.Template]:
 
 
 def _is_cut(rule: pst.Template) -> bool:
-    return math.prod(len(set(given)) + 1 for given in _constants(rule).values()) > MOST_PER_RULE
+    return math.prod(len(set(given)) + 1 for given in constants_of(rule).values()) > MOST_PER_RULE
 
 
 def questions(policies: Iterable[CedarPolicy]) -> Iterator[Question]:
@@ -139,7 +139,7 @@ def _variations(policies: Iterable[CedarPolicy]) -> list[Mapping[str, Any]]:
             "host": [host for rules in policy.profiles.values() for host in rules.network_auto_hosts],
             "name": [name for rules in policy.profiles.values() for name in rules.suppressed_tools],
         }
-        constants = [_constants(rule) for rule in policy.rule_set.policies.to_pst().static_policies.values()]
+        constants = [constants_of(rule) for rule in policy.rule_set.policies.to_pst().static_policies.values()]
         for values in (*({name: each} for name, each in listed.items()), *constants):
             _combine(values, found)
     return list(found.values())
@@ -155,8 +155,8 @@ def _combine(values: _Values, found: dict[tuple[tuple[str, Any], ...], Mapping[s
         found.setdefault(members, dict(members))
 
 
-def _constants(rule: pst.Template) -> _Values:
-    """The values that a rule compares each attribute with."""
+def constants_of(rule: pst.Template) -> _Values:
+    """The values that a rule compares each attribute with, by its name in rules."""
     values: _Values = {}
     for node in every_node(rule):
         if isinstance(node, pst.EntityUid) and str(node.type) == f"{NAMESPACE}::Tool":

@@ -10,6 +10,7 @@ from gateway.adapters.policy.case_amending import amend_cases
 from gateway.adapters.policy.cases import parse_cases, read_case_texts, run_cases
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.documents import SCHEMA, from_texts
+from gateway.adapters.policy.explaining import CedarReading
 from gateway.adapters.policy.faults import find_faults
 from gateway.adapters.policy.loosening import find_loosening
 from gateway.adapters.policy.switches import read_switches, turn_switch
@@ -22,6 +23,7 @@ from gateway.runtime.ports import (
     PolicyComparison,
     PolicyDraft,
     PolicyFault,
+    RuleReading,
     SwitchView,
     TurnedSwitch,
 )
@@ -71,6 +73,10 @@ class CedarWorkshop:
         documents = turn_switch(before.documents, switch, arguments, on=on)
         cases, amended = amend_cases(self.cases(), before, CedarPolicy(from_texts(documents)))
         return TurnedSwitch(documents, cases, amended)
+
+    def read(self, draft: PolicyDraft) -> RuleReading:
+        """Its rules one by one."""
+        return CedarReading(cast("CedarPolicy", draft))
 
     def run_cases(self, draft: PolicyDraft, cases: Mapping[str, str]) -> CaseReport:
         """Put the whole table to it. Raises PolicyUnusable for a table that is none."""

@@ -21,6 +21,8 @@ from gateway.runtime.ports.policy_drafts import (
     PolicyDraft,
     PolicyFault,
     PolicyWorkshop,
+    RuleReading,
+    RuleSource,
     SwitchView,
     TurnedSwitch,
 )
@@ -133,6 +135,8 @@ __all__ = [
     "RecordedDecision",
     "Records",
     "RecoveryRecords",
+    "RuleReading",
+    "RuleSource",
     "SecretSealer",
     "SecretShelf",
     "SessionRecords",

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from gateway.core.approval import RuleReason
+from gateway.core.canonical import Json
 from gateway.core.model import CallFacts, ToolSpec
 from gateway.core.moment import MomentFact
 from gateway.core.policy_switches import PolicySwitch, SwitchState
@@ -119,6 +120,28 @@ class TurnedSwitch:
     amended: tuple[AmendedCase, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RuleSource:
+    """Where a rule stands, from line 1, its text with its annotations, and what it obliges to, by annotation."""
+
+    file: str
+    line: int
+    text: str
+    obliges: Mapping[str, str]
+
+
+class RuleReading(Protocol):
+    """The texts of one policy, read rule by rule."""
+
+    def find_rule(self, rule_id: str) -> RuleSource | None:
+        """The rule of that id."""
+        ...
+
+    def compared_values(self) -> Mapping[str, Sequence[Json]]:
+        """What rules compare facts and moments with, by the name that the attribute has in rules."""
+        ...
+
+
 class PolicyDraft(Protocol):
     """A policy that loads. Immutable; judging it has no effect."""
 
@@ -175,6 +198,10 @@ class PolicyWorkshop(Protocol):
 
     def turn_switch(self, switch: PolicySwitch, arguments: Sequence[str], *, on: bool) -> TurnedSwitch:
         """What the texts in force become by a switch. Raises Refused `switchArgument`, `changedByHand`."""
+        ...
+
+    def read(self, draft: PolicyDraft) -> RuleReading:
+        """Its rules one by one."""
         ...
 
     def run_cases(self, draft: PolicyDraft, cases: Mapping[str, str]) -> CaseReport: ...
