@@ -138,7 +138,7 @@ class ConversationExport(Wire):
 
 
 class ConversationFork(Wire):
-    """Copy a conversation up to the turn with index `fromTurn`, without that turn."""
+    """Copy a conversation up to the turn with index `fromTurn`, without that turn. The turns that it inherited count first."""
 
     conversation_id: Identifier
     from_turn: Count

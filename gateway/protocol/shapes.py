@@ -255,13 +255,15 @@ class StoredMessage(ChatMessage):
 
 
 class WireConversation(Wire):
-    """A conversation without its messages. `label` is the highest confidentiality of what it contains."""
+    """A conversation without its messages. `label` is the highest confidentiality of what it contains. `inheritedTurns` counts
+    the turns that a copy took from `parentId`; `turnCount` counts its own, which come after them."""
 
     id: Identifier
     title: Title
     created_at: Timestamp
     updated_at: Timestamp
     parent_id: Identifier | None = None
+    inherited_turns: Count | None = None
     turn_count: Count
     message_count: Count
     tainted: Flag

@@ -137,13 +137,18 @@ class Conversations:
         self._open.pop(conversation_id, None)
 
     async def fork(self, session: Session, conversation_id: str, from_turn: int) -> ConversationRecord:
-        """A copy of everything before the turn with index `from_turn`. The copy starts with no call, grant or turn."""
+        """A copy of everything before the turn with index `from_turn`. The copy starts with no call, grant or turn.
+
+        Turns are counted as they are read: first those that the conversation inherited, then its own.
+        """
         original = await self.enter(session, conversation_id)
         head = await self.describe(session, conversation_id)
-        if not 0 <= from_turn <= head.turn_count:
-            raise InvalidParams(f"`fromTurn` must lie between 0 and {head.turn_count}")
-        turns = await self._records.turn_indices(conversation_id)
-        kept = [message for message in await self.messages(session, conversation_id) if turns.get(message.turn_id, 0) < from_turn]
+        last = head.inherited_turns + head.turn_count
+        if not 0 <= from_turn <= last:
+            raise InvalidParams(f"`fromTurn` must lie between 0 and {last}")
+        messages = await self.messages(session, conversation_id)
+        places = place_turns(messages, await self._records.turn_indices(conversation_id), head.inherited_turns)
+        kept = [message for message in messages if places[message.turn_id] < from_turn]
         self._quotas.charge_storage(session, sum(len(message.content.encode()) for message in kept), records=1 + len(kept))
         now = self._clock.now()
         copy_id = self._entropy.identifier("cnv_")
@@ -279,6 +284,16 @@ def interleave(stored: Sequence[Message], calls: Sequence[CallRecord]) -> Sequen
         if call.result is not None
     ]
     return sorted([*stored, *results], key=lambda message: message.at)
+
+
+def place_turns(messages: Sequence[Message], own: Mapping[str, int], inherited: int) -> Mapping[str, int]:
+    """Where each turn of these messages stands in the whole conversation; `own` are the indices of the turns held in it.
+
+    Of an inherited turn only its messages are known, so those are counted as they come.
+    """
+    copied = dict.fromkeys(message.turn_id for message in messages if message.turn_id not in own)
+    earlier = {turn_id: min(place, inherited - 1) for place, turn_id in enumerate(copied)}
+    return earlier | {turn_id: inherited + index for turn_id, index in own.items()}
 
 
 def replace_place(message: Message, conversation_id: str, index: int) -> Message:

@@ -44,6 +44,35 @@ async def test_conversations_are_opened_listed_renamed_forked_exported_and_delet
     assert await refusal(agent, "conversations/export", {"conversationId": first["id"]}) == (-32003, "not_found")
 
 
+async def test_a_branch_of_a_branch_is_cut_among_the_turns_that_it_inherited_too(stage: Stage) -> None:
+    agent = await open_checked(stage, "agent")
+    ref = {"conversationId": (await agent.call("conversations/open"))["conversation"]["id"]}
+
+    async def say(where: dict[str, str], *contents: str) -> None:
+        for content in contents:
+            stage.clock.advance(1)
+            snapshot = (await agent.call("turns/begin", {**where, "message": {"role": "user", "content": content}}))["snapshot"]
+            await agent.call("turns/end", {**where, "turnId": snapshot["turnId"]})
+
+    async def fork(where: dict[str, str], from_turn: int) -> tuple[dict[str, str], list[str]]:
+        forked = await agent.call("conversations/fork", {**where, "fromTurn": from_turn})
+        assert forked["conversation"]["inheritedTurns"] == from_turn
+        return {"conversationId": forked["conversation"]["id"]}, [each["content"] for each in forked["messages"]]
+
+    await say(ref, "one", "two", "three")
+    branch, said = await fork(ref, 2)
+    assert said == ["one", "two"]
+    await say(branch, "four", "five")
+    assert (await fork(branch, 1))[1] == ["one"]
+    assert (await fork(branch, 2))[1] == ["one", "two"]
+    assert (await fork(branch, 3))[1] == ["one", "two", "four"]
+    whole, said = await fork(branch, 4)
+    assert said == ["one", "two", "four", "five"]
+    assert (await fork(whole, 4))[1] == said, "a copy that nobody went on in is copied whole"
+    assert (await fork(whole, 0))[1] == []
+    assert await refusal(agent, "conversations/fork", {**whole, "fromTurn": 5}) == (-32602, "invalid_params")
+
+
 async def test_a_long_list_of_conversations_comes_in_pages(stage: Stage) -> None:
     agent = await open_checked(stage, "agent")
     for number in range(60):

@@ -47,7 +47,8 @@ class StoredSignIn:
 
 @dataclass(frozen=True, slots=True)
 class ConversationRecord:
-    """A conversation's head. `open_turn_*` describe the turn that is open, if one is."""
+    """A conversation's head. `open_turn_*` describe the turn that is open, if one is; `inherited_turns` counts those that a fork
+    copied, which come before its own."""
 
     id: str
     principal_id: str
@@ -63,6 +64,7 @@ class ConversationRecord:
     open_turn_index: int | None
     open_turn_model_id: str | None = None
     open_turn_session_id: str | None = None
+    inherited_turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ def view_conversation(record: ports.ConversationRecord) -> shapes.WireConversati
         created_at=rfc3339(record.created_at),
         updated_at=rfc3339(record.updated_at),
         parent_id=record.parent_id,
+        inherited_turns=None if record.parent_id is None else record.inherited_turns,
         turn_count=record.turn_count,
         message_count=record.message_count,
         tainted=record.taint > 0,

@@ -29,7 +29,7 @@ export interface CallCard {
 
 /** One thing in the log, top to bottom. `key` never changes while it is on the screen. */
 export type Entry =
-  | { readonly key: string; readonly kind: "user"; readonly text: string }
+  | { readonly key: string; readonly kind: "user"; readonly text: string; readonly turnId: string }
   | { readonly key: string; readonly kind: "assistant"; readonly text: string; readonly stopped: boolean }
   | { readonly key: string; readonly kind: "call"; readonly callId: string }
   | { readonly key: string; readonly kind: "panel"; readonly panel: Panel }
@@ -68,6 +68,8 @@ export interface Conversation {
   readonly entries: readonly Entry[];
   readonly calls: Readonly<Record<string, CallCard>>;
   readonly tools: readonly ToolDescriptor[];
+  /** Every turn there was, oldest first: a branch begins at one of them. */
+  readonly turnIds: readonly string[];
   readonly turnId: string | null;
   readonly activity: Activity;
   readonly course: Course | null;
@@ -82,6 +84,7 @@ export const emptyConversation: Conversation = {
   entries: [],
   calls: {},
   tools: [],
+  turnIds: [],
   turnId: null,
   activity: { kind: "idle" },
   course: null,
@@ -96,10 +99,10 @@ export function restore(
   views: readonly CallView[],
   openTurnId: string | null,
 ): Conversation {
-  let state = emptyConversation;
+  let state: Conversation = { ...emptyConversation, turnIds: [...new Set(stored.map(({ turnId }) => turnId))] };
   const shown = new Set<string>();
   for (const message of recall(stored, views)) {
-    if (message.role === "user") state = add(state, { kind: "user", text: message.content });
+    if (message.role === "user") state = add(state, { kind: "user", text: message.content, turnId: message.turnId });
     if (message.role === "assistant") {
       state = addAnswer(state, message.content, false);
       for (const call of message.toolCalls) state = addCall(state, { call, turnId: message.turnId, phase: "proposed" });
@@ -134,8 +137,9 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
         // A new turn ends the one before, and with it whatever still waited there.
         ...add(
           cancel(state, () => true),
-          { kind: "user", text: event.text },
+          { kind: "user", text: event.text, turnId: event.turnId },
         ),
+        turnIds: [...state.turnIds, event.turnId],
         turnId: event.turnId,
         tools: event.tools,
         activity: { kind: "thinking" },

@@ -606,11 +606,13 @@ export interface Attachment {
   mediaType: MediaType;
 }
 /**
- * A conversation without its messages. `label` is the highest confidentiality of what it contains.
+ * A conversation without its messages. `label` is the highest confidentiality of what it contains. `inheritedTurns` counts
+ * the turns that a copy took from `parentId`; `turnCount` counts its own, which come after them.
  */
 export interface Conversation {
   createdAt: string;
   id: string;
+  inheritedTurns?: number;
   label: "public" | "internal" | "confidential" | "high";
   messageCount: number;
   openTurnId?: string;
@@ -636,7 +638,7 @@ export interface StoredMessage {
   turnId: string;
 }
 /**
- * Copy a conversation up to the turn with index `fromTurn`, without that turn.
+ * Copy a conversation up to the turn with index `fromTurn`, without that turn. The turns that it inherited count first.
  */
 export interface ConversationFork {
   conversationId: string;

@@ -153,6 +153,7 @@ def _read_conversation(row: ARow) -> ConversationRecord:
         open_turn_index=row.open_turn_index,
         open_turn_model_id=row.open_turn_model_id,
         open_turn_session_id=row.open_turn_session_id,
+        inherited_turns=row.fork_at or 0,
     )
 
 

@@ -1,7 +1,8 @@
 import { useEffect, useRef } from "react";
 import type { AgentEvent } from "../../agent/events.ts";
 import { useAnnounce } from "../../ui/LiveRegion.tsx";
-import type { Workspace, WorkspaceState } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
+import type { WorkspaceState } from "./workspace-state.ts";
 
 /** Announces each change once to people who use a screen reader. The log itself is not announced: text would be read twice. */
 export function Announcements({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {

@@ -2,14 +2,15 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { type CommandInfo, suggestCommands } from "../../agent/slash.ts";
 import { Button } from "../../ui/Button.tsx";
 import styles from "./Composer.module.css";
-import type { Workspace, WorkspaceState } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
+import type { WorkspaceState } from "./workspace-state.ts";
 
 const MAX_ROWS = 8;
 
-/** Where a message is written. Enter sends, Shift+Enter breaks the line; while an answer is under way the button stops it. */
+/** Where a message is written. Enter sends, Shift+Enter breaks the line; while an answer is under way, Enter puts it in line. */
 export function Composer({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
   const { drafts } = workspace.environment;
-  const { currentId, busy } = state;
+  const { currentId, busy, offered } = state;
   const [text, setText] = useState(() => drafts.read(currentId));
   const [sending, setSending] = useState(false);
   const [chosen, setChosen] = useState(0);
@@ -29,6 +30,18 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     if (!underWay.current) setText(drafts.read(currentId));
   }, [drafts, currentId]);
 
+  const taken = useRef(offered);
+  useEffect(() => {
+    if (offered === null || taken.current === offered) return;
+    taken.current = offered;
+    setText((written) => {
+      const next = written.trim() === "" ? offered.text : `${offered.text}\n${written}`;
+      drafts.write(currentId, next);
+      return next;
+    });
+    field.current?.focus();
+  }, [offered, drafts, currentId]);
+
   const write = (next: string) => {
     setText(next);
     setChosen(0);
@@ -37,14 +50,14 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
   };
 
   const send = async () => {
-    if (busy || sending || text.trim() === "") return;
+    if (sending || text.trim() === "") return;
     setSending(true);
     underWay.current = true;
-    const taken = await workspace.submit(text);
+    const isTaken = await workspace.submit(text);
     underWay.current = false;
     setSending(false);
     drafts.write(currentId, "");
-    if (taken) setText("");
+    if (isTaken) setText("");
     else drafts.write(workspace.getState().currentId, text);
   };
 
@@ -130,9 +143,16 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
           onKeyDown={onKeyDown}
         />
         {busy ? (
-          <Button key="stop" variant="danger" onClick={() => void workspace.stopTurn()}>
-            Stop
-          </Button>
+          <>
+            {text.trim() !== "" && (
+              <Button type="submit" busy={sending}>
+                Add to line
+              </Button>
+            )}
+            <Button key="stop" variant="danger" onClick={() => void workspace.stopTurn()}>
+              Stop
+            </Button>
+          </>
         ) : (
           <Button
             key="send"

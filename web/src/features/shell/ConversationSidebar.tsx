@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { Button } from "../../ui/Button.tsx";
+import { useHalfMinute } from "../../ui/clock.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Menu } from "../../ui/Menu.tsx";
@@ -7,7 +8,10 @@ import { Spinner } from "../../ui/Spinner.tsx";
 import { Tag } from "../../ui/Tag.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import styles from "./ConversationSidebar.module.css";
-import type { ConversationRow, Workspace, WorkspaceState } from "./workspace.ts";
+import { groupConversations, searchConversations } from "./conversation-groups.ts";
+import { usePins } from "./use-pins.ts";
+import type { Workspace } from "./workspace.ts";
+import type { ConversationRow, WorkspaceState } from "./workspace-state.ts";
 
 interface ListProps {
   readonly workspace: Workspace;
@@ -19,6 +23,7 @@ interface ListProps {
 
 /** At the side where there is room, else a sheet that a button opens: the browser's own dialog, so focus is kept in it. */
 export function ConversationSidebar({ workspace, state, open, onClose }: ListProps) {
+  const pins = usePins(workspace.environment.kept);
   const sheet = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = sheet.current;
@@ -29,7 +34,7 @@ export function ConversationSidebar({ workspace, state, open, onClose }: ListPro
   return (
     <>
       <nav className={styles.side} aria-label="Conversations" data-pane="list" tabIndex={-1}>
-        <Rows workspace={workspace} state={state} onChosen={() => undefined} />
+        <Rows workspace={workspace} state={state} pins={pins} onChosen={() => undefined} />
       </nav>
       <dialog ref={sheet} className={styles.sheet} aria-label="Conversations" onClose={onClose}>
         {open && (
@@ -39,7 +44,7 @@ export function ConversationSidebar({ workspace, state, open, onClose }: ListPro
                 Close
               </Button>
             </div>
-            <Rows workspace={workspace} state={state} onChosen={onClose} />
+            <Rows workspace={workspace} state={state} pins={pins} onChosen={onClose} />
           </>
         )}
       </dialog>
@@ -49,11 +54,16 @@ export function ConversationSidebar({ workspace, state, open, onClose }: ListPro
 
 type Pending = { readonly kind: "rename" | "delete"; readonly row: ConversationRow };
 
-function Rows({
-  workspace,
-  state,
-  onChosen,
-}: Pick<ListProps, "workspace" | "state"> & { readonly onChosen: () => void }) {
+interface RowsProps extends Pick<ListProps, "workspace" | "state"> {
+  readonly pins: ReturnType<typeof usePins>;
+  readonly onChosen: () => void;
+}
+
+function Rows({ workspace, state, pins, onChosen }: RowsProps) {
+  const [sought, setSought] = useState("");
+  const ids = useId();
+  const now = useHalfMinute();
+  const found = searchConversations(state.list ?? [], sought);
   const [pending, setPending] = useState<Pending | null>(null);
   const choose = (id: string | null) => {
     onChosen();
@@ -69,35 +79,63 @@ function Rows({
         New conversation
       </Button>
       {state.list === null && <Spinner label="Loading" />}
-      <ul className={styles.rows}>
-        {state.list?.map((row) => (
-          <li key={row.conversation.id} className={styles.row}>
-            <button
-              type="button"
-              className={styles.choose}
-              aria-current={row.conversation.id === state.currentId ? "page" : undefined}
-              onClick={() => choose(row.conversation.id)}
-            >
-              <span className={styles.title}>{row.conversation.title || "Untitled"}</span>
-              <span className={styles.when}>
-                <TimeAgo at={row.conversation.updatedAt} />
-                {row.waiting > 0 && <Tag tone="waiting">Waiting</Tag>}
-                {row.waiting === 0 && row.busy && <Tag tone="info">Running</Tag>}
-              </span>
-            </button>
-            <Menu
-              trigger={<span aria-hidden="true">⋯</span>}
-              label={`More for ${row.conversation.title || "Untitled"}`}
-              items={[
-                { label: "Rename", onSelect: () => setPending({ kind: "rename", row }) },
-                { label: "Continue in a copy", onSelect: () => continueInCopy(row.conversation.id) },
-                { label: "Export as JSON", onSelect: () => void workspace.export(row.conversation.id) },
-                { label: "Delete", danger: true, onSelect: () => setPending({ kind: "delete", row }) },
-              ]}
-            />
-          </li>
-        ))}
-      </ul>
+      {state.list !== null && state.list.length > 0 && (
+        <input
+          className={styles.search}
+          type="search"
+          aria-label="Search the titles"
+          placeholder="Search the titles"
+          value={sought}
+          onChange={(event) => setSought(event.currentTarget.value)}
+        />
+      )}
+      {sought.trim() !== "" && found.length === 0 && (
+        <p className={styles.none}>
+          {state.hasMore ? "None of the newest has these words." : "No title has these words."}
+        </p>
+      )}
+      {groupConversations(found, pins.pinned, now).map(({ label, rows }) => (
+        <div key={label}>
+          <p id={`${ids}${label}`} className={styles.group}>
+            {label}
+          </p>
+          <ul className={styles.rows} aria-labelledby={`${ids}${label}`}>
+            {rows.map((row) => (
+              <li key={row.conversation.id} className={styles.row}>
+                <button
+                  type="button"
+                  className={styles.choose}
+                  aria-current={row.conversation.id === state.currentId ? "page" : undefined}
+                  onClick={() => choose(row.conversation.id)}
+                >
+                  <span className={styles.title}>{row.conversation.title || "Untitled"}</span>
+                  <span className={styles.when}>
+                    <TimeAgo at={row.conversation.updatedAt} />
+                    {row.conversation.parentId !== undefined && <Tag>Branch</Tag>}
+                    {row.waiting > 0 && <Tag tone="waiting">Waiting</Tag>}
+                    {row.waiting === 0 && row.busy && <Tag tone="info">Running</Tag>}
+                  </span>
+                </button>
+                <Menu
+                  trigger={<span aria-hidden="true">⋯</span>}
+                  label={`More for ${row.conversation.title || "Untitled"}`}
+                  items={[
+                    { label: "Rename", onSelect: () => setPending({ kind: "rename", row }) },
+                    {
+                      label: pins.pinned.has(row.conversation.id) ? "Unpin" : "Pin to the top",
+                      onSelect: () => pins.toggle(row.conversation.id),
+                    },
+                    { label: "Continue in a copy", onSelect: () => continueInCopy(row.conversation.id) },
+                    { label: "Export as JSON", onSelect: () => void workspace.export(row.conversation.id, "json") },
+                    { label: "Export as Markdown", onSelect: () => void workspace.export(row.conversation.id, "md") },
+                    { label: "Delete", danger: true, onSelect: () => setPending({ kind: "delete", row }) },
+                  ]}
+                />
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
       {state.hasMore && (
         <Button size="small" onClick={() => void workspace.loadOlder()}>
           Show older

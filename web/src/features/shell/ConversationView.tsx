@@ -8,10 +8,12 @@ import { ConversationSidebar } from "./ConversationSidebar.tsx";
 import styles from "./ConversationView.module.css";
 import { GrantsDialog } from "./GrantsDialog.tsx";
 import { Header } from "./Header.tsx";
+import { QueuedTexts } from "./QueuedTexts.tsx";
 import { StatusBanners } from "./StatusBanners.tsx";
 import { useKeptFocus, usePanes } from "./use-panes.ts";
 import { Welcome } from "./Welcome.tsx";
-import type { Workspace, WorkspaceState } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
+import type { WorkspaceState } from "./workspace-state.ts";
 
 // What is needed only once there is something to show: reading Markdown is a good part of this program.
 const loadLog = async () => ({ default: (await import("./log/Log.tsx")).Log });
@@ -53,11 +55,16 @@ export function ConversationView({ workspace, state, session }: ConversationView
               key={state.currentId}
               view={state.log}
               label={state.title || "Conversation"}
+              busy={state.busy}
               onCancelCall={(callId) => void workspace.cancelCall(callId)}
+              onAskAgain={(turnId, text) => void workspace.askInBranch(turnId, text)}
+              branchesAt={(turnId) => workspace.branchesAt(turnId)}
+              onOpenBranch={(id) => void workspace.open(id)}
             />
           </Suspense>
         )}
         <ApprovalDock workspace={workspace} cards={waitingCalls(state.log)} />
+        <QueuedTexts workspace={workspace} state={state} />
         <Composer workspace={workspace} state={state} />
       </main>
       <GrantsDialog

@@ -3,7 +3,8 @@ import type { SessionDescription } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import styles from "./Header.module.css";
-import type { Workspace, WorkspaceState } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
+import type { WorkspaceState } from "./workspace-state.ts";
 
 interface HeaderProps {
   readonly workspace: Workspace;

@@ -2,7 +2,8 @@ import { Banner } from "../../ui/Banner.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { WithCode } from "../../ui/WithCode.tsx";
 import styles from "./StatusBanners.module.css";
-import type { Workspace, WorkspaceState } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
+import type { WorkspaceState } from "./workspace-state.ts";
 
 /** What is not as it should be, and what can be done about it: connection, model, an unfinished turn, a failed action. */
 export function StatusBanners({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {

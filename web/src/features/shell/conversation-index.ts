@@ -1,9 +1,10 @@
-import type { Conversation, ConversationExport } from "../../protocol/generated.ts";
+import type { Conversation, ConversationExport, ConversationForked } from "../../protocol/generated.ts";
 import type { AgentClient } from "./shell-environment.ts";
 
 /** As long as the gateway takes. */
 const TITLE_LIMIT = 200;
 const COPY_SUFFIX = " (copy)";
+const TITLE_LENGTH = 60;
 
 /** The stored conversations that this page knows of, newest first, fetched one page at a time. */
 export class ConversationIndex {
@@ -70,15 +71,28 @@ export class ConversationIndex {
   async copy(id: string): Promise<string> {
     // Another tab may have added turns since the list was fetched.
     await this.loadNewest();
-    const fromTurn = this.find(id)?.turnCount ?? 0;
-    const { conversation } = await this.#client.call("conversations/fork", { conversationId: id, fromTurn });
-    this.put(conversation);
-    await this.rename(conversation.id, conversation.title.slice(0, TITLE_LIMIT - COPY_SUFFIX.length) + COPY_SUFFIX);
-    return conversation.id;
+    const original = this.find(id);
+    const turns = (original?.inheritedTurns ?? 0) + (original?.turnCount ?? 0);
+    const title = (original?.title ?? "").slice(0, TITLE_LIMIT - COPY_SUFFIX.length) + COPY_SUFFIX;
+    return (await this.fork(id, turns, title)).conversation.id;
+  }
+
+  /** A new conversation with what was before the turn with index `fromTurn`, under another title if one is given. */
+  async fork(id: string, fromTurn: number, title: string | null): Promise<ConversationForked> {
+    const forked = await this.#client.call("conversations/fork", { conversationId: id, fromTurn });
+    this.put(forked.conversation);
+    if (title !== null) await this.rename(forked.conversation.id, title);
+    return forked;
   }
 
   /** All that the gateway has of a conversation, results included. */
   export(id: string): Promise<ConversationExport> {
     return this.#client.call("conversations/export", { conversationId: id });
   }
+}
+
+/** What a conversation that begins with this text is called. */
+export function titleFrom(text: string): string {
+  const firstLine = text.split("\n", 1)[0] ?? "";
+  return firstLine.length > TITLE_LENGTH ? `${firstLine.slice(0, TITLE_LENGTH - 1)}…` : firstLine;
 }

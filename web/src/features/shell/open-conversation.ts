@@ -5,6 +5,7 @@ import type { ProposedCall } from "../../agent/lane.ts";
 import { type Message, recall } from "../../agent/messages.ts";
 import type { TurnRunner } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
+import { MessageQueue } from "./message-queue.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
 
 /** A turn that an earlier page, or another tab, left open. */
@@ -17,6 +18,7 @@ export interface UnfinishedTurn {
 /** One conversation as this page has it open: what is shown, and the loop that runs it. It runs on while another is shown. */
 export class OpenConversation {
   readonly id: string;
+  readonly queue: MessageQueue;
   readonly #client: AgentClient;
   readonly #environment: ShellEnvironment;
   readonly #onChange: (event: AgentEvent | null) => void;
@@ -34,6 +36,7 @@ export class OpenConversation {
     onChange: (event: AgentEvent | null) => void,
   ) {
     this.id = id;
+    this.queue = new MessageQueue(id, environment.kept);
     this.#client = client;
     this.#environment = environment;
     this.#onChange = onChange;

@@ -40,6 +40,7 @@ export interface ShellEnvironment {
   signIn(): void;
   readonly address: ConversationAddress;
   readonly drafts: Drafts;
+  readonly kept: KeptTexts;
 }
 
 /** Which conversation the address bar names, so that a reload comes back to it. */
@@ -60,12 +61,19 @@ export class PartMissing extends Error {
   override readonly name = "PartMissing";
 }
 
+/** Small texts that this browser keeps for the person: what is pinned, what is to be sent next. An empty one is none. */
+export interface KeptTexts {
+  read(name: string): string;
+  write(name: string, text: string): void;
+}
+
 const CONSOLE_WINDOW = "countersign-console";
 const CONSOLE_WINDOW_FEATURES = "popup,width=560,height=820";
 
 /** The browser itself. */
 export function browserShell(): ShellEnvironment {
   restoreAddress();
+  const kept = storedTexts();
   return {
     createClient: () =>
       connectTo<AgentMethods, AgentNotifications>({
@@ -116,12 +124,15 @@ export function browserShell(): ShellEnvironment {
         return () => window.removeEventListener("popstate", listener);
       },
     },
-    drafts: storedDrafts(),
+    drafts: draftsIn(kept),
+    kept,
   };
 }
 
 function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const url = URL.createObjectURL(
+    new Blob([text], { type: name.endsWith(".json") ? "application/json" : "text/markdown" }),
+  );
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
@@ -172,22 +183,27 @@ function restoreAddress(): void {
   }
 }
 
-/** Storage may be forbidden or full; then a draft lives as long as the page. */
-function storedDrafts(): Drafts {
-  const kept = new Map<string, string>();
+function draftsIn(kept: KeptTexts): Drafts {
   const nameOf = (conversationId: string | null) => `draft:${conversationId ?? "new"}`;
   return {
-    read: (conversationId) => {
-      const name = nameOf(conversationId);
+    read: (conversationId) => kept.read(nameOf(conversationId)),
+    write: (conversationId, text) => kept.write(nameOf(conversationId), text),
+  };
+}
+
+/** Storage may be forbidden or full; then a text lives as long as the page. */
+function storedTexts(): KeptTexts {
+  const written = new Map<string, string>();
+  return {
+    read: (name) => {
       try {
-        return kept.get(name) ?? window.localStorage.getItem(name) ?? "";
+        return written.get(name) ?? window.localStorage.getItem(name) ?? "";
       } catch {
-        return kept.get(name) ?? "";
+        return written.get(name) ?? "";
       }
     },
-    write: (conversationId, text) => {
-      const name = nameOf(conversationId);
-      kept.set(name, text);
+    write: (name, text) => {
+      written.set(name, text);
       try {
         if (text === "") window.localStorage.removeItem(name);
         else window.localStorage.setItem(name, text);

@@ -1,43 +1,16 @@
-import type { Conversation as ConversationLog } from "../../agent/conversation.ts";
 import { emptyConversation, waitingCalls } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import { explainFailure } from "../../agent/gateway.ts";
 import { readCommand } from "../../agent/slash.ts";
 import type { Conversation, Grant, ModelInfo, SessionDescription } from "../../protocol/generated.ts";
-import type { ConnectionState } from "../../protocol/rpc.ts";
+import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
-import { ConversationIndex } from "./conversation-index.ts";
-import type { OpenConversation, UnfinishedTurn } from "./open-conversation.ts";
+import { ConversationIndex, titleFrom } from "./conversation-index.ts";
+import { writeMarkdown } from "./conversation-markdown.ts";
+import type { OpenConversation } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
 import { type AgentClient, PartMissing, type ShellEnvironment } from "./shell-environment.ts";
-
-/** One row of the conversation list. */
-export interface ConversationRow {
-  readonly conversation: Conversation;
-  readonly busy: boolean;
-  /** How many of its calls wait for a person. */
-  readonly waiting: number;
-}
-
-/** Everything the page shows, as one value that is replaced when anything changes. */
-export interface WorkspaceState {
-  readonly connection: ConnectionState;
-  readonly session: SessionDescription | null;
-  readonly model: ModelInfo | null;
-  readonly list: readonly ConversationRow[] | null;
-  readonly hasMore: boolean;
-  readonly currentId: string | null;
-  readonly title: string;
-  readonly log: ConversationLog;
-  readonly busy: boolean;
-  readonly unfinishedTurn: UnfinishedTurn | null;
-  readonly loading: boolean;
-  readonly grants: readonly Grant[] | null;
-  /** What could not be done just now, in words. */
-  readonly problem: string | null;
-}
-
-const TITLE_LENGTH = 60;
+import type { ConversationRow, WorkspaceState } from "./workspace-state.ts";
 
 const PART_MISSING = "A part of this page could not be loaded. Reload the page; what you have typed is kept.";
 
@@ -57,6 +30,7 @@ export class Workspace {
   #loading = false;
   #grants: readonly Grant[] | null = null;
   #problem: string | null = null;
+  #offered: { readonly text: string } | null = null;
   #paintPlanned = false;
   #state: WorkspaceState;
 
@@ -158,8 +132,10 @@ export class Workspace {
 
   async delete(id: string): Promise<void> {
     await this.#attempt(async () => {
-      await this.#opened.get(id)?.stop();
+      const opened = this.#opened.get(id);
+      await opened?.stop();
       await this.#index.delete(id);
+      opened?.queue.clear();
       this.#opened.close(id);
       if (this.#currentId === id) await this.open(null);
     });
@@ -170,11 +146,12 @@ export class Workspace {
     await this.#attempt(async () => this.open(await this.#index.copy(id)));
   }
 
-  /** Save a conversation as a JSON file. */
-  async export(id: string): Promise<void> {
+  /** Save a conversation as a file: all that is known of it as JSON, or what people read as Markdown. */
+  async export(id: string, format: "json" | "md"): Promise<void> {
     await this.#attempt(async () => {
       const exported = await this.#index.export(id);
-      this.environment.saveFile(`conversation-${id}.json`, `${JSON.stringify(exported, null, 2)}\n`);
+      const text = format === "json" ? `${JSON.stringify(exported, null, 2)}\n` : writeMarkdown(exported);
+      this.environment.saveFile(`conversation-${id}.${format}`, text);
     });
   }
 
@@ -192,13 +169,50 @@ export class Workspace {
       await this.signOut();
       return true;
     }
-    let taken = false;
-    await this.#attempt(async () => {
-      const outcome = await runCommand(command, typed.trim(), this.#commandContext);
-      taken = outcome.taken;
-      if (!outcome.taken) this.#problem = outcome.problem;
+    const current = this.#current;
+    if (current?.busy && (command.kind === "message" || command.kind === "call")) {
+      current.queue.add(typed.trim());
+      this.#publish();
+      return true;
+    }
+    return this.#run(typed.trim(), current);
+  }
+
+  /** Ask again from a turn on, in a branch: the conversation itself stays as it is. */
+  async askInBranch(turnId: string, text: string): Promise<void> {
+    const original = this.#current;
+    const place = original?.log.turnIds.indexOf(turnId) ?? -1;
+    if (original === undefined || place < 0) return;
+    const isThere = await this.#attempt(async () => {
+      const opened = await this.#index.fork(original.id, place, place === 0 ? titleFrom(text) : null);
+      await this.#opened.create(opened.conversation.id).restore(opened, []);
+      const chosen = this.#chosenModels.get(original.id);
+      if (chosen !== undefined) this.#chosenModels.set(opened.conversation.id, chosen);
+      this.#show(opened.conversation.id);
     });
-    return taken;
+    if (isThere && !(await this.submit(text))) this.#offer(text);
+  }
+
+  /** Where the conversation on the screen forks at a turn; null where it does not. */
+  branchesAt(turnId: string): BranchPoint | null {
+    const place = this.#state.log.turnIds.indexOf(turnId);
+    return branchesAt(this.#index.conversations ?? [], this.#currentId, place);
+  }
+
+  /** Take what waits to be sent back into the message box. */
+  editQueued(place: number): void {
+    const text = this.#current?.queue.take(place);
+    if (text !== undefined) this.#offer(text);
+  }
+
+  removeQueued(place: number): void {
+    this.#current?.queue.take(place);
+    this.#publish();
+  }
+
+  /** Go on with what waits, after a stop or a failure. */
+  async sendQueued(): Promise<void> {
+    if (this.#currentId !== null) await this.#sendNext(this.#currentId);
   }
 
   async stopTurn(): Promise<void> {
@@ -247,22 +261,46 @@ export class Workspace {
     return this.#opened.get(this.#currentId);
   }
 
-  get #model(): ModelInfo | null {
+  #modelFor(id: string | null): ModelInfo | null {
     const models = this.#session?.models ?? [];
-    const chosen = this.#chosenModels.get(this.#currentId);
+    const chosen = this.#chosenModels.get(id);
     return models.find(({ id }) => id === chosen) ?? models[0] ?? null;
   }
 
-  get #commandContext(): CommandContext {
-    return {
+  /** Run what was typed in a conversation, or in a new one. Gives whether it was taken. */
+  async #run(typed: string, conversation: OpenConversation | undefined): Promise<boolean> {
+    const id = conversation?.id ?? null;
+    const context: CommandContext = {
       client: this.#client,
       findModel: async () => {
         // The models may have come up since this page asked, and been tried.
-        if (this.#model?.tier === undefined) this.#session = await this.#client.call("session/describe", {});
-        return this.#model;
+        if (this.#modelFor(id)?.tier === undefined) this.#session = await this.#client.call("session/describe", {});
+        return this.#modelFor(id);
       },
-      conversationFor: async (text) => this.#current ?? (await this.#createConversation(text)),
+      conversationFor: async (text) => conversation ?? (await this.#createConversation(text)),
     };
+    let taken = false;
+    await this.#attempt(async () => {
+      const outcome = await runCommand(readCommand(typed), typed, context);
+      taken = outcome.taken;
+      if (!outcome.taken) this.#problem = outcome.problem;
+    });
+    return taken;
+  }
+
+  /** Send what waits longest in a conversation. If that cannot be, it waits on. */
+  async #sendNext(id: string): Promise<void> {
+    const conversation = this.#opened.get(id);
+    if (conversation === undefined || conversation.busy) return;
+    const text = conversation.queue.take(0);
+    if (text === undefined) return;
+    if (!(await this.#run(text, conversation))) conversation.queue.putBack(text);
+    this.#publish();
+  }
+
+  #offer(text: string): void {
+    this.#offered = { text };
+    this.#publish();
   }
 
   #show(id: string | null): void {
@@ -272,9 +310,7 @@ export class Workspace {
 
   /** A new conversation, named after what it begins with. */
   async #createConversation(text: string): Promise<OpenConversation> {
-    const firstLine = text.split("\n", 1)[0] ?? "";
-    const title = firstLine.length > TITLE_LENGTH ? `${firstLine.slice(0, TITLE_LENGTH - 1)}…` : firstLine;
-    const { conversation } = await this.#client.call("conversations/open", { title });
+    const { conversation } = await this.#client.call("conversations/open", { title: titleFrom(text) });
     const created = this.#opened.create(conversation.id);
     this.#index.put(conversation);
     const chosen = this.#chosenModels.get(this.#currentId);
@@ -289,7 +325,11 @@ export class Workspace {
     if (event !== null && id === this.#currentId) for (const listener of this.#eventListeners) listener(event);
     if (event?.type === "text:streamed") this.#publishAtNextFrame();
     else this.#publish();
-    if (event?.type === "turn:ended") this.#refreshList();
+    if (event?.type === "turn:ended") {
+      this.#refreshList();
+      // After a stop or a failure the person says whether the rest is to be sent.
+      if (event.ending === "answered" || event.ending === "capped") void this.#sendNext(id);
+    }
   }
 
   /** The order of the list has changed. If it cannot be had now, the next turn brings it. */
@@ -333,13 +373,15 @@ export class Workspace {
     return {
       connection: this.#client.state,
       session: this.#session,
-      model: this.#model,
+      model: this.#modelFor(this.#currentId),
       list: this.#index.conversations?.map((conversation) => this.#rowOf(conversation)) ?? null,
       hasMore: this.#index.hasMore,
       currentId: this.#currentId,
       title: this.#index.find(this.#currentId)?.title ?? "",
       log: current?.log ?? emptyConversation,
       busy: current?.busy ?? false,
+      queue: current?.queue.texts ?? [],
+      offered: this.#offered,
       unfinishedTurn: current?.unfinishedTurn ?? null,
       loading: this.#loading,
       grants: this.#grants,

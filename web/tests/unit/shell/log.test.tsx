@@ -15,6 +15,15 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+const props = {
+  label: "A conversation",
+  busy: true,
+  onCancelCall: () => undefined,
+  onAskAgain: () => undefined,
+  branchesAt: () => null,
+  onOpenBranch: () => undefined,
+};
+
 const begun: AgentEvent[] = [
   { type: "turn:begun", turnId: "trn_1", text: "save it and show reports/", tools: [] },
   { type: "model:asked" },
@@ -26,22 +35,10 @@ function after(...events: AgentEvent[]): Conversation {
 }
 
 test("the steps of a message are listed, and which of them is under way", () => {
-  const { rerender } = render(
-    <Log
-      view={after(split, { type: "action:begun", index: 0 })}
-      label="A conversation"
-      onCancelCall={() => undefined}
-    />,
-  );
+  const { rerender } = render(<Log view={after(split, { type: "action:begun", index: 0 })} {...props} />);
   const steps = () => within(screen.getByRole("list", { name: "Steps of this message" })).getAllByRole("listitem");
   expect(steps().map((step) => step.getAttribute("aria-current"))).toEqual(["step", null]);
-  rerender(
-    <Log
-      view={after(split, { type: "action:begun", index: 1 })}
-      label="A conversation"
-      onCancelCall={() => undefined}
-    />,
-  );
+  rerender(<Log view={after(split, { type: "action:begun", index: 1 })} {...props} />);
   expect(steps().map((step) => step.getAttribute("aria-current"))).toEqual([null, "step"]);
   expect(steps()[0]?.textContent).toContain("(done)");
 });
@@ -55,25 +52,17 @@ test("a step that came to nothing is not called done", () => {
     { type: "assistant:said", content: "You said no.", stopped: false },
     { type: "action:begun", index: 1 },
   );
-  render(<Log view={view} label="A conversation" onCancelCall={() => undefined} />);
+  render(<Log view={view} {...props} />);
   const list = screen.getByRole("list", { name: "Steps of this message" });
   expect(within(list).getAllByRole("listitem")[0]?.textContent).toContain("(not done)");
 });
 
 test("a model that says only that more follows has its steps counted", () => {
-  render(
-    <Log view={after({ type: "action:begun", index: 1 })} label="A conversation" onCancelCall={() => undefined} />,
-  );
+  render(<Log view={after({ type: "action:begun", index: 1 })} {...props} />);
   expect(screen.getByText("Step 2")).toBeDefined();
 });
 
 test("the steps go when the turn is over", () => {
-  render(
-    <Log
-      view={after(split, { type: "turn:ended", ending: "answered", label: "words" })}
-      label="A conversation"
-      onCancelCall={() => undefined}
-    />,
-  );
+  render(<Log view={after(split, { type: "turn:ended", ending: "answered", label: "words" })} {...props} />);
   expect(screen.queryByRole("list", { name: "Steps of this message" })).toBeNull();
 });

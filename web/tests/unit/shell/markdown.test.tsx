@@ -13,7 +13,9 @@ const ALLOWED = new Set(
   ),
 );
 const ATTRIBUTES = new Set(
-  "class dir href target rel title tabindex type scope start data-depth aria-busy aria-disabled".split(" "),
+  "class dir href target rel title tabindex type scope start data-depth data-task data-align aria-busy aria-disabled".split(
+    " ",
+  ),
 );
 
 /** Nothing in the page but these elements and attributes, and no link that leaves the allowed schemes. */

@@ -141,6 +141,7 @@ export class ScriptedClient implements AgentClient {
 export function pageOf(client: ScriptedClient, replies: string[] = []) {
   const opened: string[] = [];
   const saved: { readonly name: string; readonly text: string }[] = [];
+  const kept = new Map<string, string>();
   const drafts = new Map<string | null, string>();
   let address: string | null = null;
   const addressListeners = new Set<() => void>();
@@ -180,6 +181,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
         return () => addressListeners.delete(listener);
       },
     },
+    kept: { read: (name) => kept.get(name) ?? "", write: (name, text) => void kept.set(name, text) },
     drafts: { read: (id) => drafts.get(id) ?? "", write: (id, text) => void drafts.set(id, text) },
   };
   return {

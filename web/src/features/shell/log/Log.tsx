@@ -1,15 +1,28 @@
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { Fragment, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Conversation, Course, Entry } from "../../../agent/conversation.ts";
 import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
+import type { BranchPoint } from "../branches.ts";
+import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.tsx";
 import styles from "./Log.module.css";
 import { Markdown } from "./Markdown.tsx";
 import { PanelView } from "./Panels.tsx";
 import { ToolCallView } from "./ToolCallView.tsx";
 
-export interface LogProps {
+/** What can be done with what was said. */
+export interface LogActions {
+  /** Ask again from a turn on, in a branch. */
+  readonly onAskAgain: (turnId: string, text: string) => void;
+  readonly branchesAt: (turnId: string) => BranchPoint | null;
+  readonly onOpenBranch: (id: string) => void;
+}
+
+export interface LogProps extends LogActions {
   readonly view: Conversation;
+  /** A turn is under way, so nothing is asked again. */
+  readonly busy: boolean;
   /** What the whole is called: the conversation's title. */
   readonly label: string;
   readonly onCancelCall: (callId: string) => void;
@@ -19,7 +32,9 @@ export interface LogProps {
 const FOLLOW_DISTANCE = 80;
 
 /** The conversation, oldest on top. It follows what is new as long as the reader is at its end, and never otherwise. */
-export function Log({ view, label, onCancelCall }: LogProps) {
+export function Log(props: LogProps) {
+  const { view, label, onCancelCall } = props;
+  const [isAway, setAway] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const follow = useCallback(() => {
@@ -35,31 +50,67 @@ export function Log({ view, label, onCancelCall }: LogProps) {
   }, [follow]);
   const onScroll = () => {
     const element = scroller.current;
-    if (element !== null)
-      follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOW_DISTANCE;
+    if (element === null) return;
+    follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOW_DISTANCE;
+    setAway(!follows.current);
+  };
+  const toLatest = () => {
+    follows.current = true;
+    setAway(false);
+    follow();
+    scroller.current?.focus({ preventScroll: true });
   };
   return (
-    <div
-      ref={scroller}
-      className={styles.scroller}
-      onScroll={onScroll}
-      role="log"
-      aria-live="off"
-      aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-      tabIndex={0}
-      data-pane="log"
-    >
-      <div className={styles.column}>
-        {view.entries.map((entry) => (
-          <ErrorBoundary key={entry.key} what="This entry">
-            <EntryView entry={entry} view={view} onCancelCall={onCancelCall} />
-          </ErrorBoundary>
-        ))}
-        <LogEnd view={view} />
+    <div className={styles.frame}>
+      <div
+        ref={scroller}
+        className={styles.scroller}
+        onScroll={onScroll}
+        role="log"
+        aria-live="off"
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        tabIndex={0}
+        data-pane="log"
+      >
+        <div className={styles.column}>
+          {view.entries.map((entry, index) => (
+            <Fragment key={entry.key}>
+              <ErrorBoundary what="This entry">
+                <EntryView entry={entry} view={view} onCancelCall={onCancelCall} />
+              </ErrorBoundary>
+              <ActionsAfter {...props} index={index} />
+            </Fragment>
+          ))}
+          <LogEnd view={view} />
+        </div>
       </div>
+      {isAway && (
+        <div className={styles.latest}>
+          <Button size="small" onClick={toLatest}>
+            <span aria-hidden="true">↓</span> Jump to latest
+          </Button>
+        </div>
+      )}
     </div>
   );
+}
+
+/** What can be done with the entry at a place: below it, for what is said is read without its buttons. */
+function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }) {
+  const { entries } = props.view;
+  const entry = entries[index];
+  if (entry?.kind === "user") return <QuestionActions {...props} entry={entry} />;
+  const isLast = index === entries.length - 1 || entries[index + 1]?.kind === "user";
+  const text = entry?.kind === "assistant" ? entry.text : null;
+  const question = isLast && !props.busy ? questionBefore(entries, index) : undefined;
+  if (text === null && question === undefined) return null;
+  return <AnswerActions text={text} question={question} onAskAgain={props.onAskAgain} />;
+}
+
+function questionBefore(entries: readonly Entry[], index: number): UserEntry | undefined {
+  const question = entries.slice(0, index).findLast(({ kind }) => kind === "user");
+  return question?.kind === "user" ? question : undefined;
 }
 
 /** Whether somebody types in the log, as in the search of a list: what is typed in must stay where it is. */

@@ -1,6 +1,7 @@
 import { Lexer, type Token, type Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
+import { Code } from "./Code.tsx";
 import styles from "./Markdown.module.css";
 import { safeLink } from "./safe-link.ts";
 
@@ -11,7 +12,7 @@ const MAX_DEPTH = 24;
  * Markdown as React elements. Nothing becomes HTML on the way: what looks like a tag is shown as text, a link may only lead
  * to http, https or mail, and an image is a link, because fetching it would send what is in the address to its server.
  */
-export function Markdown({ text }: { readonly text: string }) {
+export const Markdown = memo(({ text }: { readonly text: string }) => {
   return (
     <div className={styles.markdown} dir="auto">
       {readBlocks(text).map((block, index) => (
@@ -20,7 +21,8 @@ export function Markdown({ text }: { readonly text: string }) {
       ))}
     </div>
   );
-}
+});
+Markdown.displayName = "Markdown";
 
 /** A finished block is not drawn again while the ones after it stream in. */
 const Block = memo(
@@ -137,7 +139,7 @@ function CodeBlock({ text, lang }: { readonly text: string; readonly lang: strin
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>
-        <code>{text}</code>
+        <Code text={text} lang={lang?.split(" ", 1)[0] ?? ""} />
       </pre>
     </figure>
   );
@@ -146,7 +148,9 @@ function CodeBlock({ text, lang }: { readonly text: string; readonly lang: strin
 function List({ list, depth }: { readonly list: Tokens.List; readonly depth: number }) {
   const items = list.items.map((item, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the items of one list keep their places
-    <li key={index}>{renderBlocks(item.tokens, depth)}</li>
+    <li key={index} data-task={item.task || undefined}>
+      {renderBlocks(item.tokens, depth)}
+    </li>
   ));
   return list.ordered ? <ol start={list.start || 1}>{items}</ol> : <ul>{items}</ul>;
 }
@@ -160,7 +164,7 @@ function Table({ table, depth }: { readonly table: Tokens.Table; readonly depth:
           <tr>
             {table.header.map((cell, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places
-              <th key={index} scope="col">
+              <th key={index} scope="col" data-align={table.align[index] ?? undefined}>
                 {renderInlines(cell.tokens, depth)}
               </th>
             ))}
@@ -172,7 +176,9 @@ function Table({ table, depth }: { readonly table: Tokens.Table; readonly depth:
             <tr key={place}>
               {row.map((cell, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places
-                <td key={index}>{renderInlines(cell.tokens, depth)}</td>
+                <td key={index} data-align={table.align[index] ?? undefined}>
+                  {renderInlines(cell.tokens, depth)}
+                </td>
               ))}
             </tr>
           ))}

@@ -1,0 +1,166 @@
+"""What is done with what was said: copied, asked again in a branch, put in line while an answer is under way."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from gateway.adapters.inference.scripted import Reply
+from tests.e2e.appearance import check_appearance
+from tests.e2e.person import PHONE, Person, answers, expect_idle, send
+from tests.e2e.scripted_server import ScriptedServer
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CODE = """| item | cost |
+|:---|---:|
+| rent | 900 |
+
+- [x] paid
+
+```python
+def pay(rent: int) -> str:
+    return "paid"  # <b>at once</b>
+```
+"""
+
+
+def questions(shell: Page) -> Locator:
+    """What the person said."""
+    return shell.get_by_role("article", name="You")
+
+
+async def test_a_question_is_asked_in_other_words_in_a_branch_and_the_first_answer_stays(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    model.will_answer(Reply("Hello."), Reply("It is blue."), Reply("It is green."), Reply("It is red."))
+    await send(shell, "good morning")
+    await expect(answers(shell)).to_have_text("Hello.")
+    await expect_idle(shell)
+    await send(shell, "which colour is the sky?")
+    await expect(answers(shell).nth(1)).to_have_text("It is blue.")
+    await expect_idle(shell)
+    first = shell.url
+
+    await shell.get_by_role("button", name="Edit", exact=True).nth(1).click()
+    await shell.get_by_label("In other words").fill("which colour is grass?")
+    await shell.get_by_role("button", name="Ask in a branch").click()
+    await expect(answers(shell).nth(1)).to_have_text("It is green.")
+    await expect_idle(shell)
+    await expect(questions(shell)).to_have_text(["good morning", "which colour is grass?"])
+    assert shell.url != first
+
+    await shell.get_by_role("button", name="Try again in a branch").last.click()
+    await expect(answers(shell).nth(1)).to_have_text("It is red.")
+    await expect_idle(shell)
+    await expect(shell.get_by_role("group", name="Branches")).to_contain_text("3 / 3")
+    await check_appearance(shell, "shell-branches")
+
+    # The two before are as they were, a reload later too.
+    await shell.reload()
+    await expect(answers(shell).nth(1)).to_have_text("It is red.")
+    await shell.get_by_role("button", name="Branch before").click()
+    await expect(answers(shell).nth(1)).to_have_text("It is green.")
+    await shell.get_by_role("button", name="Branch before").click()
+    await expect(answers(shell).nth(1)).to_have_text("It is blue.")
+    assert shell.url == first
+    await shell.set_viewport_size(PHONE)
+    await check_appearance(shell, "shell-branches-phone")
+    await shell.set_viewport_size({"width": 1280, "height": 800})
+    # What the model is told in a branch is the branch, and nothing of its neighbours.
+    said = [message["content"] for message in model.asked[-1]["messages"]]
+    assert "It is blue." not in said
+    assert any("Hello." in each for each in said)
+
+
+async def test_what_is_sent_while_an_answer_comes_stands_in_line_and_can_be_changed(shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(Reply("Once upon a time " * 20, stalls_after=12), Reply("The third it is."))
+    await send(shell, "tell me a story")
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await send(shell, "a second one")
+    await send(shell, "a third one")
+    line = shell.get_by_role("region", name="Next in line")
+    await expect(line.get_by_role("listitem")).to_have_count(2)
+    await check_appearance(shell, "shell-line")
+    await line.get_by_role("button", name="Edit a second one").click()
+    await expect(shell.get_by_label("Message")).to_have_value("a second one")
+    await shell.get_by_label("Message").fill("")
+    await shell.get_by_role("button", name="Stop").click()
+    await expect_idle(shell)
+    # A stop is a stop: what stands in line is sent when the person says so, even after a reload.
+    await expect(line).to_contain_text("a third one")
+    await shell.reload()
+    await line.get_by_role("button", name="Go on with these").click()
+    await expect(answers(shell).last).to_have_text("The third it is.")
+    await expect(line).to_be_hidden()
+
+
+async def test_a_text_in_line_is_sent_by_itself_when_the_answer_is_complete(shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(Reply(calls=(("linger", {}),)))
+    await send(shell, "wait a little")
+    await expect(shell.get_by_role("article", name="linger: Running")).to_be_visible()
+    model.will_answer(Reply("That was it."), Reply("And this is next."))
+    await send(shell, "what is next?")
+    await shell.get_by_role("button", name="Cancel call of linger").click()
+    await expect(answers(shell)).to_have_text(["That was it.", "And this is next."])
+    await expect_idle(shell)
+    await expect(questions(shell)).to_have_text(["wait a little", "what is next?"])
+
+
+async def test_code_has_colours_numbers_stand_right_and_all_of_it_is_copied(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    await person.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=person.gateway.agent_origin)
+    model.will_answer(Reply(CODE))
+    await send(shell, "show me")
+    await expect(answers(shell).locator("code span").first).to_have_text("def")
+    # What looks like HTML in a program is text of it.
+    await expect(answers(shell).locator("pre")).to_contain_text("# <b>at once</b>")
+    await expect_idle(shell)
+    assert await answers(shell).locator("td").nth(1).evaluate("cell => getComputedStyle(cell).textAlign") == "end"
+    assert await answers(shell).locator("li").evaluate("item => getComputedStyle(item).listStyleType") == "none"
+    for what, text in (("code", 'def pay(rent: int) -> str:\n    return "paid"  # <b>at once</b>'), ("answer", CODE.strip())):
+        await shell.get_by_role("button", name=f"Copy {what}").click()
+        await expect(shell.get_by_role("button", name="Copied")).to_be_visible()
+        assert (await shell.evaluate("() => navigator.clipboard.readText()")).strip() == text
+    for scheme in ("light", "dark"):
+        await shell.emulate_media(color_scheme=scheme)
+        await check_appearance(shell, f"shell-code-{scheme}")
+
+
+async def test_a_reader_further_up_is_offered_the_way_down(shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(Reply("\n\n".join(f"Line {number}" for number in range(80))))
+    await send(shell, "count")
+    await expect(answers(shell)).to_contain_text("Line 79")
+    await expect_idle(shell)
+    latest = shell.get_by_role("button", name="Jump to latest")
+    await expect(latest).to_be_hidden()
+    await shell.get_by_role("log").evaluate("log => { log.scrollTop = 0; }")
+    await latest.click()
+    await expect(latest).to_be_hidden()
+    await expect(answers(shell).get_by_text("Line 79")).to_be_in_viewport()
+
+
+async def test_a_conversation_is_found_pinned_and_saved_as_markdown(shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(Reply("Noted."))
+    await send(shell, "remember the zucchini")
+    await expect(answers(shell)).to_have_text("Noted.")
+    await expect_idle(shell)
+    side = shell.get_by_role("navigation", name="Conversations")
+    await side.get_by_role("searchbox").fill("ZUCCHINI remember")
+    await expect(side.get_by_role("listitem")).to_have_count(1)
+    await side.get_by_role("button", name="More for").click()
+    await shell.get_by_role("menuitem", name="Pin to the top").click()
+    await expect(side.get_by_role("list", name="Pinned")).to_contain_text("remember the zucchini")
+    await side.get_by_role("button", name="More for").click()
+    async with shell.expect_download() as download:
+        await shell.get_by_role("menuitem", name="Export as Markdown").click()
+    saved = (await (await download.value).path()).read_text(encoding="utf-8")
+    assert "## You\n\nremember the zucchini\n\n## Assistant\n\nNoted.\n" in saved
+    await shell.reload()
+    await expect(side.get_by_role("list", name="Pinned")).to_contain_text("remember the zucchini")
+    await check_appearance(shell, "shell-pinned")
+
+
+async def test_no_page_reported_a_violation(person: Person) -> None:
+    await person.check_no_violations()

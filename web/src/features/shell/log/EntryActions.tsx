@@ -1,0 +1,118 @@
+import { useState } from "react";
+import type { Entry } from "../../../agent/conversation.ts";
+import { Button } from "../../../ui/Button.tsx";
+import { CopyButton } from "../../../ui/CopyButton.tsx";
+import type { BranchPoint } from "../branches.ts";
+import styles from "./EntryActions.module.css";
+
+export type UserEntry = Extract<Entry, { readonly kind: "user" }>;
+
+interface QuestionActionsProps {
+  readonly entry: UserEntry;
+  readonly busy: boolean;
+  readonly onAskAgain: (turnId: string, text: string) => void;
+  readonly branchesAt: (turnId: string) => BranchPoint | null;
+  readonly onOpenBranch: (id: string) => void;
+}
+
+/** Under what a person wrote: the branches that begin there, copy, and edit, which asks again in a branch. */
+export function QuestionActions({ entry, busy, onAskAgain, branchesAt, onOpenBranch }: QuestionActionsProps) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const branches = branchesAt(entry.turnId);
+  if (draft !== null) {
+    const text = draft.trim();
+    return (
+      <form
+        className={styles.editor}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text === "" || busy) return;
+          setDraft(null);
+          onAskAgain(entry.turnId, text);
+        }}
+        onKeyDown={(event) => event.key === "Escape" && setDraft(null)}
+      >
+        <textarea
+          className={styles.field}
+          aria-label="In other words"
+          // biome-ignore lint/a11y/noAutofocus: whoever pressed Edit goes on here
+          autoFocus
+          rows={Math.min(8, draft.split("\n").length)}
+          value={draft}
+          onChange={(event) => setDraft(event.currentTarget.value)}
+        />
+        <div className={styles.actions}>
+          <Button size="small" onClick={() => setDraft(null)}>
+            Cancel
+          </Button>
+          <Button size="small" type="submit" variant="primary" aria-disabled={text === "" || busy || undefined}>
+            Ask in a branch
+          </Button>
+        </div>
+      </form>
+    );
+  }
+  return (
+    <div className={styles.actions} data-side="end">
+      {branches !== null && <BranchSwitch branches={branches} onOpenBranch={onOpenBranch} />}
+      <CopyButton text={entry.text} what="question" />
+      {!busy && (
+        <Button size="small" variant="quiet" onClick={() => setDraft(entry.text)}>
+          Edit
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface BranchSwitchProps {
+  readonly branches: BranchPoint;
+  readonly onOpenBranch: (id: string) => void;
+}
+
+function BranchSwitch({ branches: { ids, index }, onOpenBranch }: BranchSwitchProps) {
+  const button = (to: number, sign: string, name: string) => (
+    <Button
+      size="small"
+      variant="quiet"
+      aria-label={name}
+      aria-disabled={ids[to] === undefined || undefined}
+      onClick={() => ids[to] !== undefined && onOpenBranch(ids[to])}
+    >
+      <span aria-hidden="true">{sign}</span>
+    </Button>
+  );
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form
+    <span className={styles.branches} role="group" aria-label="Branches">
+      {button(index - 1, "‹", "Branch before")}
+      <span className={styles.place}>
+        <span className="visually-hidden">Branch </span>
+        {index + 1} / {ids.length}
+      </span>
+      {button(index + 1, "›", "Branch after")}
+    </span>
+  );
+}
+
+interface AnswerActionsProps {
+  /** The words of the answer, null where there are none. */
+  readonly text: string | null;
+  /** What the turn began with, if it can be asked again from here. */
+  readonly question: UserEntry | undefined;
+  readonly onAskAgain: (turnId: string, text: string) => void;
+}
+
+/** Under what a turn came to. */
+export function AnswerActions({ text, question, onAskAgain }: AnswerActionsProps) {
+  return (
+    <div className={styles.actions}>
+      {text !== null && <CopyButton text={text} what="answer" />}
+      {question !== undefined && (
+        <Button size="small" variant="quiet" onClick={() => onAskAgain(question.turnId, question.text)}>
+          Try again in a branch
+        </Button>
+      )}
+    </div>
+  );
+}

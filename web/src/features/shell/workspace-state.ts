@@ -1,0 +1,34 @@
+import type { Conversation as ConversationLog } from "../../agent/conversation.ts";
+import type { Conversation, Grant, ModelInfo, SessionDescription } from "../../protocol/generated.ts";
+import type { ConnectionState } from "../../protocol/rpc.ts";
+import type { UnfinishedTurn } from "./open-conversation.ts";
+
+/** One row of the conversation list. */
+export interface ConversationRow {
+  readonly conversation: Conversation;
+  readonly busy: boolean;
+  /** How many of its calls wait for a person. */
+  readonly waiting: number;
+}
+
+/** Everything the page shows, as one value that is replaced when anything changes. */
+export interface WorkspaceState {
+  readonly connection: ConnectionState;
+  readonly session: SessionDescription | null;
+  readonly model: ModelInfo | null;
+  readonly list: readonly ConversationRow[] | null;
+  readonly hasMore: boolean;
+  readonly currentId: string | null;
+  readonly title: string;
+  readonly log: ConversationLog;
+  readonly busy: boolean;
+  /** What will be sent when the answer under way is complete. */
+  readonly queue: readonly string[];
+  /** A text for the message box; a new one is a new object. */
+  readonly offered: { readonly text: string } | null;
+  readonly unfinishedTurn: UnfinishedTurn | null;
+  readonly loading: boolean;
+  readonly grants: readonly Grant[] | null;
+  /** What could not be done just now, in words. */
+  readonly problem: string | null;
+}
