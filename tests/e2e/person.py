@@ -123,6 +123,8 @@ class Person:
             await approval_dock(shell).get_by_role("button", name="Open approval").click()
         page = await opened.value
         await page.wait_for_url(re.compile("/approvals/"))
+        # It would go by itself some seconds after an answer, and a slow test still reads in it.
+        await page.evaluate("() => { window.close = () => undefined; }")
         await self.passkey.carry_to(page)
         try:
             yield page

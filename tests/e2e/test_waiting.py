@@ -183,8 +183,8 @@ async def test_a_question_that_nobody_answers_expires_in_place_and_nothing_runs(
     await expect(approval_dock(shell)).to_be_hidden()
     await expect_idle(shell)
 
-    # Again, with the question on the console: it settles where the buttons were.
-    await call_tool(shell, "delete_file", path=OLD)
+    # Again, as the person's own call, with the question on the console: it settles where the buttons were.
+    await shell.get_by_role("button", name="Ask me again").click()
     async with impatient.open_approval(shell) as approval:
         await expect(approval.get_by_text("Expired, not run", exact=True)).to_be_visible()
         await expect(approval.get_by_role("button", name="Approve with passkey")).to_be_hidden()

@@ -1,9 +1,11 @@
 import { createRoot } from "react-dom/client";
 import "../../styles/index.css";
+import { takeOwnWindow } from "./approvals/own-window.ts";
 import { Console } from "./Console.tsx";
 import { browserConsole, loadCeremonies } from "./console-environment.ts";
 import { loadAhead } from "./pages.tsx";
 
+takeOwnWindow();
 loadAhead(window.location.pathname);
 const root = document.getElementById("root");
 if (root !== null) createRoot(root).render(<Console environment={browserConsole()} />);

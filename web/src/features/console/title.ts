@@ -1,10 +1,12 @@
 import { useEffect } from "react";
+import { showInIcon, titleWith } from "../../ui/attention.ts";
 import { useWaitingCount } from "./waiting-count.ts";
 
-/** Names the window after the page, with the number of what waits in front, where a narrow tab still shows it. */
+/** Names the window after the page, and shows in name and icon how much waits. */
 export function useTitle(page: string): void {
   const waiting = useWaitingCount();
   useEffect(() => {
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${page} · Countersign console`;
+    document.title = titleWith(waiting, `${page} · Countersign console`);
+    showInIcon(waiting);
   }, [page, waiting]);
 }

@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState } from "react";
 import { Button } from "../../ui/Button.tsx";
+import { Countdown } from "../../ui/Countdown.tsx";
 import { useHalfMinute } from "../../ui/clock.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Field } from "../../ui/Field.tsx";
@@ -113,6 +114,7 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
                     <TimeAgo at={row.conversation.updatedAt} />
                     {row.conversation.parentId !== undefined && <Tag>Branch</Tag>}
                     {row.waiting > 0 && <Tag tone="waiting">Waiting</Tag>}
+                    {row.expiresAt !== null && <Countdown until={row.expiresAt} label="" />}
                     {row.waiting === 0 && row.busy && <Tag tone="info">Running</Tag>}
                   </span>
                 </button>

@@ -59,6 +59,9 @@ export function ConversationView({ workspace, state, session }: ConversationView
               onCancelCall={(callId) => void workspace.cancelCall(callId)}
               onAskAgain={(turnId, text) => void workspace.askInBranch(turnId, text)}
               branchesAt={(turnId) => workspace.branchesAt(turnId)}
+              onCallAgain={({ name, arguments: given }) =>
+                void workspace.submit(`/call ${name} ${JSON.stringify(given)}`)
+              }
               onOpenBranch={(id) => void workspace.open(id)}
             />
           </Suspense>

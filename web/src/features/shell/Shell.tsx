@@ -3,6 +3,7 @@ import { ErrorBoundary } from "../../ui/ErrorBoundary.tsx";
 import { LiveRegion } from "../../ui/LiveRegion.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
 import { Announcements } from "./Announcements.tsx";
+import { Attention } from "./Attention.tsx";
 import { ConversationView } from "./ConversationView.tsx";
 import styles from "./Shell.module.css";
 import { SignedOut } from "./SignedOut.tsx";
@@ -52,6 +53,7 @@ export function Shell({ environment }: { readonly environment: ShellEnvironment 
   return (
     <LiveRegion>
       <ErrorBoundary what="This page">
+        <Attention state={state} />
         <Announcements workspace={workspace} state={state} />
         <ConversationView workspace={workspace} state={state} session={state.session} />
       </ErrorBoundary>

@@ -4,6 +4,7 @@ import type { TurnRunner } from "../../agent/runner.ts";
 import { connectTo, wait } from "../../protocol/browser.ts";
 import type { AgentConnection, AgentMethods, AgentNotifications } from "../../protocol/contract.ts";
 import type { Socket } from "../../protocol/rpc.ts";
+import { browserNotifier, type Notifier } from "./notifier.ts";
 
 /** The part of the connection that the shell uses. */
 export type AgentClient = Pick<
@@ -41,6 +42,7 @@ export interface ShellEnvironment {
   readonly address: ConversationAddress;
   readonly drafts: Drafts;
   readonly kept: KeptTexts;
+  readonly notifier: Notifier;
 }
 
 /** Which conversation the address bar names, so that a reload comes back to it. */
@@ -126,6 +128,7 @@ export function browserShell(): ShellEnvironment {
     },
     drafts: draftsIn(kept),
     kept,
+    notifier: browserNotifier(kept),
   };
 }
 

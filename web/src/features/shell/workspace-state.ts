@@ -9,6 +9,8 @@ export interface ConversationRow {
   readonly busy: boolean;
   /** How many of its calls wait for a person. */
   readonly waiting: number;
+  /** When the first of them expires. */
+  readonly expiresAt: string | null;
 }
 
 /** Everything the page shows, as one value that is replaced when anything changes. */

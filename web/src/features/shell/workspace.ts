@@ -232,7 +232,8 @@ export class Workspace {
   }
 
   openApproval(approvalId: string): void {
-    if (this.#session !== null) this.environment.openConsole(`${this.#session.consoleOrigin}/approvals/${approvalId}`);
+    if (this.#session !== null)
+      this.environment.openConsole(`${this.#session.consoleOrigin}/approvals/${approvalId}#asked`);
   }
 
   dismissProblem(): void {
@@ -325,6 +326,7 @@ export class Workspace {
     if (event !== null && id === this.#currentId) for (const listener of this.#eventListeners) listener(event);
     if (event?.type === "text:streamed") this.#publishAtNextFrame();
     else this.#publish();
+    if (event?.type === "approval:requested") this.environment.notifier.tell(event.approval, () => void this.open(id));
     if (event?.type === "turn:ended") {
       this.#refreshList();
       // After a stop or a failure the person says whether the rest is to be sent.
@@ -391,6 +393,8 @@ export class Workspace {
 
   #rowOf(conversation: Conversation): ConversationRow {
     const opened = this.#opened.get(conversation.id);
-    return { conversation, busy: opened?.busy ?? false, waiting: opened ? waitingCalls(opened.log).length : 0 };
+    const waiting = opened === undefined ? [] : waitingCalls(opened.log);
+    const expiries = waiting.flatMap(({ approval }) => (approval === undefined ? [] : [approval.expiresAt])).sort();
+    return { conversation, busy: opened?.busy ?? false, waiting: waiting.length, expiresAt: expiries[0] ?? null };
   }
 }

@@ -9,7 +9,7 @@ const now = new Date(2026, 10, 25, 9, 30).getTime();
 
 function row(id: string, title: string, ...day: [month: number, day: number, hour: number]) {
   const updatedAt = new Date(2026, ...day).toISOString();
-  return { conversation: { ...conversationOf(id, title), updatedAt }, busy: false, waiting: 0 };
+  return { conversation: { ...conversationOf(id, title), updatedAt }, busy: false, waiting: 0, expiresAt: null };
 }
 
 test("conversations stand under the day of their last use, pinned ones above all", () => {

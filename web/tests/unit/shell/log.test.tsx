@@ -22,6 +22,7 @@ const props = {
   onAskAgain: () => undefined,
   branchesAt: () => null,
   onOpenBranch: () => undefined,
+  onCallAgain: () => undefined,
 };
 
 const begun: AgentEvent[] = [

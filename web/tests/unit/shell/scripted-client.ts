@@ -141,6 +141,7 @@ export class ScriptedClient implements AgentClient {
 export function pageOf(client: ScriptedClient, replies: string[] = []) {
   const opened: string[] = [];
   const saved: { readonly name: string; readonly text: string }[] = [];
+  const told: string[] = [];
   const kept = new Map<string, string>();
   const drafts = new Map<string | null, string>();
   let address: string | null = null;
@@ -181,6 +182,12 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
         return () => addressListeners.delete(listener);
       },
     },
+    notifier: {
+      isUndecided: () => false,
+      allow: async () => undefined,
+      decline: () => undefined,
+      tell: (approval) => told.push(approval.id),
+    },
     kept: { read: (name) => kept.get(name) ?? "", write: (name, text) => void kept.set(name, text) },
     drafts: { read: (id) => drafts.get(id) ?? "", write: (id, text) => void drafts.set(id, text) },
   };
@@ -188,6 +195,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
     environment,
     opened,
     saved,
+    told,
     goTo: (id: string | null) => {
       address = id;
       for (const listener of addressListeners) listener();

@@ -119,7 +119,7 @@ describe("a conversation", () => {
     ).toEqual(["Open approval", "Cancel call"]);
     await expectAccessible();
     await user.click(within(dock).getByRole("button", { name: "Open approval" }));
-    expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1"]);
+    expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1#asked"]);
     client.notify("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "denied" });
     release(
       resultOf("call_1", {

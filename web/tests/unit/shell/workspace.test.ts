@@ -149,7 +149,7 @@ describe("a call that waits", () => {
     const waiting = await until(workspace, ({ log }) => waitingCalls(log).length === 1);
     expect(waiting.list?.[0]).toMatchObject({ waiting: 1, busy: true });
     workspace.openApproval("apr_1");
-    expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1"]);
+    expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1#asked"]);
     client.notify("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "approved" });
     release(resultOf("call_1", ok("deleted")));
     const done = await until(workspace, ({ busy }) => !busy);

@@ -14,11 +14,13 @@ import { ActAlone } from "./ActAlone.tsx";
 import { ApprovalResult, NextLink } from "./ApprovalResult.tsx";
 import { usePart } from "./Approvers.tsx";
 import { useActivated } from "./activation-delay.ts";
+import { ClosesItself } from "./ClosesItself.tsx";
 import type { Inspection } from "./challenge.ts";
 import type { Coverage } from "./coverage.ts";
 import styles from "./Decision.module.css";
 import { approve, approveAlone, ChangedMeanwhile, deny } from "./decide.ts";
 import { describeGiven, needsPasskey } from "./labels.ts";
+import { isOwnWindow } from "./own-window.ts";
 import { storeApproval, useRefetchQuestion } from "./queries.ts";
 import { CoverageText, ScopeChoice } from "./ScopeChoice.tsx";
 
@@ -64,6 +66,7 @@ export function Decision({ question, inspection, unread }: DecisionProps) {
         handlers={handlers}
       />
       {!open && <NextLink />}
+      {!open && answer !== null && isOwnWindow() && <ClosesItself />}
     </section>
   );
 }

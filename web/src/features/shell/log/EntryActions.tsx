@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { Entry } from "../../../agent/conversation.ts";
+import type { ToolCall } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import type { BranchPoint } from "../branches.ts";
@@ -101,12 +102,20 @@ interface AnswerActionsProps {
   /** What the turn began with, if it can be asked again from here. */
   readonly question: UserEntry | undefined;
   readonly onAskAgain: (turnId: string, text: string) => void;
+  /** A call that nobody decided about in time. */
+  readonly expired: ToolCall | undefined;
+  readonly onCallAgain: (call: ToolCall) => void;
 }
 
 /** Under what a turn came to. */
-export function AnswerActions({ text, question, onAskAgain }: AnswerActionsProps) {
+export function AnswerActions({ text, question, onAskAgain, expired, onCallAgain }: AnswerActionsProps) {
   return (
     <div className={styles.actions}>
+      {expired !== undefined && (
+        <Button size="small" variant="quiet" onClick={() => onCallAgain(expired)}>
+          Ask me again
+        </Button>
+      )}
       {text !== null && <CopyButton text={text} what="answer" />}
       {question !== undefined && (
         <Button size="small" variant="quiet" onClick={() => onAskAgain(question.turnId, question.text)}>

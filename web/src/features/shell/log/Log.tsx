@@ -1,5 +1,6 @@
 import { Fragment, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Conversation, Course, Entry } from "../../../agent/conversation.ts";
+import type { ToolCall } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
@@ -17,6 +18,8 @@ export interface LogActions {
   readonly onAskAgain: (turnId: string, text: string) => void;
   readonly branchesAt: (turnId: string) => BranchPoint | null;
   readonly onOpenBranch: (id: string) => void;
+  /** Have a call asked for once more, as the person's own. */
+  readonly onCallAgain: (call: ToolCall) => void;
 }
 
 export interface LogProps extends LogActions {
@@ -101,11 +104,13 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const { entries } = props.view;
   const entry = entries[index];
   if (entry?.kind === "user") return <QuestionActions {...props} entry={entry} />;
+  const card = entry?.kind === "call" ? props.view.calls[entry.callId] : undefined;
+  const expired = card?.result?.reason === "approvalExpired" ? card.call : undefined;
   const isLast = index === entries.length - 1 || entries[index + 1]?.kind === "user";
   const text = entry?.kind === "assistant" ? entry.text : null;
   const question = isLast && !props.busy ? questionBefore(entries, index) : undefined;
-  if (text === null && question === undefined) return null;
-  return <AnswerActions text={text} question={question} onAskAgain={props.onAskAgain} />;
+  if (text === null && question === undefined && expired === undefined) return null;
+  return <AnswerActions {...props} text={text} question={question} expired={expired} />;
 }
 
 function questionBefore(entries: readonly Entry[], index: number): UserEntry | undefined {

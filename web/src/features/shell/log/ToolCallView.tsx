@@ -3,6 +3,7 @@ import type { CallCard, CallProgress } from "../../../agent/conversation.ts";
 import type { Observation } from "../../../agent/messages.ts";
 import type { Attachment } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
+import { Countdown } from "../../../ui/Countdown.tsx";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
@@ -44,6 +45,9 @@ export function ToolCallView({ card, onCancel }: ToolCallProps) {
           <Tag tone={tone}>
             {label === "Running" && <Spinner />} {label}
           </Tag>
+          {card.phase === "waiting" && card.approval !== undefined && (
+            <Countdown until={card.approval.expiresAt} label="Expires in" />
+          )}
           {label === "Running" && (
             <span className={styles.cancel}>
               <Button

@@ -1,0 +1,25 @@
+import { useState } from "react";
+import { Button } from "../../ui/Button.tsx";
+import styles from "./ApprovalDock.module.css";
+import type { Notifier } from "./notifier.ts";
+
+/** With the first question that waits, and never before: whether the person wants to be told while they do something else. */
+export function OfferNotifications({ notifier }: { readonly notifier: Notifier }) {
+  const [asked, setAsked] = useState(false);
+  if (asked || !notifier.isUndecided()) return null;
+  const answer = (work: () => void) => {
+    work();
+    setAsked(true);
+  };
+  return (
+    <p className={styles.offer}>
+      <span>Be told of questions while you look at something else?</span>
+      <Button size="small" variant="quiet" onClick={() => answer(() => void notifier.allow())}>
+        Tell me
+      </Button>
+      <Button size="small" variant="quiet" onClick={() => answer(notifier.decline)}>
+        No
+      </Button>
+    </p>
+  );
+}
