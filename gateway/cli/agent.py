@@ -209,6 +209,7 @@ async def _run(
     from gateway.cli.terminal.history import PromptHistory
     from gateway.cli.terminal.keyboard import Keyboard
     from gateway.cli.terminal.sign_in import find_operator, sign_in
+    from gateway.cli.terminal.source_connections import wait_for_sources
     from gateway.cli.terminal.warm_up import WarmUpReport
     from gateway.serving import open_application
 
@@ -236,6 +237,7 @@ async def _run(
                     return ExitCode.FAILED
                 if settings.prompt_cache is not None:
                     await warming.report(terminal.screen)
+                await wait_for_sources(application.sources, terminal.screen)
                 talk = Dialogue(agent, terminal.screen)
                 try:
                     if single is not None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, cast
 import click
 
 from gateway.cli.operating import operate
+from gateway.cli.source_files import SourceFile, recognise
+from gateway.cli.source_options import read_options
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, Misconfigured
 from gateway.core.vocabulary import Category
@@ -78,7 +80,11 @@ def list_sources(state: Path | None, as_json: bool) -> None:
 @click.option("--network", is_flag=True, help="Let the program reach the network.")
 @click.option("--openapi", type=_file, help="OpenAPI 3 document of an HTTP API.")
 @click.option("--base-url", help="Address of the HTTP API.")
-@click.option("--sql", metavar="URL", help="Database, such as sqlite:////data/shop.db; a password goes in as ${secret:NAME}.")
+@click.option(
+    "--sql",
+    metavar="URL",
+    help="SQLite file, or URL such as postgresql+pg8000://reader@db/shop; a password goes in as ${secret:NAME}.",
+)
 @click.option("--role", type=click.Choice(["query", "change"]), help="What may be done in the database; `query` if not said.")
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="Of every result, such as label:confidential.")
 @click.option("--settings", "further", metavar="JSON", help="Further settings of that kind; docs/TOOLS.md lists them.")
@@ -90,10 +96,10 @@ def add(name: str, command: tuple[str, ...], state: Path | None, as_json: bool, 
     \b
     An MCP server that is a program:  countersign sources add time -- uvx mcp-server-time
     One with an address:              countersign sources add tickets --url https://tickets.example.com/mcp
-    An HTTP API:                      countersign sources add shop --openapi shop.yaml --base-url https://shop.example.com
-    A database:                       countersign sources add orders --sql sqlite:////data/orders.db
+    An HTTP API:                      countersign sources add shop --openapi shop.yaml
+    A database:                       countersign sources add orders --sql orders.db
     """
-    kind, settings = _read_options(command, options)
+    kind, settings = read_options(name, command, options)
     _ask(state, "source-add", name=name, kind=kind, settings=settings)
     _test(state, name, as_json=as_json)
 
@@ -101,16 +107,26 @@ def add(name: str, command: tuple[str, ...], state: Path | None, as_json: bool, 
 @sources.command("import")
 @click.argument("file", type=_file)
 @click.option("--network", is_flag=True, help="Let every imported program reach the network; `npx` and `uvx` need that.")
+@click.option("--name", help="Name of the source, where FILE is an OpenAPI document or a database; the file's if not said.")
+@click.option("--replace", is_flag=True, help="Remove a source of the same name first, with what was decided about its tools.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be added.")
 @_state
-def import_file(file: Path, network: bool, dry_run: bool, state: Path | None) -> None:
-    """Add the MCP servers of another client's configuration: Claude, Cursor, Windsurf, VS Code, Zed, Gemini, Codex.
+def import_file(file: Path, network: bool, name: str | None, replace: bool, dry_run: bool, state: Path | None) -> None:
+    """Add what FILE describes: an OpenAPI document, an SQLite database, or the MCP servers of another client's configuration
+    (Claude, Cursor, Windsurf, VS Code, Zed, Gemini, Codex).
 
     FILE stays as it is. Tokens in it are moved into the secret store of this gateway; delete them in FILE yourself if the other
     client is not used any more. What FILE allows without asking is not taken over.
     """
     from gateway.adapters.tools.client_configurations import read_client_configuration
 
+    if (recognised := recognise(file, name)) is not None:
+        _import_recognised(recognised, state, replace=replace, dry_run=dry_run)
+        return
+    if name is not None:
+        raise Misconfigured(
+            f"`{file.name}` is the configuration of a client, whose servers have their own names; leave out --name"
+        )
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -123,6 +139,8 @@ def import_file(file: Path, network: bool, dry_run: bool, state: Path | None) ->
     for server in found.servers:
         if not dry_run:
             try:
+                if replace:
+                    _remove_if_there(server.name, state)
                 _import_server(server, state)
             except GatewayError as error:
                 failed[server.name] = error.message
@@ -133,7 +151,10 @@ def import_file(file: Path, network: bool, dry_run: bool, state: Path | None) ->
     if failed:
         sys.exit(1)
     if not dry_run:
-        click.echo("Nothing of them can be called yet. `countersign sources test NAME` shows what each offers.")
+        click.echo(
+            "Nothing of them can be called yet. `countersign sources test NAME` asks each what it offers, then"
+            " `countersign sources pin NAME --proposed` lets its tools be called."
+        )
 
 
 @sources.command("test")
@@ -239,6 +260,8 @@ def _ask(state: Path | None, command: str, **asked: Json) -> Json:
 
 
 def _test(state: Path | None, name: str, *, as_json: bool) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"Asking {name} what it offers; a program that has to be fetched first may take a minute …", err=True)
     described = cast("Described", _ask(state, "source-test", name=name))
     _show(described, as_json=as_json)
     if described["state"] != "ready":
@@ -250,6 +273,7 @@ def _show(described: Described, *, as_json: bool) -> None:
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))
     else:
         _print_source(described)
+        _print_next_step(described)
 
 
 def _print_source(source: Described) -> None:
@@ -272,6 +296,33 @@ def _print_source(source: Described) -> None:
         click.echo(f"  ✗ {name}: {why}")
 
 
+def _print_next_step(source: Described) -> None:
+    """What to do so that tools can be called, where something is left to do."""
+    name, standings = source["name"], {tool["standing"] for tool in source["tools"]}
+    if "quarantined" in standings:
+        click.echo(f"What changed cannot be called before `countersign sources pin {name} TOOL CATEGORY`.")
+    elif "proposed" in standings:
+        click.echo(
+            f"What is marked ? cannot be called yet: `countersign sources pin {name} --proposed` lets all of it be called"
+            f" as proposed, `countersign sources pin {name} TOOL CATEGORY` one tool."
+        )
+
+
+def _import_recognised(found: SourceFile, state: Path | None, *, replace: bool, dry_run: bool) -> None:
+    if not dry_run:
+        if replace:
+            _remove_if_there(found.name, state)
+        _ask(state, "source-add", name=found.name, kind=found.kind, settings=dict(found.settings))
+    click.echo(f"{'would add' if dry_run else 'added'} {found.name}\n  {found.note}")
+    if not dry_run:
+        _test(state, found.name, as_json=False)
+
+
+def _remove_if_there(name: str, state: Path | None) -> None:
+    if any(each["name"] == name for each in cast("Sequence[Described]", _ask(state, "sources"))):
+        _ask(state, "source-remove", name=name)
+
+
 def _import_server(server: ImportedServer, state: Path | None) -> None:
     for secret, value in server.secrets.items():
         _ask(state, "secret-set", name=secret, value=value)
@@ -286,65 +337,3 @@ def _print_import(server: ImportedServer, *, dry_run: bool) -> None:
         click.echo(f"  needs the secret {secret}: `countersign secrets set {secret}`")
     for note in server.notes:
         click.echo(f"  {note}")
-
-
-def _read_options(command: tuple[str, ...], options: Mapping[str, object]) -> tuple[str, dict[str, Json]]:
-    """The kind and the settings that the options describe."""
-    kinds = [
-        kind
-        for kind, said in (
-            ("mcp", bool(command) or bool(options["url"])),
-            ("http", bool(options["openapi"]) or bool(options["base_url"])),
-            ("sql", bool(options["sql"])),
-        )
-        if said
-    ]
-    if len(kinds) != 1:
-        raise click.UsageError("say one of: a program after `--`, --url, --openapi with --base-url, --sql")
-    settings: dict[str, Json] = {}
-    match kinds[0]:
-        case "mcp" if command:
-            settings |= {"command": [command[0]], "args": list(command[1:])}
-            settings |= {"env": _pairs(options["env"], "=")} if options["env"] else {}
-            settings |= {"folders": _paths(options["folders"])} if options["folders"] else {}
-            settings |= {"writable": _paths(options["writable"])} if options["writable"] else {}
-            settings |= {"network": True} if options["network"] else {}
-        case "mcp":
-            settings |= {"url": options["url"]}
-        case "http":
-            settings |= {"document_file": str(cast("Path", options["openapi"]).absolute())} if options["openapi"] else {}
-            settings |= {"base_url": options["base_url"]} if options["base_url"] else {}
-        case _:
-            settings |= {"url": options["sql"]}
-            settings |= {"role": options["role"]} if options["role"] else {}
-    if options["headers"]:
-        settings["headers"] = _pairs(options["headers"], ":")
-    if options["labels"]:
-        settings["labels"] = list(cast("tuple[str, ...]", options["labels"]))
-    if options["further"]:
-        settings |= _read_json(str(options["further"]))
-    return kinds[0], settings
-
-
-def _pairs(given: object, mark: str) -> dict[str, Json]:
-    pairs: dict[str, Json] = {}
-    for pair in cast("tuple[str, ...]", given):
-        name, found, value = pair.partition(mark)
-        if not found:
-            raise click.UsageError(f"`{name}` should be NAME{mark}VALUE")
-        pairs[name.strip()] = value.strip() if mark == ":" else value
-    return pairs
-
-
-def _paths(given: object) -> list[Json]:
-    return [str(path.resolve()) for path in cast("tuple[Path, ...]", given)]
-
-
-def _read_json(text: str) -> dict[str, Json]:
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
-        raise click.UsageError("--settings should be a JSON object") from None
-    if not isinstance(read, dict):
-        raise click.UsageError("--settings should be a JSON object")
-    return cast("dict[str, Json]", read)

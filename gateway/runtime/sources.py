@@ -124,6 +124,10 @@ class Sources:
         """One source. Raises NotFound."""
         return await self._view(await self._find(name))
 
+    def state(self, name: str) -> SourceState:
+        """How a source is at this moment; that of one that is not there is off."""
+        return self._host.state(name)
+
     # ── changing ──
 
     async def add(

@@ -300,6 +300,37 @@ async def test_an_api_and_a_database_are_added_with_a_line_each(gateway: Gateway
         assert connection.execute("SELECT count(*) FROM orders").fetchone() == (1,)
 
 
+async def test_a_file_that_somebody_has_becomes_a_source_with_one_command(gateway: GatewayProcess, scene: Scene) -> None:
+    home = gateway.home / "had"
+    home.mkdir()
+    with sqlite3.connect(home / "Stock 2026.db") as connection:
+        connection.execute("CREATE TABLE stock (item TEXT)")
+        connection.execute("INSERT INTO stock VALUES ('tea')")
+    api: dict[str, object] = {"openapi": "3.0.3", "info": {"title": "Shop", "version": "1"}}
+    operation = {"operationId": "listOrders", "responses": {"200": {"description": "ok"}}}
+    api["paths"] = {"/orders": {"get": operation}}
+    (home / "shop.json").write_text(json.dumps(api))
+    assert "`countersign sources add shop --openapi" in await sources(gateway, "import", "had/shop.json", fails=True)
+    (home / "shop.json").write_text(json.dumps(api | {"servers": [{"url": "http://127.0.0.1:9/v1"}]}))
+
+    assert "would add shop" in await sources(gateway, "import", "had/shop.json", "--dry-run")
+    added = await sources(gateway, "import", "had/shop.json")
+    assert "requests go to http://127.0.0.1:9/v1, as the document says" in added
+    assert "? shop__listOrders" in added
+    assert "there is a source `shop` already" in await sources(gateway, "import", "had/shop.json", fails=True)
+    assert "? shop__listOrders" in await sources(gateway, "import", "had/shop.json", "--replace")
+
+    added = await sources(gateway, "import", "had/Stock 2026.db")
+    assert "? stock_2026__query" in added
+    assert "`countersign sources pin stock-2026 --proposed`" in added
+    refused = await (await scene.begin()).invoke("stock_2026__query", {"sql": "SELECT item FROM stock"})
+    assert refused["outcome"] != "ok"
+    assert "cannot be called yet" not in await sources(gateway, "pin", "stock-2026", "--proposed", "--yes")
+    asked = await (await scene.begin()).invoke("stock_2026__query", {"sql": "SELECT item FROM stock"})
+    assert (asked["outcome"], "tea" in asked["content"]) == ("ok", True)
+    assert "there is no file `none.db`" in await sources(gateway, "add", "none", "--sql", "none.db", fails=True)
+
+
 def servers_of(gateway: GatewayProcess, name: str) -> list[psutil.Process]:
     """The processes that are the server, without those around it."""
     wanted = str(gateway.home / name / "offers")

@@ -208,7 +208,9 @@ def _read_server(name: str, given: object, environment: Mapping[str, str], *, ne
         if network:
             settings["network"] = True
         elif Path(words[0]).name in _PACKAGE_RUNNERS:
-            notes.append(f"`{Path(words[0]).name}` fetches its package from the network; import again with --network to let it")
+            notes.append(
+                f"`{Path(words[0]).name}` fetches its package from the network; import again with --network --replace to let it"
+            )
     if members.get("cwd") or members.get("envFile"):
         notes.append("`cwd` and `envFile` are not taken over: it runs in a folder of its own")
     return ImportedServer(

@@ -159,7 +159,7 @@ def test_sqlite_is_opened_for_reading_even_where_no_authorizer_is_asked(
 def test_sqlite_alone_keeps_what_a_change_returns_to_what_may_be_reached(
     sqlite_shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQLite runs RETURNING as a trigger of its own, which may read and call no more than the statement."""
+    """The authorizer sees what RETURNING reads and calls as the statement's own."""
     module = load_process(monkeypatch)
     before = sqlite_shop.fingerprint()
     change = {
