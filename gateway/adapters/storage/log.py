@@ -11,6 +11,7 @@ from sqlalchemy import Connection, LargeBinary, Select, cast, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.audit import NEWEST_NOTE
+from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Unverified, VerificationKey, open_note
 from gateway.core.errors import Misconfigured
@@ -109,12 +110,6 @@ def read_snapshots(connection: Connection) -> Iterator[SnapshotRecord]:
     descriptors = read_descriptors(connection)
     for digest, body in read_compact_snapshots(connection):
         yield SnapshotRecord(digest, restore_snapshot(body, descriptors))
-
-
-def restore_snapshot(body: Mapping[str, Json], descriptors: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
-    """A stored snapshot's body as it was issued. A tool whose definition is gone is left empty; no digest will fit it."""
-    tools = [{**descriptors.get(digest, {}), "permission": permission, "digest": digest} for digest, permission in body["tools"]]
-    return {**body, "tools": tools}
 
 
 def _check_hashes(connection: Connection) -> Iterator[bytes]:

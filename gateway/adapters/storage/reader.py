@@ -15,7 +15,7 @@ RECOVER: Final = "restore a backup with `countersign restore`, or see what is lo
 """What an operator can do about damage."""
 
 Value = TypeVar("Value")
-ARow = Row[Any]
+ARow = Row[*tuple[Any, ...]]
 
 
 def stored(kind: str, *names: str) -> Callable[[Callable[[ARow], Value]], Callable[[ARow], Value]]:

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, LargeBinary, cast, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.accounts import read_conversation
 from gateway.adapters.storage.inspection import StoredLog
-from gateway.adapters.storage.log import CHUNK, read_descriptors, restore_snapshot
+from gateway.adapters.storage.log import CHUNK, read_descriptors
+from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.canonical import Json, parse_canonical
 from gateway.core.checkpoint import Checkpoint, open_note

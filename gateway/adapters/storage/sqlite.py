@@ -17,7 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, Engine, Integer, Text, create_engine, event, text
+from sqlalchemy import BigInteger, Connection, Engine, Executable, Integer, Table, Text, create_engine, event, text
+from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -170,6 +171,29 @@ def open_for_checking(path: Path) -> Engine:
         _set_pragmas(connection)
 
     return engine
+
+
+def open_history(path: Path) -> Engine:
+    """An engine for what is made again where it is lost: a power cut may take the newest commits."""
+    engine = create_engine(f"sqlite+pysqlite:///{path}", module=choose_driver())
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
+        _set_pragmas(connection, "journal_mode = WAL", "synchronous = NORMAL", "temp_store = MEMORY")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
+        connection.connection.cursor().execute("BEGIN")
+
+    return engine
+
+
+def adding_to(table: Table) -> Executable:
+    """Rows of counts: what is there already under their key grows by them."""
+    rows = insert(table)
+    key = [column.name for column in table.primary_key]
+    grown = {column.name: column + rows.excluded[column.name] for column in table.c if column.name not in key}
+    return rows.on_conflict_do_update(index_elements=key, set_=grown)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import checks
 from gateway.adapters.storage.commits import Committer
+from gateway.adapters.storage.history.stored import StoredHistory, open_call_history
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.identity import begin_epoch, identify
 from gateway.adapters.storage.keys import load_or_make_key
@@ -48,6 +49,7 @@ class Store:
 
     ledger: SqlLedger
     records: SqlRecords
+    history: StoredHistory
     verification_key: VerificationKey
 
 
@@ -76,7 +78,8 @@ async def open_store(directory: Path, *, origin: str, salt: Callable[[int], byte
         held.push_async_callback(writer.close)
         if path.stat().st_size > checks.LARGEST_CHECKED_AT_ONCE:
             await held.enter_async_context(_checking_pages(path, writer))
-        yield Store(SqlLedger(writer, salt), records, ready.key.verification_key)
+        history = await held.enter_async_context(open_call_history(directory, reading))
+        yield Store(SqlLedger(writer, salt), records, history, ready.key.verification_key)
 
 
 @dataclass(frozen=True, slots=True)

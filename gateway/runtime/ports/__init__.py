@@ -6,6 +6,15 @@ a name says otherwise. Ports raise only errors of `gateway.core.errors`.
 
 from __future__ import annotations
 
+from gateway.runtime.ports.history import (
+    CallCounts,
+    CallHistory,
+    HistoryChoices,
+    HistoryFilter,
+    ModelTotals,
+    PersonTasks,
+    QuestionLoad,
+)
 from gateway.runtime.ports.identity import CookieSigner, NewPasskey, PasskeyVerifier, VerifiedAssertion
 from gateway.runtime.ports.inference import InferenceBackend, InferenceStream, ModelInfo, ModelPhase, ModelState
 from gateway.runtime.ports.ledger import Ledger
@@ -81,6 +90,8 @@ __all__ = [
     "AuditQuery",
     "AuditRecords",
     "AuditRow",
+    "CallCounts",
+    "CallHistory",
     "CallRecord",
     "CallRecords",
     "CallState",
@@ -100,6 +111,8 @@ __all__ = [
     "FaultSeverity",
     "GrantRecords",
     "GrantReviewRecords",
+    "HistoryChoices",
+    "HistoryFilter",
     "InferenceBackend",
     "InferenceStream",
     "KeptRecords",
@@ -110,6 +123,7 @@ __all__ = [
     "ModelInfo",
     "ModelPhase",
     "ModelState",
+    "ModelTotals",
     "NewPasskey",
     "Observer",
     "OnOffer",
@@ -118,6 +132,7 @@ __all__ = [
     "PasskeyRecords",
     "PasskeyVerifier",
     "PeopleRecords",
+    "PersonTasks",
     "PolicyComparison",
     "PolicyDifference",
     "PolicyDraft",
@@ -129,6 +144,7 @@ __all__ = [
     "PolicyWorkshop",
     "PreparedSignIn",
     "ProfileLimits",
+    "QuestionLoad",
     "QuotaCount",
     "QuotaRecords",
     "ReadinessRecords",

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from gateway.core.approval import Approval, Grant
+from gateway.core.canonical import Json
 from gateway.core.ledger import Message, Passkey
 from gateway.core.model import Principal, Session
 from gateway.core.quorum import GivenApproval
@@ -200,6 +201,18 @@ class AuditRecords(Protocol):
     """For the audit pages and the verifiers."""
 
     async def audit(self, query: AuditQuery) -> Sequence[AuditRow]: ...
+    async def audit_at(self, positions: Sequence[int]) -> Sequence[AuditRow]:
+        """The records at those positions, in their order; those that are not there are left out."""
+        ...
+
+    async def snapshot(self, digest: str) -> Mapping[str, Json] | None:
+        """What a turn had on offer, as it was issued."""
+        ...
+
+    async def last_request(self, conversation_id: str, turn_id: str) -> str | None:
+        """What the person wrote last in a turn, as the tab says; None where nothing is kept."""
+        ...
+
     async def audit_size(self) -> int: ...
     async def checkpoint(self) -> str | None:
         """The newest signed checkpoint, as a note; None before the first."""

@@ -79,6 +79,10 @@ class LogReader(Reader):
     async def audit(self, query: AuditQuery) -> Sequence[AuditRow]:
         return await self._list(select_leaves(query), read_audit_row)
 
+    async def audit_at(self, positions: Sequence[int]) -> Sequence[AuditRow]:
+        named = select(t.leaves).where(t.leaves.c.position.in_(positions)).order_by(t.leaves.c.position)
+        return await self._list(named, read_audit_row)
+
     async def audit_size(self) -> int:
         return await self._count(select(func.count()).select_from(t.leaves))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
+import orjson
 from sqlalchemy import bindparam, null, select, update
 
 from gateway.adapters.storage import tables as t
@@ -12,9 +13,10 @@ from gateway.adapters.storage.projections.conversations import LIVE, NO_CONVERSA
 from gateway.adapters.storage.projections.sessions import ALLOW_QUESTIONS_OF_TURN
 from gateway.adapters.storage.reader import Reader
 from gateway.adapters.storage.statements import Change, Statement, given, highest, insertion, insertion_once
-from gateway.core.canonical import canonical_bytes
+from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.ledger.turns import QuestionsAllowed, SnapshotIssued, TurnBegun, TurnEnded, TurnEntry
 from gateway.core.model import PublishedTool, Snapshot
+from gateway.core.vocabulary import Role
 
 # ── writing ──
 
@@ -89,12 +91,36 @@ def keep_definition(tool: PublishedTool) -> Change:
 # ── reading ──
 
 
+def restore_snapshot(body: Mapping[str, Json], descriptors: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
+    """A stored snapshot's body as it was issued. A tool whose definition is gone is left empty; no digest will fit it."""
+    tools = [{**descriptors.get(digest, {}), "permission": permission, "digest": digest} for digest, permission in body["tools"]]
+    return {**body, "tools": tools}
+
+
 class TurnReader(Reader):
     """Turns."""
 
     async def turn_indices(self, conversation_id: str) -> Mapping[str, int]:
         own = select(t.turns.c.id, t.turns.c.position).where(t.turns.c.conversation_id == conversation_id)
         return dict(await self._list(own, lambda row: (row.id, row.position)))
+
+    async def snapshot(self, digest: str) -> Mapping[str, Json] | None:
+        stored = select(t.snapshots.c.body).where(t.snapshots.c.digest == digest)
+        bodies = await self._list(stored, lambda row: orjson.loads(row.body))
+        if not bodies:
+            return None
+        named = select(t.descriptors).where(t.descriptors.c.digest.in_([tool for tool, _ in bodies[0]["tools"]]))
+        definitions = dict(await self._list(named, lambda row: (row.digest, orjson.loads(row.body))))
+        return restore_snapshot(bodies[0], definitions)
+
+    async def last_request(self, conversation_id: str, turn_id: str) -> str | None:
+        written = select(t.messages.c.content).where(
+            t.messages.c.conversation_id == conversation_id,
+            t.messages.c.turn_id == turn_id,
+            t.messages.c.role == Role.USER.value,
+        )
+        found = await self._list(written.order_by(t.messages.c.position.desc()).limit(1), lambda row: str(row.content))
+        return found[0] if found else None
 
     async def conversations_with_open_turns(self) -> Sequence[str]:
         live = select(t.conversations.c.id).where(t.conversations.c.deleted_at.is_(None))
