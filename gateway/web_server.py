@@ -16,6 +16,7 @@ from gateway.server.access import Access, Site
 from gateway.server.assets import WebApp
 from gateway.server.mcp.client_site import ClientSite, ClientSiteParts
 from gateway.server.methods.agent import AgentMethods
+from gateway.server.methods.audit import AuditMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.people import PeopleMethods
@@ -58,8 +59,9 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     )
     seconds = settings.enrolment_minutes * 60
     people = PeopleMethods(application.people, application.passkeys, origins, enrolment_seconds=seconds)
+    audit = AuditMethods(gateway, application.store.history, verifier)
     console_methods = ConsoleMethods(
-        gateway, application.passkeys, verifier, sources, clients, policies, people, agent_origin=origins.agent
+        gateway, application.passkeys, audit, sources, clients, policies, people, agent_origin=origins.agent
     )
     return ServerParts(
         access=access,

@@ -16,7 +16,7 @@ from gateway.settings_reading import load_settings
 @click.argument("name")
 @click.option(
     "--profile",
-    type=click.Choice([Profile.OPERATOR.value, Profile.GUEST.value]),
+    type=click.Choice([Profile.OPERATOR.value, Profile.GUEST.value, Profile.AUDITOR.value]),
     default=Profile.GUEST.value,
     show_default=True,
     help="What the person may do; see docs/POLICY.md.",

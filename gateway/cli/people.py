@@ -33,7 +33,7 @@ def list_people(state: Path | None) -> None:
 
 @people.command("profile")
 @click.argument("person")
-@click.argument("profile", type=click.Choice([Profile.OPERATOR.value, Profile.GUEST.value]))
+@click.argument("profile", type=click.Choice([Profile.OPERATOR.value, Profile.GUEST.value, Profile.AUDITOR.value]))
 @_state
 def change_profile(person: str, profile: str, state: Path | None) -> None:
     """Give PERSON, a name or an id, another PROFILE. Their sessions end, and they sign in again."""

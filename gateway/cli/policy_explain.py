@@ -16,7 +16,7 @@ from gateway.core.effects import escape
 from gateway.core.judgement import Question
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.moment import Moment
-from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Trust
+from gateway.core.vocabulary import ACTING, Category, Label, PermissionMode, Profile, Trust
 from gateway.runtime.policy_explanation import ExplainedChange, ExplainedRule, Explanation, explain_call
 from gateway.runtime.ports import PolicyVerdict
 from gateway.settings_reading import load_settings
@@ -34,7 +34,7 @@ _MODES: Final = {
 @click.command()
 @click.argument("tool")
 @click.option("--policy", "folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Folder of the policy.")
-@click.option("--profile", type=click.Choice([each.value for each in Profile]), default="operator", show_default=True)
+@click.option("--profile", type=click.Choice([each.value for each in ACTING]), default="operator", show_default=True)
 @click.option("--person", default="somebody", help="Id of the person, for rules that name one.")
 @click.option("--category", type=click.Choice([each.value for each in Category]), default="read", show_default=True)
 @click.option("--network", is_flag=True, help="The tool has a network.")

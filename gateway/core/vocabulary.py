@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
+from typing import Final
 
 
 class PermissionMode(StrEnum):
@@ -120,6 +121,17 @@ class Profile(StrEnum):
     OPERATOR = "operator"
     GUEST = "guest"
     ANONYMOUS = "anonymous"
+    AUDITOR = "auditor"
+    """Reads the audit log, everybody's, and can do nothing else: no policy is asked."""
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether everybody's records may be read."""
+        return self in (Profile.OPERATOR, Profile.AUDITOR)
+
+
+ACTING: Final = (Profile.OPERATOR, Profile.GUEST, Profile.ANONYMOUS)
+"""Those who can call tools, and whom a policy speaks of."""
 
 
 class Label(IntEnum):

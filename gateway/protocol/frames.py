@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gateway.protocol import agent_methods as agent
+from gateway.protocol import audit_methods as audit
 from gateway.protocol import client_methods as clients
 from gateway.protocol import console_methods as console
 from gateway.protocol import elicitation_methods as elicitation
@@ -155,6 +156,12 @@ CONSOLE = Dialect(
             "passkeys/remove": MethodShape(console.PasskeyRef, Nothing),
             "audit/list": MethodShape(console.AuditPage, console.AuditList),
             "audit/verify": MethodShape(Nothing, console.AuditVerification),
+            "audit/calls": MethodShape(audit.CallPageRequest, audit.AuditedCallList),
+            "audit/count": MethodShape(audit.CallCounting, audit.CallCount),
+            "audit/choices": MethodShape(Nothing, audit.CallChoices),
+            "audit/call": MethodShape(audit.AuditedCallRef, audit.CallDetails),
+            "audit/load": MethodShape(audit.AuditSpan, audit.AuditLoad),
+            "audit/models": MethodShape(audit.AuditSpan, audit.AuditModels),
             "policy/describe": MethodShape(Nothing, console.PolicyDescription),
             "policy/get": MethodShape(policy.PolicyVersionRef, policy.PolicyText),
             "policy/history": MethodShape(policy.PolicyHistoryPage, policy.PolicyHistory),

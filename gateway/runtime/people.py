@@ -69,9 +69,9 @@ class People:
         """
         async with self._changing:
             person = await self._find(named)
-            if profile is Profile.OPERATOR:
+            if profile.reads_all:
                 self._require_fresh(by)
-            else:
+            if profile is not Profile.OPERATOR:
                 await self._require_another_operator(person)
             await self._ledger.append(PrincipalProfileChanged(self._clock.now(), person.id, profile, _id(by)))
         await self._sessions.end_all(person.id, "changed")

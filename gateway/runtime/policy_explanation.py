@@ -13,7 +13,7 @@ from typing import Final
 from gateway.core.canonical import Json
 from gateway.core.judgement import Question
 from gateway.core.moment import MomentFact
-from gateway.core.vocabulary import Label, PermissionMode, Profile
+from gateway.core.vocabulary import ACTING, Label, PermissionMode
 from gateway.runtime.ports import PolicyDraft, PolicySubject, PolicyVerdict, RuleReading, RuleSource
 from gateway.runtime.rehearsal import Judge
 
@@ -77,7 +77,7 @@ def _find_changes(policy: PolicyDraft, reading: RuleReading, asked: Question, mo
 
 
 def _neighbours(policy: PolicyDraft, reading: RuleReading, asked: Question) -> Iterator[tuple[str, Json, Question]]:
-    for profile in Profile:
+    for profile in ACTING:
         if profile is not asked.principal.profile:
             yield "profile", profile.value, asked._replace(principal=replace(asked.principal, profile=profile))
     yield "taint", 1 - asked.taint, asked._replace(taint=1 - asked.taint)

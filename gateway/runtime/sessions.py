@@ -25,7 +25,7 @@ from gateway.core.ledger import (
     Entry,
 )
 from gateway.core.model import Principal, Session
-from gateway.core.vocabulary import Label
+from gateway.core.vocabulary import Label, Profile
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.ports import Clock, ConsoleSession, Entropy, Ledger, PolicyEngine, SessionRecords
 
@@ -271,6 +271,8 @@ class Sessions:
     async def _lend(self, console: ConsoleSession, label: Label) -> LentSession:
         now = self._clock.now()
         principal = console.principal
+        if principal.profile is Profile.AUDITOR:
+            raise Refused("auditorReadsOnly", "an auditor reads the audit log and can do nothing else")
         session = Session(
             id=self._entropy.identifier("ses_"),
             principal=principal,

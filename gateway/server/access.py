@@ -20,6 +20,7 @@ from starlette.requests import HTTPConnection, Request
 from gateway.core.canonical import Json, parse
 from gateway.core.errors import InvalidParams, Misconfigured
 from gateway.core.model import Session
+from gateway.core.vocabulary import Profile
 from gateway.protocol.codec import admit
 from gateway.protocol.wire import Wire
 from gateway.runtime.inference import InferenceBroker, Lease
@@ -27,6 +28,7 @@ from gateway.runtime.ports import ConsoleSession, CookieSigner
 from gateway.runtime.sessions import Sessions
 from gateway.server.cookies import AGENT, CONSOLE, CookieJar
 from gateway.server.responses import (
+    AUDITOR_READS_ONLY,
     FOREIGN_ORIGIN,
     INVALID_TOKEN,
     NO_PROBE,
@@ -53,6 +55,11 @@ class Permission(Enum):
 
     PUBLIC = auto()
     CONSOLE_SESSION = auto()
+    """Of somebody who may do something: an auditor's is refused."""
+
+    CONSOLE_READER = auto()
+    """Any console session, an auditor's too."""
+
     AGENT_SESSION = auto()
     INFERENCE_LEASE = auto()
     PROBE = auto()
@@ -165,8 +172,13 @@ class Access:
         match permission:
             case Permission.PUBLIC:
                 return None
-            case Permission.CONSOLE_SESSION:
+            case Permission.CONSOLE_READER:
                 return await self.console(request) or NOT_SIGNED_IN
+            case Permission.CONSOLE_SESSION:
+                session = await self.console(request)
+                if session is None:
+                    return NOT_SIGNED_IN
+                return AUDITOR_READS_ONLY if session.principal.profile is Profile.AUDITOR else session
             case Permission.AGENT_SESSION:
                 return await self.agent(request) or NOT_SIGNED_IN
             case Permission.INFERENCE_LEASE:

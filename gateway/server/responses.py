@@ -48,6 +48,7 @@ INVALID_TOKEN = HttpError(
     headers={"www-authenticate": 'Bearer error="invalid_token"'},
 )
 FOREIGN_ORIGIN = HttpError(403, "refused", "this is answered only to pages of its own origin", "origin")
+AUDITOR_READS_ONLY = HttpError(403, "refused", "an auditor reads the audit log and can do nothing else", "auditorReadsOnly")
 NO_PROBE = HttpError(403, "refused", "this is for the machine itself, or for who holds the metrics token", "probe")
 TOO_SLOW = HttpError(408, "request_timeout", "the body did not arrive in time")
 TOO_LARGE = HttpError(413, "body_too_large", "the body is larger than this endpoint takes")

@@ -84,6 +84,7 @@ def _shared(site: Site) -> tuple[Row, ...]:
 
 
 _ANYONE, _SIGNED_IN, _SHELL = Permission.PUBLIC, Permission.CONSOLE_SESSION, Permission.AGENT_SESSION
+_READER = Permission.CONSOLE_READER
 
 CONSOLE_ROWS: tuple[Row, ...] = (
     _post(Site.CONSOLE, "/enrol/options", _ANYONE, Tag.CEREMONY_OPENED, console.start_enrolment, console.EnrolmentStart),
@@ -92,7 +93,7 @@ CONSOLE_ROWS: tuple[Row, ...] = (
     _post(Site.CONSOLE, "/signin/verify", _ANYONE, Tag.SESSION_STARTED, console.sign_in, console.SignInAnswer),
     _post(Site.CONSOLE, "/passkeys/options", _SIGNED_IN, Tag.CEREMONY_OPENED, console.start_passkey),
     _post(Site.CONSOLE, "/passkeys/verify", _SIGNED_IN, Tag.PASSKEY_ADDED, console.add_passkey, console.NewPasskeyAnswer),
-    _post(Site.CONSOLE, "/signout", _SIGNED_IN, Tag.SESSION_ENDED, console.sign_out),
+    _post(Site.CONSOLE, "/signout", _READER, Tag.SESSION_ENDED, console.sign_out),
     _post(Site.CONSOLE, "/authorize", _SIGNED_IN, Tag.SESSION_LENT, console.authorize_shell, console.ShellState),
     _post(
         Site.CONSOLE,
@@ -110,8 +111,8 @@ CONSOLE_ROWS: tuple[Row, ...] = (
         connecting.decide_connection,
         connecting.ConnectionDecision,
     ),
-    Row("GET", Site.CONSOLE, "/receipt", _SIGNED_IN, Tag.RECEIPT_GIVEN, receipts.fetch_receipt),
-    Row("GET", Site.CONSOLE, "/ws", _SIGNED_IN, Tag.SOCKET_OPENED, None),
+    Row("GET", Site.CONSOLE, "/receipt", _READER, Tag.RECEIPT_GIVEN, receipts.fetch_receipt),
+    Row("GET", Site.CONSOLE, "/ws", _READER, Tag.SOCKET_OPENED, None),
     *_shared(Site.CONSOLE),
 )
 

@@ -110,6 +110,12 @@ class MemoryLedger(EveryReader):
         note = self.note()
         return verify(self.log(), () if note is None else (note,), self._key.verification_key)
 
+    def copy_to(self, target: Any) -> None:
+        """Make a connection of the driver's hold what this ledger holds."""
+        with self._reading_or_writing:
+            source: Any = self._connection.connection.driver_connection
+            source.backup(target)
+
     async def checkpoint(self) -> str | None:
         return self.note()
 

@@ -49,11 +49,15 @@ class Scene:
 
     async def another(self, name: str, profile: str) -> Person:
         """Somebody else, enrolled from the command line and signed in at their own browser."""
+        return await Person.at(self.gateway).arrive(await self.offer(name, profile))
+
+    async def offer(self, name: str, profile: str) -> str:
+        """The token of an enrolment link."""
         code, output = await self.gateway.run("enrol", name, "--profile", profile)
         assert code == 0, output
         found = re.search(r"#t=(\S+)", output)
         assert found is not None, output
-        return await Person.at(self.gateway).arrive(found.group(1))
+        return found.group(1)
 
 
 def make_gateway(home: Path, **settings: str) -> GatewayProcess:

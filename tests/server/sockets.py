@@ -40,6 +40,7 @@ from gateway.sandbox.job import SandboxUnavailable
 from gateway.server.access import Origins
 from gateway.server.listener import listener
 from gateway.server.methods.agent import AgentMethods
+from gateway.server.methods.audit import AuditMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.people import PeopleMethods
@@ -50,6 +51,7 @@ from gateway.server.middleware.hosts import HostGate
 from gateway.server.responses import WRONG_HOST
 from gateway.server.signposts import signpost
 from gateway.server.websocket import agent_socket, console_socket
+from tests.fakes.call_history import MemoryCallHistory
 from tests.fakes.clock import FakeClock
 from tests.fakes.drivers import ScriptedDriver, scripted_kinds
 from tests.fakes.entropy import FakeEntropy
@@ -265,7 +267,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
     console = ConsoleMethods(
         gateway,
         passkeys,
-        AuditVerifier(ledger.check),
+        AuditMethods(gateway, MemoryCallHistory(ledger), AuditVerifier(ledger.check)),
         SourceMethods(sources, policy),
         ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
         PolicyMethods(policies.publishing, policies.freezing, Rehearsals(rehearse_nothing), ledger),

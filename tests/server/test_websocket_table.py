@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, cast, get_type_hints
 
 import pytest
@@ -21,10 +22,11 @@ from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
 from gateway.runtime.policies import PolicyFreezing, PolicyPublishing
 from gateway.runtime.policies.rehearsals import Rehearsals
-from gateway.runtime.ports import AuditRecords, PolicyEngine
+from gateway.runtime.ports import AuditRecords, CallHistory, PolicyEngine
 from gateway.runtime.sources import Sources
 from gateway.server.access import Origins
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
+from gateway.server.methods.audit import AuditMethods
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
 from gateway.server.methods.people import PeopleMethods
@@ -37,7 +39,7 @@ AGENT_TABLE = AgentMethods(cast("Gateway", None), agent_origin="http://a.test", 
 CONSOLE_TABLE = ConsoleMethods(
     cast("Gateway", None),
     cast("PasskeyCeremonies", None),
-    cast("AuditVerifier", None),
+    AuditMethods(cast("Gateway", None), cast("CallHistory", None), cast("AuditVerifier", None)),
     SourceMethods(cast("Sources", None), cast("PolicyEngine", None)),
     ClientMethods(cast("Clients", None)),
     PolicyMethods(
@@ -102,7 +104,8 @@ def test_every_audit_tag_is_an_event_of_the_log() -> None:
 def test_what_concerns_everybody_is_for_operators() -> None:
     reserved = {name for name, method in CONSOLE_TABLE.items() if method.row.permission is MethodPermission.OPERATOR}
     others = {name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/", "people/"))}
-    assert others == {"audit/verify", "sessions/list", "sessions/end", "sessions/restrict"}
+    assert others == {"sessions/list", "sessions/end", "sessions/restrict"}
+    assert CONSOLE_TABLE["audit/verify"].row.permission is MethodPermission.READS_ALL
     # The overview shows whoever is no operator their own row alone; tests/server/test_console_methods.py holds that.
     assert [name for name in CONSOLE_TABLE if name.startswith("policy/") and name not in reserved] == ["policy/overview"]
     assert {name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/", "people/"))} <= reserved
@@ -114,6 +117,29 @@ def test_only_an_operator_has_an_operators_permission(profile: Profile) -> None:
     MethodPermission.OPERATOR.require(Principal("usr_1", "Ada", Profile.OPERATOR))
     with pytest.raises(Refused, match="for operators"):
         MethodPermission.OPERATOR.require(Principal("usr_2", "Eve", profile))
+
+
+def test_an_auditor_reads_the_audit_log_and_has_no_other_method() -> None:
+    auditor = Principal("usr_3", "Ida", Profile.AUDITOR)
+
+    def is_refused(method: Method[Any]) -> bool:
+        with suppress(Refused):
+            method.row.permission.require(auditor)
+            return False
+        return True
+
+    assert {name for name, method in CONSOLE_TABLE.items() if not is_refused(method)} == {
+        "session/describe",
+        "audit/list",
+        "audit/verify",
+        "audit/calls",
+        "audit/count",
+        "audit/choices",
+        "audit/call",
+        "audit/load",
+        "audit/models",
+    }
+    assert all(map(is_refused, AGENT_TABLE.values()))
 
 
 def test_a_table_with_a_missing_handler_is_not_made() -> None:

@@ -52,6 +52,8 @@ _PARENTS = {
     Profile.OPERATOR: ("operator", "enrolled"),
     Profile.GUEST: ("guest", "enrolled"),
     Profile.ANONYMOUS: ("anonymous",),
+    # Never acts, so no policy speaks of it. A rule for everybody would: sessions that can call are refused before that.
+    Profile.AUDITOR: (),
 }
 
 

@@ -17,7 +17,7 @@ from gateway.core.effects import escape
 from gateway.core.judgement import Question
 from gateway.core.model import Principal
 from gateway.core.obligations import merge
-from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
+from gateway.core.vocabulary import ACTING, Category, Label, PermissionMode, Profile
 from gateway.runtime.ports import PolicyComparison, PolicyDifference, PolicySubject, PolicyVerdict
 from gateway.runtime.rehearsal import ModeChange, compare_verdicts, effective
 
@@ -94,7 +94,7 @@ def _of_obligations(was: PolicyVerdict, now: PolicyVerdict, question: Question) 
 
 
 def _of_profiles(before: CedarPolicy, after: CedarPolicy) -> Iterator[str]:
-    for profile in Profile:
+    for profile in ACTING:
         was, now = before.profiles[profile], after.profiles[profile]
         for limit in _UP:
             if getattr(now, limit) > getattr(was, limit):
@@ -110,7 +110,7 @@ def _of_sets(profile: Profile, was: ProfileRules, now: ProfileRules) -> Iterator
 
 
 def _of_models(before: CedarPolicy, after: CedarPolicy) -> Iterator[str]:
-    for profile in Profile:
+    for profile in ACTING:
         for local in (True, False):
             for label in Label:
                 subject = PolicySubject(Principal("", "", profile), label)

@@ -92,4 +92,10 @@ def read_profiles(text: str) -> dict[Profile, ProfileRules]:
         raise PolicyUnusable(f"`{PROFILES}` is not TOML: {error}") from None
     except ValidationError as error:
         raise PolicyUnusable(f"`{PROFILES}` {explain(error)}") from None
-    return {Profile.OPERATOR: table.operator, Profile.GUEST: table.guest, Profile.ANONYMOUS: table.anonymous}
+    return {
+        Profile.OPERATOR: table.operator,
+        Profile.GUEST: table.guest,
+        Profile.ANONYMOUS: table.anonymous,
+        # Calls nothing and asks no model; of all limits only the length of a session is asked for.
+        Profile.AUDITOR: table.guest,
+    }

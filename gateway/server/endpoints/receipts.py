@@ -5,18 +5,17 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from gateway.core.errors import NotFound
-from gateway.core.vocabulary import Profile
 from gateway.server.parts import RequestContext
 from gateway.server.responses import JSON
 
 
 async def fetch_receipt(context: RequestContext) -> Response:
-    """A file to be saved: of one's own calls, for operators of anybody's."""
+    """A file to be saved: of one's own calls, for operators and auditors of anybody's."""
     asked = context.request.query_params
     conversation_id, call_id = asked.get("conversation"), asked.get("call")
     if not conversation_id or not call_id:
         raise NotFound("name a `conversation` and a `call`")
     person = context.console.principal
-    owner_id = None if person.profile is Profile.OPERATOR else person.id
+    owner_id = None if person.profile.reads_all else person.id
     raw = await context.parts.receipts.of_call(conversation_id, call_id, owner_id)
     return Response(raw, media_type=JSON, headers={"content-disposition": 'attachment; filename="receipt.json"'})

@@ -18,7 +18,7 @@ from gateway.core.model import Principal, PublishedTool, ToolSpec
 from gateway.core.preview import Preview
 from gateway.core.quorum import may_break_glass
 from gateway.core.times import rfc3339
-from gateway.core.vocabulary import ApprovalStatus, ApproverStanding, PermissionMode, Profile
+from gateway.core.vocabulary import ACTING, ApprovalStatus, ApproverStanding, PermissionMode, Profile
 from gateway.protocol import console_methods as wire
 from gateway.protocol.agent_methods import GrantList, GrantRef
 from gateway.protocol.frames import CONSOLE
@@ -27,19 +27,18 @@ from gateway.runtime.approvals import CallObstacle, order_arguments, preview_cal
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import AuditQuery, PolicySubject
+from gateway.server.methods.audit import AuditMethods
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.elicitations import ElicitationMethods
-from gateway.server.methods.encoding import decode_credential_id, read_index
+from gateway.server.methods.encoding import decode_credential_id
 from gateway.server.methods.overview import OverviewMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
-from gateway.server.methods.verification import AuditVerifier
 from gateway.server.methods.views import (
     view_approval,
-    view_audit_row,
     view_broken_glass,
     view_grant,
     view_limits,
@@ -53,9 +52,6 @@ BROKEN_GLASS_SHOWN: Final = 20
 
 BROKEN_GLASS_DAYS: Final = 7
 
-AUDIT_PAGE = 100
-"""Rows of one page of the log when the request names no limit."""
-
 
 class ConsoleMethods:
     """The handlers."""
@@ -64,7 +60,7 @@ class ConsoleMethods:
         self,
         gateway: Gateway,
         passkeys: PasskeyCeremonies,
-        verifier: AuditVerifier,
+        audit: AuditMethods,
         sources: SourceMethods,
         clients: ClientMethods,
         policies: PolicyMethods,
@@ -74,7 +70,7 @@ class ConsoleMethods:
     ) -> None:
         self._gateway = gateway
         self._passkeys = passkeys
-        self._verifier = verifier
+        self._audit = audit
         self._sources = sources
         self._clients = clients
         self._policies = policies
@@ -86,7 +82,7 @@ class ConsoleMethods:
         return tabulate(
             CONSOLE,
             {
-                "session/describe": MethodRow(self.describe_session, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "session/describe": MethodRow(self.describe_session, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
                 "approvals/list": MethodRow(self.list_approvals, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "approvals/get": MethodRow(self.get_approval, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "approvals/decide": MethodRow(self.decide_approval, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
@@ -108,10 +104,9 @@ class ConsoleMethods:
                 "passkeys/remove": MethodRow(
                     self.remove_passkey, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("passkey:removed",)
                 ),
-                "audit/list": MethodRow(self.list_audit, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
-                "audit/verify": MethodRow(self.verify_audit, Concurrency.IN_ORDER, MethodPermission.OPERATOR),
                 "policy/describe": MethodRow(self.describe_policy, Concurrency.AT_ONCE, MethodPermission.OPERATOR),
                 **OverviewMethods(self._gateway).rows(),
+                **self._audit.rows(),
                 **ElicitationMethods(self._gateway).rows(),
                 **self._sources.rows(),
                 **self._clients.rows(),
@@ -232,34 +227,7 @@ class ConsoleMethods:
         await self._passkeys.remove(caller.session, decode_credential_id(params.passkey_id))
         return Nothing()
 
-    # ── the log, people, the policy ──
-
-    async def list_audit(self, caller: ConsoleCaller, params: wire.AuditPage) -> wire.AuditList:
-        """The log, newest first: all of it for operators, only their own entries for others."""
-        wanted = params.filter or wire.AuditFilter()
-        limit = params.limit or AUDIT_PAGE
-        records = self._gateway.ports.records
-        rows = await records.audit(
-            AuditQuery(
-                principal_id=wanted.principal_id if _is_operator(caller) else caller.principal.id,
-                conversation_id=wanted.conversation_id,
-                event=wanted.event,
-                tool=wanted.tool,
-                outcome=wanted.outcome,
-                before=read_index(params.cursor),
-                limit=limit + 1,
-            )
-        )
-        page = rows[:limit]
-        return wire.AuditList(
-            entries=tuple(map(view_audit_row, page)),
-            size=await records.audit_size(),
-            next_cursor=str(page[-1].index) if len(rows) > limit else None,
-        )
-
-    async def verify_audit(self, caller: ConsoleCaller, _params: Nothing) -> wire.AuditVerification:
-        """Hash the whole log again."""
-        return await self._verifier.verify()
+    # ── the policy ──
 
     async def describe_policy(self, caller: ConsoleCaller, _params: Nothing) -> wire.PolicyDescription:
         """The policy in force and what it makes of every tool."""
@@ -267,7 +235,7 @@ class ConsoleMethods:
         return wire.PolicyDescription(
             version=policy.version,
             rules=tuple(wire.WireRuleReason(id=rule.id, why=rule.why) for rule in policy.rules()),
-            profiles=tuple(view_limits(profile, policy.limits(profile)) for profile in Profile),
+            profiles=tuple(view_limits(profile, policy.limits(profile)) for profile in ACTING),
             tools=tuple(self._describe_tool(caller.principal, spec) for spec in self._gateway.ports.toolbox.specs()),
         )
 
@@ -287,7 +255,7 @@ class ConsoleMethods:
             subject = PolicySubject(principal, 0)
             return self._gateway.ports.policy.judge(subject, spec, None, taint=0, label=0).mode
 
-        modes = {profile: mode(Principal("", "", profile)) for profile in Profile}
+        modes = {profile: mode(Principal("", "", profile)) for profile in ACTING}
         return wire.PolicyTool(
             descriptor=view_tool(PublishedTool(spec, mode(asker))),
             modes=wire.ToolModes(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from gateway.core.approval import RuleReason
 from gateway.core.model import Principal
-from gateway.core.vocabulary import Profile
+from gateway.core.vocabulary import ACTING, Profile
 from gateway.protocol import overview_methods as wire
 from gateway.protocol.shapes import WireRuleReason
 from gateway.protocol.wire import Nothing
@@ -31,7 +31,7 @@ class OverviewMethods:
     async def survey(self, caller: ConsoleCaller, _params: Nothing) -> wire.PolicyOverview:
         """Everybody's row for operators, one's own for anybody else."""
         everybody = caller.principal.profile is Profile.OPERATOR
-        people = [Principal("", "", profile) for profile in Profile] if everybody else [caller.principal]
+        people = [Principal("", "", profile) for profile in ACTING] if everybody else [caller.principal]
         ports = self._gateway.ports
         return wire.PolicyOverview(
             version=ports.policy.version,

@@ -96,7 +96,7 @@ class PeopleMethods:
 
 def _require_enrolled(profile: Profile) -> Profile:
     if profile is Profile.ANONYMOUS:
-        raise InvalidParams("`profile` must be operator or guest: nobody is enrolled to be unknown")
+        raise InvalidParams("`profile` must be operator, guest or auditor: nobody is enrolled to be unknown")
     return profile
 
 

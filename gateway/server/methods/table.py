@@ -32,19 +32,37 @@ class MethodPermission(Enum):
     """Who may call a method, among those who hold a session of its origin."""
 
     ANY_SESSION = auto()
-    """Everybody, over what is their own."""
+    """Everybody but auditors, over what is their own."""
+
+    ANY_READER = auto()
+    """Everybody: it reads what is their own, or for operators and auditors everybody's."""
+
+    READS_ALL = auto()
+    """Operators and auditors: it reads what concerns everybody."""
 
     OPERATOR = auto()
     """Operators only: it shows or does what concerns everybody."""
 
     def require(self, principal: Principal) -> None:
-        """Raises Refused `operatorOnly`."""
+        """Raises Refused `operatorOnly`, and `auditorReadsOnly` for all that an auditor may not."""
         match self:
-            case MethodPermission.ANY_SESSION:
+            case MethodPermission.ANY_READER:
                 return
+            case MethodPermission.READS_ALL:
+                if not principal.profile.reads_all:
+                    raise Refused("operatorOnly", "this is for operators")
+            case MethodPermission.ANY_SESSION:
+                refuse_auditor(principal)
             case MethodPermission.OPERATOR:
+                refuse_auditor(principal)
                 if principal.profile is not Profile.OPERATOR:
                     raise Refused("operatorOnly", "this is for operators")
+
+
+def refuse_auditor(principal: Principal) -> None:
+    """Raises Refused `auditorReadsOnly` for somebody who may read the audit log and do nothing else."""
+    if principal.profile is Profile.AUDITOR:
+        raise Refused("auditorReadsOnly", "an auditor reads the audit log and can do nothing else")
 
 
 class HasPrincipal(Protocol):

@@ -84,7 +84,7 @@ export type Tier = "native" | "chained" | "single";
 /**
  * Who a principal is to the policy.
  */
-export type Profile = "operator" | "guest" | "anonymous";
+export type Profile = "operator" | "guest" | "anonymous" | "auditor";
 /**
  * What a person is to an approval.
  */
@@ -238,9 +238,33 @@ export interface CountersignProtocol {
         params: ApprovalPage;
         result: ApprovalList;
       };
+      "audit/call": {
+        params: AuditedCallRef;
+        result: CallDetails;
+      };
+      "audit/calls": {
+        params: CallPageRequest;
+        result: AuditedCallList;
+      };
+      "audit/choices": {
+        params: Nothing;
+        result: CallChoices;
+      };
+      "audit/count": {
+        params: CallCounting;
+        result: CallCount;
+      };
       "audit/list": {
         params: AuditPage;
         result: AuditList;
+      };
+      "audit/load": {
+        params: AuditSpan;
+        result: AuditLoad;
+      };
+      "audit/models": {
+        params: AuditSpan;
+        result: AuditModels;
       };
       "audit/verify": {
         params: Nothing;
@@ -1123,6 +1147,182 @@ export interface StoppedView {
   turnId?: string;
 }
 /**
+ * A call by the position of its first record.
+ */
+export interface AuditedCallRef {
+  position: number;
+}
+/**
+ * Everything that is on record of a call, as it was then. `entries` are its records, oldest first. `definition` is the
+ * tool's own from the snapshot, `offered` all that the turn had. `request` is what the person wrote last in that turn, as
+ * the tab says; absent where it is not kept.
+ */
+export interface CallDetails {
+  call: AuditedCall;
+  definition?: {
+    [k: string]: unknown;
+  };
+  entries: AuditEntry[];
+  offered?: VisibleTool[];
+  request?: string;
+  rules: RuleWords[];
+  snapshotDigest?: string;
+  title?: string;
+}
+/**
+ * A call as the log tells it. `position` is that of its first record; `outcome` is `open` while it waits or runs. `tool`
+ * is absent where nothing of that name was on offer, `label` where the policy was not asked. `approver` and `passkey` are
+ * their names, where they are still known.
+ */
+export interface AuditedCall {
+  answer?: string;
+  approvalId?: string;
+  approvalKind?: ApprovalKind;
+  approverId?: string;
+  approverName?: string;
+  askedAt?: string;
+  at: string;
+  callId: string;
+  closedAt?: string;
+  conversationId: string;
+  credentialId?: string;
+  decidedAt?: string;
+  decision?: string;
+  durationMs?: number;
+  grantId?: string;
+  label?: "public" | "internal" | "confidential" | "high";
+  modelId?: string;
+  outcome: string;
+  passkeyName?: string;
+  policyVersion?: string;
+  position: number;
+  principalId: string;
+  principalName: string;
+  reason?: string;
+  rules: string[];
+  source?: string;
+  startedAt?: string;
+  tool?: string;
+  turnId: string;
+  turnIndex?: number;
+}
+/**
+ * One leaf of the log. `hash` is its RFC 6962 leaf hash; `payload` is absent after it was erased.
+ */
+export interface AuditEntry {
+  body: {
+    [k: string]: unknown;
+  };
+  hash: string;
+  index: number;
+  payload?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A tool that the call's turn had on offer.
+ */
+export interface VisibleTool {
+  digest: string;
+  name: string;
+  permission: string;
+}
+/**
+ * A rule that decided. `why` is absent where the policy in force does not have it.
+ */
+export interface RuleWords {
+  id: string;
+  why?: string;
+}
+/**
+ * Which page of the calls, newest first.
+ */
+export interface CallPageRequest {
+  cursor?: string;
+  filter?: CallFilter;
+  limit?: number;
+}
+/**
+ * Which calls, of those that began from `since` to before `until`; without them, in the last 24 hours. An absent member means
+ * any. `outcome` is an outcome or `open`. `text` is the beginning of an id (call, conversation, turn, question), or a part of a
+ * name (person, tool, source, model, rule).
+ */
+export interface CallFilter {
+  conversationId?: string;
+  decision?: string;
+  label?: "public" | "internal" | "confidential" | "high";
+  modelId?: string;
+  outcome?: string;
+  policyVersion?: string;
+  principalId?: string;
+  rule?: string;
+  since?: string;
+  source?: string;
+  text?: string;
+  tool?: string;
+  until?: string;
+}
+/**
+ * One page, newest first. `unread` counts records of the log that are not told yet: a long log is read in the background
+ * after an upgrade. `nextCursor` is absent on the last page.
+ */
+export interface AuditedCallList {
+  calls: AuditedCall[];
+  nextCursor?: string;
+  unread: number;
+}
+/**
+ * What there is to choose from, over the whole log.
+ */
+export interface CallChoices {
+  models: string[];
+  people: PersonName[];
+  policyVersions: string[];
+  rules: string[];
+  sources: string[];
+  tools: string[];
+}
+/**
+ * Somebody who called. The name is the id where it is not known.
+ */
+export interface PersonName {
+  id: string;
+  name: string;
+}
+/**
+ * Which calls to count.
+ */
+export interface CallCounting {
+  filter?: CallFilter;
+}
+/**
+ * How many calls there are, over exactly this time: one of six hours or more is rounded to whole hours. A bucket is
+ * `stepMs` wide and begins at a multiple of it; one without a call is left out.
+ */
+export interface CallCount {
+  buckets: CallBucket[];
+  outcomes: OutcomeCount[];
+  since: string;
+  stepMs: number;
+  total: number;
+  unread: number;
+  until: string;
+}
+/**
+ * Calls that began from `at` to the next bucket.
+ */
+export interface CallBucket {
+  at: string;
+  outcomes: OutcomeCount[];
+}
+/**
+ * How many calls ended that way.
+ */
+export interface OutcomeCount {
+  calls: number;
+  outcome: string;
+}
+/**
  * Which page of the log, newest first.
  */
 export interface AuditPage {
@@ -1149,17 +1349,78 @@ export interface AuditList {
   size: number;
 }
 /**
- * One leaf of the log. `hash` is its RFC 6962 leaf hash; `payload` is absent after it was erased.
+ * From when to when; without them, the last seven days.
  */
-export interface AuditEntry {
-  body: {
-    [k: string]: unknown;
-  };
-  hash: string;
-  index: number;
-  payload?: {
-    [k: string]: unknown;
-  };
+export interface AuditSpan {
+  since?: string;
+  until?: string;
+}
+/**
+ * How much people were asked: the most asked first.
+ */
+export interface AuditLoad {
+  people: PersonLoad[];
+  since: string;
+  tools: ToolLoad[];
+  unread: number;
+  until: string;
+}
+/**
+ * A person's turns, and the questions that they brought. `questionsPerTurn` is absent without a turn.
+ */
+export interface PersonLoad {
+  asked: number;
+  denied: number;
+  expired: number;
+  medianWaitMs?: number;
+  principalId: string;
+  principalName: string;
+  questionsPerTurn?: number;
+  repeated: number;
+  turns: number;
+}
+/**
+ * What a person was asked about one tool, and how it ended; those that are in none of the counts wait. `repeated` counts
+ * approved questions whose tool had been approved in the same conversation before: a grant could have saved them. The waits
+ * are those until a person's own answer, absent where there was none.
+ */
+export interface ToolLoad {
+  approved: number;
+  asked: number;
+  cancelled: number;
+  denied: number;
+  expired: number;
+  longestWaitMs?: number;
+  medianWaitMs?: number;
+  principalId: string;
+  principalName: string;
+  repeated: number;
+  tool: string;
+}
+/**
+ * The most used first.
+ */
+export interface AuditModels {
+  models: ModelUseView[];
+  since: string;
+  unread: number;
+  until: string;
+}
+/**
+ * What was used of a model. `modelId` is absent for turns and calls that named none. `seconds` are those in which it
+ * answered, `requests` those through the gateway; `callsPerTurn` is absent without a turn.
+ */
+export interface ModelUseView {
+  calls: number;
+  callsPerTurn?: number;
+  callsRan: number;
+  completionTokens: number;
+  failures: number;
+  modelId?: string;
+  promptTokens: number;
+  requests: number;
+  seconds: number;
+  turns: number;
 }
 /**
  * The result of the gateway's own check: every leaf is hashed again into `root` and compared with the last signed

@@ -14,10 +14,11 @@ import { explain } from "../errors.ts";
 import { useAsk } from "../session.tsx";
 import { refetchPeople } from "./queries.ts";
 
-type Invited = "guest" | "operator";
+type Invited = "guest" | "operator" | "auditor";
 
 const PROFILES: readonly (readonly [Invited, string])[] = [
   ["guest", "guest: works with the agent within the policy"],
+  ["auditor", "auditor: reads everybody's audit log, and can do nothing else"],
   ["operator", "operator: also decides about policy, sources and people"],
 ];
 

@@ -5,6 +5,7 @@ export const PEOPLE: Readonly<Record<Profile, string>> = {
   operator: "Operators",
   guest: "Guests",
   anonymous: "Visitors",
+  auditor: "Auditors",
 };
 
 /** What happens before a call of that mode runs. */

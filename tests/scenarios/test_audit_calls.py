@@ -1,0 +1,235 @@
+"""The calls of the audit log as the console finds and counts them, and an auditor, who reads them and can do nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gateway.protocol.frames import CONSOLE
+from tests.harness.person import Person
+from tests.harness.socket import RpcError, Socket
+from tests.scenarios.conftest import Scene, text_of
+from tests.scenarios.staging import finish
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+READ = {
+    "session/describe",
+    "audit/list",
+    "audit/verify",
+    "audit/calls",
+    "audit/count",
+    "audit/choices",
+    "audit/call",
+    "audit/load",
+    "audit/models",
+}
+
+ATTEMPTS: Mapping[str, Mapping[str, Any]] = {
+    "approvals/list": {},
+    "grants/list": {},
+    "passkeys/list": {},
+    "people/list": {},
+    "sessions/list": {},
+    "sources/list": {},
+    "secrets/list": {},
+    "clients/list": {},
+    "elicitations/list": {},
+    "policy/describe": {},
+    "policy/overview": {},
+    "policy/get": {},
+    "policy/proposals": {},
+    "people/invite": {"name": "Mallory", "profile": "operator"},
+    "policy/freeze": {"why": "because"},
+    "secrets/store": {"name": "mine", "value": "x"},
+    "passkeys/rename": {"passkeyId": "AAAA", "name": "x"},
+}
+
+
+async def calls_of(console: Socket, **wanted: Any) -> list[dict[str, Any]]:
+    listed = await console.call("audit/calls", {"filter": wanted})
+    assert listed["unread"] == 0
+    return listed["calls"]
+
+
+async def reason_of(console: Socket, method: str, params: Mapping[str, Any]) -> str:
+    with pytest.raises(RpcError) as refused:
+        await console.call(method, dict(params))
+    return refused.value.error["data"]["code"]
+
+
+async def arrive_as_auditor(scene: Scene, name: str) -> Person:
+    person = Person.at(scene.gateway)
+    assert (await person.enrol(await scene.offer(name, "auditor"))).status == 204
+    return person
+
+
+@pytest.mark.requirement(
+    "002-74", "what was called, by which model, under which rule, who approved and which tools it could see, on the console"
+)
+async def test_a_call_is_found_by_each_thing_that_is_known_of_it_and_shown_as_it_was(scene: Scene) -> None:
+    turn = await scene.begin()
+    assert (await turn.invoke("peek", {"what": "milk"}, "read-it"))["outcome"] == "ok"
+    deleting = await turn.start("erase", {"what": "everything"}, "erase-it")
+    await scene.ada.answer(scene.console, await scene.asked("erase-it"))
+    assert (await finish(deleting))["outcome"] == "ok"
+    of_turn = {"conversationId": turn.conversation_id}
+    erased, read = await calls_of(scene.console, **of_turn)
+    assert (erased["callId"], erased["outcome"], erased["decision"]) == ("erase-it", "ok", "step-up-succeeded")
+    assert (erased["principalName"], erased["approverName"], erased["answer"]) == ("Operator", "Operator", "approved")
+    assert (read["callId"], read["decision"], read["source"], read["label"]) == ("read-it", "auto", erased["source"], "public")
+    for name, value in {
+        "tool": "erase",
+        "outcome": "ok",
+        "decision": "step-up-succeeded",
+        "source": erased["source"],
+        "principalId": erased["principalId"],
+        "rule": erased["rules"][0],
+        "policyVersion": erased["policyVersion"],
+        "label": "public",
+        "text": "erase-i",
+        "since": erased["at"],
+    }.items():
+        assert erased["position"] in [call["position"] for call in await calls_of(scene.console, **of_turn, **{name: value})]
+    for name, value in {"tool": "peek", "outcome": "open", "decision": "denied", "text": "read-i"}.items():
+        assert erased["position"] not in [call["position"] for call in await calls_of(scene.console, **of_turn, **{name: value})]
+    counted = await scene.console.call("audit/count", {"filter": of_turn})
+    assert (counted["total"], counted["outcomes"]) == (2, [{"outcome": "ok", "calls": 2}])
+    assert sum(each["calls"] for bucket in counted["buckets"] for each in bucket["outcomes"]) == 2
+
+    shown = await scene.console.call("audit/call", {"position": erased["position"]})
+    assert [entry["body"]["event"] for entry in shown["entries"]] == [
+        "approval:requested",
+        "approval:resolved",
+        "call:intended",
+        "call:closed",
+    ]
+    assert shown["entries"][0]["payload"]["statement"]["arguments"] == {"what": "everything"}
+    assert shown["definition"]["name"] == "erase"
+    assert shown["definition"]["digest"] == shown["entries"][0]["body"]["descriptorDigest"]
+    assert {"peek", "erase"} <= {tool["name"] for tool in shown["offered"]}
+    assert shown["rules"][0]["why"]
+    assert shown["call"]["passkeyName"]
+
+
+async def test_pages_follow_each_other_without_a_gap_and_a_wrong_cursor_is_said_to_be_wrong(scene: Scene) -> None:
+    turn = await scene.begin()
+    for number in range(5):
+        await turn.invoke("peek", {"what": "milk"}, f"page-{number}")
+    of_turn = {"filter": {"conversationId": turn.conversation_id}, "limit": 2}
+    found: list[str] = []
+    page = await scene.console.call("audit/calls", of_turn)
+    while True:
+        found += [call["callId"] for call in page["calls"]]
+        if "nextCursor" not in page:
+            break
+        page = await scene.console.call("audit/calls", {**of_turn, "cursor": page["nextCursor"]})
+    assert found == [f"page-{number}" for number in (4, 3, 2, 1, 0)]
+    for wrong in (
+        {"cursor": "nonsense"},
+        {"cursor": "1.2.3"},
+        {"filter": {"since": "2026-01-02T00:00:00.000Z", "until": "2026-01-01T00:00:00.000Z"}},
+        {"filter": {"since": "2020-01-01T00:00:00.000Z"}},
+        {"filter": {"since": "2026-99-99T00:00:00.000Z"}},
+        {"filter": {"event": "call:closed"}},
+    ):
+        with pytest.raises(RpcError) as refused:
+            await scene.console.call("audit/calls", wrong)
+        assert refused.value.code == -32602
+
+
+async def test_what_people_were_asked_and_what_models_were_used_is_summed_up(scene: Scene) -> None:
+    load = await scene.console.call("audit/load")
+    (erasing,) = [each for each in load["tools"] if each["tool"] == "erase"]
+    assert (erasing["asked"], erasing["approved"], erasing["denied"]) == (1, 1, 0)
+    assert erasing["medianWaitMs"] <= erasing["longestWaitMs"]
+    (person,) = load["people"]
+    assert (person["principalName"], person["asked"]) == ("Operator", 1)
+    assert person["questionsPerTurn"] == person["asked"] / person["turns"]
+    models = (await scene.console.call("audit/models"))["models"]
+    assert sum(model["turns"] for model in models) == person["turns"]
+    assert sum(model["calls"] for model in models) >= 2
+
+
+@pytest.mark.requirement("002-71", "everybody sees the decisions about their own calls, and of nobody else's")
+async def test_case_126_a_guest_finds_counts_and_opens_their_own_calls_only(scene: Scene) -> None:
+    turn = await scene.begin()
+    assert (await turn.invoke("peek", {"what": "milk"}, "adas"))["outcome"] == "ok"
+    (adas,) = await calls_of(scene.console, conversationId=turn.conversation_id)
+    gil = await scene.another("Gil", "guest")
+    shell, console = await gil.agent(), await gil.console()
+    own = await type(turn).begin(shell)
+    await own.invoke("peek", {"what": "milk"}, "gils")
+    assert [call["callId"] for call in await calls_of(console)] == ["gils"]
+    for wanted in ({"principalId": adas["principalId"]}, {"conversationId": turn.conversation_id}, {"text": "adas"}):
+        found = await calls_of(console, **wanted)
+        assert [call["callId"] for call in found] in ([], ["gils"])
+        assert (await console.call("audit/count", {"filter": wanted}))["total"] == len(found)
+    assert await reason_of(console, "audit/call", {"position": adas["position"]}) == "not_found"
+    assert adas["principalId"] not in text_of(await console.call("audit/choices"))
+    assert adas["principalId"] not in text_of(await console.call("audit/load"))
+    assert await reason_of(console, "audit/verify", {}) == "operatorOnly"
+    assert "gils" in [call["callId"] for call in await calls_of(scene.console)]
+    await gil.leave()
+
+
+@pytest.mark.requirement("002-33", "an auditor reads everybody's records and reaches nothing that acts or decides")
+async def test_case_127_an_auditor_reads_the_log_and_can_do_nothing_else(scene: Scene) -> None:
+    turn = await scene.begin()
+    assert (await turn.invoke("peek", {"what": "milk"}, "seen"))["outcome"] == "ok"
+    waiting = await turn.start("erase", {"what": "rest"}, "asked")
+    approval_id = await scene.asked("asked")
+    ida = await arrive_as_auditor(scene, "Ida")
+    console = await ida.console()
+    seen = [call for call in await calls_of(console) if call["conversationId"] == turn.conversation_id]
+    assert [(call["callId"], call["outcome"]) for call in seen] == [("asked", "open"), ("seen", "ok")]
+    assert (await console.call("audit/call", {"position": seen[1]["position"]}))["definition"]["name"] == "peek"
+    assert (await console.call("audit/verify"))["verified"] is True
+    assert (await console.call("audit/list"))["size"] > 0
+    # Whatever else the console speaks is refused, before its parameters can matter.
+    question = await scene.console.call("approvals/get", {"approvalId": approval_id})
+    aimed = {
+        **ATTEMPTS,
+        "approvals/get": {"approvalId": approval_id},
+        "approvals/decide": {"approvalId": approval_id, "challenge": question["challenge"], "decision": "deny"},
+    }
+    for method, params in aimed.items():
+        assert await reason_of(console, method, params) == "auditorReadsOnly", method
+    for method in CONSOLE.methods.keys() - READ - aimed.keys():
+        with pytest.raises(RpcError) as refused:
+            await console.call(method, {})
+        assert refused.value.error["data"]["code"] in ("auditorReadsOnly", "invalid_params"), method
+    origin = scene.gateway.console_origin
+    attempts: dict[str, dict[str, Any]] = {
+        "/authorize": {"state": "s" * 43},
+        "/passkeys/options": {},
+        "/passkeys/verify": {"credential": {}},
+        "/connect/describe": {"request": "r"},
+        "/connect/decide": {"request": "r", "allow": True},
+    }
+    for path, body in attempts.items():
+        answered = await ida.browser.post(f"{origin}{path}", body)
+        assert (answered.status, answered.json["error"]["reason"]) == (403, "auditorReadsOnly"), (path, answered.body)
+    receipt = f"{origin}/receipt?conversation={turn.conversation_id}&call=seen"
+    assert (await ida.browser.get(receipt)).status == 200
+    # The question still waits, and its asker is still the one who is asked.
+    assert (await scene.console.call("approvals/get", {"approvalId": approval_id}))["approval"]["status"] == "pending"
+    await scene.shell.call("tools/cancel", {"conversationId": turn.conversation_id, "callId": "asked"})
+    await finish(waiting)
+    await ida.leave()
+
+
+async def test_case_128_somebody_who_becomes_an_auditor_loses_their_shell_and_what_it_could_do(scene: Scene) -> None:
+    eve = await scene.another("Eve", "guest")
+    shell = await eve.agent()
+    code, output = await scene.gateway.run("people", "profile", "Eve", "auditor")
+    assert code == 0, output
+    assert (await shell.wait_closed(patience=10))[0] == 4403
+    assert (await eve.sign_in()).status == 204
+    refused = await eve.browser.post(f"{scene.gateway.console_origin}/authorize", {"state": "s" * 43})
+    assert (refused.status, refused.json["error"]["reason"]) == (403, "auditorReadsOnly")
+    console = await eve.console()
+    assert len(await calls_of(console)) > 0
+    await eve.leave()
