@@ -51,6 +51,7 @@ def prepare_decision() -> Callable[[str], bool]:
         "toolsUsed": [],
         "minuteOfDay": 0,
         "weekday": 1,
+        "argumentsFromUntrusted": False,
     }
 
     # The two stubs below have bare dicts in their signatures.

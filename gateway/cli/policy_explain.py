@@ -45,6 +45,7 @@ _MODES: Final = {
 @click.option("--recursive", is_flag=True, help="It goes into folders.")
 @click.option("--label", type=click.Choice([each.name.lower() for each in Label]), default="public", show_default=True)
 @click.option("--tainted", is_flag=True, help="The conversation has read untrusted content.")
+@click.option("--from-untrusted", is_flag=True, help="The arguments were taken from that content.")
 @click.option("--time", "time_", type=click.DateTime(["%H:%M"]), default="12:00", show_default=True)
 @click.option("--weekday", type=click.Choice(_WEEKDAYS), default="monday", show_default=True)
 def explain(
@@ -64,6 +65,7 @@ def explain(
     trusted: bool,
     recursive: bool,
     tainted: bool,
+    from_untrusted: bool,
 ) -> None:
     """Say in sentences what the policy makes of a call of TOOL, which rules decide, and what would change that.
 
@@ -82,9 +84,10 @@ def explain(
         network=network or kind is Category.NETWORK,
         trust=Trust.TRUSTED if trusted else Trust.UNTRUSTED,
     )
-    moment = Moment(1, 1, frozenset(), time_.hour * 60 + time_.minute, _WEEKDAYS.index(weekday) + 1)
+    moment = Moment(1, 1, frozenset(), time_.hour * 60 + time_.minute, _WEEKDAYS.index(weekday) + 1, from_untrusted)
     facts = CallFacts(path=path, host=host, bytes=size, recursive=recursive or None)
-    asked = Question(Principal(person, person, Profile(profile)), spec, facts, int(tainted), int(Label[label.upper()]), moment)
+    who, taint = Principal(person, person, Profile(profile)), int(tainted or from_untrusted)
+    asked = Question(who, spec, facts, taint, int(Label[label.upper()]), moment)
     policy = CedarPolicy(folder or load_settings().policy_folder)
     click.echo("\n".join(describe_explanation(explain_call(policy, CedarReading(policy), asked))))
 
@@ -131,5 +134,7 @@ def _name(change: ExplainedChange) -> str:
             return f"On a {_WEEKDAYS[change.value - 1]}"
         case "recursive":
             return "If it goes into folders" if change.value else "If it does not go into folders"
+        case "argumentsFromUntrusted":
+            return f"With arguments {'taken' if change.value else 'not taken'} from untrusted content"
         case _:
             return f"With {change.what} {escape(str(change.value))}"

@@ -110,6 +110,25 @@ class WirePreview(Wire):
     obstacle: str | None = None
 
 
+class CopiedText(Wire):
+    """A part of an argument that stands in an untrusted result of the conversation. `about` is what that call was made with, in
+    short; it is empty where that is not known any more."""
+
+    argument: str
+    text: str
+    tool: str
+    call_id: str
+    about: str
+
+
+class CopiedArguments(Wire):
+    """What of the arguments was taken from untrusted results, as things are now. Not `complete`: there was more than is compared,
+    so that nobody can say that nothing else was. It is not signed."""
+
+    copies: tuple[CopiedText, ...]
+    complete: Flag
+
+
 class OpenTurnRef(Wire):
     """Which open turn."""
 
@@ -127,7 +146,8 @@ class ApprovalQuestion(Wire):
 
     `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
     passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them. `standing`, where
-    others may approve, is what this person may do; with `mayBreakGlass` they may approve alone, for a reason.
+    others may approve, is what this person may do; with `mayBreakGlass` they may approve alone, for a reason. `copied` is there
+    where the arguments, or a part of them, count as taken from untrusted results.
     """
 
     approval: WireApproval
@@ -136,6 +156,7 @@ class ApprovalQuestion(Wire):
     passkey_options: JsonObject | None = None
     order: tuple[str, ...] = ()
     preview: WirePreview | None = None
+    copied: CopiedArguments | None = None
     standing: ApproverStanding | None = None
     may_break_glass: Flag | None = None
 

@@ -12,10 +12,12 @@ from gateway.protocol.wire import Count, Flag, Wire
 
 
 class CircumstanceChange(Wire):
-    """How the same action would be treated otherwise: after untrusted content, or in a conversation of another label."""
+    """How the same action would be treated otherwise: after untrusted content, in a conversation of another label, or with
+    arguments that were taken from untrusted content."""
 
     taint: Annotated[int, Field(ge=0, le=1)] | None = None
     label: LabelName | None = None
+    arguments_from_untrusted: Flag | None = None
     mode: PermissionMode
     because: tuple[WireRuleReason, ...]
 

@@ -159,7 +159,7 @@ class CallChecks:
 
     def judge(self, conversation: Conversation, session: Session, checked: CheckedCall) -> Judged:
         """Row 11: the policy over this call's own facts."""
-        subject, exposure = self._moments.subject(session, conversation), conversation.exposure
+        subject, exposure = self._moments.subject(session, conversation, checked.arguments), conversation.exposure
         verdict = self._policy.judge(subject, checked.spec, checked.facts, taint=exposure.taint, label=exposure.label)
         label = max(subject.label, exposure.label)
         question = Question(subject.principal, checked.spec, checked.facts, exposure.taint, label, subject.moment)

@@ -32,6 +32,7 @@ from gateway.runtime.endings import Broken, CallEnding, IdConflict, NotRecordabl
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Entropy, Ledger
 from gateway.runtime.tasks import Tasks
+from gateway.runtime.untrusted_results import note_result
 
 RETRY_SECONDS = (1.0, 2.0, 5.0, 15.0, 60.0)
 """Waits between attempts to record an outcome that the ledger would not take; the last one repeats."""
@@ -133,6 +134,7 @@ class Closing:
         after: tuple[Entry, ...] = ()
         if ending.executed:
             request = checked.request
+            await note_result(conversation, request.call_id, request.tool, request.parsed_arguments, result)
             after = await self._exposures.let_in(conversation, request.session_id, result.trust, result.labels, request.call_id)
         try:
             index, *_ = await self._ledger.append(entry, *after)

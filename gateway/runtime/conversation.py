@@ -10,6 +10,7 @@ from typing import Protocol
 from gateway.core.gate import Refuse, TurnState
 from gateway.core.labels import Exposure
 from gateway.core.model import ModelRef, Snapshot, ToolRequest
+from gateway.core.untrusted_text import UntrustedTexts
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import ClosedCall, InFlightCall
 from gateway.runtime.forgotten import ForgottenCalls
@@ -128,7 +129,8 @@ class Turn:
 
 @dataclass(eq=False, slots=True)
 class Conversation:
-    """A conversation in use. `in_flight` and `closed` know its call ids, the database those that it has `forgotten`."""
+    """A conversation in use. `in_flight` and `closed` know its call ids, the database those that it has `forgotten`; `untrusted`
+    are the texts of its untrusted results."""
 
     id: str
     principal_id: str
@@ -141,6 +143,7 @@ class Conversation:
     in_flight: dict[str, InFlightCall] = field(default_factory=dict[str, InFlightCall])
     closed: dict[str, ClosedCall] = field(default_factory=dict[str, ClosedCall])
     forgotten: ForgottenCalls = field(default_factory=ForgottenCalls)
+    untrusted: UntrustedTexts = field(default_factory=UntrustedTexts)
 
     @property
     def idle(self) -> bool:

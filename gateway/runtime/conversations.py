@@ -24,6 +24,7 @@ from gateway.core.ledger import (
     MessageAppended,
 )
 from gateway.core.model import Session
+from gateway.core.untrusted_text import UntrustedTexts
 from gateway.core.vocabulary import Role
 from gateway.runtime.calls import ClosedCall
 from gateway.runtime.conversation import CLOSED_REMEMBERED, Conversation, Turn
@@ -31,6 +32,7 @@ from gateway.runtime.exposures import Exposures
 from gateway.runtime.forgotten import ForgottenCalls
 from gateway.runtime.ports import CallRecord, Clock, ConversationRecord, ConversationRecords, Entropy, Ledger
 from gateway.runtime.quotas import Quotas
+from gateway.runtime.untrusted_results import recall_results
 
 IN_MEMORY = 2_000
 """Conversations kept in memory; idle ones beyond that are read again when needed."""
@@ -239,10 +241,15 @@ class Conversations:
                 lineage=frozenset(open_.request.snapshot_id for open_ in waiting),
                 calls=sum(call.turn_id == record.open_turn_id for call in calls),
             )
+        untrusted = UntrustedTexts()
+        if record.taint:
+            copied = await self._records.messages(conversation_id) if record.parent_id is not None else ()
+            untrusted = await recall_results(calls, copied)
         return Conversation(
             id=record.id,
             principal_id=record.principal_id,
             title=record.title,
+            untrusted=untrusted,
             exposure=Exposure(record.taint, record.label),
             turn=turn,
             turn_count=record.turn_count,

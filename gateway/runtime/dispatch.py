@@ -220,7 +220,8 @@ class Dispatcher:
                 hopeless = await self._checks.find_obstacle(checked)
                 if hopeless is not None:
                     return NotRun(call, hopeless, checked)
-                pending = await self._approvals.ask(call, checked, judged, verdict)
+                copies = conversation.untrusted.compare(checked.arguments).copies
+                pending = await self._approvals.ask(call, checked, judged, verdict, copies)
                 if isinstance(pending, Refuse):
                     return NotRun(call, pending, checked)
                 return await self._run_approved(conversation, call, session, checked, pending)

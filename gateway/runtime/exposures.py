@@ -19,7 +19,7 @@ from gateway.runtime.grants import Grants
 from gateway.runtime.ports import Clock, Ledger, PolicySubject
 
 OnRise = Callable[[], None]
-"""Judges again what was decided under a lower label. Must not wait."""
+"""Judges again what was decided before a label rose or untrusted content came in. Must not wait."""
 
 
 class Exposures:
@@ -33,7 +33,7 @@ class Exposures:
         self._rising: list[OnRise] = []
 
     def on_rise(self, react: OnRise) -> None:
-        """Register what is judged again when a label has risen; wired once, at composition."""
+        """Register what is judged again when a label has risen or untrusted content came in; wired once, at composition."""
         self._rising.append(react)
 
     def subject(self, session: Session) -> PolicySubject:
@@ -52,11 +52,11 @@ class Exposures:
         exposed = expose(before, trust, labels)
         risen = self._connections.raise_label(session_id, exposed.label, recorded=True)
         conversation.raise_exposure(exposed)
+        if risen or exposed != before or trust is Trust.UNTRUSTED:
+            self._judge_again()
         if not risen and exposed == before:
             # As for nearly every call: there is nothing to record.
             return ()
-        if risen or exposed.label > before.label:
-            self._judge_again()
         now, owner = self._clock.now(), conversation.principal_id
         tainted = ConversationTainted(now, conversation.id, owner, exposed.taint, exposed.label, call_id)
         labelled = AgentSessionLabelRaised(now, session_id, owner, exposed.label, conversation.id)

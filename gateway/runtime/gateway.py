@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
+from gateway.core.approval import Approval
 from gateway.core.ledger import Entry, PolicyLoaded
 from gateway.core.lifecycle import Phase
+from gateway.core.untrusted_text import Comparison
 from gateway.core.vocabulary import Reason
 from gateway.runtime.admission import Admission
 from gateway.runtime.approvals import APPROVAL_SECONDS, Approvals
@@ -127,6 +129,11 @@ class Gateway:
                 loaded = PolicyLoaded(self.ports.clock.now(), version, self.ports.policy.documents)
                 await self.ports.ledger.append(loaded, *ended)
             return version
+
+    async def find_copies(self, approval: Approval) -> Comparison:
+        """What of the arguments of a call that waits was taken from untrusted results of its conversation, as things are now."""
+        conversation = await self.conversations.restore(approval.conversation_id)
+        return conversation.untrusted.compare(approval.parsed_arguments)
 
     async def activate(self, enact: Callable[[], None], *signed: Entry) -> None:
         """Put another policy in force that was signed: first on record, then in force. Nothing waits in between."""

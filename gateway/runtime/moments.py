@@ -1,10 +1,13 @@
-"""Tells the policy what is true at the moment of a call: counts, tools that ran, the time. Only what its rules look at."""
+"""Tells the policy what is true at the moment of a call: counts, tools that ran, the time, where its arguments came from. Only
+what its rules look at."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 
+from gateway.core.canonical import Json
 from gateway.core.model import Session
 from gateway.core.moment import Moment, MomentFact
 from gateway.runtime.connections import ConnectionRegistry
@@ -43,12 +46,14 @@ class Moments:
             live.calls = max(calls, live.calls or 0)
             live.tools_used |= tools
 
-    def subject(self, session: Session, conversation: Conversation) -> PolicySubject:
-        """The session's person at the label and the moment that hold now."""
+    def subject(self, session: Session, conversation: Conversation, arguments: Mapping[str, Json] | None = None) -> PolicySubject:
+        """The session's person at the label and the moment that hold now. `arguments` are those of a call, if it is about one."""
         subject, reads = self._exposures.subject(session), self._policy.reads
-        return replace(subject, moment=self._tell(session, conversation, reads)) if reads else subject
+        return replace(subject, moment=self._tell(session, conversation, reads, arguments or {})) if reads else subject
 
-    def _tell(self, session: Session, conversation: Conversation, reads: frozenset[MomentFact]) -> Moment:
+    def _tell(
+        self, session: Session, conversation: Conversation, reads: frozenset[MomentFact], arguments: Mapping[str, Json]
+    ) -> Moment:
         live, turn = self._connections.live(session), conversation.turn
         local = datetime.fromtimestamp(self._clock.now() / 1000, self._zone)
         return Moment(
@@ -57,4 +62,7 @@ class Moments:
             tools_used=frozenset(live.tools_used) if MomentFact.TOOLS_USED in reads else None,
             minute_of_day=local.hour * 60 + local.minute if MomentFact.MINUTE_OF_DAY in reads else None,
             weekday=local.isoweekday() if MomentFact.WEEKDAY in reads else None,
+            arguments_from_untrusted=conversation.untrusted.compare(arguments).found
+            if MomentFact.ARGUMENTS_FROM_UNTRUSTED in reads
+            else None,
         )

@@ -100,4 +100,5 @@ _MOMENT: Final = {
     MomentFact.TOOLS_USED: "tools_used",
     MomentFact.MINUTE_OF_DAY: "minute_of_day",
     MomentFact.WEEKDAY: "weekday",
+    MomentFact.ARGUMENTS_FROM_UNTRUSTED: "arguments_from_untrusted",
 }

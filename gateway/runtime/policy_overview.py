@@ -27,6 +27,7 @@ class Circumstance(StrEnum):
 
     TAINT = "taint"
     LABEL = "label"
+    ARGUMENTS = "argumentsFromUntrusted"
 
 
 class Kind(NamedTuple):
@@ -38,7 +39,8 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangedVerdict:
-    """What the verdict would be instead. `value` is the taint (0 or 1) or the label (0 to 3)."""
+    """What the verdict would be instead. `value` is the taint (0 or 1), the label (0 to 3), or 1 for arguments that were taken
+    from untrusted content and 0 for others."""
 
     circumstance: Circumstance
     value: int
@@ -87,7 +89,7 @@ def list_kinds(policy: PolicyEngine, profiles: Sequence[Profile]) -> tuple[Kind,
 
 
 def find_changes(policy: PolicyEngine, asked: Question) -> tuple[ChangedVerdict, ...]:
-    """Every other taint and label under which the same call has another mode."""
+    """Every other taint, label and origin of the arguments under which the same call has another mode."""
     mode = judge_question(policy, asked).mode
     others = ((what, value, judge_question(policy, question)) for what, value, question in _neighbours(asked))
     return tuple(ChangedVerdict(what, value, verdict) for what, value, verdict in others if verdict.mode is not mode)
@@ -100,6 +102,10 @@ def _neighbours(asked: Question) -> Iterator[tuple[Circumstance, int, Question]]
     for label in Label:
         if label != asked.label:
             yield Circumstance.LABEL, label, asked._replace(label=label)
+    other = not asked.moment.arguments_from_untrusted
+    # There is nothing untrusted to take them from in a conversation without taint.
+    moment = asked.moment._replace(arguments_from_untrusted=other)
+    yield Circumstance.ARGUMENTS, int(other), asked._replace(moment=moment, taint=max(asked.taint, int(other)))
 
 
 def _judge_kind(policy: PolicyEngine, person: Principal, kind: Kind, tools: Sequence[ToolSpec]) -> OverviewCell:

@@ -153,8 +153,7 @@ def rehearse(decisions: Iterable[RecordedDecision], versions: Versions, candidat
         if isinstance(own, Unjudged):
             result.unjudged[own] += 1
             continue
-        told = decision.judgement.question.moment.told()
-        if candidate is not None and not candidate.reads <= told.keys():
+        if candidate is not None and not candidate.reads <= _known(decision.judgement.question):
             result.unjudged[Unjudged.NO_MOMENT] += 1
             continue
         result.judged += 1
@@ -230,6 +229,12 @@ def _compare(result: Rehearsal, decision: RecordedDecision, question: Question, 
     named = result.examples.setdefault(difference, [])
     if len(named) < EXAMPLES:
         named.append(Changed(decision, before, after, now.rules))
+
+
+def _known(question: Question) -> frozenset[str]:
+    """What its record says of the moment, told or not: without taint there was nothing that arguments could have come from."""
+    told = frozenset(question.moment.told())
+    return told if question.taint else told | {MomentFact.ARGUMENTS_FROM_UNTRUSTED}
 
 
 def _ask(policy: Judge, question: Question, *, publishing: bool = False) -> PolicyVerdict:

@@ -30,10 +30,10 @@ async def label_of(scene: Scene) -> list[str]:
 
 
 WRITE_BY_CLICK = """
-  action == Countersign::Action::"invoke_with_consent",
+  action in [Countersign::Action::"invoke_with_consent", Countersign::Action::"invoke_with_step_up"],
   resource in Countersign::Category::"write"
 """
-WRITE_BY_PASSKEY = WRITE_BY_CLICK.replace("consent", "step_up")
+WRITE_BY_PASSKEY = WRITE_BY_CLICK.replace('[Countersign::Action::"invoke_with_consent", ', "[")
 REMOTE = """
 network_auto_hosts = []
 remote_models = true

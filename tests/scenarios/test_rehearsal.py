@@ -18,7 +18,10 @@ from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import edit, finish, stage
 
 ASK_FOR_PASSKEYS = (
-    'action == Countersign::Action::"invoke_with_consent",\n  resource in Countersign::Category::"write"',
+    (
+        'action in [Countersign::Action::"invoke_with_consent", Countersign::Action::"invoke_with_step_up"],\n'
+        '  resource in Countersign::Category::"write"'
+    ),
     'action == Countersign::Action::"invoke_with_step_up",\n  resource in Countersign::Category::"write"',
 )
 READ_NOTHING = (

@@ -66,6 +66,7 @@ class PolicyCase(_Strict):
     calls_in_turn: Annotated[int, Field(ge=0)] = 1
     calls_in_session: Annotated[int, Field(ge=0)] = 1
     tools_used: tuple[str, ...] = ()
+    arguments_from_untrusted: bool = False
     time: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] = "12:00"
     weekday: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = "monday"
     expect: PermissionMode
@@ -75,8 +76,8 @@ class PolicyCase(_Strict):
     def _ask_one_thing(self) -> PolicyCase:
         if (self.tool is None) == (self.infer is None):
             raise ValueError("a case asks about either `tool` or `infer`")
-        if self.infer is not None and (self.facts is not None or self.taint):
-            raise ValueError("`facts` and `taint` say something about a tool call only")
+        if self.infer is not None and (self.facts is not None or self.taint or self.arguments_from_untrusted):
+            raise ValueError("`facts`, `taint` and `arguments_from_untrusted` say something about a tool call only")
         return self
 
     @property
@@ -89,6 +90,7 @@ class PolicyCase(_Strict):
             tools_used=frozenset(self.tools_used),
             minute_of_day=int(hour) * 60 + int(minute),
             weekday=_WEEKDAYS.index(self.weekday) + 1,
+            arguments_from_untrusted=self.arguments_from_untrusted,
         )
 
     @property
@@ -97,6 +99,7 @@ class PolicyCase(_Strict):
         reach = " with network" if self.tool is not None and self.tool.network else ""
         asked = f"{self.tool.name} ({self.tool.category}{reach})" if self.tool else f"{self.infer} model"
         marks = [self.label] * (self.label != "public") + ["tainted"] * self.taint
+        marks += ["arguments from untrusted"] * self.arguments_from_untrusted
         return " ".join([self.profile, asked, *marks])
 
 

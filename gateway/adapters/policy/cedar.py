@@ -158,6 +158,22 @@ class _ModelQuestion(NamedTuple):
     label: int
 
 
+class SchemaGeneration(NamedTuple):
+    """What the schema of a version knows beside what all of them know: facts of the moment, and the trust of tools."""
+
+    moment: frozenset[MomentFact]
+    trust: bool
+
+
+_GENERATIONS: Final = (
+    SchemaGeneration(frozenset(MomentFact), trust=True),
+    SchemaGeneration(frozenset(MomentFact) - {MomentFact.ARGUMENTS_FROM_UNTRUSTED}, trust=True),
+    SchemaGeneration(frozenset(), trust=False),
+)
+"""The newest first. Policies of earlier versions keep their schema, in their folder and on record, and are asked no more than it
+knows."""
+
+
 class _PolicyInForce:
     """One version of the policy, immutable but for the verdicts that it remembers."""
 
@@ -173,8 +189,7 @@ class _PolicyInForce:
             rule_set.parsed, [texts for each in profiles.values() for texts in (each.suppressed_tools, each.network_auto_hosts)]
         )
         self.reading = MomentReading(rule_set.parsed.values())
-        self.describes_moments = True
-        """Whether the schema knows moments, and the trust of tools. Those of earlier versions do not, and take neither."""
+        self._generation = _GENERATIONS[0]
         self._remember_tool = lru_cache(_REMEMBERED)(self._judge_tool)
         self._remember_model = lru_cache(_REMEMBERED)(self._judge_model)
 
@@ -204,9 +219,9 @@ class _PolicyInForce:
             return self._judge_tool(question)
         return self._remember_tool(question)
 
-    def describe_no_moments(self) -> None:
-        """Ask as earlier versions did."""
-        self.describes_moments = False
+    def ask_as(self, generation: SchemaGeneration) -> None:
+        """Ask as an earlier version did."""
+        self._generation = generation
         self._remember_tool.cache_clear()
 
     def may_infer(self, principal: Principal, local: bool, label: int) -> PolicyVerdict:
@@ -216,8 +231,9 @@ class _PolicyInForce:
         return principal.id if principal.id in self.rule_set.named else _UNNAMED
 
     def _judge_tool(self, question: _ToolQuestion) -> PolicyVerdict:
-        told = {**_UNREAD, **question.moment.told()} if self.describes_moments else {}
-        trust = {"trust": question.trust.value} if self.describes_moments else {}
+        generation = self._generation
+        told = {name: value for name, value in {**_UNREAD, **question.moment.told()}.items() if name in generation.moment}
+        trust = {"trust": question.trust.value} if generation.trust else {}
         tool: Json = {
             "uid": _uid("Tool", question.tool),
             "attrs": {
@@ -296,6 +312,7 @@ _UNREAD: Final[Mapping[str, Json]] = {
     MomentFact.TOOLS_USED: [],
     MomentFact.MINUTE_OF_DAY: 0,
     MomentFact.WEEKDAY: 1,
+    MomentFact.ARGUMENTS_FROM_UNTRUSTED: False,
 }
 """Stands for what a subject does not tell because no rule looks at it: the schema asks for a value of each."""
 
@@ -308,8 +325,10 @@ def _enact(documents: PolicyDocuments) -> _PolicyInForce:
     someone = Principal("", "", Profile.OPERATOR)
     tool = ToolSpec("probe", "", "", "", {}, Category.READ, "")
     facts = CallFacts(path=".", host="localhost", bytes=0, recursive=False)
-    if _UNANSWERED in in_force.judge(someone, tool, facts, 0, Label.PUBLIC).because:
-        in_force.describe_no_moments()
+    for generation in _GENERATIONS:
+        in_force.ask_as(generation)
+        if _UNANSWERED not in in_force.judge(someone, tool, facts, 0, Label.PUBLIC).because:
+            break
     for verdict in (
         in_force.judge(someone, tool, facts, 0, Label.PUBLIC),
         in_force.may_infer(someone, True, Label.PUBLIC),

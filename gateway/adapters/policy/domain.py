@@ -34,6 +34,8 @@ _TEXTS: Final = frozenset({"name", "source", "interface", "path", "host", "trust
 _NUMBERS: Final = frozenset({"bytes", "callsInTurn", "callsInSession", "minuteOfDay", "weekday"})
 _FACTS: Final = frozenset({"path", "host", "bytes", "recursive"})
 
+_FLAGS: Final = frozenset({"recursive", "argumentsFromUntrusted"})
+
 _JOINING: Final = frozenset({"and", "or"})
 
 _Values = dict[str, list[Any]]
@@ -128,6 +130,7 @@ def _moment(values: Mapping[str, Any]) -> Moment:
         tools_used=frozenset() if tool is None else frozenset({tool}),
         minute_of_day=values.get(MomentFact.MINUTE_OF_DAY, 0),
         weekday=values.get(MomentFact.WEEKDAY, 1),
+        arguments_from_untrusted=values.get(MomentFact.ARGUMENTS_FROM_UNTRUSTED, False),
     )
 
 
@@ -164,8 +167,8 @@ def constants_of(rule: pst.Template) -> _Values:
     for node in every_node(rule.clauses):
         if isinstance(node, pst.Like) or (isinstance(node, pst.BinaryOp) and node.op not in _JOINING):
             _note_comparison(node, values)
-        elif isinstance(node, pst.GetAttr) and node.attr == "recursive":
-            values["recursive"] = [True, False]
+        elif isinstance(node, pst.GetAttr) and node.attr in _FLAGS:
+            values[node.attr] = [True, False]
     return values
 
 

@@ -11,6 +11,7 @@ from gateway.core.audit import Leaf, base64url, header
 from gateway.core.canonical import Json, canonical_bytes, digest_of_bytes
 from gateway.core.ledger.requests import describe_call, payload_of_proposal
 from gateway.core.model import Snapshot, ToolRequest
+from gateway.core.untrusted_text import CopiedText
 from gateway.core.vocabulary import ApprovalStatus
 
 __all__ = [
@@ -34,9 +35,12 @@ class ApprovalRequested:
     request: ToolRequest
     snapshot: Snapshot
     approval: Approval
+    copies: tuple[CopiedText, ...] = ()
+    """What of the arguments was taken from untrusted results, as far as it is shown. In the payload only."""
 
     def leaf(self) -> Leaf:
         approval = self.approval
+        copies = {"copies": [copy.described() for copy in self.copies]} if self.copies else {}
         return Leaf(
             {
                 **describe_call(self.EVENT, self.at, self.request, self.snapshot, None),
@@ -48,7 +52,7 @@ class ApprovalRequested:
                 "expiresAt": approval.expires_at,
                 **({"approvers": approval.needs.described()} if approval.needs.shared else {}),
             },
-            payload_of_proposal(self.request, statement=approval.read_statement()),
+            payload_of_proposal(self.request, statement=approval.read_statement(), **copies),
         )
 
 

@@ -23,6 +23,7 @@ from gateway.core.quorum import (
     read_break_glass_reason,
     require_standing,
 )
+from gateway.core.untrusted_text import CopiedText
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, ApproverStanding, GrantScope, Outcome, PatternKind, Reason
 from gateway.runtime.approvals.answers import PasskeyAnswers
 from gateway.runtime.approvals.audience import Audience, is_for, is_operator
@@ -87,9 +88,14 @@ class Approvals:
     # ── for the driver (rows 12 and 13) ──
 
     async def ask(
-        self, call: InFlightCall, checked: CheckedCall, judged: PolicyVerdict, verdict: NeedsConsent | NeedsStepUp
+        self,
+        call: InFlightCall,
+        checked: CheckedCall,
+        judged: PolicyVerdict,
+        verdict: NeedsConsent | NeedsStepUp,
+        copies: tuple[CopiedText, ...] = (),
     ) -> Pending | Refuse:
-        """Put the question on record, then before the person."""
+        """Put the question on record, then before the person. `copies` are what of its arguments came from untrusted results."""
         person = checked.request.principal
         waiting = sum(each.approval.session_id == checked.request.session_id for each in self._pending.values())
         most = self._policy.limits(person.profile).pending_approvals
@@ -101,7 +107,8 @@ class Approvals:
             lack = await self._audience.find_lack(approval.needs, person) if approval.needs_passkey else None
             if lack is not None:
                 return replace(lack, because=verdict.because)
-            await self._ledger.append(ApprovalRequested(approval.requested_at, checked.request, checked.snapshot, approval))
+            asked = ApprovalRequested(approval.requested_at, checked.request, checked.snapshot, approval, copies)
+            await self._ledger.append(asked)
             call.step(CallEvent.APPROVAL_REQUESTED)
             call.approval_id = approval.id
             return self.put(self.recall(OpenApproval(approval, checked.request)))

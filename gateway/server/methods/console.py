@@ -40,6 +40,7 @@ from gateway.server.methods.table import Concurrency, Method, MethodPermission, 
 from gateway.server.methods.views import (
     view_approval,
     view_broken_glass,
+    view_copies,
     view_grant,
     view_limits,
     view_passkey,
@@ -160,6 +161,7 @@ class ConsoleMethods:
             passkey_options=None if challenge is None else await self._passkey_options(caller, approval),
             order=order_arguments(self._gateway.ports.toolbox, approval),
             preview=None if challenge is None else _view_preview(await preview_call(self._gateway.ports.toolbox, approval)),
+            copied=None if challenge is None else view_copies(await self._gateway.find_copies(approval)),
             **self._view_standing(caller, approval),
         )
 

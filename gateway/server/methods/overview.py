@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from gateway.core.approval import RuleReason
 from gateway.core.model import Principal
+from gateway.core.moment import MomentFact
 from gateway.core.vocabulary import ACTING, Profile
 from gateway.protocol import overview_methods as wire
 from gateway.protocol.shapes import WireRuleReason
@@ -37,7 +38,8 @@ class OverviewMethods:
             version=ports.policy.version,
             scope="everybody" if everybody else "own",
             rows=tuple(map(_view_row, survey(ports.policy, people, ports.toolbox.specs()))),
-            assumes_moment=bool(ports.policy.reads),
+            # Where arguments came from is said of each kind, as what would change it.
+            assumes_moment=bool(ports.policy.reads - {MomentFact.ARGUMENTS_FROM_UNTRUSTED}),
         )
 
 
@@ -61,10 +63,11 @@ def _view_cell(cell: OverviewCell) -> wire.PolicyCell:
 
 
 def _view_change(change: ChangedVerdict) -> wire.CircumstanceChange:
-    tainted = change.circumstance is Circumstance.TAINT
+    what, value = change.circumstance, change.value
     return wire.CircumstanceChange(
-        taint=change.value if tainted else None,
-        label=None if tainted else LABEL_NAMES[change.value],
+        taint=value if what is Circumstance.TAINT else None,
+        label=LABEL_NAMES[value] if what is Circumstance.LABEL else None,
+        arguments_from_untrusted=bool(value) if what is Circumstance.ARGUMENTS else None,
         mode=change.verdict.mode,
         because=_view_reasons(change.verdict.because),
     )

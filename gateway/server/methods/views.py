@@ -14,10 +14,19 @@ from gateway.core.canonical import Json
 from gateway.core.ledger import Message, Passkey, ToolResult
 from gateway.core.model import PublishedTool, Snapshot
 from gateway.core.times import rfc3339
+from gateway.core.untrusted_text import Comparison
 from gateway.core.vocabulary import Label, Profile
 from gateway.protocol import shapes
 from gateway.protocol.agent_methods import WireOpenTurn, WireSnapshotIssued
-from gateway.protocol.console_methods import AuditEntry, BreakGlassView, PasskeyView, ProfilePolicy, StoppedView
+from gateway.protocol.console_methods import (
+    AuditEntry,
+    BreakGlassView,
+    CopiedArguments,
+    CopiedText,
+    PasskeyView,
+    ProfilePolicy,
+    StoppedView,
+)
 from gateway.runtime import ports, turns
 from gateway.runtime.calls import CallAnswer
 from gateway.runtime.denials import StoppedQuestions
@@ -81,6 +90,23 @@ def view_call(record: ports.CallRecord, approval: Approval | None = None) -> sha
         received_at=rfc3339(record.received_at),
         result=result,
     )
+
+
+def view_copies(compared: Comparison) -> CopiedArguments | None:
+    """What of a call's arguments came from untrusted results; None where nothing did."""
+    if not compared.found:
+        return None
+    copies = tuple(
+        CopiedText(
+            argument=copy.argument,
+            text=copy.text,
+            tool=copy.origin.tool,
+            call_id=copy.origin.call_id,
+            about=copy.origin.about,
+        )
+        for copy in compared.copies
+    )
+    return CopiedArguments(copies=copies, complete=compared.complete)
 
 
 def view_answer(answer: CallAnswer) -> shapes.WireToolResult:

@@ -44,8 +44,9 @@ def test_what_asks_more_people_is_tightened_and_no_loosening() -> None:
 
 
 def test_a_passkey_of_one_person_instead_of_two_peoples_is_loosened() -> None:
-    action = 'action == Countersign::Action::"invoke_with_consent",\n  resource in Countersign::Category::"write"'
-    stepped = edited(action, action.replace("consent", "step_up"))
+    both = 'action in [Countersign::Action::"invoke_with_consent", Countersign::Action::"invoke_with_step_up"]'
+    write = ',\n  resource in Countersign::Category::"write"'
+    stepped = edited(both + write, 'action == Countersign::Action::"invoke_with_step_up"' + write)
     _, found = compare(TWO, stepped)
     fewer = {(each.before, each.after) for each in found if each.difference is ModeChange.APPROVERS_REMOVED}
     assert fewer == {(PermissionMode.CONSENT, PermissionMode.STEP_UP)}

@@ -54,6 +54,11 @@ def forbids(policy: CedarPolicy, moment: Moment, spec: ToolSpec = READ) -> bool:
         ),
         ("context.minuteOfDay >= 1080", Moment(minute_of_day=1079), Moment(minute_of_day=1080)),
         ("context.weekday > 5", Moment(weekday=5), Moment(weekday=6)),
+        (
+            "context.argumentsFromUntrusted",
+            Moment(arguments_from_untrusted=False),
+            Moment(arguments_from_untrusted=True),
+        ),
     ],
 )
 def test_a_rule_follows_the_moment_from_one_call_to_the_next(
@@ -62,7 +67,7 @@ def test_a_rule_follows_the_moment_from_one_call_to_the_next(
     policy = with_rule(folder, condition)
     # Each twice: what was remembered for one moment is never the answer for another.
     assert [forbids(policy, each) for each in (allowed, forbidden, allowed, forbidden)] == [False, True, False, True]
-    assert policy.reads == set(allowed.told())
+    assert policy.reads == {*allowed.told(), *OF_THE_DEFAULT}
 
 
 def test_a_rule_may_look_at_where_a_tool_comes_from_and_whether_it_is_trusted(folder: Path) -> None:
@@ -73,22 +78,35 @@ def test_a_rule_may_look_at_where_a_tool_comes_from_and_whether_it_is_trusted(fo
 
 
 def test_a_policy_that_looks_at_no_moment_is_told_none(folder: Path) -> None:
+    assert CedarPolicy(folder).reads == {*OF_THE_DEFAULT}
+    forget_rules(folder)
     assert CedarPolicy(folder).reads == frozenset()
+
+
+def forget_rules(folder: Path) -> None:
+    """Without the rules about where arguments came from, which no earlier schema knew."""
+    path = folder / "default.cedar"
+    rules = path.read_text("utf-8").split("\n\n")
+    path.write_text("\n\n".join(each for each in rules if "argumentsFromUntrusted" not in each), "utf-8")
 
 
 def test_a_rule_that_passes_its_whole_context_on_reads_everything(folder: Path) -> None:
     assert with_rule(folder, "context == context").reads == frozenset(MomentFact)
 
 
-def test_a_schema_of_before_moments_is_asked_as_it_was(folder: Path) -> None:
+@pytest.mark.parametrize("unknown", [(*MomentFact, "trust"), (MomentFact.ARGUMENTS_FROM_UNTRUSTED,)])
+def test_a_schema_of_an_earlier_version_is_asked_as_it_was(folder: Path, unknown: tuple[str, ...]) -> None:
+    forget_rules(folder)
     path = folder / "schema.cedarschema"
     lines = path.read_text("utf-8").splitlines()
-    path.write_text("\n".join(line for line in lines if not any(f'"{word}"' in line.split(":")[0] for word in NEW)), "utf-8")
+    path.write_text("\n".join(line for line in lines if not any(f'"{word}"' in line.split(":")[0] for word in unknown)), "utf-8")
     policy = CedarPolicy(folder)
-    assert policy.judge(ADA, READ, CallFacts(), taint=0, label=0).mode is PermissionMode.AUTO
+    told = replace(ADA, moment=Moment(calls_in_turn=1, arguments_from_untrusted=True))
+    assert policy.judge(told, READ, CallFacts(), taint=0, label=0).mode is PermissionMode.AUTO
 
 
-NEW = (*MomentFact, "trust")
+OF_THE_DEFAULT = (MomentFact.ARGUMENTS_FROM_UNTRUSTED,)
+"""What the rules that come with the gateway look at."""
 
 
 def test_a_moment_is_kept_as_it_was_told() -> None:

@@ -41,7 +41,8 @@ def test_each_kind_of_action_has_its_mode_and_its_sentence_for_every_profile() -
 
 def test_what_would_change_a_verdict_is_judged_too() -> None:
     network = cells(CedarPolicy(Path("policy")))[Profile.OPERATOR, Kind(Category.NETWORK)]
-    (high,) = network.changes
+    high, copied = network.changes
+    assert (copied.circumstance, copied.value, copied.verdict.mode) == (Circumstance.ARGUMENTS, 1, PermissionMode.STEP_UP)
     assert (high.circumstance, high.value, high.verdict.mode) == (Circumstance.LABEL, Label.HIGH, PermissionMode.FORBIDDEN)
     assert "high.no-network" in {rule.id for rule in high.verdict.because}
 

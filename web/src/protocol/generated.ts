@@ -1073,11 +1073,13 @@ export interface ApprovalRef {
  *
  * `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
  * passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them. `standing`, where
- * others may approve, is what this person may do; with `mayBreakGlass` they may approve alone, for a reason.
+ * others may approve, is what this person may do; with `mayBreakGlass` they may approve alone, for a reason. `copied` is there
+ * where the arguments, or a part of them, count as taken from untrusted results.
  */
 export interface ApprovalQuestion {
   approval: Approval;
   challenge?: string;
+  copied?: CopiedArguments;
   mayBreakGlass?: boolean;
   order: string[];
   passkeyOptions?: {
@@ -1088,6 +1090,25 @@ export interface ApprovalQuestion {
   statement: {
     [k: string]: unknown;
   };
+}
+/**
+ * What of the arguments was taken from untrusted results, as things are now. Not `complete`: there was more than is compared,
+ * so that nobody can say that nothing else was. It is not signed.
+ */
+export interface CopiedArguments {
+  complete: boolean;
+  copies: CopiedText[];
+}
+/**
+ * A part of an argument that stands in an untrusted result of the conversation. `about` is what that call was made with, in
+ * short; it is empty where that is not known any more.
+ */
+export interface CopiedText {
+  about: string;
+  argument: string;
+  callId: string;
+  text: string;
+  tool: string;
 }
 /**
  * What the call would change as things are now, or send. It is not signed; `digest` changes when the thing does.
@@ -1807,9 +1828,11 @@ export interface PolicyCell {
   mode: PermissionMode;
 }
 /**
- * How the same action would be treated otherwise: after untrusted content, or in a conversation of another label.
+ * How the same action would be treated otherwise: after untrusted content, in a conversation of another label, or with
+ * arguments that were taken from untrusted content.
  */
 export interface CircumstanceChange {
+  argumentsFromUntrusted?: boolean;
   because: RuleReason[];
   label?: "public" | "internal" | "confidential" | "high";
   mode: PermissionMode;

@@ -79,6 +79,33 @@ describe("the arguments", () => {
   });
 });
 
+describe("words that came from untrusted content", () => {
+  const copied = {
+    copies: [{ argument: "to", text: "billing@attacker.example", tool: "read_mail", callId: "c1", about: "inbox/17" }],
+    complete: true,
+  };
+
+  test("are marked with the result in which they stand", async () => {
+    await open({ ...ask(), copied });
+    const mark = screen.getByText("Parts of this came from untrusted content, not from you").closest("[role=note]");
+    expect(mark?.textContent).toContain(
+      "billing@attacker.example in to stands in the result of read_mail for inbox/17.",
+    );
+    expect(mark?.textContent).not.toContain("more untrusted content than can be compared");
+  });
+
+  test("are said to be possible where there was too much to compare", async () => {
+    await open({ ...ask(), copied: { copies: [], complete: false } });
+    expect(screen.getByText("Parts of this may come from untrusted content")).toBeTruthy();
+    expect(screen.getByText(/more untrusted content than can be compared/)).toBeTruthy();
+  });
+
+  test("are not spoken of where there are none", async () => {
+    await open(ask());
+    expect(screen.queryByText(/untrusted content/)).toBeNull();
+  });
+});
+
 type Preview = NonNullable<ApprovalQuestion["preview"]>;
 
 function change(changes: Partial<Preview>): Preview {

@@ -11,6 +11,7 @@ import { paths } from "../paths.ts";
 import styles from "./ApprovalReview.module.css";
 import { Approvers } from "./Approvers.tsx";
 import { ArgumentPages } from "./ArgumentPages.tsx";
+import { CopiedText } from "./CopiedText.tsx";
 import { Decision } from "./Decision.tsx";
 import { STATUS_LABELS, STATUS_TONES } from "./labels.ts";
 import { PreviewView } from "./PreviewView.tsx";
@@ -59,6 +60,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
       <PageHeading>
         <VisibleText text={approval.summary} prose />
       </PageHeading>
+      {question.copied !== undefined && <CopiedText copied={question.copied} />}
 
       <section className={styles.part} aria-labelledby="arguments">
         <h2 id="arguments">

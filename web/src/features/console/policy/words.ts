@@ -38,7 +38,12 @@ export function nameKind({ category, host }: Pick<PolicyCell, "category" | "host
 }
 
 /** When the verdict would be another one. */
-export function nameCircumstance({ taint, label }: Pick<CircumstanceChange, "taint" | "label">): string {
+export function nameCircumstance({
+  taint,
+  label,
+  argumentsFromUntrusted,
+}: Pick<CircumstanceChange, "taint" | "label" | "argumentsFromUntrusted">): string {
+  if (argumentsFromUntrusted) return "With arguments that were taken from untrusted content";
   if (taint === 1) return "After the conversation has read untrusted content";
   if (taint === 0) return "Before the conversation has read untrusted content";
   return `In a conversation with the label ${label}`;

@@ -1,0 +1,41 @@
+import type { ApprovalQuestion } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+
+/** Which parts of the arguments were taken from untrusted results, so that nobody takes them for words of their own. */
+export function CopiedText({ copied }: { readonly copied: NonNullable<ApprovalQuestion["copied"]> }) {
+  const { copies, complete } = copied;
+  return (
+    <Banner
+      tone="waiting"
+      title={
+        copies.length > 0
+          ? "Parts of this came from untrusted content, not from you"
+          : "Parts of this may come from untrusted content"
+      }
+    >
+      {copies.length > 0 && (
+        <ul className="stack">
+          {copies.map(({ argument, text, tool, callId, about }) => (
+            <li key={`${argument} ${callId} ${text}`}>
+              <VisibleText text={text} /> in <code>{argument}</code> stands in the result of <code>{tool}</code>
+              {about !== "" && (
+                <>
+                  {" "}
+                  for <VisibleText text={about} />
+                </>
+              )}
+              .
+            </li>
+          ))}
+        </ul>
+      )}
+      {!complete && (
+        <p>
+          This conversation has read more untrusted content than can be compared, so other parts may have come from it,
+          too.
+        </p>
+      )}
+    </Banner>
+  );
+}
