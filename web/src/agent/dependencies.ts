@@ -12,5 +12,7 @@ export interface LoopDependencies {
   wait(ms: number, signal: AbortSignal): Promise<void>;
   /** The day where the person is, `2026-11-21`. */
   today(): string;
+  /** Rounds of tool calls that a turn may have, if fewer than the loop takes. */
+  mostRounds?(): number;
   readonly emit: Emit;
 }

@@ -7,7 +7,7 @@ import type { WorkspaceState } from "./workspace-state.ts";
 
 const MAX_ROWS = 8;
 
-/** Where a message is written. Enter sends, Shift+Enter breaks the line; while an answer is under way, Enter puts it in line. */
+/** Where a message is written. Enter sends if the person has not set it otherwise; while an answer is under way it puts in line. */
 export function Composer({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
   const { drafts } = workspace.environment;
   const { currentId, busy, offered } = state;
@@ -88,7 +88,8 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
         return;
       }
     }
-    if (event.key === "Enter" && !event.shiftKey) {
+    const sends = state.settings.sendKey === "enter" ? !event.shiftKey : event.ctrlKey || event.metaKey;
+    if (event.key === "Enter" && sends) {
       event.preventDefault();
       void send();
     }

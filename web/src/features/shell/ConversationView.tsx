@@ -18,6 +18,7 @@ import type { WorkspaceState } from "./workspace-state.ts";
 // What is needed only once there is something to show: reading Markdown is a good part of this program.
 const loadLog = async () => ({ default: (await import("./log/Log.tsx")).Log });
 const Log = lazy(loadLog);
+const SettingsDialog = lazy(async () => ({ default: (await import("./SettingsDialog.tsx")).SettingsDialog }));
 
 export interface ConversationViewProps {
   readonly workspace: Workspace;
@@ -30,6 +31,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
   const root = useRef<HTMLDivElement>(null);
   const [listOpen, setListOpen] = useState(false);
   const [grantsOpen, setGrantsOpen] = useState(false);
+  const [settingsOpen, setSettingsOpen] = useState(false);
   usePanes(root);
   useKeptFocus(root);
   const { whenIdle } = workspace.environment;
@@ -45,6 +47,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
           session={session}
           onShowList={() => setListOpen(true)}
           onShowGrants={() => setGrantsOpen(true)}
+          onShowSettings={() => setSettingsOpen(true)}
         />
         <StatusBanners workspace={workspace} state={state} />
         {isEmpty ? (
@@ -56,6 +59,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
               view={state.log}
               label={state.title || "Conversation"}
               busy={state.busy}
+              figures={state.figures}
               onCancelCall={(callId) => void workspace.cancelCall(callId)}
               onAskAgain={(turnId, text) => void workspace.askInBranch(turnId, text)}
               branchesAt={(turnId) => workspace.branchesAt(turnId)}
@@ -70,6 +74,16 @@ export function ConversationView({ workspace, state, session }: ConversationView
         <QueuedTexts workspace={workspace} state={state} />
         <Composer workspace={workspace} state={state} />
       </main>
+      {settingsOpen && (
+        <Suspense>
+          <SettingsDialog
+            settings={state.settings}
+            models={session.models}
+            onChange={(settings) => workspace.changeSettings(settings)}
+            onClose={() => setSettingsOpen(false)}
+          />
+        </Suspense>
+      )}
       <GrantsDialog
         workspace={workspace}
         grants={state.grants}

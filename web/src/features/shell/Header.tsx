@@ -12,9 +12,10 @@ interface HeaderProps {
   readonly session: SessionDescription;
   readonly onShowList: () => void;
   readonly onShowGrants: () => void;
+  readonly onShowSettings: () => void;
 }
 
-export function Header({ workspace, state, session, onShowList, onShowGrants }: HeaderProps) {
+export function Header({ workspace, state, session, onShowList, onShowGrants, onShowSettings }: HeaderProps) {
   return (
     <header className={styles.header}>
       <span className={styles.listButton}>
@@ -36,6 +37,7 @@ export function Header({ workspace, state, session, onShowList, onShowGrants }: 
         label={`${session.session.principalName}: account and grants`}
         items={[
           { label: "Grants", onSelect: onShowGrants },
+          { label: "Settings", onSelect: onShowSettings },
           { label: "Open the console", onSelect: () => workspace.environment.openConsole(session.consoleOrigin) },
           { label: "Sign out", onSelect: () => void workspace.signOut() },
         ]}

@@ -1,7 +1,8 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { ErrorBoundary } from "../../ui/ErrorBoundary.tsx";
 import { LiveRegion } from "../../ui/LiveRegion.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
+import { applyTheme } from "../../ui/theme.ts";
 import { Announcements } from "./Announcements.tsx";
 import { Attention } from "./Attention.tsx";
 import { ConversationView } from "./ConversationView.tsx";
@@ -25,6 +26,9 @@ export function Shell({ environment }: { readonly environment: ShellEnvironment 
       workspace.stop();
     };
   }, [workspace]);
+
+  const { theme } = state.settings;
+  useLayoutEffect(() => applyTheme(theme), [theme]);
 
   const ended = state.connection.phase === "ended" ? state.connection.reason : null;
   const signsIn = ended === "notSignedIn" && environment.beginsAtOnce;

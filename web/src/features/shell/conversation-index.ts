@@ -1,4 +1,5 @@
-import type { Conversation, ConversationExport, ConversationForked } from "../../protocol/generated.ts";
+import type { Conversation, ConversationForked } from "../../protocol/generated.ts";
+import { writeMarkdown } from "./conversation-markdown.ts";
 import type { AgentClient } from "./shell-environment.ts";
 
 /** As long as the gateway takes. */
@@ -85,9 +86,10 @@ export class ConversationIndex {
     return forked;
   }
 
-  /** All that the gateway has of a conversation, results included. */
-  export(id: string): Promise<ConversationExport> {
-    return this.#client.call("conversations/export", { conversationId: id });
+  /** A conversation as the text of a file: all that the gateway has of it as JSON, or what people read as Markdown. */
+  async export(id: string, format: "json" | "md"): Promise<string> {
+    const exported = await this.#client.call("conversations/export", { conversationId: id });
+    return format === "json" ? `${JSON.stringify(exported, null, 2)}\n` : writeMarkdown(exported);
   }
 }
 

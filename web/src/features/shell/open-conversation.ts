@@ -6,6 +6,8 @@ import { type Message, recall } from "../../agent/messages.ts";
 import type { TurnRunner } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
 import { MessageQueue } from "./message-queue.ts";
+import { type AnswerFigures, addFigures, personalChat, withRoom } from "./personal-chat.ts";
+import type { Settings } from "./settings.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
 
 /** A turn that an earlier page, or another tab, left open. */
@@ -21,11 +23,13 @@ export class OpenConversation {
   readonly queue: MessageQueue;
   readonly #client: AgentClient;
   readonly #environment: ShellEnvironment;
+  readonly #settings: () => Settings;
   readonly #onChange: (event: AgentEvent | null) => void;
   /** What was said before this page had the conversation. */
   #recalled: readonly Message[] = [];
   #runner: TurnRunner | null = null;
   #isLoading = false;
+  #figures: ReadonlyMap<string, AnswerFigures> = new Map();
   #log: Conversation = emptyConversation;
   #unfinishedTurn: UnfinishedTurn | null = null;
 
@@ -33,17 +37,24 @@ export class OpenConversation {
     id: string,
     client: AgentClient,
     environment: ShellEnvironment,
+    settings: () => Settings,
     onChange: (event: AgentEvent | null) => void,
   ) {
     this.id = id;
     this.queue = new MessageQueue(id, environment.kept);
     this.#client = client;
     this.#environment = environment;
+    this.#settings = settings;
     this.#onChange = onChange;
   }
 
   get log(): Conversation {
     return this.#log;
+  }
+
+  /** What the answers that this page has seen took, by turn. */
+  get figures(): ReadonlyMap<string, AnswerFigures> {
+    return this.#figures;
   }
 
   get unfinishedTurn(): UnfinishedTurn | null {
@@ -72,7 +83,7 @@ export class OpenConversation {
   async sendMessage(text: string, model: ModelInfo): Promise<boolean> {
     const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
-    return (await runner.run(text, model)) !== null;
+    return (await runner.run(text, withRoom(model, this.#settings()))) !== null;
   }
 
   async call(text: string, proposal: ProposedCall): Promise<boolean> {
@@ -93,7 +104,7 @@ export class OpenConversation {
     this.#onChange(null);
     if (openTurn?.snapshot === undefined) return;
     const model = models.find(({ id }) => id === openTurn.modelId) ?? null;
-    await runner.resume(openTurn.snapshot, model);
+    await runner.resume(openTurn.snapshot, model === null ? null : withRoom(model, this.#settings()));
   }
 
   /** Do not go on with the turn that was left open: end it, or leave it to the tab that holds it. */
@@ -135,6 +146,12 @@ export class OpenConversation {
     this.#runner?.revoked(snapshotId, reason);
   }
 
+  #note(figures: AnswerFigures): void {
+    const { turnId } = this.#log;
+    if (turnId === null) return;
+    this.#figures = new Map(this.#figures).set(turnId, addFigures(this.#figures.get(turnId), figures));
+  }
+
   /** The loop that runs the turns. It is the larger part of this program, and is loaded when it is first needed. */
   async #takeRunner(): Promise<TurnRunner> {
     if (this.#runner !== null) return this.#runner;
@@ -146,7 +163,14 @@ export class OpenConversation {
       this.#runner ??= new Runner(
         {
           gateway: this.#client,
-          chatWith: (token) => chatOver(this.#environment.fetch, token),
+          chatWith: (token) =>
+            personalChat(
+              chatOver(this.#environment.fetch, token),
+              this.#settings(),
+              (figures) => this.#note(figures),
+              this.#environment.now,
+            ),
+          mostRounds: () => this.#settings().steps,
           newCallId: this.#environment.newCallId,
           wait: this.#environment.wait,
           today: this.#environment.today,

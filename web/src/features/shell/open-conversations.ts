@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../../agent/events.ts";
 import { OpenConversation } from "./open-conversation.ts";
+import type { Settings } from "./settings.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
 
 /** Told of every change in a conversation; `event` is null when the log was replaced as a whole. */
@@ -9,12 +10,14 @@ export type ChangeListener = (conversationId: string, event: AgentEvent | null) 
 export class OpenConversations {
   readonly #client: AgentClient;
   readonly #environment: ShellEnvironment;
+  readonly #settings: () => Settings;
   readonly #onChange: ChangeListener;
   readonly #byId = new Map<string, OpenConversation>();
 
-  constructor(client: AgentClient, environment: ShellEnvironment, onChange: ChangeListener) {
+  constructor(client: AgentClient, environment: ShellEnvironment, settings: () => Settings, onChange: ChangeListener) {
     this.#client = client;
     this.#environment = environment;
+    this.#settings = settings;
     this.#onChange = onChange;
   }
 
@@ -25,7 +28,7 @@ export class OpenConversations {
   /** Open a conversation, with an empty log as yet. */
   create(id: string): OpenConversation {
     const changed = (event: AgentEvent | null) => this.#onChange(id, event);
-    const conversation = new OpenConversation(id, this.#client, this.#environment, changed);
+    const conversation = new OpenConversation(id, this.#client, this.#environment, this.#settings, changed);
     this.#byId.set(id, conversation);
     return conversation;
   }

@@ -22,6 +22,8 @@ export interface ShellEnvironment {
   whenIdle(work: () => void): void;
   readonly fetch: Fetch;
   wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** Milliseconds on a clock that never goes back. */
+  now(): number;
   /** The day where the person is, `2026-11-21`. */
   today(): string;
   newCallId(): string;
@@ -61,6 +63,10 @@ export interface Drafts {
 /** A part of the page that is loaded on demand did not come: the gateway is away, or is a newer one with other parts. */
 export class PartMissing extends Error {
   override readonly name = "PartMissing";
+
+  constructor() {
+    super("A part of this page could not be loaded. Reload the page; what you have typed is kept.");
+  }
 }
 
 /** Small texts that this browser keeps for the person: what is pinned, what is to be sent next. An empty one is none. */
@@ -86,8 +92,8 @@ export function browserShell(): ShellEnvironment {
     loadLoop: async () => {
       try {
         return (await import("../../agent/runner.ts")).TurnRunner;
-      } catch (error) {
-        throw new PartMissing(String(error));
+      } catch {
+        throw new PartMissing();
       }
     },
     whenIdle: (work) => {
@@ -97,6 +103,7 @@ export function browserShell(): ShellEnvironment {
     },
     fetch: (url, init) => fetch(url, { ...init, redirect: "error", cache: "no-store" }),
     wait,
+    now: () => performance.now(),
     today: () => isoDay(new Date()),
     newCallId: () => `call_${crypto.randomUUID()}`,
     signOut: async () => {

@@ -1,7 +1,9 @@
-import type { Conversation as ConversationLog } from "../../agent/conversation.ts";
+import { type Conversation as ConversationLog, waitingCalls } from "../../agent/conversation.ts";
 import type { Conversation, Grant, ModelInfo, SessionDescription } from "../../protocol/generated.ts";
 import type { ConnectionState } from "../../protocol/rpc.ts";
-import type { UnfinishedTurn } from "./open-conversation.ts";
+import type { OpenConversation, UnfinishedTurn } from "./open-conversation.ts";
+import type { AnswerFigures } from "./personal-chat.ts";
+import type { Settings } from "./settings.ts";
 
 /** One row of the conversation list. */
 export interface ConversationRow {
@@ -17,12 +19,15 @@ export interface ConversationRow {
 export interface WorkspaceState {
   readonly connection: ConnectionState;
   readonly session: SessionDescription | null;
+  readonly settings: Settings;
   readonly model: ModelInfo | null;
   readonly list: readonly ConversationRow[] | null;
   readonly hasMore: boolean;
   readonly currentId: string | null;
   readonly title: string;
   readonly log: ConversationLog;
+  /** What answers took, by turn. */
+  readonly figures: ReadonlyMap<string, AnswerFigures>;
   readonly busy: boolean;
   /** What will be sent when the answer under way is complete. */
   readonly queue: readonly string[];
@@ -33,4 +38,11 @@ export interface WorkspaceState {
   readonly grants: readonly Grant[] | null;
   /** What could not be done just now, in words. */
   readonly problem: string | null;
+}
+
+/** A stored conversation with what goes on in it, if this page has it open. */
+export function rowOf(conversation: Conversation, opened: OpenConversation | undefined): ConversationRow {
+  const waiting = opened === undefined ? [] : waitingCalls(opened.log);
+  const expiries = waiting.flatMap(({ approval }) => (approval === undefined ? [] : [approval.expiresAt])).sort();
+  return { conversation, busy: opened?.busy ?? false, waiting: waiting.length, expiresAt: expiries[0] ?? null };
 }

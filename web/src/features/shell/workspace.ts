@@ -1,18 +1,16 @@
-import { emptyConversation, waitingCalls } from "../../agent/conversation.ts";
+import { emptyConversation } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import { explainFailure } from "../../agent/gateway.ts";
 import { readCommand } from "../../agent/slash.ts";
-import type { Conversation, Grant, ModelInfo, SessionDescription } from "../../protocol/generated.ts";
+import type { Grant, ModelInfo, SessionDescription } from "../../protocol/generated.ts";
 import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
 import { ConversationIndex, titleFrom } from "./conversation-index.ts";
-import { writeMarkdown } from "./conversation-markdown.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
+import { readSettings, type Settings, writeSettings } from "./settings.ts";
 import { type AgentClient, PartMissing, type ShellEnvironment } from "./shell-environment.ts";
-import type { ConversationRow, WorkspaceState } from "./workspace-state.ts";
-
-const PART_MISSING = "A part of this page could not be loaded. Reload the page; what you have typed is kept.";
+import { rowOf, type WorkspaceState } from "./workspace-state.ts";
 
 /** What the shell knows and does, apart from how it looks: the connection, the list, and the conversations in use. */
 export class Workspace {
@@ -23,6 +21,7 @@ export class Workspace {
   readonly #listeners = new Set<() => void>();
   readonly #eventListeners = new Set<(event: AgentEvent) => void>();
   readonly #stops: (() => void)[] = [];
+  #settings: Settings;
   #session: SessionDescription | null = null;
   /** What was chosen, by conversation; under null, for the one that begins next. */
   readonly #chosenModels = new Map<string | null, string>();
@@ -37,9 +36,13 @@ export class Workspace {
   constructor(environment: ShellEnvironment) {
     this.environment = environment;
     this.#client = environment.createClient();
+    this.#settings = readSettings(environment.kept);
     this.#index = new ConversationIndex(this.#client);
-    this.#opened = new OpenConversations(this.#client, environment, (id, event) =>
-      this.#conversationChanged(id, event),
+    this.#opened = new OpenConversations(
+      this.#client,
+      environment,
+      () => this.#settings,
+      (id, event) => this.#conversationChanged(id, event),
     );
     this.#state = this.#compose();
   }
@@ -100,6 +103,12 @@ export class Workspace {
     this.#publish();
   }
 
+  changeSettings(settings: Settings): void {
+    this.#settings = settings;
+    writeSettings(this.environment.kept, settings);
+    this.#publish();
+  }
+
   // ── the list of conversations ──
 
   /** Show a conversation, or an empty page for a new one. */
@@ -149,9 +158,7 @@ export class Workspace {
   /** Save a conversation as a file: all that is known of it as JSON, or what people read as Markdown. */
   async export(id: string, format: "json" | "md"): Promise<void> {
     await this.#attempt(async () => {
-      const exported = await this.#index.export(id);
-      const text = format === "json" ? `${JSON.stringify(exported, null, 2)}\n` : writeMarkdown(exported);
-      this.environment.saveFile(`conversation-${id}.${format}`, text);
+      this.environment.saveFile(`conversation-${id}.${format}`, await this.#index.export(id, format));
     });
   }
 
@@ -241,8 +248,6 @@ export class Workspace {
     this.#publish();
   }
 
-  // ── grants ──
-
   async loadGrants(): Promise<void> {
     await this.#attempt(async () => {
       this.#grants = (await this.#client.call("grants/list", {})).grants;
@@ -264,7 +269,7 @@ export class Workspace {
 
   #modelFor(id: string | null): ModelInfo | null {
     const models = this.#session?.models ?? [];
-    const chosen = this.#chosenModels.get(id);
+    const chosen = this.#chosenModels.get(id) ?? this.#settings.modelId;
     return models.find(({ id }) => id === chosen) ?? models[0] ?? null;
   }
 
@@ -349,7 +354,7 @@ export class Workspace {
       await work();
       return true;
     } catch (error) {
-      this.#problem = error instanceof PartMissing ? PART_MISSING : explainFailure(error);
+      this.#problem = error instanceof PartMissing ? error.message : explainFailure(error);
       return false;
     } finally {
       this.#publish();
@@ -375,12 +380,14 @@ export class Workspace {
     return {
       connection: this.#client.state,
       session: this.#session,
+      settings: this.#settings,
       model: this.#modelFor(this.#currentId),
-      list: this.#index.conversations?.map((conversation) => this.#rowOf(conversation)) ?? null,
+      list: this.#index.conversations?.map((each) => rowOf(each, this.#opened.get(each.id))) ?? null,
       hasMore: this.#index.hasMore,
       currentId: this.#currentId,
       title: this.#index.find(this.#currentId)?.title ?? "",
       log: current?.log ?? emptyConversation,
+      figures: current?.figures ?? new Map(),
       busy: current?.busy ?? false,
       queue: current?.queue.texts ?? [],
       offered: this.#offered,
@@ -389,12 +396,5 @@ export class Workspace {
       grants: this.#grants,
       problem: this.#problem,
     };
-  }
-
-  #rowOf(conversation: Conversation): ConversationRow {
-    const opened = this.#opened.get(conversation.id);
-    const waiting = opened === undefined ? [] : waitingCalls(opened.log);
-    const expiries = waiting.flatMap(({ approval }) => (approval === undefined ? [] : [approval.expiresAt])).sort();
-    return { conversation, busy: opened?.busy ?? false, waiting: waiting.length, expiresAt: expiries[0] ?? null };
   }
 }

@@ -117,6 +117,20 @@ describe("a turn with a tool-calling model", () => {
     expect(said()).toEqual(["All right, I leave it."]);
   });
 
+  test("a person who wants fewer rounds gets fewer, and nobody gets more", async () => {
+    for (const [wanted, given] of [
+      [3, 3],
+      [100, MAX_ROUNDS],
+    ] as const) {
+      const lines = Array.from({ length: 20 }, () => calls(["list_directory", { path: "again" }]));
+      const gateway = gatewayGiving(...Array.from({ length: 20 }, (_, count) => ok(`${count} files`)));
+      const { runner, said } = stage(gateway, scriptedChat(...lines).chat, { mostRounds: () => wanted });
+      await play(runner, "loop", largeModel);
+      expect(gateway.paramsOf("tools/invoke")).toHaveLength(given);
+      expect(said()).toEqual([copy.capped]);
+    }
+  });
+
   test("a model that never stops is stopped after eight rounds, and its work stands", async () => {
     requirement("000-07", "eight rounds are the most by default");
     const lines = Array.from({ length: 20 }, () => calls(["list_directory", { path: "again" }]));

@@ -99,7 +99,7 @@ describe("a text that is sent while an answer is under way", () => {
 
 test("a part of the page that cannot be had is said, and the text stays", async () => {
   const page = pageOf(new ScriptedClient());
-  const workspace = new Workspace({ ...page.environment, loadLoop: () => Promise.reject(new PartMissing("gone")) });
+  const workspace = new Workspace({ ...page.environment, loadLoop: () => Promise.reject(new PartMissing()) });
   await workspace.start();
   expect(await workspace.submit("hello")).toBe(false);
   expect(workspace.getState()).toMatchObject({ busy: false, problem: expect.stringContaining("Reload the page") });

@@ -18,6 +18,7 @@ afterEach(() => {
 const props = {
   label: "A conversation",
   busy: true,
+  figures: new Map(),
   onCancelCall: () => undefined,
   onAskAgain: () => undefined,
   branchesAt: () => null,

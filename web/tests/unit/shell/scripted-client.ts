@@ -159,6 +159,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
       return { ok: true, status: 200, text: async () => "", body: streamOf(`${events}data: [DONE]\n\n`) };
     },
     wait: () => Promise.resolve(),
+    now: () => 0,
     today: () => "2026-11-21",
     newCallId: () => `call_${++callCount}`,
     signOut: async () => {

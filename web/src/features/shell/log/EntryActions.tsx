@@ -4,6 +4,7 @@ import type { ToolCall } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import type { BranchPoint } from "../branches.ts";
+import type { AnswerFigures } from "../personal-chat.ts";
 import styles from "./EntryActions.module.css";
 
 export type UserEntry = Extract<Entry, { readonly kind: "user" }>;
@@ -105,10 +106,12 @@ interface AnswerActionsProps {
   /** A call that nobody decided about in time. */
   readonly expired: ToolCall | undefined;
   readonly onCallAgain: (call: ToolCall) => void;
+  /** What the turn took, if this page has seen it. */
+  readonly figures: AnswerFigures | undefined;
 }
 
 /** Under what a turn came to. */
-export function AnswerActions({ text, question, onAskAgain, expired, onCallAgain }: AnswerActionsProps) {
+export function AnswerActions({ text, question, onAskAgain, expired, onCallAgain, figures }: AnswerActionsProps) {
   return (
     <div className={styles.actions}>
       {expired !== undefined && (
@@ -122,6 +125,14 @@ export function AnswerActions({ text, question, onAskAgain, expired, onCallAgain
           Try again in a branch
         </Button>
       )}
+      {figures !== undefined && figures.tokens > 0 && <span className={styles.place}>{describe(figures)}</span>}
     </div>
   );
+}
+
+const few = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+
+function describe({ tokens, seconds, firstSeconds }: AnswerFigures): string {
+  const speed = seconds > 0 ? ` · ${few.format(tokens / seconds)} tokens/s` : "";
+  return `${tokens} ${tokens === 1 ? "token" : "tokens"}${speed} · first after ${few.format(firstSeconds)} s`;
 }

@@ -6,6 +6,7 @@ import { Button } from "../../../ui/Button.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import type { BranchPoint } from "../branches.ts";
+import type { AnswerFigures } from "../personal-chat.ts";
 import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.tsx";
 import styles from "./Log.module.css";
 import { Markdown } from "./Markdown.tsx";
@@ -24,6 +25,8 @@ export interface LogActions {
 
 export interface LogProps extends LogActions {
   readonly view: Conversation;
+  /** What answers took, by turn. */
+  readonly figures: ReadonlyMap<string, AnswerFigures>;
   /** A turn is under way, so nothing is asked again. */
   readonly busy: boolean;
   /** What the whole is called: the conversation's title. */
@@ -110,7 +113,8 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   const text = entry?.kind === "assistant" ? entry.text : null;
   const question = isLast && !props.busy ? questionBefore(entries, index) : undefined;
   if (text === null && question === undefined && expired === undefined) return null;
-  return <AnswerActions {...props} text={text} question={question} expired={expired} />;
+  const figures = question && props.figures.get(question.turnId);
+  return <AnswerActions {...props} text={text} question={question} expired={expired} figures={figures} />;
 }
 
 function questionBefore(entries: readonly Entry[], index: number): UserEntry | undefined {
