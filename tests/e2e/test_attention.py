@@ -68,7 +68,7 @@ async def test_notifications_are_offered_with_the_first_question_and_say_nothing
     await expect(shell.get_by_label("Message")).to_be_visible()
     assert await shell.evaluate("window.timesAsked") == 0
     await call_tool(shell, "delete_file", path=OLD)
-    offer = approval_dock(shell).get_by_role("button", name="Tell me")
+    offer = shell.get_by_role("button", name="Tell me")
     await expect(offer).to_be_visible()
     assert await shell.evaluate("[window.timesAsked, window.shown.length]") == [0, 0]
     await check_appearance(shell, "shell-offer")

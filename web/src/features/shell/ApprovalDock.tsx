@@ -4,7 +4,6 @@ import { Countdown } from "../../ui/Countdown.tsx";
 import { VisibleText } from "../../ui/VisibleText.tsx";
 import styles from "./ApprovalDock.module.css";
 import { Arguments } from "./Arguments.tsx";
-import { OfferNotifications } from "./OfferNotifications.tsx";
 import type { Workspace } from "./workspace.ts";
 
 interface DockProps {
@@ -27,7 +26,6 @@ export function ApprovalDock({ workspace, cards }: DockProps) {
           {others.length} more {others.length === 1 ? "call waits" : "calls wait"} after this one.
         </p>
       )}
-      <OfferNotifications notifier={workspace.environment.notifier} />
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { ConversationSidebar } from "./ConversationSidebar.tsx";
 import styles from "./ConversationView.module.css";
 import { GrantsDialog } from "./GrantsDialog.tsx";
 import { Header } from "./Header.tsx";
+import { OfferNotifications } from "./OfferNotifications.tsx";
 import { QueuedTexts } from "./QueuedTexts.tsx";
 import { StatusBanners } from "./StatusBanners.tsx";
 import { useKeptFocus, usePanes } from "./use-panes.ts";
@@ -36,6 +37,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
   useKeptFocus(root);
   const { whenIdle } = workspace.environment;
   useEffect(() => whenIdle(() => void loadLog().catch(() => undefined)), [whenIdle]);
+  const waiting = waitingCalls(state.log);
   const isEmpty = state.log.entries.length === 0 && !state.loading && !state.busy;
   return (
     <div ref={root} className={styles.page}>
@@ -70,7 +72,8 @@ export function ConversationView({ workspace, state, session }: ConversationView
             />
           </Suspense>
         )}
-        <ApprovalDock workspace={workspace} cards={waitingCalls(state.log)} />
+        <ApprovalDock workspace={workspace} cards={waiting} />
+        {waiting.length > 0 && <OfferNotifications notifier={workspace.environment.notifier} />}
         <QueuedTexts workspace={workspace} state={state} />
         <Composer workspace={workspace} state={state} />
       </main>

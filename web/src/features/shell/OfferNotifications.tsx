@@ -1,9 +1,12 @@
 import { useState } from "react";
 import { Button } from "../../ui/Button.tsx";
-import styles from "./ApprovalDock.module.css";
 import type { Notifier } from "./notifier.ts";
+import styles from "./OfferNotifications.module.css";
 
-/** With the first question that waits, and never before: whether the person wants to be told while they do something else. */
+/**
+ * With the first question that waits, and never before: whether the person wants to be told while they do something else. It
+ * stands beside the question, whose own place holds nothing that could be taken for an answer.
+ */
 export function OfferNotifications({ notifier }: { readonly notifier: Notifier }) {
   const [asked, setAsked] = useState(false);
   if (asked || !notifier.isUndecided()) return null;
