@@ -80,6 +80,7 @@ class SigningKey:
         self._key = Ed25519PrivateKey.from_private_bytes(seed)
         public = self._key.public_key().public_bytes_raw()
         self.verification_key: Final = VerificationKey(name, public)
+        self._id = self.verification_key.id
         self._signature_prefix = f"{_SIGNATURE}{name} "
 
     def line(self) -> str:
@@ -93,8 +94,7 @@ class SigningKey:
 
     def sign_text(self, text: str) -> str:
         """The signed note of a text, which ends with a newline."""
-        key = self.verification_key
-        signature = b64encode(key.id + self._key.sign(text.encode())).decode()
+        signature = b64encode(self._id + self._key.sign(text.encode())).decode()
         return f"{text}\n{self._signature_prefix}{signature}\n"
 
 

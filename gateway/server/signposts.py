@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from html import escape
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -81,6 +80,9 @@ def _is_navigation(scope: Scope) -> bool:
 
 
 def _compose(fault: HttpError, origins: Origins) -> Response:
+    # Imported by the first such page: all of HTML's characters come with it.
+    from html import escape
+
     heading, sentence = _WORDS[fault.code]
     page = _PAGE.format(
         style=_STYLE,

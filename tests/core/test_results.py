@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 
 import orjson
 import pytest
+from pydantic.alias_generators import to_camel
 
+from gateway.core.attachments import AttachmentReference, MediaType
 from gateway.core.canonical import Json
 from gateway.core.ledger import CallFoundUnknown, ToolResult
 from gateway.core.model import ToolOutput, ToolSpec
 from gateway.core.pages import page_size, read_page
 from gateway.core.redaction import RedactionClass
-from gateway.core.results import MAX_KEPT, PresentedOutput, present_output, redact_output, restore_result, result_record
-from gateway.core.vocabulary import Category, Recovery, Trust
+from gateway.core.results import (
+    MAX_KEPT,
+    KeptReference,
+    PresentedOutput,
+    present_output,
+    redact_output,
+    restore_result,
+    result_record,
+)
+from gateway.core.vocabulary import Category, Outcome, Reason, Recovery, Trust
 
 AWS = "AKIA" + "IOSFODNN7EXAMPLE"
 SPEC = ToolSpec("run", "runs", "i", "m", {"type": "object"}, Category.EXECUTE, "tests")
@@ -134,3 +144,30 @@ def test_more_than_is_kept_of_any_result_says_so_at_its_end() -> None:
     assert presented.kept is not None
     assert len(presented.kept.text) <= MAX_KEPT
     assert presented.kept.text.endswith(b" bytes]")
+
+
+def test_a_record_has_every_member_of_a_result_under_the_name_that_reads_it_back() -> None:
+    reference = AttachmentReference("att_1", MediaType.PNG, 3, "c" * 64)
+    result = ToolResult(
+        call_id="c-1",
+        outcome=Outcome.EXECUTION_ERROR,
+        reason=Reason.TOOL_ERROR,
+        content="text",
+        structured={"a": [1, None]},
+        error="why",
+        truncated=True,
+        redactions=2,
+        labels=("a", "b"),
+        trust=Trust.UNTRUSTED,
+        duration_ms=7,
+        receipt_id="rcp_1",
+        result_digest="a" * 64,
+        kept=KeptReference("res_1", 9, "b" * 64),
+        attachments=(reference,),
+    )
+    record = result_record(result)
+    assert record.keys() == {to_camel(each.name) for each in fields(ToolResult)}
+    assert record["kept"].keys() == {to_camel(each.name) for each in fields(KeptReference)}
+    assert record["attachments"][0].keys() == {to_camel(each.name) for each in fields(AttachmentReference)}
+    # Read back from JSON too, as records are.
+    assert restore_result(record) == restore_result(orjson.loads(orjson.dumps(record))) == result

@@ -24,7 +24,8 @@ _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built by the first case that is read.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class CaseTool(_Strict):

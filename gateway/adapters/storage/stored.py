@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BeforeValidator, TypeAdapter
@@ -16,10 +17,15 @@ Value = TypeVar("Value")
 class StoredJson(Generic[Value]):
     """A column of JSON text that holds values of one type."""
 
-    def __init__(self, adapter: TypeAdapter[Value], *, derived: frozenset[str] = frozenset()) -> None:
-        """`derived` names members that follow from the others and are not written."""
-        self._adapter = adapter
+    def __init__(self, adapt: Callable[[], TypeAdapter[Value]], *, derived: frozenset[str] = frozenset()) -> None:
+        """`adapt` is called by the first value: a gateway that only just began has none. `derived` names members that follow from
+        the others and are not written."""
+        self._adapt = adapt
         self._derived = set(derived) or None
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Value]:
+        return self._adapt()
 
     def write(self, value: Value) -> str:
         """The text that the column keeps."""
@@ -60,5 +66,5 @@ def members_also_as_lists(**kinds: type[Any]) -> BeforeValidator:
     return BeforeValidator(name)
 
 
-texts: StoredJson[tuple[str, ...]] = StoredJson(TypeAdapter(tuple[str, ...]))
+texts: StoredJson[tuple[str, ...]] = StoredJson(lambda: TypeAdapter(tuple[str, ...]))
 """A list of words."""

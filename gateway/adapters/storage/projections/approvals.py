@@ -77,14 +77,14 @@ REVOKE_GRANT = Statement(
     .values(revoked_at=bindparam("revoked_at"))
 )
 
-_because = StoredJson(TypeAdapter(tuple[Annotated[RuleReason, also_as_list(RuleReason)], ...]))
-_needs: StoredJson[Needs] = StoredJson(TypeAdapter(Annotated[Needs, also_as_list(Needs, "presence")]))
-_offers = StoredJson(TypeAdapter(tuple[GrantScope, ...]))
-_pattern: StoredJson[Pattern] = StoredJson(TypeAdapter(Pattern))
-_patterns: StoredJson[tuple[Pattern, ...]] = StoredJson(TypeAdapter(tuple[Pattern, ...]))
-_pins = StoredJson(TypeAdapter(dict[str, bytes]))
+_because = StoredJson(lambda: TypeAdapter(tuple[Annotated[RuleReason, also_as_list(RuleReason)], ...]))
+_needs: StoredJson[Needs] = StoredJson(lambda: TypeAdapter(Annotated[Needs, also_as_list(Needs, "presence")]))
+_offers = StoredJson(lambda: TypeAdapter(tuple[GrantScope, ...]))
+_pattern: StoredJson[Pattern] = StoredJson(lambda: TypeAdapter(Pattern))
+_patterns: StoredJson[tuple[Pattern, ...]] = StoredJson(lambda: TypeAdapter(tuple[Pattern, ...]))
+_pins = StoredJson(lambda: TypeAdapter(dict[str, bytes]))
 _request: StoredJson[ToolRequest] = StoredJson(
-    TypeAdapter(Annotated[ToolRequest, members_also_as_lists(principal=Principal, model=ModelRef)]),
+    lambda: TypeAdapter(Annotated[ToolRequest, members_also_as_lists(principal=Principal, model=ModelRef)]),
     derived=frozenset({"parsed_arguments"}),
 )
 

@@ -29,8 +29,8 @@ from gateway.core.vocabulary import Category
 
 # ── writing ──
 
-_settings: Final[StoredJson[Mapping[str, Json]]] = StoredJson(TypeAdapter(Mapping[str, Json]))
-_seen: Final[StoredJson[SeenTool]] = StoredJson(TypeAdapter(SeenTool))
+_settings: Final[StoredJson[Mapping[str, Json]]] = StoredJson(lambda: TypeAdapter(Mapping[str, Json]))
+_seen: Final[StoredJson[SeenTool]] = StoredJson(lambda: TypeAdapter(SeenTool))
 
 _this_tool = (t.source_tools.c.source == given("source"), t.source_tools.c.tool == given("tool"))
 
