@@ -265,7 +265,7 @@ async def test_the_console_when_nothing_waits(device: Device) -> None:
     await check_focus(passkeys, 14)
     await passkeys.get_by_role("button", name="Rename").click()
     await check_appearance(passkeys, f"{device.name}-console-rename")
-    audit = await device.visit("/audit", "Audit log")
+    audit = await device.visit("/audit/records", "Every record")
     await expect(audit.get_by_role("table")).to_be_visible()
     await audit.get_by_role("button", name="Verify the whole log").click()
     await expect(audit.get_by_text("hash to the signed checkpoint")).to_be_visible()
@@ -274,11 +274,32 @@ async def test_the_console_when_nothing_waits(device: Device) -> None:
     await expect(audit.get_by_role("heading", name="Entry", exact=True)).to_be_visible()
     await check_appearance(audit, f"{device.name}-console-audit-open")
     await check_focus(audit, 20)
-    nothing = await device.visit("/audit?tool=nothing", "Audit log")
+    nothing = await device.visit("/audit/records?tool=nothing", "Every record")
     await expect(nothing.get_by_text("No entry matches")).to_be_visible()
     await check_appearance(nothing, f"{device.name}-console-audit-none")
     gone = await device.visit("/approvals/apr_gone", "This approval cannot be shown")
     await check_appearance(gone, f"{device.name}-console-gone")
+
+
+async def test_the_calls_of_the_audit_log(device: Device) -> None:
+    shell = await open_shell(device)
+    await call_tool(shell, "read_file", path="notes/nothing.txt")
+    await expect(call_card(shell, "read_file", "Failed")).to_be_visible()
+    calls = await device.visit("/audit?range=7d", "Audit")
+    await expect(calls.get_by_role("table", name="Calls over time")).to_be_attached()
+    await calls.get_by_label("Group by conversation").check()
+    await expect(calls.get_by_text("Turn 1").first).to_be_visible()
+    await check_appearance(calls, f"{device.name}-console-calls-grouped")
+    await calls.get_by_label("Group by conversation").uncheck()
+    await check_appearance(calls, f"{device.name}-console-calls")
+    await check_focus(calls, 20)
+    await calls.locator("a[data-row]").first.click()
+    await expect(calls.get_by_role("heading", name="What happened")).to_be_visible()
+    await check_appearance(calls, f"{device.name}-console-call")
+    for path, heading in (("load", "Load on people"), ("models", "Models")):
+        sums = await device.visit(f"/audit/{path}", heading)
+        await expect(sums.get_by_role("table").first).to_be_visible()
+        await check_appearance(sums, f"{device.name}-console-{path}")
 
 
 async def test_the_pages_for_people_who_are_not_signed_in(device: Device) -> None:

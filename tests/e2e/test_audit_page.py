@@ -20,7 +20,7 @@ async def test_the_receipt_of_a_call_is_saved_from_its_entry_and_holds(person: P
     await expect(call_card(shell, "peek", "Done")).to_be_visible()
     await end_turn(shell)
     page = await person.context.new_page()
-    await page.goto(f"{person.gateway.console_origin}/audit?event=call:closed")
+    await page.goto(f"{person.gateway.console_origin}/audit/records?event=call:closed")
     await page.get_by_role("button", name="Entry #").first.click()
     async with page.expect_download() as saving:
         await page.get_by_role("link", name="Download the receipt").click()
@@ -29,5 +29,37 @@ async def test_the_receipt_of_a_call_is_saved_from_its_entry_and_holds(person: P
     report = check_receipt((tmp_path / saved.suggested_filename).read_bytes(), check_recorded_answer)
     assert report.fault is None
     assert [each.body["tool"] for each in report.records if each.body["event"] == "call:closed"] == ["peek"]
+    await page.close()
+    await person.check_no_violations()
+
+
+@pytest.mark.requirement("002-74", "from the list to a call's own page, with the arrow keys, and its receipt from there")
+async def test_a_call_is_found_by_its_tool_opened_by_keyboard_and_shown_as_it_was(person: Person, shell: Page) -> None:
+    await call_tool(shell, "peek", what="cheese")
+    await expect(call_card(shell, "peek", "Done").last).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/audit")
+    await page.get_by_label("Tool").select_option("peek")
+    await expect(page.get_by_label("Narrowed by")).to_contain_text("peek")
+    await page.locator("a[data-row]").first.focus()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Home")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Call of peek")).to_be_visible()
+    for title in (
+        "What happened",
+        "Why it ran, or did not",
+        "The tool, as it was described",
+        "What the turn could see",
+        "Result",
+    ):
+        await expect(page.get_by_role("heading", name=title)).to_be_visible()
+    await expect(page.get_by_text("cheese").first).to_be_visible()
+    async with page.expect_download() as saving:
+        await page.get_by_role("link", name="Download the receipt").click()
+    assert (await saving.value).suggested_filename == "receipt.json"
+    await page.go_back()
+    await expect(page.get_by_label("Narrowed by")).to_contain_text("peek")
     await page.close()
     await person.check_no_violations()

@@ -11,7 +11,7 @@ import { PublicFrame, SignedInFrame } from "./Frame.tsx";
 import { PageHeading } from "./PageHeading.tsx";
 import { type ConsolePage, consolePages } from "./pages.tsx";
 import { paths } from "./paths.ts";
-import { SessionProvider, useIsOperator } from "./session.tsx";
+import { SessionProvider, useIsAuditor, useIsOperator } from "./session.tsx";
 import { useTitle } from "./title.ts";
 
 interface ConsoleProps {
@@ -56,15 +56,15 @@ function Pages({ pages }: { readonly pages: readonly ConsolePage[] }) {
 
 function SignedInPages({ pages }: { readonly pages: readonly ConsolePage[] }) {
   const [location] = useLocation();
-  const operator = useIsOperator();
-  const visible = pages.filter(({ access }) => operator || access !== "operator");
+  const [operator, auditor] = [useIsOperator(), useIsAuditor()];
+  const visible = pages.filter(({ access }) => (auditor ? access === "reader" : operator || access !== "operator"));
   return (
     <SignedInFrame pages={visible}>
       <ErrorBoundary what="This page" resetKey={location}>
         <Switch>
           {pages.map((page) => (
             <Route key={page.path} path={page.path}>
-              {visible.includes(page) ? <Page page={page} /> : <OperatorsOnly page={page} />}
+              {visible.includes(page) ? <Page page={page} /> : <NotForThem page={page} auditor={auditor} />}
             </Route>
           ))}
           <Route>
@@ -86,8 +86,9 @@ function Page({ page: { title, component: Component } }: { readonly page: Consol
 }
 
 /** In place of a page that this person may not see; nothing of that page is loaded. */
-function OperatorsOnly({ page: { title } }: { readonly page: ConsolePage }) {
+function NotForThem({ page: { title }, auditor }: { readonly page: ConsolePage; readonly auditor: boolean }) {
   useTitle(title);
+  if (auditor) return <Redirect to={paths.audit} replace />;
   return (
     <PageHeading lead="Ask an operator of this gateway for what you need.">This page is for operators</PageHeading>
   );

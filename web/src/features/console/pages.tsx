@@ -9,8 +9,11 @@ export interface ConsolePage {
   readonly path: string;
   /** What the window is called while the page is open. */
   readonly title: string;
-  /** Who may see it. Others are told so and find no link to it; what the gateway answers them is for the gateway to decide. */
-  readonly access: "anyone" | "signedIn" | "operator";
+  /**
+   * Who may see it; `reader` is whoever is signed in, auditors too, and they see no other page. Others are told so and find no
+   * link to it; what the gateway answers them is for the gateway to decide.
+   */
+  readonly access: "anyone" | "reader" | "signedIn" | "operator";
   readonly component: ComponentType;
   /** The page's place in the navigation. A page without one is reached by a link. */
   readonly navigation?: NavigationEntry;
@@ -27,7 +30,11 @@ interface NavigationEntry {
 // Whoever only looks at the home page, on a phone too, loads no other.
 const loadReview = async () => ({ default: (await import("./approvals/ApprovalReview.tsx")).ApprovalReview });
 const ApprovalReview = lazy(loadReview);
-const Audit = lazy(async () => ({ default: (await import("./audit/Audit.tsx")).Audit }));
+const Calls = lazy(async () => ({ default: (await import("./audit/Calls.tsx")).Calls }));
+const CallPage = lazy(async () => ({ default: (await import("./audit/CallPage.tsx")).CallPage }));
+const Load = lazy(async () => ({ default: (await import("./audit/Load.tsx")).Load }));
+const Models = lazy(async () => ({ default: (await import("./audit/Models.tsx")).Models }));
+const Records = lazy(async () => ({ default: (await import("./audit/Records.tsx")).Records }));
 const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
 const Connect = lazy(async () => ({ default: (await import("./account/Connect.tsx")).Connect }));
 const Clients = lazy(async () => ({ default: (await import("./clients/Clients.tsx")).Clients }));
@@ -92,10 +99,14 @@ export const consolePages: readonly ConsolePage[] = [
   {
     path: paths.audit,
     title: "Audit",
-    access: "signedIn",
-    component: Audit,
+    access: "reader",
+    component: Calls,
     navigation: { label: "Audit", icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
   },
+  { path: `${paths.audit}/calls/:position`, title: "Call", access: "reader", component: CallPage },
+  { path: paths.auditRecords, title: "Every record", access: "reader", component: Records },
+  { path: paths.auditLoad, title: "Load on people", access: "reader", component: Load },
+  { path: paths.auditModels, title: "Models", access: "reader", component: Models },
   {
     path: paths.policy,
     title: "Policy",

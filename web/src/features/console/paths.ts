@@ -16,9 +16,13 @@ export const paths = {
   policy: "/policy",
   policyEditor: "/policy/editor",
   audit: "/audit",
+  auditCall: (position: number) => `/audit/calls/${position}`,
+  auditLoad: "/audit/load",
+  auditModels: "/audit/models",
+  auditRecords: "/audit/records",
   receipt: (conversationId: string, callId: string) =>
     `/receipt?${new URLSearchParams({ conversation: conversationId, call: callId })}`,
-  auditOf: (conversationId: string) => `/audit?conversation=${encodeURIComponent(conversationId)}`,
+  auditOf: (conversationId: string) => `/audit?range=400d&conversation=${encodeURIComponent(conversationId)}`,
 } as const;
 
 /** The sign-in page that comes back to `next` afterwards. */

@@ -51,6 +51,17 @@ export function useIsOperator(): boolean {
   return useDescription().data?.session.profile === "operator";
 }
 
+/** Somebody who reads the audit log and can do nothing else. False until the gateway has said who is signed in. */
+export function useIsAuditor(): boolean {
+  return useDescription().data?.session.profile === "auditor";
+}
+
+/** Whether everybody's records are shown to this person. */
+export function useReadsAll(): boolean {
+  const [operator, auditor] = [useIsOperator(), useIsAuditor()];
+  return operator || auditor;
+}
+
 /** Asks everything again after a lost connection, for nobody can know what was missed. */
 export function useRefetchAfterReconnect(): void {
   const { client, connection } = useSession();

@@ -15,6 +15,8 @@ import { RpcError, SessionOver } from "../../../src/protocol/rpc.ts";
 export const CONSOLE = "http://console.localhost:8765";
 export const AGENT = "http://agent.localhost:8765";
 
+const NO_TIME = { since: "2026-11-20T10:00:00.000Z", until: "2026-11-21T11:00:00.000Z" };
+
 type Handlers = {
   [Method in keyof ConsoleMethods]?: (
     params: ConsoleMethods[Method]["params"],
@@ -76,7 +78,7 @@ class FakeClient implements ConsoleClient {
 /** A gateway and a browser in memory. What a test does not set is a signed-in person with nothing stored. */
 export class FakeGateway {
   session = true;
-  profile: "operator" | "guest" = "operator";
+  profile: "operator" | "guest" | "auditor" = "operator";
   questions: ApprovalQuestion[] = [];
   stopped: StoppedView[] = [];
   elicitations: Elicitation[] = [];
@@ -161,6 +163,11 @@ export class FakeGateway {
       "passkeys/list": () => ({ passkeys: [] }),
       "policy/describe": () => ({ version: "9f".repeat(32), rules: [], profiles: [], tools: [] }),
       "audit/list": () => ({ entries: [], size: 0 }),
+      "audit/calls": () => ({ calls: [], unread: 0 }),
+      "audit/count": () => ({ ...NO_TIME, stepMs: 3_600_000, total: 0, outcomes: [], buckets: [], unread: 0 }),
+      "audit/choices": () => ({ people: [], tools: [], sources: [], models: [], rules: [], policyVersions: [] }),
+      "audit/load": () => ({ ...NO_TIME, people: [], tools: [], unread: 0 }),
+      "audit/models": () => ({ ...NO_TIME, models: [], unread: 0 }),
       "sources/list": () => ({ sources: [] }),
       "secrets/list": () => ({ secrets: [] }),
     };

@@ -80,7 +80,7 @@ describe("the audit log", () => {
       entries: filter?.tool === "write_file" ? [entry(7)] : [],
       size: 9,
     });
-    openConsole(gateway, "/audit");
+    openConsole(gateway, "/audit/records");
     expect(await screen.findByText("No entry matches")).toBeDefined();
     await userEvent.type(screen.getByLabelText("Tool"), "write_file{Enter}");
     expect(await screen.findByText("Call closed", { selector: "td *" })).toBeDefined();
@@ -91,7 +91,7 @@ describe("the audit log", () => {
   test("goes on where the last page ended", async () => {
     gateway.handlers["audit/list"] = ({ cursor }) =>
       cursor === undefined ? { entries: [entry(2)], size: 2, nextCursor: "2" } : { entries: [entry(1)], size: 2 };
-    openConsole(gateway, "/audit");
+    openConsole(gateway, "/audit/records");
     await userEvent.click(await screen.findByRole("button", { name: "Show older entries" }));
     expect(await screen.findByRole("button", { name: "Entry #1" })).toBeDefined();
     expect(screen.queryByRole("button", { name: "Show older entries" })).toBeNull();
@@ -100,7 +100,7 @@ describe("the audit log", () => {
 
   test("opens a row with its entry, payload and hash, all as plain text", async () => {
     gateway.handlers["audit/list"] = () => ({ entries: [entry(7, { tool: "wri\u200bte" })], size: 9 });
-    openConsole(gateway, "/audit");
+    openConsole(gateway, "/audit/records");
     await userEvent.click(await screen.findByRole("button", { name: "Entry #7" }));
     const details = document.getElementById(
       screen.getByRole("button", { name: "Entry #7" }).getAttribute("aria-controls") ?? "",
@@ -119,7 +119,7 @@ describe("the audit log", () => {
       root: "cd".repeat(32),
       checkpoint: "",
     });
-    openConsole(gateway, "/audit");
+    openConsole(gateway, "/audit/records");
     await userEvent.click(await screen.findByRole("button", { name: "Verify the whole log" }));
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("The log does not match its checkpoint");
@@ -128,7 +128,7 @@ describe("the audit log", () => {
 
   test("offers guests no check of what they cannot see", async () => {
     gateway.profile = "guest";
-    openConsole(gateway, "/audit");
+    openConsole(gateway, "/audit/records");
     expect(await screen.findByText("No entry matches")).toBeDefined();
     expect(screen.queryByRole("button", { name: "Verify the whole log" })).toBeNull();
   });

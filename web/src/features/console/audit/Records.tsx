@@ -9,18 +9,19 @@ import { Spinner } from "../../../ui/Spinner.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
-import { useAsk, useIsOperator } from "../session.tsx";
-import styles from "./Audit.module.css";
+import { useAsk, useReadsAll } from "../session.tsx";
+import { AuditTabs } from "./AuditTabs.tsx";
 import { EntryList } from "./EntryList.tsx";
 import { type AuditView, EVENTS, filterOf, OUTCOMES, readView, writeView } from "./filters.ts";
+import styles from "./Records.module.css";
 import { Verification } from "./Verification.tsx";
 
 const PAGE = 50;
 
 /** The log, newest first, filtered by the gateway and never only among what happens to be loaded. */
-export function Audit() {
+export function Records() {
   const [, navigate] = useLocation();
-  const operator = useIsOperator();
+  const readsAll = useReadsAll();
   const view = readView(useSearch());
   const entries = useEntries(view);
   const loaded = entries.data?.pages.flatMap((page) => page.entries) ?? [];
@@ -28,15 +29,18 @@ export function Audit() {
   return (
     <>
       <PageHeading lead="What was asked, decided and done. A call is recorded before it runs, and no entry is ever changed: the log is a signed Merkle tree.">
-        Audit log
+        Every record
       </PageHeading>
-      {operator && <Verification />}
-      <Filters key={writeView(view)} view={view} onApply={(next) => navigate(paths.audit + writeView(next))} />
+      <AuditTabs />
+      {readsAll && <Verification />}
+      <Filters key={writeView(view)} view={view} onApply={(next) => navigate(paths.auditRecords + writeView(next))} />
       {entries.isError && <Banner tone="danger" urgent title={explain(entries.error)} />}
       {entries.isPending && <Spinner label="Loading the log" />}
       {entries.data !== undefined && loaded.length === 0 && (
         <EmptyState title="No entry matches">
-          {filterOf(view) !== undefined && <Button onClick={() => navigate(paths.audit)}>Show everything</Button>}
+          {filterOf(view) !== undefined && (
+            <Button onClick={() => navigate(paths.auditRecords)}>Show everything</Button>
+          )}
         </EmptyState>
       )}
       {loaded.length > 0 && (

@@ -1,0 +1,276 @@
+import type { ReactNode } from "react";
+import { Link, useParams } from "wouter";
+import type { AuditEntry, CallDetails } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { CopyButton } from "../../../ui/CopyButton.tsx";
+import { Digest } from "../../../ui/Digest.tsx";
+import { JsonView } from "../../../ui/JsonView.tsx";
+import { KeyValue, type Row } from "../../../ui/KeyValue.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { ExactTime } from "../../../ui/TimeAgo.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { explain } from "../errors.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { paths } from "../paths.ts";
+import { AuditTabs } from "./AuditTabs.tsx";
+import { useCallDetails } from "./call-queries.ts";
+import { DECISIONS, LABELS } from "./calls-view.ts";
+import { summarize } from "./entry.ts";
+import { ENDING_TONES, endingOf, wordOf } from "./outcome-words.ts";
+
+const DECISION_WORDS = new Map(DECISIONS);
+const LABEL_WORDS = new Map<string, string>(LABELS);
+
+/** One call: everything that is on record of it, as it was then. What the agent and tools wrote is shown inert. */
+export function CallPage() {
+  const position = Number(useParams<{ position: string }>().position);
+  const known = Number.isSafeInteger(position) && position >= 0;
+  return (
+    <>
+      {known ? (
+        <Call position={position} />
+      ) : (
+        <PageHeading lead="Its address names no record.">No such call</PageHeading>
+      )}
+    </>
+  );
+}
+
+function Call({ position }: { readonly position: number }) {
+  const details = useCallDetails(position);
+  const tool = details.data?.call.tool;
+  return (
+    <>
+      <PageHeading>{tool === undefined ? "Call" : <>Call of {tool}</>}</PageHeading>
+      <AuditTabs />
+      {details.isPending && <Spinner label="Reading the records of the call" />}
+      {details.isError && <Banner tone="danger" urgent title={explain(details.error)} />}
+      {details.data !== undefined && <Details details={details.data} />}
+    </>
+  );
+}
+
+function Details({ details }: { readonly details: CallDetails }) {
+  const { call, entries } = details;
+  return (
+    <>
+      <p className="row">
+        <Tag tone={ENDING_TONES[endingOf(call.outcome)]}>{wordOf(call.outcome)}</Tag>
+        {call.decision !== undefined && <Tag>{DECISION_WORDS.get(call.decision) ?? call.decision}</Tag>}
+        {call.label !== undefined && <Tag>{LABEL_WORDS.get(call.label) ?? call.label}</Tag>}
+      </p>
+      <Section title="What happened">
+        <KeyValue rows={happened(details)} />
+      </Section>
+      <Section title="What the person had written">
+        {details.request === undefined ? (
+          <p className="note">It is not kept, or the conversation was deleted.</p>
+        ) : (
+          <>
+            <blockquote>
+              <VisibleText text={details.request} prose />
+            </blockquote>
+            <p className="note">As the agent's tab says. Nobody checked that a person typed it.</p>
+          </>
+        )}
+      </Section>
+      <Section title="Why it ran, or did not">
+        <Rules details={details} />
+      </Section>
+      {call.askedAt !== undefined && (
+        <Section title="Who was asked">
+          <KeyValue rows={asked(details)} />
+        </Section>
+      )}
+      <Payload title="Statement, as it was displayed" value={read(entries, "statement")} />
+      <Payload title="Arguments" value={read(entries, "arguments")} />
+      <Payload title="Facts that the policy was asked about" value={read(entries, "judged")} />
+      <Payload title="Result" value={read(entries, "result")} />
+      <Offered details={details} />
+      <Section title="Proof">
+        <Proof details={details} />
+      </Section>
+      <Section title="Records">
+        {entries.map((entry) => (
+          <details key={entry.index}>
+            <summary>
+              #{entry.index} {summarize(entry).event}, <ExactTime at={summarize(entry).at} />
+            </summary>
+            <JsonView value={entry.body} openTo={1} />
+            <Digest value={entry.hash} what="leaf hash" />
+          </details>
+        ))}
+      </Section>
+    </>
+  );
+}
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="stack">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function happened({ call, title }: CallDetails): readonly Row[] {
+  const conversation = paths.auditOf(call.conversationId);
+  return rows([
+    ["Asked for by", <VisibleText key="by" text={call.principalName} prose />],
+    [
+      "Proposed by model",
+      call.modelId === undefined ? "not known to the gateway" : <VisibleText key="model" text={call.modelId} />,
+    ],
+    [
+      "Conversation",
+      <Link key="conversation" href={conversation}>
+        <VisibleText text={title ?? call.conversationId} prose />
+      </Link>,
+    ],
+    ["Turn", call.turnIndex === undefined ? undefined : String(call.turnIndex + 1)],
+    ["Call", <VisibleText key="call" text={call.callId} />],
+    ["Source of the tool", call.source === undefined ? undefined : <VisibleText key="source" text={call.source} />],
+    ["Asked for at", <ExactTime key="at" at={call.at} />],
+    [
+      "Began to run at",
+      call.startedAt === undefined ? "It did not run" : <ExactTime key="start" at={call.startedAt} />,
+    ],
+    ["Ended at", call.closedAt === undefined ? "It has not ended" : <ExactTime key="end" at={call.closedAt} />],
+    ["Took", call.durationMs === undefined ? undefined : milliseconds(call.durationMs)],
+    ["Reason", call.reason === undefined ? undefined : call.reason],
+    ["Grant", call.grantId],
+  ]);
+}
+
+function asked({ call }: CallDetails): readonly Row[] {
+  const wait =
+    call.askedAt === undefined || call.decidedAt === undefined
+      ? undefined
+      : Date.parse(call.decidedAt) - Date.parse(call.askedAt);
+  return rows([
+    ["Kind", call.approvalKind === "stepUp" ? "A passkey over the statement" : "A decision on the console"],
+    ["Asked at", call.askedAt === undefined ? undefined : <ExactTime key="asked" at={call.askedAt} />],
+    ["Answer", call.answer ?? "none yet"],
+    ["Answered by", call.approverName ?? call.approverId],
+    ["Answered at", call.decidedAt === undefined ? undefined : <ExactTime key="decided" at={call.decidedAt} />],
+    ["After", wait === undefined ? undefined : milliseconds(wait)],
+    ["Passkey", call.passkeyName ?? (call.credentialId === undefined ? undefined : "one that is no longer registered")],
+    ["Credential", call.credentialId],
+  ]);
+}
+
+function rows(all: readonly (readonly [string, ReactNode])[]): readonly Row[] {
+  return all.filter(([, value]) => value !== undefined).map(([name, value]) => ({ name, value }));
+}
+
+function Rules({ details: { call, rules } }: { readonly details: CallDetails }) {
+  return (
+    <>
+      {rules.length === 0 ? (
+        <p className="note">No rule of the policy decided: it was refused before, or nothing permits it.</p>
+      ) : (
+        <ul>
+          {rules.map(({ id, why }) => (
+            <li key={id}>
+              {why ?? "The policy in force does not have this rule any more."} <code>{id}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      {call.policyVersion !== undefined && (
+        <KeyValue
+          rows={[{ name: "Policy version", value: <Digest value={call.policyVersion} what="policy version" /> }]}
+        />
+      )}
+    </>
+  );
+}
+
+/** A member of the payloads, the first that has it; nothing where none has. */
+function read(entries: readonly AuditEntry[], name: string): unknown {
+  return entries.find(({ payload }) => payload?.[name] !== undefined && payload[name] !== null)?.payload?.[name];
+}
+
+function Payload({ title, value }: { readonly title: string; readonly value: unknown }) {
+  if (value === undefined) return null;
+  return (
+    <Section title={title}>
+      <JsonView value={value} openTo={2} />
+    </Section>
+  );
+}
+
+function Offered({ details: { definition, offered, snapshotDigest } }: { readonly details: CallDetails }) {
+  if (offered === undefined) {
+    return (
+      <Section title="What the turn could see">
+        <p className="note">The call was refused before it was compared with what its turn had on offer.</p>
+      </Section>
+    );
+  }
+  return (
+    <>
+      {definition !== undefined && (
+        <Section title="The tool, as it was described">
+          {typeof definition.description === "string" && (
+            <blockquote>
+              <VisibleText text={definition.description} prose />
+            </blockquote>
+          )}
+          {typeof definition.digest === "string" && (
+            <Digest value={definition.digest} what="digest of the definition" />
+          )}
+          <details>
+            <summary>The whole definition</summary>
+            <JsonView value={definition} openTo={1} />
+          </details>
+        </Section>
+      )}
+      <Section title="What the turn could see">
+        <details>
+          <summary>
+            {offered.length.toLocaleString("en")} {offered.length === 1 ? "tool" : "tools"}
+          </summary>
+          <ul>
+            {offered.map((tool) => (
+              <li key={tool.name}>
+                <VisibleText text={tool.name} /> <span className="note">{tool.permission}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+        {snapshotDigest !== undefined && <Digest value={snapshotDigest} what="digest of the snapshot" />}
+      </Section>
+    </>
+  );
+}
+
+function Proof({ details: { call } }: { readonly details: CallDetails }) {
+  const command = `countersign audit explain ${call.callId} --conversation ${call.conversationId}`;
+  return (
+    <>
+      {call.closedAt === undefined ? (
+        <p className="note">A receipt can be had when the call has ended.</p>
+      ) : (
+        <p>
+          <a href={paths.receipt(call.conversationId, call.callId)} download={`receipt-${call.callId}.json`}>
+            Download the receipt
+          </a>{" "}
+          <span className="note">
+            It shows this call to somebody who has no access to this log: <code>countersign audit verify FILE</code>{" "}
+            checks it. It holds the call's arguments and result.
+          </span>
+        </p>
+      )}
+      <p>
+        The call in sentences: <code>{command}</code> <CopyButton text={command} what="command" />
+      </p>
+    </>
+  );
+}
+
+function milliseconds(value: number): string {
+  return value < 1_000 ? `${value} ms` : `${(value / 1_000).toLocaleString("en", { maximumFractionDigits: 1 })} s`;
+}

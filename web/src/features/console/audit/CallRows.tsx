@@ -1,0 +1,125 @@
+import { type KeyboardEvent, useRef } from "react";
+import { Link } from "wouter";
+import type { AuditedCall } from "../../../protocol/generated.ts";
+import { classes } from "../../../ui/classes.ts";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { paths } from "../paths.ts";
+import styles from "./CallRows.module.css";
+import { type CallsView, DECISIONS, writeCallsView } from "./calls-view.ts";
+import { endingOf, wordOf } from "./outcome-words.ts";
+
+const DECISION_WORDS = new Map(DECISIONS);
+
+interface CallRowsProps {
+  readonly calls: readonly AuditedCall[];
+  readonly view: CallsView;
+}
+
+/** Calls, newest first: a heading for each day, and where it is asked for one for each conversation and turn. */
+export function CallRows({ calls, view }: CallRowsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the rows are links, and the arrows only go from one to the next
+    <div ref={list} className={styles.list} onKeyDown={(event) => goOn(event, list.current)}>
+      {view.group === "conversation" ? <Conversations calls={calls} view={view} /> : <Days calls={calls} />}
+    </div>
+  );
+}
+
+function Days({ calls }: { readonly calls: readonly AuditedCall[] }) {
+  return groupBy(calls, (call) => day.format(Date.parse(call.at))).map(([name, ofDay]) => (
+    <section key={name} aria-label={name}>
+      <h2 className={styles.day}>{name}</h2>
+      <Rows calls={ofDay} />
+    </section>
+  ));
+}
+
+function Conversations({ calls, view }: CallRowsProps) {
+  return groupBy(calls, (call) => call.conversationId).map(([id, ofConversation]) => (
+    <section key={id} aria-label={`Conversation ${id}`}>
+      <h2 className={styles.day}>
+        <Link href={paths.audit + writeCallsView({ ...view, conversation: id })}>
+          <VisibleText text={id} />
+        </Link>{" "}
+        {day.format(Date.parse(ofConversation[0]?.at ?? ""))}, {ofConversation[0]?.principalName}
+      </h2>
+      {groupBy(ofConversation, (call) => call.turnId).map(([turn, ofTurn]) => (
+        <section key={turn}>
+          <h3 className={styles.turn}>
+            {ofTurn[0]?.turnIndex === undefined ? "Turn" : `Turn ${ofTurn[0].turnIndex + 1}`} · {ofTurn.length}{" "}
+            {ofTurn.length === 1 ? "call" : "calls"}
+          </h3>
+          <Rows calls={ofTurn} />
+        </section>
+      ))}
+    </section>
+  ));
+}
+
+function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {
+  return (
+    <ul className={styles.rows}>
+      {calls.map((call) => (
+        <li key={call.position}>
+          <Link href={paths.auditCall(call.position)} className={styles.row} data-row="">
+            <time className={styles.time} dateTime={call.at}>
+              {time.format(Date.parse(call.at))}
+            </time>
+            <span className={classes(styles.outcome, styles[endingOf(call.outcome)])}>{wordOf(call.outcome)}</span>
+            <span className={styles.tool}>
+              {call.tool === undefined ? "no such tool" : <VisibleText text={call.tool} fold={false} />}
+            </span>
+            <span className={styles.who}>
+              <VisibleText text={call.principalName} prose fold={false} />
+            </span>
+            <span className={styles.why}>{why(call)}</span>
+            <span className={styles.model}>
+              {call.modelId !== undefined && <VisibleText text={shortened(call.modelId)} fold={false} />}
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Why it came to run or not, in a few words. */
+function why(call: AuditedCall): string {
+  const decision = DECISION_WORDS.get(call.decision ?? "") ?? "";
+  const by = call.answer === "approved" || call.answer === "denied" ? call.approverName : undefined;
+  const reason = call.outcome === "ok" ? undefined : call.reason;
+  return [by === undefined ? decision : `${decision} (${by})`, reason].filter(Boolean).join(", ");
+}
+
+/** The name of local weights begins with their digest, of which nobody reads more than the beginning. */
+function shortened(model: string): string {
+  return model.length > 28 ? `${model.slice(0, 27)}…` : model;
+}
+
+/** Goes up and down the rows with the arrow keys, to the first and the last with Home and End. */
+function goOn(event: KeyboardEvent, list: HTMLElement | null): void {
+  const rows = [...(list?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  if (at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  rows[Math.min(Math.max(to, 0), rows.length - 1)]?.focus();
+}
+
+function groupBy(
+  calls: readonly AuditedCall[],
+  key: (call: AuditedCall) => string,
+): (readonly [string, readonly AuditedCall[]])[] {
+  const groups = new Map<string, AuditedCall[]>();
+  for (const call of calls) {
+    const group = groups.get(key(call));
+    if (group === undefined) groups.set(key(call), [call]);
+    else group.push(call);
+  }
+  return [...groups];
+}
+
+const day = new Intl.DateTimeFormat("en", { dateStyle: "full" });
+const time = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });

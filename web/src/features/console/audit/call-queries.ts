@@ -1,0 +1,68 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useAsk } from "../session.tsx";
+import { type CallsView, callFilterOf } from "./calls-view.ts";
+
+const PAGE = 100;
+
+/** How often a page that follows the log asks again. */
+const FOLLOWING_MS = 3_000;
+
+/** The calls of a view, newest first, page by page; all of them asked for again while the page follows the log. */
+export function useCalls(view: CallsView, following: boolean) {
+  const ask = useAsk();
+  return useInfiniteQuery({
+    queryKey: ["audit", "calls", view],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      ask("audit/calls", {
+        filter: callFilterOf(view, Date.now()),
+        limit: PAGE,
+        ...(pageParam !== undefined && { cursor: pageParam }),
+      }),
+    getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: following && FOLLOWING_MS,
+  });
+}
+
+/** How many there are, by outcome and over time. The last answer stays on screen while the next is asked for. */
+export function useCallCount(view: CallsView, following: boolean) {
+  const ask = useAsk();
+  return useQuery({
+    queryKey: ["audit", "count", view],
+    queryFn: () => ask("audit/count", { filter: callFilterOf(view, Date.now()) }),
+    placeholderData: keepPreviousData,
+    refetchInterval: following && FOLLOWING_MS,
+  });
+}
+
+/** What filters can choose from. */
+export function useCallChoices() {
+  const ask = useAsk();
+  return useQuery({ queryKey: ["audit", "choices"], queryFn: () => ask("audit/choices", {}) });
+}
+
+/** Everything that is on record of one call. */
+export function useCallDetails(position: number) {
+  const ask = useAsk();
+  return useQuery({ queryKey: ["audit", "call", position], queryFn: () => ask("audit/call", { position }) });
+}
+
+/** What people were asked, over a time that ends now. */
+export function useLoad(milliseconds: number) {
+  const ask = useAsk();
+  return useQuery({
+    queryKey: ["audit", "load", milliseconds],
+    queryFn: () => ask("audit/load", { since: new Date(Date.now() - milliseconds).toISOString() }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** What was used of models, over a time that ends now. */
+export function useModelUse(milliseconds: number) {
+  const ask = useAsk();
+  return useQuery({
+    queryKey: ["audit", "models", milliseconds],
+    queryFn: () => ask("audit/models", { since: new Date(Date.now() - milliseconds).toISOString() }),
+    placeholderData: keepPreviousData,
+  });
+}

@@ -1,0 +1,131 @@
+import type { CallFilter } from "../../../protocol/generated.ts";
+
+/** Which calls are shown and how, as written in the address: a view can be bookmarked, saved and sent. An empty text: any. */
+export interface CallsView {
+  /** One of `RANGES`, unless `from` and `to` say it exactly. */
+  readonly range: string;
+  /** RFC 3339. */
+  readonly from: string;
+  readonly to: string;
+  readonly person: string;
+  readonly tool: string;
+  readonly source: string;
+  readonly outcome: string;
+  readonly decision: string;
+  readonly model: string;
+  readonly label: string;
+  readonly rule: string;
+  readonly policy: string;
+  readonly conversation: string;
+  readonly text: string;
+  /** `conversation` where calls are grouped by conversation and turn. */
+  readonly group: string;
+}
+
+const HOUR = 3_600_000;
+const DEFAULT_RANGE = "24h";
+
+/** Value, words and length of each time that ends now. */
+export const RANGES: readonly (readonly [string, string, number])[] = [
+  ["1h", "Last hour", HOUR],
+  [DEFAULT_RANGE, "Last 24 hours", 24 * HOUR],
+  ["7d", "Last 7 days", 7 * 24 * HOUR],
+  ["30d", "Last 30 days", 30 * 24 * HOUR],
+  ["400d", "Last 400 days", 400 * 24 * HOUR],
+];
+
+export const DECISIONS: readonly (readonly [string, string])[] = [
+  ["auto", "Ran by itself"],
+  ["consented", "Allowed by a person"],
+  ["step-up-succeeded", "Signed with a passkey"],
+  ["step-up-failed", "Passkey did not verify"],
+  ["denied", "Denied"],
+  ["forbidden", "Forbidden"],
+];
+
+export const LABELS: readonly (readonly [NonNullable<CallFilter["label"]>, string])[] = [
+  ["public", "Public"],
+  ["internal", "Internal"],
+  ["confidential", "Confidential"],
+  ["high", "High"],
+];
+
+export const EMPTY_VIEW: CallsView = {
+  range: DEFAULT_RANGE,
+  from: "",
+  to: "",
+  person: "",
+  tool: "",
+  source: "",
+  outcome: "",
+  decision: "",
+  model: "",
+  label: "",
+  rule: "",
+  policy: "",
+  conversation: "",
+  text: "",
+  group: "",
+};
+
+/** What narrows a view, with the word that stands before the value. */
+export const NARROWING: readonly (readonly [keyof CallsView, string])[] = [
+  ["person", "Person"],
+  ["tool", "Tool"],
+  ["source", "Source"],
+  ["outcome", "Outcome"],
+  ["decision", "Decision"],
+  ["model", "Model"],
+  ["label", "Label"],
+  ["rule", "Rule"],
+  ["policy", "Policy"],
+  ["conversation", "Conversation"],
+  ["text", "Text"],
+];
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+export function readCallsView(search: string): CallsView {
+  const params = new URLSearchParams(search);
+  const read = (name: string) => (params.get(name) ?? "").slice(0, 200);
+  const view = Object.fromEntries(Object.keys(EMPTY_VIEW).map((name) => [name, read(name)])) as unknown as CallsView;
+  const exact = MOMENT.test(view.from) && MOMENT.test(view.to) && view.from < view.to;
+  return {
+    ...view,
+    from: exact ? view.from : "",
+    to: exact ? view.to : "",
+    range: RANGES.some(([range]) => range === view.range) ? view.range : DEFAULT_RANGE,
+    label: LABELS.some(([label]) => label === view.label) ? view.label : "",
+    group: view.group === "conversation" ? "conversation" : "",
+  };
+}
+
+export function writeCallsView(view: CallsView): string {
+  const said = Object.entries(view).filter(([name, value]) => value !== "" && value !== EMPTY_VIEW[name as "range"]);
+  const search = new URLSearchParams(said).toString();
+  return search === "" ? "" : `?${search}`;
+}
+
+/** Whether anything but the time narrows it. */
+export function isNarrowed(view: CallsView): boolean {
+  return NARROWING.some(([name]) => view[name] !== "");
+}
+
+/** The filter of `audit/calls`; `now` is in epoch milliseconds. A time that ends now has no end: calls go on coming in. */
+export function callFilterOf(view: CallsView, now: number): CallFilter {
+  const length = RANGES.find(([range]) => range === view.range)?.[2] ?? 24 * HOUR;
+  return {
+    ...(view.from === "" ? { since: new Date(now - length).toISOString() } : { since: view.from, until: view.to }),
+    ...(view.person && { principalId: view.person.slice(0, 64) }),
+    ...(view.tool && { tool: view.tool }),
+    ...(view.source && { source: view.source }),
+    ...(view.outcome && { outcome: view.outcome }),
+    ...(view.decision && { decision: view.decision }),
+    ...(view.model && { modelId: view.model }),
+    ...(view.label && { label: view.label as NonNullable<CallFilter["label"]> }),
+    ...(view.rule && { rule: view.rule }),
+    ...(view.policy && { policyVersion: view.policy }),
+    ...(view.conversation && { conversationId: view.conversation.slice(0, 64) }),
+    ...(view.text && { text: view.text }),
+  };
+}

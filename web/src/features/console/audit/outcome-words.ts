@@ -1,0 +1,35 @@
+import type { Tone } from "../../../ui/Tag.tsx";
+import { OUTCOMES } from "./filters.ts";
+
+/** How calls ended, from the outside: each of these has one colour, everywhere. */
+export type Ending = "ran" | "stopped" | "failed" | "open";
+
+export const ENDINGS: readonly (readonly [Ending, string])[] = [
+  ["ran", "Ran"],
+  ["stopped", "Stopped"],
+  ["failed", "Failed"],
+  ["open", "Under way"],
+];
+
+const WORDS = new Map(OUTCOMES.filter(([outcome]) => outcome !== ""));
+const STOPPED = new Set(["refusedByPolicy", "deniedByUser", "stepUpFailed", "cancelled", "timedOut"]);
+
+export function endingOf(outcome: string): Ending {
+  if (outcome === "ok") return "ran";
+  if (outcome === "open") return "open";
+  return STOPPED.has(outcome) ? "stopped" : "failed";
+}
+
+/** What a filter can ask for: every outcome, and calls that have none yet. */
+export const CALL_OUTCOMES: readonly (readonly [string, string])[] = [...WORDS, ["open", "Waiting or running"]];
+
+export function wordOf(outcome: string): string {
+  return outcome === "open" ? "Under way" : (WORDS.get(outcome) ?? outcome);
+}
+
+export const ENDING_TONES: Readonly<Record<Ending, Tone>> = {
+  ran: "ok",
+  stopped: "waiting",
+  failed: "danger",
+  open: "info",
+};

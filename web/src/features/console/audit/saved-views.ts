@@ -1,0 +1,57 @@
+import { useCallback, useState } from "react";
+
+/** A view that somebody gave a name: its address on this console. */
+export interface SavedView {
+  readonly name: string;
+  /** What stands behind the path: empty, or from `?` on. */
+  readonly search: string;
+}
+
+const KEY = "audit-views";
+const MOST = 30;
+const LONGEST_NAME = 60;
+const LONGEST_SEARCH = 2_000;
+
+/** The views that this browser keeps. An auditor may write nothing on the gateway, so nobody's are kept there. */
+export function useSavedViews() {
+  const [views, setViews] = useState(readViews);
+  const keep = useCallback((next: readonly SavedView[]) => {
+    setViews(next);
+    try {
+      localStorage.setItem(KEY, JSON.stringify(next));
+    } catch {
+      // A browser that keeps nothing: they last as long as the page.
+    }
+  }, []);
+  const save = useCallback(
+    (name: string, search: string) => {
+      const view = { name: name.trim().slice(0, LONGEST_NAME), search };
+      keep([view, ...views.filter((each) => each.name !== view.name)].slice(0, MOST));
+    },
+    [views, keep],
+  );
+  const remove = useCallback((name: string) => keep(views.filter((each) => each.name !== name)), [views, keep]);
+  return { views, save, remove };
+}
+
+/** What is stored, as far as it can be read. */
+export function readViews(): readonly SavedView[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(stored) ? stored.filter(isView).slice(0, MOST) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isView(value: unknown): value is SavedView {
+  const view = value as Partial<SavedView> | null;
+  return (
+    typeof view?.name === "string" &&
+    view.name !== "" &&
+    view.name.length <= LONGEST_NAME &&
+    typeof view.search === "string" &&
+    view.search.length <= LONGEST_SEARCH &&
+    (view.search === "" || view.search.startsWith("?"))
+  );
+}
