@@ -18,6 +18,7 @@ from gateway.protocol import audit_methods as audit
 from gateway.protocol import client_methods as clients
 from gateway.protocol import console_methods as console
 from gateway.protocol import elicitation_methods as elicitation
+from gateway.protocol import explain_methods as explain
 from gateway.protocol import notifications
 from gateway.protocol import overview_methods as overview
 from gateway.protocol import people_methods as people
@@ -178,6 +179,7 @@ CONSOLE = Dialect(
             "policy/thaw-question": MethodShape(Nothing, policy.ThawQuestion),
             "policy/thaw": MethodShape(policy.ThawAnswer, Nothing),
             "policy/overview": MethodShape(Nothing, overview.PolicyOverview),
+            "policy/explain": MethodShape(explain.CallExplaining, explain.CallExplanation),
             "policy/switches": MethodShape(Nothing, policy.PolicySwitches),
             "policy/turn-switch": MethodShape(policy.SwitchTurning, policy.SwitchDraft),
             "sources/list": MethodShape(Nothing, sources.SourceList),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
 from gateway.core.approval import Approval
+from gateway.core.judgement import Judgement
 from gateway.core.ledger import Entry, PolicyLoaded
 from gateway.core.lifecycle import Phase
 from gateway.core.untrusted_text import Comparison
@@ -175,6 +176,11 @@ class Gateway:
         for conversation in self.conversations.in_use():
             for lent in () if conversation.turn is None else conversation.turn.lent:
                 lent.revoke(Reason.SESSION_ENDED)
+
+    def find_judgement(self, conversation_id: str, call_id: str) -> Judgement | None:
+        """What the policy in force was asked about a call that is under way, such as one that waits for a person."""
+        under_way = (call for call in self._calls_in_flight() if call.request.conversation_id == conversation_id)
+        return next((call.judgement for call in under_way if call.request.call_id == call_id), None)
 
     def _calls_in_flight(self) -> Sequence[InFlightCall]:
         return [call for conversation in self.conversations.in_use() for call in conversation.in_flight.values()]

@@ -95,12 +95,14 @@ async def test_case_125_what_comes_with_a_switch_cannot_become_a_rule(scene: Sce
     assert await refused(scene.console, "policy/turn-switch", {"switch": "allowAll", "on": True}) == "invalid_params"
 
 
-async def test_case_125_the_agent_origin_and_guests_have_no_part_in_the_switches(scene: Scene) -> None:
+async def test_case_125_the_agent_origin_and_guests_have_no_part_in_these_pages(scene: Scene) -> None:
     guest = await scene.another("Eve", "guest")
     eve = await guest.console()
     asks: list[tuple[str, dict[str, Any]]] = [
         ("policy/switches", {}),
         ("policy/turn-switch", {"switch": "neverDelete", "on": False}),
+        ("policy/explain", {"imagined": {"tool": "peek", "arguments": {"what": "x"}, "profile": "operator"}}),
+        ("policy/explain", {"call": {"conversationId": "cnv_x", "callId": "c1"}}),
     ]
     for method, params in asks:
         assert await refused(scene.shell, method, params) == "unknown_method"
@@ -117,3 +119,46 @@ async def test_a_switch_whose_rule_was_edited_is_left_alone(scene: Scene) -> Non
     await publish(scene.ada, scene.console, draft["base"], edited)
     assert (await states(scene.console))["neverDelete"] == ("changedByHand", [])
     assert await refused(scene.console, "policy/turn-switch", {"switch": "neverDelete", "on": False}) == "changedByHand"
+
+
+async def test_a_call_is_explained_as_it_was_judged_and_as_it_would_be_now(scene: Scene) -> None:
+    turn_ = await scene.begin()
+    await turn_.invoke("peek", {"what": "milk"}, "explained-1")
+    asked = {"call": {"conversationId": turn_.conversation_id, "callId": "explained-1"}}
+    told = await scene.console.call("policy/explain", asked)
+    (rule,) = told["rules"]
+    assert (told["mode"], rule["id"], rule["file"]) == ("auto", "read.auto", "default.cedar")
+    assert '@id("read.auto")' in rule["text"]
+    assert "now" not in told
+    await turn(scene, "askOutsideFolders", "notes")
+    later = await scene.console.call("policy/explain", asked)
+    assert (later["version"], later["mode"], later["now"]) == (told["version"], "auto", "consent")
+    # One that waits for a person is explained by the version in force.
+    fresh = await scene.begin()
+    waits = await fresh.start("note", {"what": "milk"}, "explained-3")
+    await scene.asked("explained-3")
+    pending = await scene.console.call(
+        "policy/explain", {"call": {"conversationId": fresh.conversation_id, "callId": "explained-3"}}
+    )
+    assert (pending["mode"], [each["id"] for each in pending["rules"]]) == ("consent", ["write.consent"])
+    await turn(scene, "askOutsideFolders", on=False)
+    await finish(waits)
+    nothing = {"call": {"conversationId": turn_.conversation_id, "callId": "never"}}
+    assert await refused(scene.console, "policy/explain", nothing) == "not_found"
+
+
+async def test_an_imagined_call_is_explained_by_the_facts_of_its_tool_and_runs_nothing(scene: Scene) -> None:
+    imagined = {"tool": "read_file", "arguments": {"path": "work/a.txt"}, "profile": "guest"}
+    await turn(scene, "askOutsideFolders", "notes")
+    told = await scene.console.call("policy/explain", {"imagined": imagined})
+    assert (told["mode"], told["facts"]) == ("consent", {"path": "work/a.txt"})
+    assert told["rules"][0]["id"] == "switch.ask-outside-folders"
+    changes = {(each["what"], each["value"]): each["mode"] for each in told["changes"]}
+    assert changes["path", "notes/x"] == "auto"
+    assert changes["profile", "anonymous"] == "forbidden"
+    await turn(scene, "askOutsideFolders", on=False)
+    for arguments in ({"path": "../etc/passwd"}, {"path": 3}, {}):
+        wrong = {"imagined": {**imagined, "arguments": arguments}}
+        assert await refused(scene.console, "policy/explain", wrong) == "arguments"
+    assert await refused(scene.console, "policy/explain", {"imagined": {**imagined, "tool": "nosuch"}}) == "not_found"
+    assert await refused(scene.console, "policy/explain", {}) == "invalid_params"

@@ -32,6 +32,7 @@ from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.elicitations import ElicitationMethods
 from gateway.server.methods.encoding import decode_credential_id
+from gateway.server.methods.explanations import ExplanationMethods
 from gateway.server.methods.overview import OverviewMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
@@ -108,6 +109,7 @@ class ConsoleMethods:
                 "policy/describe": MethodRow(self.describe_policy, Concurrency.AT_ONCE, MethodPermission.OPERATOR),
                 **OverviewMethods(self._gateway).rows(),
                 **self._audit.rows(),
+                **ExplanationMethods(self._gateway, self._policies).rows(),
                 **ElicitationMethods(self._gateway).rows(),
                 **self._sources.rows(),
                 **self._clients.rows(),

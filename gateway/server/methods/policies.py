@@ -15,7 +15,7 @@ from gateway.protocol.wire import Nothing
 from gateway.runtime.notices import RehearsalProgressNotice
 from gateway.runtime.policies import PolicyFreezing, PolicyPublishing, PolicySource, ProposalAnswer
 from gateway.runtime.policies.rehearsals import Rehearsals
-from gateway.runtime.ports import AuditQuery, AuditRecords, PolicyDraft
+from gateway.runtime.ports import AuditQuery, AuditRecords, PolicyDraft, PolicyWorkshop
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.policy_switches import PolicySwitchMethods
 from gateway.server.methods.policy_views import (
@@ -46,6 +46,15 @@ class PolicyMethods:
         self._freezing = freezing
         self._rehearsals = rehearsals
         self._records = records
+
+    @property
+    def workshop(self) -> PolicyWorkshop:
+        """Where drafts and earlier versions are made."""
+        return self._publishing.workshop
+
+    async def find_documents(self, version: str) -> Mapping[str, str]:
+        """The texts of a version that was in force. Raises NotFound."""
+        return (await self._recorded(version))[0]
 
     def rows(self) -> Mapping[str, MethodRow[ConsoleCaller]]:
         """The rows of the console's table."""

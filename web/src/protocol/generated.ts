@@ -338,6 +338,10 @@ export interface CountersignProtocol {
         params: Nothing;
         result: PolicyDescription;
       };
+      "policy/explain": {
+        params: CallExplaining;
+        result: CallExplanation;
+      };
       "policy/freeze": {
         params: FreezeOrder;
         result: FreezeView;
@@ -1700,6 +1704,78 @@ export interface ToolModes {
   anonymous: PermissionMode;
   guest: PermissionMode;
   operator: PermissionMode;
+}
+/**
+ * Either a call that was made or one that is imagined.
+ */
+export interface CallExplaining {
+  call?: RecordedCallRef;
+  imagined?: ImaginedCall;
+}
+/**
+ * A call that was made.
+ */
+export interface RecordedCallRef {
+  callId: string;
+  conversationId: string;
+}
+/**
+ * A call that nobody made, of a tool that exists. Its facts are those that the tool reports about the arguments; `person`
+ * is for rules that name one. It is the first call of its session unless a count says otherwise.
+ */
+export interface ImaginedCall {
+  arguments: {
+    [k: string]: unknown;
+  };
+  label?: "public" | "internal" | "confidential" | "high";
+  minuteOfDay?: number;
+  person?: string;
+  profile: Profile;
+  tainted?: boolean;
+  tool: string;
+  weekday?: number;
+}
+/**
+ * The verdict of the policy `version` over a call, why, and what would change it. Of a call that was made `version` is the
+ * one that judged it, and `now` what the policy in force says where that is another one.
+ */
+export interface CallExplanation {
+  category: Category;
+  changes: ExplainedChange[];
+  facts: {
+    [k: string]: unknown;
+  };
+  label: "public" | "internal" | "confidential" | "high";
+  mode: PermissionMode;
+  now?: PermissionMode;
+  person: string;
+  profile: Profile;
+  rules: ExplainedRule[];
+  tainted: boolean;
+  tool: string;
+  version: string;
+}
+/**
+ * What would be decided with one thing changed: `what` is `profile`, `taint`, `label`, a fact or a part of the moment.
+ */
+export interface ExplainedChange {
+  mode: PermissionMode;
+  rules: string[];
+  value: unknown;
+  what: string;
+}
+/**
+ * A rule that takes part. `file`, `line`, `text` and `obliges` are absent for what no rule says, such as that one failed.
+ */
+export interface ExplainedRule {
+  file?: string;
+  id: string;
+  line?: number;
+  obliges?: {
+    [k: string]: unknown;
+  };
+  text?: string;
+  why: string;
 }
 /**
  * Why everything is to be forbidden.

@@ -45,6 +45,7 @@ const People = lazy(async () => ({ default: (await import("./people/People.tsx")
 const Policy = lazy(async () => ({ default: (await import("./policy/Policy.tsx")).Policy }));
 const PolicyEditor = lazy(async () => ({ default: (await import("./policy/editor/Editor.tsx")).Editor }));
 const SignIn = lazy(async () => ({ default: (await import("./account/SignIn.tsx")).SignIn }));
+const PolicyExplain = lazy(async () => ({ default: (await import("./policy/explain/Explain.tsx")).Explain }));
 const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
 const SignInCallback = lazy(async () => ({
   default: (await import("./sources/SignInCallback.tsx")).SignInCallback,
@@ -122,6 +123,7 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
+  { path: paths.policyExplain, title: "Explain a call", access: "operator", component: PolicyExplain },
   { path: paths.policyEditor, title: "Policy editor", access: "operator", component: PolicyEditor },
   {
     path: paths.clients,

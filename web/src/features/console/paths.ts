@@ -15,6 +15,9 @@ export const paths = {
   source: (name: string) => `/sources/${encodeURIComponent(name)}`,
   policy: "/policy",
   policyEditor: "/policy/editor",
+  policyExplain: "/policy/explain",
+  explainCall: (conversationId: string, callId: string) =>
+    `/policy/explain?${new URLSearchParams({ conversation: conversationId, call: callId })}`,
   audit: "/audit",
   auditCall: (position: number) => `/audit/calls/${position}`,
   auditLoad: "/audit/load",

@@ -54,3 +54,20 @@ test("a policy in files is said to be there, and a draft becomes a patch", async
   expect(await screen.findByText("--- a/default.cedar")).toBeTruthy();
   expect(screen.getByText("This gateway keeps its policy in files")).toBeTruthy();
 });
+
+test("the history goes on where the last page of it ended", async () => {
+  const before: unknown[] = [];
+  gateway.handlers["policy/history"] = (params) => {
+    before.push(params.before);
+    const at = "2026-01-02T03:04:05.000Z";
+    return params.before === undefined
+      ? { versions: [{ index: 9, version: "v1", at, signers: [] }], next: 9 }
+      : { versions: [{ index: 3, version: "v0", at, signers: ["usr_a"], reason: "the <b>first</b>" }] };
+  };
+  openConsole(gateway, "/policy/editor");
+  await userEvent.click(await screen.findByRole("button", { name: "Show earlier versions" }));
+  expect(await screen.findByText("the <b>first</b>")).toBeTruthy();
+  expect(before).toEqual([undefined, 9]);
+  expect(screen.queryByRole("button", { name: "Show earlier versions" })).toBeNull();
+  expect(screen.getByRole("list", { name: "Versions, newest first" }).children).toHaveLength(2);
+});

@@ -8,6 +8,7 @@ import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
+import { useIsOperator } from "../session.tsx";
 import styles from "./ApprovalReview.module.css";
 import { Approvers } from "./Approvers.tsx";
 import { ArgumentPages } from "./ArgumentPages.tsx";
@@ -49,6 +50,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
   const inspection = useInspection(question);
   const reading = useReading(question);
   const { preview } = question;
+  const operator = useIsOperator();
   return (
     <article className={styles.question}>
       <div className="row">
@@ -110,6 +112,12 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
         )}
         <p className="note">
           Asked <ExactTime at={approval.requestedAt} />, in conversation <code>{approval.conversationId}</code>.
+          {operator && (
+            <>
+              {" "}
+              <Link href={paths.explainCall(approval.conversationId, approval.callId)}>Explain it by the rules</Link>
+            </>
+          )}
         </p>
       </section>
 

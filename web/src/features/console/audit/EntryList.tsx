@@ -1,4 +1,5 @@
 import { useId, useState } from "react";
+import { Link } from "wouter";
 import type { AuditEntry } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
@@ -6,6 +7,7 @@ import { JsonView } from "../../../ui/JsonView.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { paths } from "../paths.ts";
+import { useIsOperator } from "../session.tsx";
 import styles from "./EntryList.module.css";
 import { summarize } from "./entry.ts";
 
@@ -101,9 +103,22 @@ function ReceiptLink({ entry: { body } }: { readonly entry: AuditEntry }) {
   );
 }
 
+/** Why the policy decided about a call as it did: for whoever may read its rules. */
+function ExplainLink({ entry: { body } }: { readonly entry: AuditEntry }) {
+  const operator = useIsOperator();
+  const { conversationId, callId } = body;
+  if (!operator || typeof conversationId !== "string" || typeof callId !== "string") return null;
+  return (
+    <p>
+      <Link href={paths.explainCall(conversationId, callId)}>Why the policy decided so</Link>
+    </p>
+  );
+}
+
 function Details({ entry }: { readonly entry: AuditEntry }) {
   return (
     <div className="stack">
+      <ExplainLink entry={entry} />
       <ReceiptLink entry={entry} />
       <section>
         <h2>Entry</h2>

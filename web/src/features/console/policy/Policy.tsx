@@ -28,7 +28,8 @@ export function Policy() {
       </PageHeading>
       {overview.data?.scope === "everybody" && (
         <p>
-          <Link href={paths.policyEditor}>Change it in the policy editor</Link>
+          <Link href={paths.policyEditor}>Change it in the policy editor</Link>, or{" "}
+          <Link href={paths.policyExplain}>have a call explained</Link>
         </p>
       )}
       {overview.isError && <Banner tone="danger" urgent title={explain(overview.error)} />}

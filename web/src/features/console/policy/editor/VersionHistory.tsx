@@ -19,6 +19,7 @@ interface VersionHistoryProps {
 export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
   const ask = useAsk();
   const history = useHistory();
+  const versions = (history.data?.pages ?? []).flatMap((page) => page.versions);
   const goBack = useMutation({
     mutationFn: ({ version, at }: { readonly version: string; readonly at: string }) =>
       ask("policy/propose", { base: active.version, version, reason: `Back to the version of ${at}` }),
@@ -30,7 +31,7 @@ export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
       {history.isPending && <Spinner label="Reading the history" />}
       {goBack.isError && <Banner tone="danger" urgent title={explain(goBack.error)} />}
       <ol className="stack" aria-label="Versions, newest first">
-        {history.data?.versions.map((each) => (
+        {versions.map((each) => (
           <li key={each.index} className="row">
             <code title={each.version}>{each.version.slice(0, 12)}</code>
             <TimeAgo at={each.at} />
@@ -50,8 +51,12 @@ export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
           </li>
         ))}
       </ol>
-      {history.data?.next !== undefined && (
-        <p className="note">Earlier ones are listed by `countersign policy history`.</p>
+      {history.hasNextPage && (
+        <div className="row">
+          <Button size="small" busy={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
+            Show earlier versions
+          </Button>
+        </div>
       )}
     </>
   );

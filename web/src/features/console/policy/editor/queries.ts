@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useAsk, useSession } from "../../session.tsx";
 import { documentsOf, type Texts } from "./texts.ts";
@@ -14,7 +14,12 @@ export function usePolicyText() {
 /** Versions that came into force, newest first. */
 export function useHistory() {
   const ask = useAsk();
-  return useQuery({ queryKey: [...key, "history"], queryFn: () => ask("policy/history", {}) });
+  return useInfiniteQuery({
+    queryKey: [...key, "history"],
+    queryFn: ({ pageParam }) => ask("policy/history", pageParam === undefined ? {} : { before: pageParam }),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: ({ next }) => next,
+  });
 }
 
 /** Versions that wait for signatures. */

@@ -1,0 +1,46 @@
+import type { ExplainedChange } from "../../../../protocol/generated.ts";
+
+const PROFILES: Readonly<Record<string, string>> = {
+  operator: "an operator",
+  guest: "a guest",
+  anonymous: "a visitor",
+};
+export const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] as const;
+
+/** The one thing that would be otherwise. Values may come from rules: they are shown as text. */
+export function nameChange({ what, value }: Pick<ExplainedChange, "what" | "value">): string {
+  const text = String(value);
+  switch (what) {
+    case "profile":
+      return `For ${PROFILES[text] ?? text}`;
+    case "taint":
+      return value === 1 ? "After untrusted content" : "Before any untrusted content";
+    case "label":
+      return `In a conversation with the label ${text}`;
+    case "recursive":
+      return value === true ? "If it goes into folders" : "If it does not go into folders";
+    case "minuteOfDay":
+      return `At ${nameMinute(Number(value))}`;
+    case "weekday":
+      return `On a ${WEEKDAYS[Number(value) - 1] ?? text}`;
+    case "toolsUsed":
+      return `After the tool ${text} ran`;
+    case "callsInTurn":
+      return `As call ${text} of its turn`;
+    case "callsInSession":
+      return `As call ${text} of its session`;
+    default:
+      return `With the ${what} ${text}`;
+  }
+}
+
+/** A minute of the day as on a clock. */
+export function nameMinute(minute: number): string {
+  return `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`;
+}
+
+/** The minute of the day that a clock shows; undefined for what is no time. */
+export function readMinute(text: string): number | undefined {
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes);
+}
