@@ -11,7 +11,8 @@ from typing import IO
 
 import click
 
-from gateway.adapters.storage.inspection import ExportedLog, Log, examine, open_stored_log
+from gateway.adapters.storage.exports import examine_export, write_export
+from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.cli.audit_accounts import compare, explain, replay
 from gateway.cli.audit_receipts import is_receipt, receipt, verify_receipt
 from gateway.core.canonical import Json
@@ -19,7 +20,7 @@ from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.times import rfc3339
-from gateway.core.verification import LogReport
+from gateway.core.verification import Flaw, LogFault, LogReport
 from gateway.runtime.ports import AuditQuery, AuditRow
 from gateway.settings_reading import load_settings
 
@@ -84,7 +85,7 @@ def verify_log(
         return
     report, used = _check(exported or file, state, key, note, every_signature=every_signature)
     if as_json:
-        click.echo(json.dumps({**asdict(report), "sound": report.sound, "caveat": report.caveat, "key": used.line()}))
+        click.echo(json.dumps({**asdict(report), "sound": report.sound, "caveat": report.caveat, "key": used and used.line()}))
     else:
         click.echo(_describe(report, used, pinned=key is not None))
     if not report.sound:
@@ -100,7 +101,7 @@ def export(file: IO[bytes], state: Path | None) -> None:
     Payloads hold arguments and results: treat the file like the state folder itself. `-` writes to standard output.
     """
     with open_stored_log(_state_folder(state)) as stored:
-        count = stored.export(file)
+        count = write_export(stored, file)
     click.echo(f"{count} records exported", err=True)
 
 
@@ -151,18 +152,15 @@ for _command in (explain, replay, compare, receipt):
 
 def _check(
     exported: Path | None, state: Path | None, key: VerificationKey | None, note: str | None, *, every_signature: bool
-) -> tuple[LogReport, VerificationKey]:
+) -> tuple[LogReport, VerificationKey | None]:
     # Imported by this command alone: the library of passkeys takes as much as all of the log's forms.
     from gateway.adapters.identity.recorded_answers import check_recorded_answer
 
-    def check(log: Log) -> LogReport:
-        return examine(log, key, note, every_signature=every_signature, check_answer=check_recorded_answer)
-
     if exported is not None:
-        read = ExportedLog(exported)
-        return check(read), key or read.key
+        return examine_export(exported, key, note, every_signature=every_signature, check_answer=check_recorded_answer)
     with open_stored_log(_state_folder(state)) as stored:
-        return check(stored), key or stored.key
+        report = examine(stored, key, note, every_signature=every_signature, check_answer=check_recorded_answer)
+        return report, key or stored.key
 
 
 def _state_folder(state: Path | None) -> Path:
@@ -176,9 +174,11 @@ def _read_note(anchor: IO[str]) -> str:
         raise Misconfigured("the checkpoint file is not text") from None
 
 
-def _describe(report: LogReport, key: VerificationKey, *, pinned: bool) -> str:
-    if report.fault is not None:
-        return f"The log is NOT sound: {escape(report.fault.detail)}.\n{report.size} records before that are in order."
+def _describe(report: LogReport, key: VerificationKey | None, *, pinned: bool) -> str:
+    if report.fault is not None or key is None:
+        fault = report.fault or LogFault(Flaw.FORM, None, "it holds no key", "file")
+        before = "" if fault.flaw is Flaw.FORM else f"; {report.size} records before that are in order"
+        return f"The log is NOT sound: at {escape(fault.place)}, {escape(fault.detail)}{before}."
     lines = [
         f"The log is sound: {report.size} records under {report.checkpoints} checkpoints signed by {key.name}.",
         f"Root {report.root}.",

@@ -62,6 +62,14 @@ def parse_canonical(raw: bytes) -> Json:
     return parse(raw)
 
 
+def parse_only_canonical(raw: bytes) -> Json:
+    """What `parse` gives for bytes that are canonical to the last one. Raises MalformedJson for all others."""
+    value = parse_canonical(raw)
+    if canonical_bytes(value) != raw:
+        raise MalformedJson("not in the canonical form")
+    return value
+
+
 def parse_with_any_number(raw: bytes) -> Json:
     """The same with None for each number that `parse` refuses: enough to identify the request. Raises MalformedJson."""
     return _parse(_WITH_ANY_NUMBER, raw, MAX_DEPTH)

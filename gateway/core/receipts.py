@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-from gateway.core.canonical import Json, canonical_bytes, digest, parse_canonical
+from gateway.core.canonical import Json, canonical_bytes, digest, parse_only_canonical
 from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, open_note, read_verification_key
 from gateway.core.errors import MalformedJson, Misconfigured
 from gateway.core.invariants import InvariantChecker, OfferedTool
@@ -156,7 +156,7 @@ def _read_form(raw: bytes) -> Object:
     if len(raw) > RECEIPT_LIMIT:
         raise _Bad("file", f"a receipt has at most {RECEIPT_LIMIT} bytes")
     try:
-        value = parse_canonical(raw.removesuffix(b"\n"))
+        value = parse_only_canonical(raw.removesuffix(b"\n"))
     except MalformedJson as fault:
         raise _Bad("file", f"this is no canonical JSON: {fault.message}") from None
     whole = _object(value, "file", {"type", "v", "call", "key", "checkpoint", "records", "snapshots"})
@@ -168,10 +168,13 @@ def _read_form(raw: bytes) -> Object:
 
 
 def _read_key(line: Json, pinned: VerificationKey | None) -> VerificationKey:
+    text = _text(line, "key")
     try:
-        key = read_verification_key(_text(line, "key"))
+        key = read_verification_key(text)
     except Misconfigured:
         raise _Bad("key", "this is no key that checks a checkpoint") from None
+    if key.line() != text:
+        raise _Bad("key", "this is no key that checks a checkpoint")
     if pinned is not None and key != pinned:
         raise _Bad("key", "the receipt was signed with another key than the one that was given")
     return key

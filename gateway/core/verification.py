@@ -50,6 +50,7 @@ class SnapshotRecord:
 class Flaw(StrEnum):
     """What can be wrong with a log."""
 
+    FORM = "form"
     MISSING = "missing"
     CHANGED = "changed"
     MALFORMED = "malformed"
@@ -64,11 +65,13 @@ class Flaw(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogFault:
-    """The first bad record, by index, and a sentence about it. `index` is None where no single record is at fault."""
+    """The first thing that is wrong, and a sentence about it. `index` is the record's, None where no single one is at fault;
+    `place` names the field: `records[14].payload`, `checkpoints[3]`, `line 7` of an exported file."""
 
     flaw: Flaw
     index: int | None
     detail: str
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,9 @@ def verify(
     if anchor is not None:
         opened = open_note(anchor, key)
         if isinstance(opened, Unverified):
-            return LogReport(fault=LogFault(Flaw.ANCHOR, None, f"the checkpoint that was passed proves nothing: {opened.reason}"))
+            return LogReport(
+                fault=LogFault(Flaw.ANCHOR, None, f"the checkpoint that was passed proves nothing: {opened.reason}", "checkpoint")
+            )
         anchored = opened
     answers = None if check_answer is None else SignedAnswers(check_answer)
     check = _Check(key, InvariantChecker(offers, whole=True), answers, anchored, newest_only=newest_only)
@@ -185,13 +190,14 @@ class _Check:
         due = self._due(following)
         for expected, leaf in enumerate(leaves):
             if leaf.index != expected:
-                return LogFault(Flaw.MISSING, expected, f"record {expected} is missing")
+                return LogFault(Flaw.MISSING, expected, f"record {expected} is missing", f"records[{expected}].index")
             if leaf_hash(leaf.body) != leaf.hash:
-                return LogFault(Flaw.CHANGED, leaf.index, f"record {leaf.index} was changed")
+                return LogFault(Flaw.CHANGED, leaf.index, f"record {leaf.index} was changed", f"records[{leaf.index}].hash")
             if isinstance(following, LogFault):
                 return following
             if following is None:
-                return LogFault(Flaw.UNSIGNED_END, leaf.index, f"record {leaf.index} and what follows is under no checkpoint")
+                unsigned = f"record {leaf.index} and what follows is under no checkpoint"
+                return LogFault(Flaw.UNSIGNED_END, leaf.index, unsigned, f"records[{leaf.index}]")
             self._stretch.append(leaf)
             if expected + 1 == due:
                 if (fault := self._finish_stretch(following)) is not None:
@@ -206,16 +212,17 @@ class _Check:
             return following
         size = self._frontier.size + len(self._stretch)
         if following is not None:
-            return LogFault(Flaw.MISSING, size, f"a checkpoint covers {following.size} records, the log ends after {size}")
+            cut = f"a checkpoint covers {following.size} records, the log ends after {size}"
+            return LogFault(Flaw.MISSING, size, cut, f"records[{size}]")
         if self._anchor is not None and self._report.anchor is None:
             if self._anchor.size > size:
                 cut = f"{self._anchor.size} records were anchored, the log ends after {size}: its end was cut off"
-                return LogFault(Flaw.MISSING, size, cut)
+                return LogFault(Flaw.MISSING, size, cut, f"records[{size}]")
             if self._anchor != Checkpoint(self._key.name, 0, Frontier().root()):
-                return LogFault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log")
+                return LogFault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log", "checkpoint")
             self._report = replace(self._report, anchor=0)
         violation = self._checker.finish()
-        return None if violation is None else LogFault(Flaw.INVARIANT, size - 1, violation.detail)
+        return None if violation is None else LogFault(Flaw.INVARIANT, size - 1, violation.detail, f"records[{size - 1}]")
 
     def _next_checkpoint(self, notes: Iterator[str]) -> Checkpoint | LogFault | None:
         note = self._ahead
@@ -224,11 +231,12 @@ class _Check:
         self._note, self._ahead = note, next(notes, None)
         implied = self._newest_only and self._ahead is not None
         opened = read_note(note, self._key) if implied else open_note(note, self._key)
-        size = self._frontier.size
+        size, place = self._frontier.size, f"checkpoints[{self._checkpoints}]"
         if isinstance(opened, Unverified):
-            return LogFault(Flaw.CHECKPOINT, size, f"the checkpoint after record {size - 1} proves nothing: {opened.reason}")
+            detail = f"the checkpoint after record {size - 1} proves nothing: {opened.reason}"
+            return LogFault(Flaw.CHECKPOINT, size, detail, place)
         if opened.size <= size:
-            return LogFault(Flaw.CHECKPOINT, size, f"the checkpoint over {opened.size} records is out of order")
+            return LogFault(Flaw.CHECKPOINT, size, f"the checkpoint over {opened.size} records is out of order", place)
         self._checkpoints += 1
         return opened
 
@@ -245,12 +253,12 @@ class _Check:
         grown = grow(self._frontier, [leaf.hash for leaf in self._stretch])
         root = grown.root()
         if grown.size == following.size and root != following.root:
-            return LogFault(
-                Flaw.CHANGED, first, f"records {first} to {grown.size - 1} are not those that their checkpoint signed"
-            )
+            detail = f"records {first} to {grown.size - 1} are not those that their checkpoint signed"
+            return LogFault(Flaw.CHANGED, first, detail, f"records[{first}]")
         if self._anchor is not None and grown.size == self._anchor.size:
             if root != self._anchor.root:
-                return LogFault(Flaw.CHANGED, None, f"the first {grown.size} records are not those that were anchored")
+                detail = f"the first {grown.size} records are not those that were anchored"
+                return LogFault(Flaw.CHANGED, None, detail, "checkpoint")
             self._report = replace(self._report, anchor=grown.size)
         read = self._read
         for leaf in self._stretch:
@@ -263,6 +271,7 @@ class _Check:
         return None
 
     def _read(self, leaf: LeafRecord) -> LogFault | None:
+        place = f"records[{leaf.index}]"
         try:
             body = parse_canonical(leaf.body)
             payload = None
@@ -270,16 +279,16 @@ class _Check:
             if leaf.payload is None:
                 self._erased += sealed is not None
             elif sealed != _digest_of(leaf.salt, leaf.payload):
-                return LogFault(Flaw.PAYLOAD, leaf.index, f"the payload of record {leaf.index} was changed")
+                return LogFault(Flaw.PAYLOAD, leaf.index, f"the payload of record {leaf.index} was changed", f"{place}.payload")
             else:
                 payload = parse_canonical(leaf.payload)
             violation = self._checker.check(body, payload)
             fault = None if violation is not None or self._answers is None else self._answers.check(body, payload)
         except (MalformedJson, KeyError, TypeError, ValueError, AttributeError):
-            return LogFault(Flaw.MALFORMED, leaf.index, f"record {leaf.index} is none that the gateway writes")
+            return LogFault(Flaw.MALFORMED, leaf.index, f"record {leaf.index} is none that the gateway writes", place)
         if violation is not None:
-            return LogFault(Flaw.INVARIANT, leaf.index, violation.detail)
-        return None if fault is None else LogFault(Flaw.SIGNATURE, leaf.index, fault)
+            return LogFault(Flaw.INVARIANT, leaf.index, violation.detail, place)
+        return None if fault is None else LogFault(Flaw.SIGNATURE, leaf.index, fault, place)
 
 
 def _digest_of(salt: bytes | None, payload: bytes) -> str:
@@ -291,11 +300,16 @@ def _read_offers(snapshots: Iterable[SnapshotRecord]) -> dict[str, Mapping[str, 
     for snapshot in snapshots:
         try:
             if digest(snapshot.body) != snapshot.digest:
-                return LogFault(Flaw.SNAPSHOT, None, f"snapshot `{snapshot.digest}` was changed")
+                return LogFault(Flaw.SNAPSHOT, None, f"snapshot `{snapshot.digest}` was changed", f"snapshots[{snapshot.digest}]")
             tools = cast("list[Mapping[str, str]]", snapshot.body["tools"])
             offers[snapshot.digest] = {
                 tool["name"]: OfferedTool(descriptor_digest=tool["digest"], permission=tool["permission"]) for tool in tools
             }
         except (MalformedJson, KeyError, TypeError):
-            return LogFault(Flaw.SNAPSHOT, None, f"snapshot `{snapshot.digest}` is none that the gateway writes")
+            return LogFault(
+                Flaw.SNAPSHOT,
+                None,
+                f"snapshot `{snapshot.digest}` is none that the gateway writes",
+                f"snapshots[{snapshot.digest}]",
+            )
     return offers

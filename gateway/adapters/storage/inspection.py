@@ -1,9 +1,4 @@
-"""Looking at a log from outside: in the database of a gateway that may be running, or in an exported file.
-
-An export is JSON lines, each beginning with its `type`: one `log` with the verification key, every `descriptor` and `snapshot`
-that was published, then the `leaf`s by index with each `checkpoint` after the last leaf it covers. Bodies and payloads are
-plain JSON; their hashes are over its RFC 8785 form, so any verifier can make them again.
-"""
+"""Looking at a log from outside, in the database of a gateway that may be running."""
 
 from __future__ import annotations
 
@@ -11,9 +6,8 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, Protocol
+from typing import Protocol
 
-import orjson
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
@@ -22,14 +16,11 @@ from gateway.adapters.storage.decisions import read_decisions, read_policies, re
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
 from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_reading
-from gateway.core.canonical import Json, canonical_bytes, parse
-from gateway.core.checkpoint import VerificationKey, read_verification_key
-from gateway.core.errors import LedgerUnavailable, MalformedJson, Misconfigured
+from gateway.core.checkpoint import VerificationKey
+from gateway.core.errors import LedgerUnavailable, Misconfigured
 from gateway.core.signed_answers import AnswerCheck
 from gateway.core.verification import LeafRecord, LogReport, SnapshotRecord, verify
 from gateway.runtime.ports import AuditQuery, AuditRow, DamagedPolicy, LoadedPolicy, RecordedDecision
-
-EXPORT_VERSION: Final = 1
 
 
 class Log(Protocol):
@@ -115,28 +106,6 @@ class StoredLog:
         """The newest checkpoint."""
         return log.newest_note(self.connection)
 
-    def export(self, file: IO[bytes]) -> int:
-        """Write everything to a file, and give the number of leaves."""
-        descriptors = log.read_descriptors(self.connection)
-        _write(file, {"type": "log", "v": EXPORT_VERSION, "key": self.key.line()})
-        for digest, body in descriptors.items():
-            _write(file, {"type": "descriptor", "digest": digest, "body": body})
-        for digest, body in log.read_compact_snapshots(self.connection):
-            _write(file, {"type": "snapshot", "digest": digest, "body": body})
-        notes = log.read_notes(self.connection)
-        note = next(notes, None)
-        count = 0
-        for leaf in self.leaves():
-            _write(file, _leaf_line(leaf))
-            count += 1
-            while note is not None and _size_of(note) <= count:
-                _write(file, {"type": "checkpoint", "note": note})
-                note = next(notes, None)
-        while note is not None:
-            _write(file, {"type": "checkpoint", "note": note})
-            note = next(notes, None)
-        return count
-
 
 @contextmanager
 def open_stored_log(directory: Path) -> Generator[StoredLog]:
@@ -160,79 +129,3 @@ def verify_stored_log(directory: Path, check_answer: AnswerCheck | None = None) 
     """Check the log of a state directory with its own key. Raises what `open_stored_log` raises."""
     with open_stored_log(directory) as stored:
         return examine(stored, check_answer=check_answer)
-
-
-class ExportedLog:
-    """The log in an exported file. The file is read anew for each kind of line, so that a long one needs little memory."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        header = next(self._lines("log"), None)
-        if header is None or header.get("v") != EXPORT_VERSION:
-            raise Misconfigured(f"`{path}` is no export of this version of the audit log")
-        self.key = read_verification_key(str(header.get("key")))
-
-    def leaves(self) -> Iterator[LeafRecord]:
-        """As they stand in the file."""
-        for line in self._lines("leaf"):
-            try:
-                payload: Json = line["payload"]
-                yield LeafRecord(
-                    index=line["index"],
-                    hash=bytes.fromhex(line["hash"]),
-                    body=canonical_bytes(line["body"]),
-                    salt=None if line["salt"] is None else bytes.fromhex(line["salt"]),
-                    payload=None if payload is None else canonical_bytes(payload),
-                )
-            except (KeyError, TypeError, ValueError, MalformedJson):
-                raise self._malformed() from None
-
-    def notes(self) -> Iterator[str]:
-        """As they stand in the file."""
-        for line in self._lines("checkpoint"):
-            yield str(line.get("note"))
-
-    def snapshots(self) -> Iterator[SnapshotRecord]:
-        """With their tools put back."""
-        try:
-            descriptors = {line["digest"]: line["body"] for line in self._lines("descriptor")}
-            for line in self._lines("snapshot"):
-                yield SnapshotRecord(line["digest"], log.restore_snapshot(line["body"], descriptors))
-        except (KeyError, TypeError, ValueError):
-            raise self._malformed() from None
-
-    def _lines(self, kind: str) -> Iterator[dict[str, Json]]:
-        start = b'{"type":"%b",' % kind.encode()
-        try:
-            with self._path.open("rb") as file:
-                for line in file:
-                    if line.startswith(start):
-                        yield parse(line)
-        except OSError as error:
-            raise Misconfigured(f"`{self._path}` cannot be read: {error.strerror}") from None
-        except MalformedJson:
-            raise self._malformed() from None
-
-    def _malformed(self) -> Misconfigured:
-        return Misconfigured(f"`{self._path}` has a line that no export has")
-
-
-def _leaf_line(leaf: LeafRecord) -> dict[str, Json]:
-    return {
-        "type": "leaf",
-        "index": leaf.index,
-        "hash": leaf.hash.hex(),
-        "body": orjson.Fragment(leaf.body),
-        "salt": None if leaf.salt is None else leaf.salt.hex(),
-        "payload": None if leaf.payload is None else orjson.Fragment(leaf.payload),
-    }
-
-
-def _size_of(note: str) -> int:
-    """The size that a note claims; 0 for one that claims none, so that it is exported where it will be noticed."""
-    size = note.split("\n")[1:2]
-    return int(size[0]) if size and size[0].isdecimal() else 0
-
-
-def _write(file: IO[bytes], line: Mapping[str, Any]) -> None:
-    file.write(orjson.dumps(line) + b"\n")

@@ -1,0 +1,140 @@
+"""The whole log as one file, written and read again; `gateway.core.export_form` says what its lines are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Final
+
+import orjson
+
+from gateway.adapters.storage import log
+from gateway.adapters.storage.inspection import StoredLog, examine
+from gateway.core.canonical import Json, canonical_bytes, own_bytes
+from gateway.core.checkpoint import VerificationKey, read_verification_key
+from gateway.core.errors import Misconfigured
+from gateway.core.export_form import EXPORT_VERSION, LINE_LIMIT, ExportForm, MalformedLine, size_of, write_line
+from gateway.core.signed_answers import AnswerCheck
+from gateway.core.verification import Flaw, LeafRecord, LogFault, LogReport, SnapshotRecord
+
+_NULL: Final = b"null"
+
+
+def write_export(stored: StoredLog, file: IO[bytes]) -> int:
+    """Write everything to a file, and give the number of leaves."""
+    lines = 0
+
+    def write(kind: str, *values: bytes) -> None:
+        nonlocal lines
+        file.write(write_line(kind, *values))
+        lines += 1
+
+    write("log", own_bytes(EXPORT_VERSION), own_bytes(stored.key.line()))
+    for digest, body in log.read_descriptors(stored.connection).items():
+        write("descriptor", own_bytes(digest), canonical_bytes(body))
+    for digest, body in log.read_compact_snapshots(stored.connection):
+        write("snapshot", own_bytes(digest), canonical_bytes(body))
+    notes = stored.notes()
+    note = next(notes, None)
+    count = 0
+    for leaf in stored.leaves():
+        salt = _NULL if leaf.salt is None else own_bytes(leaf.salt.hex())
+        write("leaf", own_bytes(leaf.index), own_bytes(leaf.hash.hex()), leaf.body, salt, leaf.payload or _NULL)
+        count += 1
+        # One that claims no size is written where it will be noticed.
+        while note is not None and (size_of(note) or 0) <= count:
+            write("checkpoint", own_bytes(note))
+            note = next(notes, None)
+    while note is not None:
+        write("checkpoint", own_bytes(note))
+        note = next(notes, None)
+    write("end", own_bytes(lines))
+    return count
+
+
+def examine_export(
+    path: Path,
+    key: VerificationKey | None = None,
+    anchor: str | None = None,
+    *,
+    every_signature: bool = False,
+    check_answer: AnswerCheck | None = None,
+) -> tuple[LogReport, VerificationKey | None]:
+    """Check an exported file: first the form of each line, then the log, as `examine` does; with the key that was used, None
+    where the file's own cannot be read."""
+    form = ExportForm()
+    number = 1
+    try:
+        for number, line in enumerate(_read_lines(path), 1):  # noqa: B007 - named after the loop
+            form.read(line)
+        form.finish()
+        number = 1
+        read = ExportedLog(path)
+    except MalformedLine as fault:
+        return LogReport(fault=LogFault(Flaw.FORM, None, fault.detail, f"line {number}")), key
+    report = examine(read, key, anchor, every_signature=every_signature, check_answer=check_answer)
+    if report.sound and form.misplaced is not None:
+        number, detail = form.misplaced
+        return replace(report, fault=LogFault(Flaw.FORM, None, detail, f"line {number}")), key or read.key
+    return report, key or read.key
+
+
+class ExportedLog:
+    """The log in a file whose form was checked. It is read anew for each kind of line, so that a long one needs little memory."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises MalformedLine where the key cannot be read."""
+        self._path = path
+        header = next(self._lines("log"), None)
+        if header is None:
+            raise MalformedLine("the file is empty")
+        try:
+            self.key = read_verification_key(header["key"])
+        except Misconfigured:
+            raise MalformedLine("its `key` is none that checks a checkpoint") from None
+        if self.key.line() != header["key"]:
+            raise MalformedLine("its `key` is none that checks a checkpoint")
+
+    def leaves(self) -> Iterator[LeafRecord]:
+        """As they stand in the file."""
+        for line in self._lines("leaf"):
+            payload: Json = line["payload"]
+            yield LeafRecord(
+                index=line["index"],
+                hash=bytes.fromhex(line["hash"]),
+                body=canonical_bytes(line["body"]),
+                salt=None if line["salt"] is None else bytes.fromhex(line["salt"]),
+                payload=None if payload is None else canonical_bytes(payload),
+            )
+
+    def notes(self) -> Iterator[str]:
+        """As they stand in the file."""
+        for line in self._lines("checkpoint"):
+            yield line["note"]
+
+    def snapshots(self) -> Iterator[SnapshotRecord]:
+        """With their tools put back."""
+        descriptors = {line["digest"]: line["body"] for line in self._lines("descriptor")}
+        for line in self._lines("snapshot"):
+            try:
+                body = log.restore_snapshot(line["body"], descriptors)
+            except (KeyError, TypeError, ValueError):
+                body = {}
+            yield SnapshotRecord(line["digest"], body)
+
+    def _lines(self, kind: str) -> Iterator[dict[str, Json]]:
+        start = b'{"type":"%b",' % kind.encode()
+        for line in _read_lines(self._path):
+            if line.startswith(start):
+                yield orjson.loads(line)
+
+
+def _read_lines(path: Path) -> Iterator[bytes]:
+    """The lines with their newlines; one that is too long is given one byte too long. Raises Misconfigured."""
+    try:
+        with path.open("rb") as file:
+            while line := file.readline(LINE_LIMIT + 1):
+                yield line
+    except OSError as error:
+        raise Misconfigured(f"`{path}` cannot be read: {error.strerror}") from None

@@ -1,0 +1,321 @@
+/** A whole exported log: its form, the tree under its checkpoints, payloads, rules, and passkeys' signatures. */
+
+import { type Bytes, equalBytes, fromHex, hash, hashText, toHex } from "./bytes.ts";
+import { ExportForm, type Kind, kindOf, LINE_LIMIT, readLine } from "./export-form.ts";
+import {
+  canonicalBytes,
+  canonicalText,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  Malformed,
+  member,
+} from "./json.ts";
+import { type Progress, readLines, type Source } from "./lines.ts";
+import { type Checkpoint, openNote, readKey, readNote, sameCheckpoint, type VerificationKey } from "./note.ts";
+import { type OfferedTool, Rules, readOffer } from "./rules.ts";
+import { SignedAnswers } from "./signed-answers.ts";
+import { hashLeaf, Tree } from "./tree.ts";
+import { Course, Found, type Kept, type Verdict } from "./verdict.ts";
+
+const TITLES = {
+  form: "Form of every line",
+  key: "Key",
+  snapshots: "Tools that were on offer",
+  records: "Records under their checkpoints, and the checkpoints' signatures",
+  payloads: "Payloads",
+  rules: "Rules of the log: consent before intent, intent before the act",
+  signatures: "Passkeys' signatures",
+  whole: "Nothing lost, nothing in another place",
+} as const;
+
+interface Leaf {
+  readonly index: number;
+  readonly hash: Bytes;
+  readonly body: JsonObject;
+  readonly salt: Bytes | null;
+  readonly payload: JsonObject | null;
+}
+
+/** The file is checked twice at most: once with the newest checkpoint's signature, which covers all records, and with all of them
+ * where something is wrong, to name the first bad one. */
+export async function checkExport(source: Source, kept: Kept = {}, progress: Progress = () => {}): Promise<Verdict> {
+  const verdict = await new Check(source, kept, progress, kept.everySignature !== true).run();
+  const again = verdict.fault !== null && kept.everySignature !== true;
+  return again ? new Check(source, kept, progress, false).run() : verdict;
+}
+
+class Check {
+  private readonly source: Source;
+  private readonly kept: Kept;
+  private readonly progress: Progress;
+  private readonly newestOnly: boolean;
+  private readonly course = new Course(TITLES);
+  private readonly tree = new Tree();
+  private readonly found = { key: "", signatures: 0, withheld: 0, anchored: false };
+  private readonly answers = new SignedAnswers();
+  private rules = new Rules(new Map(), true);
+  private checkpoints = 0;
+  private anchor: Checkpoint | null = null;
+  private ahead: string | null = null;
+  /** Records that the next checkpoint is to cover. What it does not, nobody is to believe. */
+  private stretch: Leaf[] = [];
+
+  constructor(source: Source, kept: Kept, progress: Progress, newestOnly: boolean) {
+    this.source = source;
+    this.kept = kept;
+    this.progress = progress;
+    this.newestOnly = newestOnly;
+  }
+
+  async run(): Promise<Verdict> {
+    let fault: Found | null = null;
+    try {
+      await this.checkAll();
+    } catch (error) {
+      if (!(error instanceof Found)) throw error;
+      fault = error;
+    }
+    return {
+      kind: "export",
+      fault: fault?.fault ?? null,
+      parts: this.course.parts(fault?.fault ?? null),
+      ...this.found,
+      size: this.tree.size,
+      root: toHex(this.tree.root()),
+      signatures: this.answers.signatures,
+    };
+  }
+
+  private async checkAll(): Promise<void> {
+    this.course.begin("form");
+    const { misplaced, lines } = await this.checkForm();
+    this.course.hold("form", `${lines} lines`);
+
+    this.course.begin("key");
+    const key = await this.readKey();
+    this.found.key = key.line;
+    const whose = this.kept.key === undefined ? "taken from the file" : "the one you gave";
+    this.course.hold("key", `${key.name}; ${whose}`);
+
+    this.course.begin("snapshots");
+    const offers = await this.readOffers();
+    this.course.hold("snapshots", `${offers.size} snapshots`);
+    this.rules = new Rules(offers, true);
+
+    this.course.begin("records");
+    if (this.kept.checkpoint !== undefined) {
+      const opened = await openNote(this.kept.checkpoint, key);
+      if ("reason" in opened) {
+        throw new Found("checkpoint", `the checkpoint that was passed proves nothing: ${opened.reason}`);
+      }
+      this.anchor = opened;
+    }
+    await this.walk(key);
+    const { calls, executed, openCalls } = this.rules;
+    const anchored = this.found.anchored ? "; the one you gave among them" : "";
+    this.course.hold("records", `${this.tree.size} records under ${this.checkpoints} checkpoints${anchored}`);
+    const erased = this.found.withheld === 0 ? "All are there" : `${this.found.withheld} are not in the file`;
+    this.course.hold("payloads", erased);
+    this.course.hold("rules", `${calls} calls, ${executed} run; ${openCalls} under way`);
+    this.course.hold("signatures", `${this.answers.signatures} hold`);
+
+    this.course.begin("whole");
+    if (misplaced !== null) throw new Found(`line ${misplaced.line}`, misplaced.detail);
+    this.course.hold("whole", "The file ends where the log did when it was written");
+  }
+
+  private async checkForm() {
+    const form = new ExportForm();
+    let lines = 0;
+    try {
+      for await (const line of this.lines(null, this.progress)) {
+        lines++;
+        form.read(line);
+      }
+      if (lines === 0) throw new Malformed("the file is empty");
+      form.finish();
+    } catch (error) {
+      if (error instanceof Malformed) throw new Found(`line ${Math.max(lines, 1)}`, error.message);
+      throw error;
+    }
+    return { misplaced: form.misplaced, lines };
+  }
+
+  private async readKey(): Promise<VerificationKey> {
+    const header = await this.lines("log").next();
+    try {
+      const own = await readKey(String(readLine(header.value ?? new Uint8Array()).key));
+      return this.kept.key === undefined ? own : await readKey(this.kept.key);
+    } catch (error) {
+      if (error instanceof Malformed) throw new Found("line 1", "its `key` is none that checks a checkpoint");
+      throw error;
+    }
+  }
+
+  private async readOffers(): Promise<ReadonlyMap<string, ReadonlyMap<string, OfferedTool>>> {
+    const descriptors = new Map<Json | undefined, JsonObject>();
+    const offers = new Map<string, ReadonlyMap<string, OfferedTool>>();
+    for await (const line of this.lines("descriptor")) {
+      const { digest, body } = readLine(line);
+      if (isObject(body)) descriptors.set(digest, body);
+    }
+    for await (const line of this.lines("snapshot")) {
+      const { digest, body } = readLine(line);
+      const place = `snapshots[${String(digest)}]`;
+      try {
+        const snapshot = restore(body as JsonObject, descriptors);
+        if (hashText(canonicalText(snapshot)) !== digest) throw new Found(place, `snapshot \`${digest}\` was changed`);
+        offers.set(String(digest), readOffer(snapshot));
+      } catch (error) {
+        if (error instanceof Malformed) throw new Found(place, `snapshot \`${String(digest)}\` was changed`);
+        throw error;
+      }
+    }
+    return offers;
+  }
+
+  /** Records in order, one checkpoint's stretch of them at a time. */
+  private async walk(key: VerificationKey): Promise<void> {
+    const notes = this.lines("checkpoint");
+    const next = async () => {
+      const line = await notes.next();
+      return line.done ? null : String(readLine(line.value).note);
+    };
+    this.ahead = await next();
+    let following = await this.openNext(key, next);
+    let expected = 0;
+    for await (const line of this.lines("leaf", this.progress)) {
+      const leaf = readLeaf(readLine(line));
+      if (leaf.index !== expected) throw new Found(`records[${expected}].index`, `record ${expected} is missing`);
+      if (!equalBytes(hashLeaf(canonicalBytes(leaf.body)), leaf.hash)) {
+        throw new Found(`records[${expected}].hash`, `record ${expected} was changed`);
+      }
+      if (following instanceof Found) throw following;
+      if (following === null) {
+        throw new Found(`records[${expected}]`, `record ${expected} and what follows is under no checkpoint`);
+      }
+      this.stretch.push(leaf);
+      expected++;
+      if (expected === this.due(following)) {
+        await this.finishStretch(following);
+        if (expected === following.size) following = await this.openNext(key, next);
+      }
+    }
+    this.finish(following, key);
+  }
+
+  private finish(following: Checkpoint | Found | null, key: VerificationKey): void {
+    if (following instanceof Found) throw following;
+    const size = this.tree.size + this.stretch.length;
+    if (following !== null) {
+      throw new Found(`records[${size}]`, `a checkpoint covers ${following.size} records, the log ends after ${size}`);
+    }
+    if (this.anchor !== null && !this.found.anchored) {
+      if (this.anchor.size > size) {
+        const cut = `${this.anchor.size} records were anchored, the log ends after ${size}: its end was cut off`;
+        throw new Found(`records[${size}]`, cut);
+      }
+      const empty = { origin: key.name, size: 0, root: new Tree().root() };
+      if (!sameCheckpoint(this.anchor, empty)) {
+        throw new Found("checkpoint", "the anchored checkpoint does not fit this log");
+      }
+      this.found.anchored = true;
+    }
+    const fault = this.rules.finish();
+    if (fault !== null) this.fail("rules", `records[${size - 1}]`, fault);
+  }
+
+  private async openNext(key: VerificationKey, next: () => Promise<string | null>): Promise<Checkpoint | Found | null> {
+    const note = this.ahead;
+    if (note === null) return null;
+    this.ahead = await next();
+    const implied = this.newestOnly && this.ahead !== null;
+    const opened = implied ? readNote(note, key) : await openNote(note, key);
+    const { size } = this.tree;
+    const place = `checkpoints[${this.checkpoints}]`;
+    if ("reason" in opened) {
+      return new Found(place, `the checkpoint after record ${size - 1} proves nothing: ${opened.reason}`);
+    }
+    if (opened.size <= size) return new Found(place, `the checkpoint over ${opened.size} records is out of order`);
+    this.checkpoints++;
+    return opened;
+  }
+
+  /** Where the next proof is due: at the checkpoint, or before it, at the size of the one that was given. */
+  private due(following: Checkpoint): number {
+    const anchor = this.anchor?.size ?? 0;
+    return this.tree.size < anchor && anchor < following.size ? anchor : following.size;
+  }
+
+  private async finishStretch(following: Checkpoint): Promise<void> {
+    const from = this.tree.size;
+    for (const { hash } of this.stretch) this.tree.add(hash);
+    const { size } = this.tree;
+    const root = this.tree.root();
+    if (size === following.size && !equalBytes(root, following.root)) {
+      const detail = `records ${from} to ${size - 1} are not those that their checkpoint signed`;
+      throw new Found(`records[${from}]`, detail);
+    }
+    if (this.anchor?.size === size) {
+      if (!equalBytes(root, this.anchor.root)) {
+        throw new Found("checkpoint", `the first ${size} records are not those that were anchored`);
+      }
+      this.found.anchored = true;
+    }
+    for (const leaf of this.stretch) await this.read(leaf);
+    this.stretch = [];
+  }
+
+  private async read({ index, body, salt, payload }: Leaf): Promise<void> {
+    const place = `records[${index}]`;
+    const sealed = member(body, "payload") ?? null;
+    if (payload === null) {
+      if (sealed !== null) this.found.withheld++;
+    } else if (sealed !== toHex(hash(salt ?? new Uint8Array(), canonicalBytes(payload)))) {
+      this.fail("payloads", `${place}.payload`, `the payload of record ${index} was changed`);
+    }
+    try {
+      const broken = this.rules.check(body, payload);
+      if (broken !== null) this.fail("rules", place, broken);
+      const unsigned = await this.answers.check(body, payload);
+      if (unsigned !== null) this.fail("signatures", place, unsigned);
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      this.fail("rules", place, `record ${index} is none that the gateway writes`);
+    }
+  }
+
+  private fail(part: keyof typeof TITLES, place: string, detail: string): never {
+    this.course.begin(part);
+    throw new Found(place, detail);
+  }
+
+  private async *lines(kind: Kind | null, progress?: Progress): AsyncGenerator<Uint8Array> {
+    for await (const line of readLines(this.source, LINE_LIMIT, progress)) {
+      if (kind === null || kindOf(line) === kind) yield line;
+    }
+  }
+}
+
+function readLeaf({ index, hash, body, salt, payload }: JsonObject): Leaf {
+  return {
+    index: Number(index),
+    hash: fromHex(String(hash)),
+    body: body as JsonObject,
+    salt: typeof salt === "string" ? fromHex(salt) : null,
+    payload: payload as JsonObject | null,
+  };
+}
+
+/** A snapshot with its tools put back. One whose definition is gone is left empty; no digest will fit it. */
+function restore(body: JsonObject, descriptors: ReadonlyMap<Json | undefined, JsonObject>): JsonObject {
+  if (!isList(body.tools)) throw new Malformed("`tools` is no list");
+  const tools = body.tools.map((tool) => {
+    if (!isList(tool) || tool.length !== 2) throw new Malformed("a tool is no pair");
+    const [digest, permission] = tool;
+    return { ...descriptors.get(digest), permission: permission as Json, digest: digest as Json };
+  });
+  return { ...body, tools };
+}

@@ -1,0 +1,300 @@
+/** A receipt: one call's records, each with its proof that it is under a signed checkpoint. */
+
+import { type Bytes, equalBytes, fromHex, hash, hashText, toHex } from "./bytes.ts";
+import {
+  canonicalBytes,
+  canonicalText,
+  decodeText,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  Malformed,
+  member,
+  parseCanonical,
+} from "./json.ts";
+import { type Checkpoint, checkpointText, openNote, readKey, sameCheckpoint, type VerificationKey } from "./note.ts";
+import { type OfferedTool, Rules, readOffer } from "./rules.ts";
+import { SignedAnswers } from "./signed-answers.ts";
+import { hashLeaf, rootByProof } from "./tree.ts";
+import { Course, Found, type Kept, type Verdict } from "./verdict.ts";
+
+/** Bytes; the gateway's own limit. */
+export const RECEIPT_LIMIT = 32 * 1024 * 1024;
+
+interface Proven {
+  readonly index: number;
+  readonly body: JsonObject;
+  readonly payload: JsonObject | null;
+}
+
+const CLOSINGS = ["call:closed", "call:found-unknown"];
+const ACTS = [...CLOSINGS, "call:intended"];
+
+const TITLES = {
+  form: "Form",
+  key: "Key",
+  checkpoint: "Checkpoint's signature",
+  records: "Records under the checkpoint, and their payloads",
+  snapshots: "Tools that were on offer",
+  call: "The call, and nothing but what it rests on",
+  rules: "Rules of the log: consent before intent, intent before the act",
+  signatures: "Passkeys' signatures",
+} as const;
+
+/** Checks a receipt by itself, and ends at the first thing that is wrong. */
+export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Verdict> {
+  const course = new Course(TITLES);
+  const found = { key: "", size: 0, root: "", signatures: 0, withheld: 0, anchored: false };
+  const finish = (fault: Found | null): Verdict => ({
+    kind: "receipt",
+    fault: fault?.fault ?? null,
+    parts: course.parts(fault?.fault ?? null),
+    ...found,
+  });
+  try {
+    course.begin("form");
+    const whole = readForm(raw);
+    const call = needMembers(whole.call, "call", ["callId", "conversationId"]);
+    const conversationId = needString(call.conversationId, "call.conversationId");
+    const callId = needString(call.callId, "call.callId");
+    course.hold("form", `A receipt of call ${callId}`);
+
+    course.begin("key");
+    const key = await readReceiptKey(whole.key, kept.key);
+    found.key = key.line;
+    course.hold(
+      "key",
+      kept.key === undefined ? `${key.name}; taken from the receipt` : `${key.name}; the one you gave`,
+    );
+
+    course.begin("checkpoint");
+    const checkpoint = await readCheckpoint(whole.checkpoint, key);
+    found.size = checkpoint.size;
+    found.root = toHex(checkpoint.root);
+    if (kept.checkpoint !== undefined) {
+      await compare(checkpoint, kept.checkpoint, key);
+      found.anchored = true;
+    }
+    course.hold("checkpoint", `Over ${checkpoint.size} records${found.anchored ? "; the one you gave" : ""}`);
+
+    course.begin("records");
+    const records = readRecords(whole.records, checkpoint);
+    found.withheld = records.filter(isWithheld).length;
+    const left = found.withheld === 0 ? "" : `; ${found.withheld} payloads are not in the file`;
+    course.hold("records", `${records.length} records${left}`);
+
+    course.begin("snapshots");
+    const offers = readSnapshots(whole.snapshots, records);
+    course.hold("snapshots", `${offers.size} snapshots`);
+
+    course.begin("call");
+    requireCall(records, conversationId, callId);
+    course.hold("call", "It has closed");
+
+    course.begin("rules");
+    const rules = new Rules(offers, false);
+    await walk(records, ({ body, payload }) => rules.check(body, payload));
+    course.hold("rules", rules.executed > 0 ? "The call ran" : "The call did not run");
+
+    course.begin("signatures");
+    const answers = new SignedAnswers();
+    await walk(records, ({ body, payload }) => answers.check(body, payload));
+    found.signatures = answers.signatures;
+    course.hold("signatures", answers.signatures === 0 ? "None was asked for" : `${answers.signatures} hold`);
+    return finish(null);
+  } catch (error) {
+    if (error instanceof Found) return finish(error);
+    throw error;
+  }
+}
+
+function readForm(raw: Uint8Array): JsonObject {
+  if (raw.length > RECEIPT_LIMIT) throw new Found("file", `a receipt has at most ${RECEIPT_LIMIT} bytes`);
+  let value: Json;
+  try {
+    value = parseCanonical(decodeText(raw.at(-1) === 0x0a ? raw.subarray(0, -1) : raw));
+  } catch (error) {
+    if (error instanceof Malformed) throw new Found("file", error.message);
+    throw error;
+  }
+  const names = ["type", "v", "call", "key", "checkpoint", "records", "snapshots"];
+  const whole = needMembers(value, "file", names);
+  if (whole.type !== "countersign.receipt") throw new Found("type", "this is no receipt");
+  if (whole.v !== 1) throw new Found("v", "this receipt is of another version");
+  return whole;
+}
+
+async function readReceiptKey(line: Json | undefined, pinned: string | undefined): Promise<VerificationKey> {
+  const text = needString(line, "key");
+  let key: VerificationKey;
+  try {
+    key = await readKey(text);
+  } catch (error) {
+    if (error instanceof Malformed) throw new Found("key", "this is no key that checks a checkpoint");
+    throw error;
+  }
+  if (pinned !== undefined && pinned !== key.line) {
+    throw new Found("key", "the receipt was signed with another key than the one that was given");
+  }
+  return key;
+}
+
+async function readCheckpoint(note: Json | undefined, key: VerificationKey): Promise<Checkpoint> {
+  const text = needString(note, "checkpoint");
+  const opened = await openNote(text, key);
+  if ("reason" in opened) throw new Found("checkpoint", `the checkpoint proves nothing: ${opened.reason}`);
+  const signed = checkpointText(opened);
+  if (!text.startsWith(`${signed}\n`) || text.slice(signed.length + 1).split("\n").length !== 2) {
+    throw new Found("checkpoint", "the checkpoint says more than a gateway's does");
+  }
+  return opened;
+}
+
+async function compare(checkpoint: Checkpoint, given: string, key: VerificationKey): Promise<void> {
+  const opened = await openNote(given, key);
+  if ("reason" in opened) {
+    throw new Found("checkpoint", `the checkpoint that was given proves nothing: ${opened.reason}`);
+  }
+  if (!sameCheckpoint(opened, checkpoint)) {
+    throw new Found("checkpoint", "the receipt stands on another checkpoint than the one that was given");
+  }
+}
+
+function readRecords(value: Json | undefined, checkpoint: Checkpoint): readonly Proven[] {
+  const records: Proven[] = [];
+  for (const [number, each] of needList(value, "records").entries()) {
+    const record = readRecord(each, `records[${number}]`, checkpoint);
+    if (record.index <= (records.at(-1)?.index ?? -1)) {
+      throw new Found(`records[${number}].index`, "the records are not in the order of the log");
+    }
+    records.push(record);
+  }
+  return records;
+}
+
+function readRecord(value: Json, place: string, checkpoint: Checkpoint): Proven {
+  const members = needMembers(value, place, ["index", "body", "salt", "payload", "proof"]);
+  const { index, salt, payload } = members;
+  const body = needObjectAt(members.body, `${place}.body`);
+  if (typeof index !== "number" || !Number.isInteger(index)) {
+    throw new Found(`${place}.index`, "this is no place in a log");
+  }
+  const proof = needList(members.proof, `${place}.proof`).map((each) => needHash(each, `${place}.proof`));
+  const root = rootByProof(hashLeaf(canonicalBytes(body)), index, checkpoint.size, proof);
+  if (root === null || !equalBytes(root, checkpoint.root)) {
+    throw new Found(place, "this record is not under the checkpoint");
+  }
+  if ((salt === null) !== (payload === null)) {
+    throw new Found(`${place}.salt`, "a payload and its salt are there together, or neither is");
+  }
+  if (payload === null) return { index, body, payload: null };
+  const octets = needSalt(salt, `${place}.salt`);
+  const content = needObjectAt(payload, `${place}.payload`);
+  if (toHex(hash(octets, canonicalBytes(content))) !== member(body, "payload")) {
+    throw new Found(`${place}.payload`, "the payload is not the one that the record has the digest of");
+  }
+  return { index, body, payload: content };
+}
+
+function readSnapshots(
+  value: Json | undefined,
+  records: readonly Proven[],
+): ReadonlyMap<string, ReadonlyMap<string, OfferedTool>> {
+  const named = new Set(records.map(({ body }) => member(body, "snapshotDigest")));
+  const offers = new Map<string, ReadonlyMap<string, OfferedTool>>();
+  let before = "";
+  for (const [number, each] of needList(value, "snapshots").entries()) {
+    const place = `snapshots[${number}]`;
+    const members = needMembers(each, place, ["digest", "body"]);
+    const name = needString(members.digest, `${place}.digest`);
+    const body = needObjectAt(members.body, `${place}.body`);
+    if (hashText(canonicalText(body)) !== name) throw new Found(place, "the snapshot is not the one of its digest");
+    if (!named.has(name) || name <= before) {
+      throw new Found(place, "no record names this snapshot, or it is there twice");
+    }
+    before = name;
+    try {
+      offers.set(name, readOffer(body));
+    } catch (error) {
+      if (error instanceof Malformed) throw new Found(place, "this is no snapshot that a gateway writes");
+      throw error;
+    }
+  }
+  return offers;
+}
+
+/** That the call is among the records, and closed. Other records are what it rests on, and no other call's acts. */
+function requireCall(records: readonly Proven[], conversationId: string, callId: string): void {
+  const isOwn = ({ body }: Proven) =>
+    member(body, "callId") === callId && member(body, "conversationId") === conversationId;
+  const own = records.filter(isOwn);
+  if (own.length === 0) throw new Found("call", "no record is about this call");
+  if (!own.some(({ body }) => CLOSINGS.includes(String(body.event)))) {
+    throw new Found("records", "the record with which the call closed is missing");
+  }
+  for (const [number, record] of records.entries()) {
+    if (ACTS.includes(String(record.body.event)) && !isOwn(record)) {
+      throw new Found(`records[${number}]`, "this record is about another call");
+    }
+  }
+}
+
+async function walk(
+  records: readonly Proven[],
+  check: (record: Proven) => string | null | Promise<string | null>,
+): Promise<void> {
+  for (const [number, record] of records.entries()) {
+    let fault: string | null;
+    try {
+      fault = await check(record);
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      fault = "this record is none that a gateway writes";
+    }
+    if (fault !== null) throw new Found(`records[${number}]`, fault);
+  }
+}
+
+function isWithheld({ body, payload }: Proven): boolean {
+  return payload === null && (member(body, "payload") ?? null) !== null;
+}
+
+// ── reading ──
+
+function needObjectAt(value: Json | undefined, place: string): JsonObject {
+  if (!isObject(value)) throw new Found(place, "this has to be an object");
+  return value;
+}
+
+function needMembers(value: Json | undefined, place: string, names: readonly string[]): JsonObject {
+  const held = needObjectAt(value, place);
+  if (Object.keys(held).toSorted().join() !== names.toSorted().join()) {
+    throw new Found(place, `it has to have the members ${names.toSorted().join(", ")}, and no others`);
+  }
+  return held;
+}
+
+function needList(value: Json | undefined, place: string): readonly Json[] {
+  if (!isList(value)) throw new Found(place, "this has to be a list");
+  return value;
+}
+
+function needString(value: Json | undefined, place: string): string {
+  if (typeof value !== "string") throw new Found(place, "this has to be a text");
+  return value;
+}
+
+function needHash(value: Json, place: string): Bytes {
+  if (typeof value !== "string" || !/^[0-9a-f]{64}$/.test(value)) {
+    throw new Found(place, "a proof is made of SHA-256 digests");
+  }
+  return fromHex(value);
+}
+
+function needSalt(value: Json | undefined, place: string): Bytes {
+  if (typeof value !== "string" || !/^(?:[0-9a-f]{2}){0,64}$/.test(value)) {
+    throw new Found(place, "a salt is bytes in hex");
+  }
+  return fromHex(value);
+}

@@ -1,0 +1,73 @@
+/** The passkeys' signatures in the record: each answer by the passkey that was registered for that person, over what they were shown. */
+
+import { fromHex } from "./bytes.ts";
+import { type JsonObject, need, needObject, needText } from "./json.ts";
+import { findFaultInAnswer, type RecordedPasskey } from "./webauthn.ts";
+
+export class SignedAnswers {
+  /** How many hold. */
+  signatures = 0;
+  private readonly passkeys = new Map<string, RecordedPasskey>();
+  private readonly questions = new Map<string, JsonObject>();
+  private readonly alone = new Map<string, string>();
+
+  /** What is wrong with the next record, or null. An answer whose payload was erased cannot be checked. */
+  async check(body: JsonObject, payload: JsonObject | null): Promise<string | null> {
+    switch (body.event) {
+      case "principal:enrolled":
+      case "passkey:added": {
+        const credentialId = needText(body, "credentialId");
+        this.passkeys.set(credentialId, {
+          credentialId,
+          personId: needText(body, "principalId"),
+          publicKey: needText(body, "publicKey"),
+          backupEligible: need(body, "backupEligible") === true,
+        });
+        return null;
+      }
+      case "passkey:removed":
+        this.passkeys.delete(needText(body, "credentialId"));
+        return null;
+      case "principal:removed": {
+        const gone = needText(body, "principalId");
+        for (const [id, each] of this.passkeys) if (each.personId === gone) this.passkeys.delete(id);
+        return null;
+      }
+      case "approval:requested":
+        this.questions.set(needText(body, "approvalId"), body);
+        return null;
+      case "approval:given":
+        return this.checkAnswer(body, payload);
+      case "approval:break-glass":
+        this.alone.set(needText(body, "approvalId"), needText(body, "statementDigest"));
+        return this.checkAnswer(body, payload);
+      case "approval:resolved": {
+        const fault = need(body, "status") === "approved" ? await this.checkAnswer(body, payload) : null;
+        this.questions.delete(needText(body, "approvalId"));
+        this.alone.delete(needText(body, "approvalId"));
+        return fault;
+      }
+      default:
+        return null;
+    }
+  }
+
+  private async checkAnswer(body: JsonObject, payload: JsonObject | null): Promise<string | null> {
+    const id = needText(body, "approvalId");
+    const credential = need(body, "credentialId");
+    const question = this.questions.get(id);
+    if (credential === null || payload === null || question === undefined) return null;
+    const passkey = this.passkeys.get(String(credential));
+    if (passkey === undefined) return `the passkey that answered approval \`${id}\` is on record as nobody's`;
+    if (passkey.personId !== need(body, "principalId")) {
+      return `the passkey that answered approval \`${id}\` is somebody else's`;
+    }
+    const alone = this.alone.get(id);
+    const challenge = fromHex(alone ?? needText(question, "statementDigest"));
+    const mustVerifyPerson = alone !== undefined || need(question, "kind") === "stepUp";
+    const fault = await findFaultInAnswer(needObject(payload, "assertion"), challenge, mustVerifyPerson, passkey);
+    if (fault !== null) return `the passkey's answer to approval \`${id}\` does not hold: ${fault}`;
+    this.signatures++;
+    return null;
+  }
+}

@@ -1,0 +1,62 @@
+/** The Merkle tree of RFC 6962 section 2.1: leaves and nodes are hashed apart, and a tree only grows to the right. */
+
+import { type Bytes, hash } from "./bytes.ts";
+
+const LEAF = Uint8Array.of(0);
+const NODE = Uint8Array.of(1);
+
+export function hashLeaf(body: Uint8Array): Bytes {
+  return hash(LEAF, body);
+}
+
+function hashNode(left: Uint8Array, right: Uint8Array): Bytes {
+  return hash(NODE, left, right);
+}
+
+/** A tree that grows: of each full subtree its root, the largest first. */
+export class Tree {
+  size = 0;
+  private readonly nodes: Bytes[] = [];
+
+  add(leaf: Bytes): void {
+    let node = leaf;
+    // Each trailing one bit of the size is a full subtree that the new leaf makes a larger one of.
+    for (let full = this.size; full % 2 === 1; full = Math.floor(full / 2)) {
+      const left = this.nodes.pop();
+      if (left !== undefined) node = hashNode(left, node);
+    }
+    this.nodes.push(node);
+    this.size++;
+  }
+
+  root(): Bytes {
+    const [smallest, ...larger] = this.nodes.toReversed();
+    return smallest === undefined ? hash() : larger.reduce((root, left) => hashNode(left, root), smallest);
+  }
+}
+
+/**
+ * The root that a leaf hash has at this place of a tree of this size (RFC 9162 section 2.1.3.2), or null where the proof is not
+ * as long as it has to be.
+ */
+export function rootByProof(leaf: Bytes, index: number, size: number, proof: readonly Bytes[]): Bytes | null {
+  if (!(index >= 0 && index < size)) return null;
+  let node = leaf;
+  let place = index;
+  let last = size - 1;
+  for (const sibling of proof) {
+    if (last === 0) return null;
+    if (place % 2 === 1 || place === last) {
+      node = hashNode(sibling, node);
+      while (place !== 0 && place % 2 === 0) {
+        place /= 2;
+        last = Math.floor(last / 2);
+      }
+    } else {
+      node = hashNode(node, sibling);
+    }
+    place = Math.floor(place / 2);
+    last = Math.floor(last / 2);
+  }
+  return last === 0 ? node : null;
+}

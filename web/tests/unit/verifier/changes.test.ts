@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import canonicalize from "canonicalize";
+import { describe, expect, test } from "vitest";
+import { EVENTS } from "../../../src/verifier/events.ts";
+import type { Kept } from "../../../src/verifier/verdict.ts";
+import { checkFile } from "../../../src/verifier/verify.ts";
+
+/** What tests/audit_vectors.py wrote: receipts and a log of a running gateway, changes to them, and what its own verifier found. */
+const folder = fileURLToPath(new URL("../../../../tests/vectors/audit/", import.meta.url));
+
+type Step = readonly [name: string, ...rest: unknown[]];
+type Path = readonly (string | number)[];
+
+interface Change {
+  readonly file: string;
+  readonly steps: readonly Step[];
+  readonly every?: boolean;
+  readonly kept?: Kept;
+  readonly place: string | null;
+}
+
+const files = new Map<string, Buffer>();
+
+function read(name: string): Buffer {
+  const held = files.get(name) ?? readFileSync(folder + name);
+  files.set(name, held);
+  return held;
+}
+
+function write(raw: Buffer, path: Path, value?: unknown): Buffer {
+  const whole = JSON.parse(raw.toString());
+  const last = path.at(-1) ?? "";
+  let target = whole;
+  for (const step of path.slice(0, -1)) target = target[step];
+  if (value !== undefined) target[last] = value;
+  else if (Array.isArray(target)) target.splice(Number(last), 1);
+  else delete target[last];
+  return Buffer.from(canonicalize(whole) ?? "");
+}
+
+function takeLine(raw: Buffer, name: string, one: unknown, other: unknown): Buffer {
+  const lines = raw
+    .toString("latin1")
+    .split(/(?<=\n)/)
+    .map((line) => Buffer.from(line, "latin1"));
+  const at = Number(one);
+  if (name === "line") lines[at] = Buffer.from(`${String(other)}\n`);
+  else if (name === "drop") lines.splice(at, 1);
+  else if (name === "double") lines.splice(at, 0, lines[at] as Buffer);
+  else if (name === "swap") [lines[at], lines[Number(other)]] = [lines[Number(other)] as Buffer, lines[at] as Buffer];
+  else if (name === "append") lines.splice(-1, 0, Buffer.from(`${String(one)}\n`));
+  else if (name === "count") lines[lines.length - 1] = Buffer.from(`{"type":"end","lines":${lines.length - 1}}\n`);
+  else if (name === "without")
+    return Buffer.concat(lines.filter((line) => !line.toString().startsWith(`{"type":"${String(one)}"`)));
+  else throw new Error(name);
+  return Buffer.concat(lines);
+}
+
+function take(raw: Buffer, [name, ...rest]: Step): Buffer {
+  const [one, other, text] = rest;
+  switch (name) {
+    case "flip": {
+      const changed = Buffer.from(raw);
+      changed[Number(one)] = (changed[Number(one)] ?? 0) ^ (1 << Number(other));
+      return changed;
+    }
+    case "cut":
+      return raw.subarray(0, Number(one));
+    case "splice":
+      return Buffer.concat([raw.subarray(0, Number(one)), Buffer.from(String(text)), raw.subarray(Number(other))]);
+    case "set":
+      return write(raw, one as Path, other);
+    case "remove":
+      return write(raw, one as Path);
+    default:
+      return takeLine(raw, name, one, other);
+  }
+}
+
+const changes: readonly Change[] = read("changes.jsonl")
+  .toString()
+  .trimEnd()
+  .split("\n")
+  .map((line) => JSON.parse(line));
+
+describe("the page's verifier and the gateway's", () => {
+  test("know the same events", () => {
+    expect([...EVENTS].sort()).toEqual(JSON.parse(read("events.json").toString()));
+  });
+
+  test("name the same place in every changed receipt and log", { timeout: 300_000 }, async () => {
+    expect(changes.length).toBeGreaterThan(1000);
+    const different: unknown[] = [];
+    for (const [number, change] of changes.entries()) {
+      const raw = change.steps.reduce(take, read(change.file));
+      const verdict = await checkFile(new Blob([raw as Uint8Array<ArrayBuffer>]), {
+        ...change.kept,
+        everySignature: change.every,
+      });
+      if ((verdict.fault?.place ?? null) !== change.place) {
+        const steps = JSON.stringify(change.steps).slice(0, 300);
+        different.push({ number, steps, expected: change.place, found: verdict.fault });
+      }
+    }
+    expect(different).toEqual([]);
+  });
+});
