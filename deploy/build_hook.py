@@ -18,10 +18,11 @@ BUNDLED = {
     "policy": "gateway/policy",
     "web/dist/shell": "gateway/web/dist/shell",
     "web/dist/console": "gateway/web/dist/console",
+    "web/dist/verifier": "gateway/web/dist/verifier",
 }
 """From the path in the repository to the path in the wheel, where `gateway/shipped.py` looks."""
 
-PAGES = ("web/dist/shell/index.html", "web/dist/console/index.html")
+PAGES = tuple(f"web/dist/{app}/index.html" for app in ("shell", "console", "verifier"))
 
 
 class BundleHook(BuildHookInterface[Any]):

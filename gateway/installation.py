@@ -9,8 +9,11 @@ from typing import Final
 from gateway.core.errors import Misconfigured
 from gateway.shipped import shipped_folder
 
-APPS: Final = ("shell", "console")
-"""The two web apps, each a folder of the built ones."""
+APPS: Final = ("shell", "console", "verifier")
+"""What is built for browsers, each in a folder: the two web apps, and the page that checks receipts and exported logs."""
+
+VERIFIER: Final = Path("verifier") / "index.html"
+"""That page, which is one file."""
 
 
 def installed_folder(name: str) -> Path:
@@ -24,7 +27,7 @@ def shipped_web() -> Path:
 
 
 def require_web(web: Path) -> Path:
-    """The same folder, if both web apps are in it. Raises Misconfigured."""
+    """The same folder, if all of them are in it. Raises Misconfigured."""
     if not all((web / app / "index.html").is_file() for app in APPS):
         raise Misconfigured("the web apps are not built; run `make web/dist/ready`")
     return web

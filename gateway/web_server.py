@@ -75,6 +75,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         metrics=application.metrics,
         shell=WebApp.load(web / "shell"),
         console=WebApp.load(web / "console"),
+        verifier=WebApp.load(web / "verifier"),
         admission=gateway.admission,
         client_grants=application.clients.grants,
         client_site=_client_site(application, settings, signer),

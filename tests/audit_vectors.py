@@ -86,7 +86,7 @@ def _take_line(name: str, rest: Sequence[Any], lines: list[bytes]) -> list[bytes
         case "drop", [number]:
             del lines[number]
         case "double", [number]:
-            lines.insert(number, lines[number])
+            lines[number] *= 2
         case "swap", [one, other]:
             lines[one], lines[other] = lines[other], lines[one]
         case "without", [kind]:

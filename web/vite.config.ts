@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,11 +8,12 @@ import { defineConfig, type Plugin, runnerImport } from "vite";
 
 /**
  * Two apps, one per origin: `vite build --mode shell` and `vite build --mode console`. Each ends in a folder of its own,
- * so that the gateway can serve one without being able to reach the other's files.
+ * so that the gateway can serve one without being able to reach the other's files. `--mode verifier` makes the page that
+ * checks receipts and logs: one file, which is opened from a disk.
  */
 export default defineConfig(({ mode: app }) => ({
   root: app,
-  plugins: [layered(), react(), addressed(app), gzipped()],
+  plugins: app === "verifier" ? [layered(), single()] : [layered(), react(), addressed(app), gzipped()],
   publicDir: false,
   build: {
     outDir: `../dist/${app}`,
@@ -89,6 +91,49 @@ function gzipped(): Plugin {
         const packed = gzipSync(plain, { level: 9 });
         if (packed.length < plain.length * 0.9) await writeFile(join(folder, `${name}.gz`), packed);
       }
+    },
+  };
+}
+
+/** Everything in the page itself, and a policy that allows these bytes of script and style, no network and nothing else. */
+function single(): Plugin {
+  return {
+    name: "single",
+    apply: "build",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      const page = bundle["index.html"];
+      const [script, ...others] = Object.values(bundle).filter((file) => file.type === "chunk");
+      const [style, ...sheets] = Object.values(bundle).filter(({ fileName }) => fileName.endsWith(".css"));
+      if (
+        page?.type !== "asset" ||
+        script === undefined ||
+        style?.type !== "asset" ||
+        others.length + sheets.length > 0
+      ) {
+        throw new Error("the verifier is one page, one script and one sheet");
+      }
+      const sheet = String(style.source).trim();
+      const code = script.code.trim();
+      if (/<\/script|<!--/i.test(code) || /<\/style/i.test(sheet))
+        throw new Error("the page would end inside its own script");
+      const digest = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+      const policy = [
+        "default-src 'none'",
+        `script-src ${digest(code)}`,
+        `style-src ${digest(sheet)}`,
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+      ];
+      page.source = String(page.source)
+        .replace(/\s*<script type="module"[^>]*><\/script>/, "")
+        .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${sheet}</style>`)
+        .replace("</body>", () => `<script type="module">${code}</script></body>`)
+        .replace("%POLICY%", policy.join("; "));
+      delete bundle[script.fileName];
+      delete bundle[style.fileName];
     },
   };
 }

@@ -14,7 +14,7 @@ import click
 from gateway.adapters.storage.exports import examine_export, write_export
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.cli.audit_accounts import compare, explain, replay
-from gateway.cli.audit_receipts import is_receipt, receipt, verify_receipt
+from gateway.cli.audit_receipts import is_receipt, receipt, verifier, verify_receipt
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.effects import escape
@@ -146,7 +146,7 @@ def show(
         click.echo("nothing matches")
 
 
-for _command in (explain, replay, compare, receipt):
+for _command in (explain, replay, compare, receipt, verifier):
     audit.add_command(_command)
 
 

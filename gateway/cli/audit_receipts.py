@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from gateway.core.errors import Misconfigured
 from gateway.core.ledger import PrincipalEnrolled
 from gateway.core.merkle import leaf_hash
 from gateway.core.receipts import RECEIPT_LIMIT, RECEIPT_TYPE, ProvenRecord, ReceiptReport, check_receipt
+from gateway.installation import VERIFIER, require_web
 from gateway.runtime.audit_account import Background, tell_call
 from gateway.runtime.ports import AuditRow
 from gateway.settings_reading import load_settings
@@ -55,6 +57,20 @@ def receipt(call_id: str, conversation: str | None, output: IO[bytes], state: Pa
             raise Misconfigured(f"several conversations have a call `{escape(call_id)}`; name one with --conversation: {named}")
         raw = read_receipt(stored, places[0].conversation_id, places[0].call_id) + b"\n"
     output.write(raw)
+
+
+@click.command()
+@click.argument("file", type=click.File("wb", lazy=True, atomic=True))
+def verifier(file: IO[bytes]) -> None:
+    """Write FILE, a web page that checks receipts and exported logs: one file, opened from a disk, that needs no network.
+
+    It is another program than `audit verify` and checks the same. Whoever is to check something should have it from somebody
+    whom they trust, with its SHA-256.
+    """
+    page = require_web(load_settings().web_folder) / VERIFIER
+    raw = page.read_bytes()
+    file.write(raw)
+    click.echo(f"SHA-256 {hashlib.sha256(raw).hexdigest()}", err=True)
 
 
 def is_receipt(path: Path) -> bool:

@@ -50,8 +50,8 @@ class MetricsPage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServerParts:
-    """Everything `create_app` needs. `shell` and `console` are the two built web apps; the sockets are ASGI apps for `/ws`,
-    reached only with the right Host."""
+    """Everything `create_app` needs. `shell` and `console` are the two built web apps, `verifier` the page that checks
+    receipts without them; the sockets are ASGI apps for `/ws`, reached only with the right Host."""
 
     access: Access
     passkeys: PasskeyCeremonies
@@ -64,6 +64,7 @@ class ServerParts:
     metrics: MetricsPage
     shell: WebApp
     console: WebApp
+    verifier: WebApp
     agent_socket: Socket
     console_socket: Socket
     admission: Admission

@@ -38,6 +38,7 @@ class Tag(StrEnum):
     SOCKET_OPENED = "socket:opened"
     ATTACHMENT_SHOWN = "attachment:shown"
     RECEIPT_GIVEN = "receipt:given"
+    VERIFIER_GIVEN = "verifier:given"
     HEALTH_READ = "health:read"
     REPORT_TAKEN = "report:taken"
 
@@ -112,6 +113,7 @@ CONSOLE_ROWS: tuple[Row, ...] = (
         connecting.ConnectionDecision,
     ),
     Row("GET", Site.CONSOLE, "/receipt", _READER, Tag.RECEIPT_GIVEN, receipts.fetch_receipt),
+    Row("GET", Site.CONSOLE, "/verifier", _ANYONE, Tag.VERIFIER_GIVEN, receipts.fetch_verifier),
     Row("GET", Site.CONSOLE, "/ws", _READER, Tag.SOCKET_OPENED, None),
     *_shared(Site.CONSOLE),
 )

@@ -21,7 +21,7 @@ _BUILT = Path(__file__).parents[2] / "web" / "dist"
 def built_web() -> Path:
     """The built apps: `$COUNTERSIGN_WEB`, else `web/dist`. A gateway without them would answer every page with 503."""
     folder = Path(os.environ.get("COUNTERSIGN_WEB", _BUILT))
-    for app in ("shell", "console"):
+    for app in ("shell", "console", "verifier"):
         if not (folder / app / "index.html").is_file():
             pytest.fail(f"the web apps are not built: run `make web/dist/ready` ({app} is missing)", pytrace=False)
     return folder

@@ -27,7 +27,7 @@ from tests.harness.process import GatewayProcess
 pytestmark = pytest.mark.xdist_group("wheel")
 
 ROOT = Path(__file__).parents[2]
-APPS = ("shell", "console")
+APPS = ("shell", "console", "verifier")
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 
 UV = (sys.executable, "-m", "uv")

@@ -312,6 +312,7 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
         metrics=Metrics(),
         shell=build_web_app(tmp_path / "shell", "shell"),
         console=build_web_app(tmp_path / "console", "console"),
+        verifier=build_web_app(tmp_path / "verifier", "verifier"),
         agent_socket=socket_of("agent"),
         console_socket=socket_of("console"),
     )

@@ -1,6 +1,11 @@
-"""`GET /receipt?conversation=ID&call=ID`: the receipt of a call, to the console that shows the call."""
+"""`GET /receipt?conversation=ID&call=ID`: the receipt of a call, to the console that shows the call.
+
+`GET /verifier`: the page that checks it, as a file.
+"""
 
 from __future__ import annotations
+
+from http import HTTPStatus
 
 from starlette.responses import Response
 
@@ -19,3 +24,11 @@ async def fetch_receipt(context: RequestContext) -> Response:
     owner_id = None if person.profile.reads_all else person.id
     raw = await context.parts.receipts.of_call(conversation_id, call_id, owner_id)
     return Response(raw, media_type=JSON, headers={"content-disposition": 'attachment; filename="receipt.json"'})
+
+
+async def fetch_verifier(context: RequestContext) -> Response:
+    """To be saved and opened from a disk: what a gateway serves, it could change for whoever asks."""
+    page = context.parts.verifier.page(context.request)
+    if page.status_code == HTTPStatus.OK:
+        page.headers["content-disposition"] = 'attachment; filename="verify.html"'
+    return page

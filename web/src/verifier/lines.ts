@@ -8,8 +8,8 @@ export interface Source {
   stream(): ReadableStream<Bytes>;
 }
 
-/** Told how many bytes of how many were read. */
-export type Progress = (done: number, size: number) => void;
+/** Told how much of how much was done. What it gives is waited for, and what it throws ends the check. */
+export type Progress = (done: number, size: number) => Promise<void> | void;
 
 const NEWLINE = 0x0a;
 
@@ -41,7 +41,7 @@ export async function* readLines(source: Source, longest: number, progress?: Pro
         return;
       }
       done += piece.length;
-      progress?.(done, source.size);
+      await progress?.(done, source.size);
     }
     if (length > 0) yield join(held, new Uint8Array(), length);
   } finally {

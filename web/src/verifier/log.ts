@@ -17,7 +17,7 @@ import { type Checkpoint, openNote, readKey, readNote, sameCheckpoint, type Veri
 import { type OfferedTool, Rules, readOffer } from "./rules.ts";
 import { SignedAnswers } from "./signed-answers.ts";
 import { hashLeaf, Tree } from "./tree.ts";
-import { Course, Found, type Kept, type Verdict } from "./verdict.ts";
+import { Course, count, Found, type Kept, type Verdict } from "./verdict.ts";
 
 const TITLES = {
   form: "Form of every line",
@@ -91,7 +91,7 @@ class Check {
   private async checkAll(): Promise<void> {
     this.course.begin("form");
     const { misplaced, lines } = await this.checkForm();
-    this.course.hold("form", `${lines} lines`);
+    this.course.hold("form", count(lines, "line"));
 
     this.course.begin("key");
     const key = await this.readKey();
@@ -101,7 +101,7 @@ class Check {
 
     this.course.begin("snapshots");
     const offers = await this.readOffers();
-    this.course.hold("snapshots", `${offers.size} snapshots`);
+    this.course.hold("snapshots", count(offers.size, "snapshot"));
     this.rules = new Rules(offers, true);
 
     this.course.begin("records");
@@ -115,11 +115,14 @@ class Check {
     await this.walk(key);
     const { calls, executed, openCalls } = this.rules;
     const anchored = this.found.anchored ? "; the one you gave among them" : "";
-    this.course.hold("records", `${this.tree.size} records under ${this.checkpoints} checkpoints${anchored}`);
+    this.course.hold(
+      "records",
+      `${count(this.tree.size, "record")} under ${count(this.checkpoints, "checkpoint")}${anchored}`,
+    );
     const erased = this.found.withheld === 0 ? "All are there" : `${this.found.withheld} are not in the file`;
     this.course.hold("payloads", erased);
-    this.course.hold("rules", `${calls} calls, ${executed} run; ${openCalls} under way`);
-    this.course.hold("signatures", `${this.answers.signatures} hold`);
+    this.course.hold("rules", `${count(calls, "call")}, ${executed} run; ${openCalls} under way`);
+    this.course.hold("signatures", `${count(this.answers.signatures, "signature")} checked`);
 
     this.course.begin("whole");
     if (misplaced !== null) throw new Found(`line ${misplaced.line}`, misplaced.detail);
@@ -130,7 +133,7 @@ class Check {
     const form = new ExportForm();
     let lines = 0;
     try {
-      for await (const line of this.lines(null, this.progress)) {
+      for await (const line of this.lines(null, (done, size) => this.progress(done, 2 * size))) {
         lines++;
         form.read(line);
       }
@@ -186,7 +189,7 @@ class Check {
     this.ahead = await next();
     let following = await this.openNext(key, next);
     let expected = 0;
-    for await (const line of this.lines("leaf", this.progress)) {
+    for await (const line of this.lines("leaf", (done, size) => this.progress(size + done, 2 * size))) {
       const leaf = readLeaf(readLine(line));
       if (leaf.index !== expected) throw new Found(`records[${expected}].index`, `record ${expected} is missing`);
       if (!equalBytes(hashLeaf(canonicalBytes(leaf.body)), leaf.hash)) {

@@ -17,7 +17,7 @@ import { type Checkpoint, checkpointText, openNote, readKey, sameCheckpoint, typ
 import { type OfferedTool, Rules, readOffer } from "./rules.ts";
 import { SignedAnswers } from "./signed-answers.ts";
 import { hashLeaf, rootByProof } from "./tree.ts";
-import { Course, Found, type Kept, type Verdict } from "./verdict.ts";
+import { Course, count, Found, type Kept, type Verdict } from "./verdict.ts";
 
 /** Bytes; the gateway's own limit. */
 export const RECEIPT_LIMIT = 32 * 1024 * 1024;
@@ -81,12 +81,12 @@ export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Ve
     course.begin("records");
     const records = readRecords(whole.records, checkpoint);
     found.withheld = records.filter(isWithheld).length;
-    const left = found.withheld === 0 ? "" : `; ${found.withheld} payloads are not in the file`;
-    course.hold("records", `${records.length} records${left}`);
+    const left = found.withheld === 0 ? "" : `; ${count(found.withheld, "payload")} not in the file`;
+    course.hold("records", `${count(records.length, "record")}${left}`);
 
     course.begin("snapshots");
     const offers = readSnapshots(whole.snapshots, records);
-    course.hold("snapshots", `${offers.size} snapshots`);
+    course.hold("snapshots", count(offers.size, "snapshot"));
 
     course.begin("call");
     requireCall(records, conversationId, callId);
@@ -101,7 +101,10 @@ export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Ve
     const answers = new SignedAnswers();
     await walk(records, ({ body, payload }) => answers.check(body, payload));
     found.signatures = answers.signatures;
-    course.hold("signatures", answers.signatures === 0 ? "None was asked for" : `${answers.signatures} hold`);
+    course.hold(
+      "signatures",
+      answers.signatures === 0 ? "None was asked for" : `${count(answers.signatures, "signature")} checked`,
+    );
     return finish(null);
   } catch (error) {
     if (error instanceof Found) return finish(error);

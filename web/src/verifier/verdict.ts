@@ -81,3 +81,8 @@ export class Course<Name extends string> {
     });
   }
 }
+
+/** A number of things, in words. */
+export function count(number: number, one: string): string {
+  return `${number} ${number === 1 ? one : `${one}s`}`;
+}

@@ -26,6 +26,7 @@ export const paths = {
   receipt: (conversationId: string, callId: string) =>
     `/receipt?${new URLSearchParams({ conversation: conversationId, call: callId })}`,
   auditOf: (conversationId: string) => `/audit?range=400d&conversation=${encodeURIComponent(conversationId)}`,
+  verifier: "/verifier",
 } as const;
 
 /** The sign-in page that comes back to `next` afterwards. */

@@ -9,6 +9,7 @@ import { checkFile } from "../../../src/verifier/verify.ts";
 /** What tests/audit_vectors.py wrote: receipts and a log of a running gateway, changes to them, and what its own verifier found. */
 const folder = fileURLToPath(new URL("../../../../tests/vectors/audit/", import.meta.url));
 
+type Raw = Buffer<ArrayBufferLike>;
 type Step = readonly [name: string, ...rest: unknown[]];
 type Path = readonly (string | number)[];
 
@@ -20,15 +21,15 @@ interface Change {
   readonly place: string | null;
 }
 
-const files = new Map<string, Buffer>();
+const files = new Map<string, Raw>();
 
-function read(name: string): Buffer {
+function read(name: string): Raw {
   const held = files.get(name) ?? readFileSync(folder + name);
   files.set(name, held);
   return held;
 }
 
-function write(raw: Buffer, path: Path, value?: unknown): Buffer {
+function write(raw: Raw, path: Path, value?: unknown): Raw {
   const whole = JSON.parse(raw.toString());
   const last = path.at(-1) ?? "";
   let target = whole;
@@ -39,16 +40,16 @@ function write(raw: Buffer, path: Path, value?: unknown): Buffer {
   return Buffer.from(canonicalize(whole) ?? "");
 }
 
-function takeLine(raw: Buffer, name: string, one: unknown, other: unknown): Buffer {
+function takeLine(raw: Raw, name: string, one: unknown, other: unknown): Raw {
   const lines = raw
     .toString("latin1")
     .split(/(?<=\n)/)
-    .map((line) => Buffer.from(line, "latin1"));
+    .map((line): Raw => Buffer.from(line, "latin1"));
   const at = Number(one);
   if (name === "line") lines[at] = Buffer.from(`${String(other)}\n`);
   else if (name === "drop") lines.splice(at, 1);
-  else if (name === "double") lines.splice(at, 0, lines[at] as Buffer);
-  else if (name === "swap") [lines[at], lines[Number(other)]] = [lines[Number(other)] as Buffer, lines[at] as Buffer];
+  else if (name === "double") lines.splice(at, 0, lines[at] as Raw);
+  else if (name === "swap") [lines[at], lines[Number(other)]] = [lines[Number(other)] as Raw, lines[at] as Raw];
   else if (name === "append") lines.splice(-1, 0, Buffer.from(`${String(one)}\n`));
   else if (name === "count") lines[lines.length - 1] = Buffer.from(`{"type":"end","lines":${lines.length - 1}}\n`);
   else if (name === "without")
@@ -57,7 +58,7 @@ function takeLine(raw: Buffer, name: string, one: unknown, other: unknown): Buff
   return Buffer.concat(lines);
 }
 
-function take(raw: Buffer, [name, ...rest]: Step): Buffer {
+function take(raw: Raw, [name, ...rest]: Step): Raw {
   const [one, other, text] = rest;
   switch (name) {
     case "flip": {
@@ -93,7 +94,7 @@ describe("the page's verifier and the gateway's", () => {
     expect(changes.length).toBeGreaterThan(1000);
     const different: unknown[] = [];
     for (const [number, change] of changes.entries()) {
-      const raw = change.steps.reduce(take, read(change.file));
+      const raw = change.steps.reduce<Raw>(take, read(change.file));
       const verdict = await checkFile(new Blob([raw as Uint8Array<ArrayBuffer>]), {
         ...change.kept,
         everySignature: change.every,

@@ -97,7 +97,11 @@ function ReceiptLink({ entry: { body } }: { readonly entry: AuditEntry }) {
       </a>{" "}
       <span className="note">
         It shows this call to somebody who has no access to this log: <code>countersign audit verify FILE</code> checks
-        it. It holds the call's arguments and result.
+        it, and so does{" "}
+        <a href={paths.verifier} download="verify.html">
+          verify.html
+        </a>
+        . It holds the call's arguments and result.
       </span>
     </p>
   );

@@ -3,6 +3,7 @@ import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
 import { explain } from "../errors.ts";
+import { paths } from "../paths.ts";
 import { useAsk } from "../session.tsx";
 
 /** Asks the gateway to hash the whole log again, and says how to verify it without trusting the gateway. */
@@ -17,7 +18,11 @@ export function Verification() {
         </Button>
         <span className="note">
           The gateway verifies its own log. To verify it without the gateway, run <code>countersign audit verify</code>{" "}
-          on an export.
+          on an export, or open{" "}
+          <a href={paths.verifier} download="verify.html">
+            verify.html
+          </a>{" "}
+          from a disk: one file that needs no network.
         </span>
       </div>
       {check.isError && <Banner tone="danger" urgent title={explain(check.error)} />}

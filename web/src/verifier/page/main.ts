@@ -1,0 +1,185 @@
+/** The page: a file is chosen or dropped, checked piece by piece, and each part of the check is shown with how it came out. */
+
+import "./page.css";
+import { isObject, type Json } from "../json.ts";
+import type { Progress } from "../lines.ts";
+import { RECEIPT_LIMIT } from "../receipt.ts";
+import type { Kept, Part, Verdict } from "../verdict.ts";
+import { checkFile } from "../verify.ts";
+import { shown, shownJson, titleOf } from "./shown.ts";
+
+const STANDINGS: Readonly<Record<Part["standing"], string>> = {
+  held: "✓ holds",
+  failed: "✗ fails",
+  "not reached": "– not reached",
+};
+
+/** Milliseconds of work between two looks at what the person does: a key press is answered within a tenth of a second. */
+const PIECE = 50;
+
+/** Records of a receipt that are listed; more than a call has. */
+const LISTED = 500;
+
+class Stopped extends Error {}
+
+function find<Kind extends HTMLElement>(id: string): Kind {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`the page has no ${id}`);
+  return found as Kind;
+}
+
+const drop = find("drop");
+const file = find<HTMLInputElement>("file");
+const working = find("working");
+const bar = find<HTMLProgressElement>("progress");
+const result = find("result");
+const verdictLine = find("verdict");
+const status = find("status");
+
+/** The check under way: whatever an older one still says is not shown. */
+let current = 0;
+
+function keptThings(): Kept {
+  const key = find<HTMLInputElement>("key").value.trim();
+  const checkpoint = find<HTMLTextAreaElement>("checkpoint").value.trim();
+  return {
+    key: key === "" ? undefined : key,
+    // A note ends with a newline, which is easily lost in copying.
+    checkpoint: checkpoint === "" ? undefined : `${checkpoint}\n`,
+    everySignature: find<HTMLInputElement>("every").checked,
+  };
+}
+
+async function check(chosen: File): Promise<void> {
+  const number = ++current;
+  result.hidden = true;
+  working.hidden = false;
+  bar.value = 0;
+  find("doing").textContent = `Checking ${shown(chosen.name)}`;
+  status.textContent = "Checking";
+  let paused = performance.now();
+  const progress: Progress = async (done, size) => {
+    if (performance.now() - paused < PIECE) return;
+    bar.value = done / size;
+    await new Promise((resume) => setTimeout(resume));
+    paused = performance.now();
+    if (number !== current) throw new Stopped();
+  };
+  try {
+    const verdict = await checkFile(chosen, keptThings(), progress);
+    if (number === current) await show(chosen, verdict);
+  } catch (error) {
+    if (!(error instanceof Stopped) && number === current) tell(false, describe(error));
+  } finally {
+    if (number === current) working.hidden = true;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof DOMException && error.name === "NotReadableError"
+    ? "The file cannot be read: it was changed or taken away meanwhile. Choose it again"
+    : `The check could not be made: ${shown(String(error))}`;
+}
+
+function tell(sound: boolean, text: string): void {
+  for (const id of ["parts", "facts", "records"]) find(id).replaceChildren();
+  find("fault").hidden = true;
+  verdictLine.dataset.sound = String(sound);
+  verdictLine.textContent = text;
+  status.textContent = text;
+  result.hidden = false;
+  verdictLine.focus();
+}
+
+async function show(chosen: File, verdict: Verdict): Promise<void> {
+  const { kind, fault, parts } = verdict;
+  const what = kind === "receipt" ? "The receipt" : "The log";
+  tell(fault === null, fault === null ? `${what} holds` : `${what} does not hold`);
+  if (fault !== null) {
+    const place = find("fault");
+    place.textContent = `First wrong at ${shown(fault.place)}: ${shown(fault.detail)}`;
+    place.hidden = false;
+    status.textContent += `. ${place.textContent}`;
+  }
+  find("parts").replaceChildren(...parts.map(row));
+  find("facts").replaceChildren(...facts(verdict));
+  const records = find("records");
+  records.hidden = kind !== "receipt" || fault !== null;
+  if (!records.hidden) records.replaceChildren(...(await list(chosen)));
+}
+
+function row({ title, standing, detail }: Part): HTMLElement {
+  const line = element("li", "");
+  line.dataset.standing = standing;
+  const mark = element("span", STANDINGS[standing]);
+  mark.className = "standing";
+  line.append(mark, element("span", title));
+  if (detail !== "") {
+    const note = element("span", shown(detail));
+    note.className = "note";
+    line.append(note);
+  }
+  return line;
+}
+
+function facts({ key, size, root, signatures, withheld, anchored }: Verdict): readonly HTMLElement[] {
+  const told: readonly (readonly [string, string])[] = [
+    ["Key that signed the checkpoint", key],
+    ["Records that the checkpoint covers", size === 0 ? "" : size.toLocaleString("en")],
+    ["Root of the tree", root],
+    ["Passkeys' signatures that hold", String(signatures)],
+    ["Payloads that the file does not have: erased, or kept back", withheld === 0 ? "" : String(withheld)],
+    ["Compared with the checkpoint that you gave", anchored ? "it is the same log" : ""],
+  ];
+  return told
+    .filter(([, value]) => value !== "")
+    .flatMap(([name, value]) => [element("dt", name), element("dd", shown(value))]);
+}
+
+/** What a receipt that holds says, record by record. */
+async function list(chosen: File): Promise<readonly HTMLElement[]> {
+  const whole = JSON.parse(await chosen.slice(0, RECEIPT_LIMIT + 2).text()) as { readonly records: readonly Json[] };
+  const records = whole.records.filter(isObject).slice(0, LISTED);
+  const items = records.map(({ index, body, payload }) => {
+    const item = document.createElement("details");
+    const title = element("summary", titleOf(Number(index), isObject(body) ? body : {}));
+    item.append(title, element("pre", shownJson({ record: body ?? null, payload: payload ?? null })));
+    return item;
+  });
+  return [element("h3", "What it says"), ...items];
+}
+
+function element(name: string, text: string): HTMLElement {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+
+file.addEventListener("change", () => {
+  const [chosen] = file.files ?? [];
+  if (chosen !== undefined) void check(chosen);
+  // The same file can be chosen again after it was changed.
+  file.value = "";
+});
+
+find("stop").addEventListener("click", () => {
+  current++;
+  working.hidden = true;
+  status.textContent = "Stopped";
+  file.focus();
+});
+
+// Anywhere on the page: a file that is dropped beside the frame would take its place in the tab.
+document.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  drop.dataset.over = "";
+});
+document.addEventListener("dragleave", () => {
+  delete drop.dataset.over;
+});
+document.addEventListener("drop", (event) => {
+  event.preventDefault();
+  delete drop.dataset.over;
+  const chosen = event.dataTransfer?.files[0];
+  if (chosen !== undefined) void check(chosen);
+});
