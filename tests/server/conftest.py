@@ -222,7 +222,7 @@ def headers_of(reply: Reply) -> dict[str, str]:
     return {name.lower(): value for name, value in reply.headers.items()}
 
 
-PAGES = {"shell": ["/", "/c/:id"], "console": ["/", "/authorize", "/approvals", "/approvals/:id"]}
+PAGES = {"shell": ["/", "/c/:id"], "console": ["/", "/authorize", "/approvals", "/approvals/:id"], "verifier": []}
 """The paths of each app's pages in a tiny build."""
 
 

@@ -12,13 +12,13 @@ export function hash(...parts: readonly Uint8Array[]): Bytes {
   return new Uint8Array(hashed.digest());
 }
 
-export function hashText(text: string): string {
-  return toHex(hash(encodeText(text)));
+export function digestOf(text: string): string {
+  return writeHex(hash(encodeText(text)));
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-export function toHex(bytes: Uint8Array): string {
+export function writeHex(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += HEX[byte];
   return text;

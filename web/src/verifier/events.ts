@@ -1,5 +1,5 @@
 /** Every event that a record can name, as the gateway writes them. */
-export const EVENTS: ReadonlySet<string> = new Set([
+export const RECORDED_EVENTS: ReadonlySet<string> = new Set([
   "agent-session:ended",
   "agent-session:label-raised",
   "agent-session:questions-allowed",

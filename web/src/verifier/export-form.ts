@@ -1,6 +1,6 @@
 /** The form of an exported log: lines of canonical JSON, of which each can be written in one way only. */
 
-import { canonicalText, decodeText, isObject, type Json, type JsonObject, Malformed, parseJson } from "./json.ts";
+import { decodeText, isJsonObject, type Json, type JsonObject, Malformed, parseJson, writeCanonical } from "./json.ts";
 
 /** Bytes; the gateway's own limit. */
 export const LINE_LIMIT = 64 * 1024 * 1024;
@@ -83,7 +83,7 @@ export class ExportForm {
         return;
       default:
         require(typeof members.digest === "string", "its `digest` is no text");
-        require(isObject(members.body), "its `body` is no object");
+        require(isJsonObject(members.body), "its `body` is no object");
     }
   }
 
@@ -111,10 +111,10 @@ function readWhole(kind: Kind, line: Uint8Array): JsonObject {
   const text = decodeText(line.subarray(0, -1));
   const members = parseJson(text);
   const names = ["type", ...MEMBERS[kind]];
-  if (!isObject(members) || Object.keys(members).join() !== names.join()) {
+  if (!isJsonObject(members) || Object.keys(members).join() !== names.join()) {
     throw new Malformed("it has not the members of its type, in their order");
   }
-  const again = names.map((name) => `${JSON.stringify(name)}:${canonicalText(members[name] as Json)}`);
+  const again = names.map((name) => `${JSON.stringify(name)}:${writeCanonical(members[name] as Json)}`);
   if (`{${again.join()}}` !== text) throw new Malformed("this is no canonical JSON");
   return members;
 }
@@ -122,10 +122,10 @@ function readWhole(kind: Kind, line: Uint8Array): JsonObject {
 function checkLeaf({ index, hash, body, salt, payload }: JsonObject): void {
   require(Number.isInteger(index) && Number(index) >= 0, "its `index` is no place in a log");
   require(typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash), "its `hash` is no SHA-256 digest");
-  require(isObject(body), "its `body` is no object");
+  require(isJsonObject(body), "its `body` is no object");
   const salted = typeof salt === "string" && /^(?:[0-9a-f]{2}){0,64}$/.test(salt);
   require(salt === null || salted, "its `salt` is no bytes in hex");
-  require(payload === null || isObject(payload), "its `payload` is no object");
+  require(payload === null || isJsonObject(payload), "its `payload` is no object");
   require((salt === null) === (payload === null), "a payload and its salt are there together, or neither is");
 }
 

@@ -51,18 +51,18 @@ export function parseJson(text: string): Json {
 /** JSON that is written in its canonical form. Throws Malformed for every other spelling. */
 export function parseCanonical(text: string): Json {
   const value = parseJson(text);
-  if (canonicalText(value) !== text) throw new Malformed("this is no canonical JSON");
+  if (writeCanonical(value) !== text) throw new Malformed("this is no canonical JSON");
   return value;
 }
 
-export function canonicalText(value: Json): string {
+export function writeCanonical(value: Json): string {
   const text = canonicalize(value);
   if (text === undefined) throw new Malformed("this has no canonical form");
   return text;
 }
 
 export function canonicalBytes(value: Json): Uint8Array<ArrayBuffer> {
-  return encodeText(canonicalText(value));
+  return encodeText(writeCanonical(value));
 }
 
 function requireReadable(value: Json, levels: number): void {
@@ -88,7 +88,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-export function isObject(value: Json | undefined): value is JsonObject {
+export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !isList(value);
 }
 
@@ -118,7 +118,7 @@ export function needNumber(of: JsonObject, name: string): number {
 
 export function needObject(of: JsonObject, name: string): JsonObject {
   const value = need(of, name);
-  if (!isObject(value)) throw new Malformed(`\`${name}\` is no object`);
+  if (!isJsonObject(value)) throw new Malformed(`\`${name}\` is no object`);
   return value;
 }
 
@@ -133,7 +133,7 @@ export function needTexts(of: JsonObject, name: string): readonly string[] {
 /** Whether two values are the same JSON. */
 export function same(one: Json | undefined, other: Json | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one === other || canonicalText(one) === canonicalText(other);
+  return one === other || writeCanonical(one) === writeCanonical(other);
 }
 
 /** Whether these members of two objects are there and the same. */

@@ -3,13 +3,13 @@
 import type { Bytes } from "./bytes.ts";
 
 /** What is read: a File of the browser, or the same of Node. */
-export interface Source {
+export interface ByteSource {
   readonly size: number;
   stream(): ReadableStream<Bytes>;
 }
 
 /** Told how much of how much was done. What it gives is waited for, and what it throws ends the check. */
-export type Progress = (done: number, size: number) => Promise<void> | void;
+export type CheckProgress = (done: number, size: number) => Promise<void> | void;
 
 const NEWLINE = 0x0a;
 
@@ -17,7 +17,11 @@ const NEWLINE = 0x0a;
  * Each line with its newline; the last may have none. `longest` bounds a line: a longer one is given one byte too long, and
  * nothing after it.
  */
-export async function* readLines(source: Source, longest: number, progress?: Progress): AsyncGenerator<Uint8Array> {
+export async function* readLines(
+  source: ByteSource,
+  longest: number,
+  progress?: CheckProgress,
+): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = [];
   let length = 0;
   let done = 0;

@@ -1,23 +1,23 @@
 /** A whole exported log: its form, the tree under its checkpoints, payloads, rules, and passkeys' signatures. */
 
-import { type Bytes, equalBytes, fromHex, hash, hashText, toHex } from "./bytes.ts";
+import { type Bytes, digestOf, equalBytes, fromHex, hash, writeHex } from "./bytes.ts";
 import { ExportForm, type Kind, kindOf, LINE_LIMIT, readLine } from "./export-form.ts";
 import {
   canonicalBytes,
-  canonicalText,
+  isJsonObject,
   isList,
-  isObject,
   type Json,
   type JsonObject,
   Malformed,
   member,
+  writeCanonical,
 } from "./json.ts";
-import { type Progress, readLines, type Source } from "./lines.ts";
+import { type ByteSource, type CheckProgress, readLines } from "./lines.ts";
 import { type Checkpoint, openNote, readKey, readNote, sameCheckpoint, type VerificationKey } from "./note.ts";
 import { type OfferedTool, Rules, readOffer } from "./rules.ts";
 import { SignedAnswers } from "./signed-answers.ts";
 import { hashLeaf, Tree } from "./tree.ts";
-import { Course, count, Found, type Kept, type Verdict } from "./verdict.ts";
+import { CheckCourse, count, Found, type Kept, type Verdict } from "./verdict.ts";
 
 const TITLES = {
   form: "Form of every line",
@@ -40,18 +40,22 @@ interface Leaf {
 
 /** The file is checked twice at most: once with the newest checkpoint's signature, which covers all records, and with all of them
  * where something is wrong, to name the first bad one. */
-export async function checkExport(source: Source, kept: Kept = {}, progress: Progress = () => {}): Promise<Verdict> {
+export async function checkExport(
+  source: ByteSource,
+  kept: Kept = {},
+  progress: CheckProgress = () => {},
+): Promise<Verdict> {
   const verdict = await new Check(source, kept, progress, kept.everySignature !== true).run();
   const again = verdict.fault !== null && kept.everySignature !== true;
   return again ? new Check(source, kept, progress, false).run() : verdict;
 }
 
 class Check {
-  private readonly source: Source;
+  private readonly source: ByteSource;
   private readonly kept: Kept;
-  private readonly progress: Progress;
+  private readonly progress: CheckProgress;
   private readonly newestOnly: boolean;
-  private readonly course = new Course(TITLES);
+  private readonly course = new CheckCourse(TITLES);
   private readonly tree = new Tree();
   private readonly found = { key: "", signatures: 0, withheld: 0, anchored: false };
   private readonly answers = new SignedAnswers();
@@ -62,7 +66,7 @@ class Check {
   /** Records that the next checkpoint is to cover. What it does not, nobody is to believe. */
   private stretch: Leaf[] = [];
 
-  constructor(source: Source, kept: Kept, progress: Progress, newestOnly: boolean) {
+  constructor(source: ByteSource, kept: Kept, progress: CheckProgress, newestOnly: boolean) {
     this.source = source;
     this.kept = kept;
     this.progress = progress;
@@ -83,7 +87,7 @@ class Check {
       parts: this.course.parts(fault?.fault ?? null),
       ...this.found,
       size: this.tree.size,
-      root: toHex(this.tree.root()),
+      root: writeHex(this.tree.root()),
       signatures: this.answers.signatures,
     };
   }
@@ -162,14 +166,14 @@ class Check {
     const offers = new Map<string, ReadonlyMap<string, OfferedTool>>();
     for await (const line of this.lines("descriptor")) {
       const { digest, body } = readLine(line);
-      if (isObject(body)) descriptors.set(digest, body);
+      if (isJsonObject(body)) descriptors.set(digest, body);
     }
     for await (const line of this.lines("snapshot")) {
       const { digest, body } = readLine(line);
       const place = `snapshots[${String(digest)}]`;
       try {
         const snapshot = restore(body as JsonObject, descriptors);
-        if (hashText(canonicalText(snapshot)) !== digest) throw new Found(place, `snapshot \`${digest}\` was changed`);
+        if (digestOf(writeCanonical(snapshot)) !== digest) throw new Found(place, `snapshot \`${digest}\` was changed`);
         offers.set(String(digest), readOffer(snapshot));
       } catch (error) {
         if (error instanceof Malformed) throw new Found(place, `snapshot \`${String(digest)}\` was changed`);
@@ -276,7 +280,7 @@ class Check {
     const sealed = member(body, "payload") ?? null;
     if (payload === null) {
       if (sealed !== null) this.found.withheld++;
-    } else if (sealed !== toHex(hash(salt ?? new Uint8Array(), canonicalBytes(payload)))) {
+    } else if (sealed !== writeHex(hash(salt ?? new Uint8Array(), canonicalBytes(payload)))) {
       this.fail("payloads", `${place}.payload`, `the payload of record ${index} was changed`);
     }
     try {
@@ -295,7 +299,7 @@ class Check {
     throw new Found(place, detail);
   }
 
-  private async *lines(kind: Kind | null, progress?: Progress): AsyncGenerator<Uint8Array> {
+  private async *lines(kind: Kind | null, progress?: CheckProgress): AsyncGenerator<Uint8Array> {
     for await (const line of readLines(this.source, LINE_LIMIT, progress)) {
       if (kind === null || kindOf(line) === kind) yield line;
     }

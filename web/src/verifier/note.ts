@@ -1,6 +1,6 @@
 /** Signed checkpoints: c2sp.org/tlog-checkpoint inside c2sp.org/signed-note, with keys of the form `name+hash+key`. */
 
-import { type Bytes, equalBytes, fromBase64, hash, toBase64, toHex } from "./bytes.ts";
+import { type Bytes, equalBytes, fromBase64, hash, toBase64, writeHex } from "./bytes.ts";
 import { encodeText, Malformed } from "./json.ts";
 
 /** The signature type of signed-note for Ed25519. */
@@ -31,7 +31,7 @@ export async function readKey(line: string): Promise<VerificationKey> {
   const raw = fromBase64(encoded);
   if (name === "" || raw.length !== 33 || raw[0] !== ED25519) throw new Malformed("this is no Ed25519 key");
   const expected = hash(encodeText(`${name}\n`), raw).slice(0, 4);
-  if (toHex(expected) !== id) throw new Malformed("this key is damaged");
+  if (writeHex(expected) !== id) throw new Malformed("this key is damaged");
   const key = await crypto.subtle.importKey("raw", raw.slice(1), "Ed25519", false, ["verify"]);
   return { name, id: expected, key, line: `${name}+${id}+${encoded}` };
 }

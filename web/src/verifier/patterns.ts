@@ -2,14 +2,14 @@
 
 import { type Json, type JsonObject, Malformed, member, need, needText, same } from "./json.ts";
 
-export interface Pattern {
+export interface GrantPattern {
   readonly argument: string;
   readonly kind: "folder" | "host" | "atMost";
   readonly bound: Json;
 }
 
 /** The pattern of a grant's payload, or null where there is none. */
-export function readPattern(written: Json | undefined): Pattern | null {
+export function readPattern(written: Json | undefined): GrantPattern | null {
   if (written === undefined || written === null) return null;
   const of = written as JsonObject;
   const kind = needText(of, "kind");
@@ -18,7 +18,7 @@ export function readPattern(written: Json | undefined): Pattern | null {
 }
 
 /** Whether a value is inside. */
-export function holds({ kind, bound }: Pattern, value: Json | undefined): boolean {
+export function isInside({ kind, bound }: GrantPattern, value: Json | undefined): boolean {
   if (kind === "folder") return isPlainPath(value) && value.startsWith(`${String(bound)}/`);
   if (kind === "host") return originOf(value) !== null && originOf(value) === bound;
   if (typeof value !== "number" || typeof bound !== "number") return false;
@@ -26,12 +26,12 @@ export function holds({ kind, bound }: Pattern, value: Json | undefined): boolea
 }
 
 /** Whether it is the pattern of the value that these arguments show, and not a wider one. */
-export function isReadOff(pattern: Pattern, args: JsonObject): boolean {
+export function isReadOff(pattern: GrantPattern, args: JsonObject): boolean {
   const value = member(args, pattern.argument);
   return value !== undefined && same(pattern.bound, boundOf(pattern.kind, value));
 }
 
-function boundOf(kind: Pattern["kind"], value: Json): Json {
+function boundOf(kind: GrantPattern["kind"], value: Json): Json {
   if (kind === "folder") {
     return isPlainPath(value) && value.includes("/") ? value.slice(0, value.lastIndexOf("/")) : null;
   }

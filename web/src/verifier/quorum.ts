@@ -1,10 +1,10 @@
 /** Approvals by several people: enough of them, each of whom might, each once, over one digest. */
 
-import { hash, toHex } from "./bytes.ts";
+import { hash, writeHex } from "./bytes.ts";
 import {
   canonicalBytes,
+  isJsonObject,
   isList,
-  isObject,
   type JsonObject,
   Malformed,
   member,
@@ -71,7 +71,7 @@ export class Quorums {
       return `the statement of approval \`${id}\` does not say who has to approve`;
     }
     if (described === null) return null;
-    if (!isObject(described)) throw new Malformed("`approvers` is no object");
+    if (!isJsonObject(described)) throw new Malformed("`approvers` is no object");
     const pool = need(described, "pool");
     if (pool !== null && !isList(pool)) throw new Malformed("`pool` is no list");
     this.questions.set(id, {
@@ -110,8 +110,8 @@ export class Quorums {
     if (question.statement !== null && payload !== null) {
       const reason = needText(payload, "reason");
       const signed = hash(canonicalBytes({ ...question.statement, breakGlass: { principal: person, reason } }));
-      const told = toHex(signed) === need(body, "statementDigest") && isReason(reason);
-      if (!told || readChallenge(need(payload, "assertion")) !== toHex(signed)) {
+      const told = writeHex(signed) === need(body, "statementDigest") && isReason(reason);
+      if (!told || readChallenge(need(payload, "assertion")) !== writeHex(signed)) {
         return `no passkey signed that somebody acts alone on approval \`${id}\`, and why`;
       }
     }

@@ -1,23 +1,23 @@
 /** A receipt: one call's records, each with its proof that it is under a signed checkpoint. */
 
-import { type Bytes, equalBytes, fromHex, hash, hashText, toHex } from "./bytes.ts";
+import { type Bytes, digestOf, equalBytes, fromHex, hash, writeHex } from "./bytes.ts";
 import {
   canonicalBytes,
-  canonicalText,
   decodeText,
+  isJsonObject,
   isList,
-  isObject,
   type Json,
   type JsonObject,
   Malformed,
   member,
   parseCanonical,
+  writeCanonical,
 } from "./json.ts";
 import { type Checkpoint, checkpointText, openNote, readKey, sameCheckpoint, type VerificationKey } from "./note.ts";
 import { type OfferedTool, Rules, readOffer } from "./rules.ts";
 import { SignedAnswers } from "./signed-answers.ts";
 import { hashLeaf, rootByProof } from "./tree.ts";
-import { Course, count, Found, type Kept, type Verdict } from "./verdict.ts";
+import { CheckCourse, count, Found, type Kept, type Verdict } from "./verdict.ts";
 
 /** Bytes; the gateway's own limit. */
 export const RECEIPT_LIMIT = 32 * 1024 * 1024;
@@ -44,7 +44,7 @@ const TITLES = {
 
 /** Checks a receipt by itself, and ends at the first thing that is wrong. */
 export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Verdict> {
-  const course = new Course(TITLES);
+  const course = new CheckCourse(TITLES);
   const found = { key: "", size: 0, root: "", signatures: 0, withheld: 0, anchored: false };
   const finish = (fault: Found | null): Verdict => ({
     kind: "receipt",
@@ -71,7 +71,7 @@ export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Ve
     course.begin("checkpoint");
     const checkpoint = await readCheckpoint(whole.checkpoint, key);
     found.size = checkpoint.size;
-    found.root = toHex(checkpoint.root);
+    found.root = writeHex(checkpoint.root);
     if (kept.checkpoint !== undefined) {
       await compare(checkpoint, kept.checkpoint, key);
       found.anchored = true;
@@ -194,7 +194,7 @@ function readRecord(value: Json, place: string, checkpoint: Checkpoint): Proven 
   if (payload === null) return { index, body, payload: null };
   const octets = needSalt(salt, `${place}.salt`);
   const content = needObjectAt(payload, `${place}.payload`);
-  if (toHex(hash(octets, canonicalBytes(content))) !== member(body, "payload")) {
+  if (writeHex(hash(octets, canonicalBytes(content))) !== member(body, "payload")) {
     throw new Found(`${place}.payload`, "the payload is not the one that the record has the digest of");
   }
   return { index, body, payload: content };
@@ -212,7 +212,7 @@ function readSnapshots(
     const members = needMembers(each, place, ["digest", "body"]);
     const name = needString(members.digest, `${place}.digest`);
     const body = needObjectAt(members.body, `${place}.body`);
-    if (hashText(canonicalText(body)) !== name) throw new Found(place, "the snapshot is not the one of its digest");
+    if (digestOf(writeCanonical(body)) !== name) throw new Found(place, "the snapshot is not the one of its digest");
     if (!named.has(name) || name <= before) {
       throw new Found(place, "no record names this snapshot, or it is there twice");
     }
@@ -266,7 +266,7 @@ function isWithheld({ body, payload }: Proven): boolean {
 // ── reading ──
 
 function needObjectAt(value: Json | undefined, place: string): JsonObject {
-  if (!isObject(value)) throw new Found(place, "this has to be an object");
+  if (!isJsonObject(value)) throw new Found(place, "this has to be an object");
   return value;
 }
 

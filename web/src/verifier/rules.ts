@@ -3,13 +3,12 @@
  * the approval that it names, no approval counts twice, no call closes twice, no grant covers more than was shown.
  */
 
-import { hashText } from "./bytes.ts";
-import { EVENTS } from "./events.ts";
+import { digestOf } from "./bytes.ts";
+import { RECORDED_EVENTS } from "./events.ts";
 import {
   agree,
-  canonicalText,
+  isJsonObject,
   isList,
-  isObject,
   type Json,
   type JsonObject,
   Malformed,
@@ -21,8 +20,9 @@ import {
   needTexts,
   parseJson,
   same,
+  writeCanonical,
 } from "./json.ts";
-import { holds, isReadOff, type Pattern, readPattern } from "./patterns.ts";
+import { type GrantPattern, isInside, isReadOff, readPattern } from "./patterns.ts";
 import { Quorums } from "./quorum.ts";
 import { readChallenge } from "./webauthn.ts";
 
@@ -48,7 +48,7 @@ interface Grant {
   /** Canonical JSON by argument; null once its payload was erased. */
   readonly pins: JsonObject | null;
   readonly freed: readonly string[];
-  readonly within: Pattern | null;
+  readonly within: GrantPattern | null;
   uses: number;
   revoked: boolean;
 }
@@ -76,7 +76,7 @@ export function readOffer(snapshot: JsonObject): ReadonlyMap<string, OfferedTool
   if (!isList(tools)) throw new Malformed("`tools` is no list");
   return new Map(
     tools.map((tool) => {
-      if (!isObject(tool)) throw new Malformed("a tool is no object");
+      if (!isJsonObject(tool)) throw new Malformed("a tool is no object");
       const offered = { descriptorDigest: needText(tool, "digest"), permission: needText(tool, "permission") };
       return [needText(tool, "name"), offered] as const;
     }),
@@ -144,7 +144,7 @@ export class Rules {
         return null;
       default:
         if (PEOPLE.has(event)) this.quorums.notePerson(body);
-        else if (!EVENTS.has(event)) throw new Malformed(`there is no event \`${event}\``);
+        else if (!RECORDED_EVENTS.has(event)) throw new Malformed(`there is no event \`${event}\``);
         return null;
     }
   }
@@ -166,10 +166,10 @@ export class Rules {
     let args: string | null = null;
     if (payload !== null) {
       const statement = needObject(payload, "statement");
-      if (hashText(canonicalText(statement)) !== need(body, "statementDigest") || !states(statement, body, payload)) {
+      if (digestOf(writeCanonical(statement)) !== need(body, "statementDigest") || !states(statement, body, payload)) {
         return `the statement of approval \`${id}\` is not about its call`;
       }
-      args = canonicalText(need(statement, "arguments"));
+      args = writeCanonical(need(statement, "arguments"));
     }
     this.waiting.add(call);
     this.approvals.set(id, { call, body, args, approved: false, resolved: false });
@@ -276,7 +276,7 @@ export class Rules {
     if (decides !== need(body, "decision")) return `call \`${callId}\` needed another kind of approval`;
     const shown =
       agree(approval.body, body, ["sessionId", "turnId", "tool", "descriptorDigest"]) &&
-      (payload === null || approval.args === null || canonicalText(need(payload, "arguments")) === approval.args);
+      (payload === null || approval.args === null || writeCanonical(need(payload, "arguments")) === approval.args);
     return shown ? null : `call \`${callId}\` is not what approval \`${id}\` showed`;
   }
 
@@ -336,8 +336,8 @@ function covers({ pins, freed, within }: Grant, args: JsonObject): boolean {
   if (pins === null) return true;
   const bound = Object.keys(args).filter((name) => !freed.includes(name));
   if (!same(bound.toSorted(), Object.keys(pins).toSorted())) return false;
-  if (within !== null && !holds(within, member(args, within.argument))) return false;
-  return bound.every((name) => canonicalText(need(args, name)) === need(pins, name));
+  if (within !== null && !isInside(within, member(args, within.argument))) return false;
+  return bound.every((name) => writeCanonical(need(args, name)) === need(pins, name));
 }
 
 function wasShown(grant: Grant, args: JsonObject): boolean {

@@ -1,10 +1,10 @@
 /** What a check says: each of its parts with how it came out, and the first thing that is wrong by its place in the file. */
 
-export type Standing = "held" | "failed" | "not reached";
+export type PartStanding = "held" | "failed" | "not reached";
 
-export interface Part {
+export interface CheckedPart {
   readonly title: string;
-  readonly standing: Standing;
+  readonly standing: PartStanding;
   readonly detail: string;
 }
 
@@ -17,7 +17,7 @@ export interface Fault {
 export interface Verdict {
   readonly kind: "receipt" | "export";
   readonly fault: Fault | null;
-  readonly parts: readonly Part[];
+  readonly parts: readonly CheckedPart[];
   /** Whose log it is: the key that was used. Empty where none could be read. */
   readonly key: string;
   readonly size: number;
@@ -51,7 +51,7 @@ export class Found extends Error {
 }
 
 /** The parts of a check, gone through in their order. */
-export class Course<Name extends string> {
+export class CheckCourse<Name extends string> {
   private readonly titles: Readonly<Record<Name, string>>;
   private readonly done = new Map<Name, string>();
   private at: Name | null = null;
@@ -70,7 +70,7 @@ export class Course<Name extends string> {
     this.done.set(name, detail);
   }
 
-  parts(fault: Fault | null): readonly Part[] {
+  parts(fault: Fault | null): readonly CheckedPart[] {
     return (Object.keys(this.titles) as Name[]).map((name) => {
       const title = this.titles[name];
       if (fault !== null && name === this.at) return { title, standing: "failed", detail: fault.detail };

@@ -1,11 +1,11 @@
 /** Passkeys' answers (WebAuthn Level 3 section 7.2), checked from their raw bytes. */
 
 import { decodeFirst } from "cborg";
-import { type Bytes, equalBytes, fromAnyBase64url, fromBase64url, hash, toBase64url, toHex } from "./bytes.ts";
+import { type Bytes, equalBytes, fromAnyBase64url, fromBase64url, hash, toBase64url, writeHex } from "./bytes.ts";
 import {
   decodeText,
   encodeText,
-  isObject,
+  isJsonObject,
   type Json,
   type JsonObject,
   Malformed,
@@ -35,9 +35,9 @@ const LONGEST_ID = 1023;
 /** The challenge that an answer is to, in hexadecimal; null for what no browser writes. */
 export function readChallenge(assertion: Json): string | null {
   try {
-    if (!isObject(assertion)) return null;
+    if (!isJsonObject(assertion)) return null;
     const data = parseJson(decodeText(fromAnyBase64url(needText(needObject(assertion, "response"), "clientDataJSON"))));
-    return isObject(data) ? toHex(fromAnyBase64url(needText(data, "challenge"))) : null;
+    return isJsonObject(data) ? writeHex(fromAnyBase64url(needText(data, "challenge"))) : null;
   } catch (error) {
     if (error instanceof Malformed) return null;
     throw error;
@@ -71,7 +71,7 @@ async function check(
   const response = needObject(assertion, "response");
   const clientBytes = fromBase64url(needText(response, "clientDataJSON"));
   const client = parseJson(decodeText(clientBytes));
-  if (!isObject(client)) throw new Malformed("the client data is no object");
+  if (!isJsonObject(client)) throw new Malformed("the client data is no object");
   const id = fromBase64url(needText(assertion, "rawId"));
   if (need(assertion, "id") !== assertion.rawId || id.length === 0 || id.length > LONGEST_ID) {
     throw new Malformed("the passkey's id is none");

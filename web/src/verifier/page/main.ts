@@ -1,14 +1,14 @@
 /** The page: a file is chosen or dropped, checked piece by piece, and each part of the check is shown with how it came out. */
 
 import "./page.css";
-import { isObject, type Json } from "../json.ts";
-import type { Progress } from "../lines.ts";
+import { isJsonObject, type Json } from "../json.ts";
+import type { CheckProgress } from "../lines.ts";
 import { RECEIPT_LIMIT } from "../receipt.ts";
-import type { Kept, Part, Verdict } from "../verdict.ts";
+import type { CheckedPart, Kept, Verdict } from "../verdict.ts";
 import { checkFile } from "../verify.ts";
 import { shown, shownJson, titleOf } from "./shown.ts";
 
-const STANDINGS: Readonly<Record<Part["standing"], string>> = {
+const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
   held: "✓ holds",
   failed: "✗ fails",
   "not reached": "– not reached",
@@ -58,7 +58,7 @@ async function check(chosen: File): Promise<void> {
   find("doing").textContent = `Checking ${shown(chosen.name)}`;
   status.textContent = "Checking";
   let paused = performance.now();
-  const progress: Progress = async (done, size) => {
+  const progress: CheckProgress = async (done, size) => {
     if (performance.now() - paused < PIECE) return;
     bar.value = done / size;
     await new Promise((resume) => setTimeout(resume));
@@ -108,7 +108,7 @@ async function show(chosen: File, verdict: Verdict): Promise<void> {
   if (!records.hidden) records.replaceChildren(...(await list(chosen)));
 }
 
-function row({ title, standing, detail }: Part): HTMLElement {
+function row({ title, standing, detail }: CheckedPart): HTMLElement {
   const line = element("li", "");
   line.dataset.standing = standing;
   const mark = element("span", STANDINGS[standing]);
@@ -139,10 +139,10 @@ function facts({ key, size, root, signatures, withheld, anchored }: Verdict): re
 /** What a receipt that holds says, record by record. */
 async function list(chosen: File): Promise<readonly HTMLElement[]> {
   const whole = JSON.parse(await chosen.slice(0, RECEIPT_LIMIT + 2).text()) as { readonly records: readonly Json[] };
-  const records = whole.records.filter(isObject).slice(0, LISTED);
+  const records = whole.records.filter(isJsonObject).slice(0, LISTED);
   const items = records.map(({ index, body, payload }) => {
     const item = document.createElement("details");
-    const title = element("summary", titleOf(Number(index), isObject(body) ? body : {}));
+    const title = element("summary", titleOf(Number(index), isJsonObject(body) ? body : {}));
     item.append(title, element("pre", shownJson({ record: body ?? null, payload: payload ?? null })));
     return item;
   });
