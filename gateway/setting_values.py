@@ -53,7 +53,8 @@ def _web_apps(folder: Path) -> Path:
         return require_web(folder)
     except Misconfigured:
         raise ValueError(
-            "it should be the folder of the built web apps, with `shell/index.html`, `console/index.html` and `verifier/index.html`"
+            "it should be the folder of the built web apps, with `shell/index.html`, `console/index.html` and"
+            " `verifier/index.html`"
         ) from None
 
 
