@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from bench import calls, idle, ledger, mcp_calls, openapi, proxies, sources, spawn, sse, start, verify
+from bench import calls, history, idle, ledger, mcp_calls, openapi, proxies, sources, spawn, sse, start, verify
 from bench.figures import Pace, say
 
 SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
@@ -21,6 +21,7 @@ SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
     "mcp": mcp_calls.measure,
     "sources": sources.measure,
     "proxies": proxies.measure,
+    "history": history.measure,
 }
 
 
@@ -30,13 +31,14 @@ def main() -> None:
     parser.add_argument("subjects", nargs="*", metavar="subject", help=f"any of {', '.join(SUBJECTS)}; all when none is named")
     parser.add_argument("--rounds", type=int, default=5, help="rounds over all contenders (default 5)")
     parser.add_argument("--seconds", type=float, default=2.0, help="seconds per cell (default 2)")
+    parser.add_argument("--calls", type=int, default=300_000, help="calls of a made log (default 300,000)")
     asked = parser.parse_args()
     unknown = sorted(set(asked.subjects) - SUBJECTS.keys())
     if unknown:
         parser.error(f"there is no subject `{unknown[0]}`; there are {', '.join(SUBJECTS)}")
     for name in asked.subjects or SUBJECTS:
         say(f"{name} …")
-        asyncio.run(SUBJECTS[name](Pace(asked.rounds, asked.seconds)))
+        asyncio.run(SUBJECTS[name](Pace(asked.rounds, asked.seconds, asked.calls)))
 
 
 if __name__ == "__main__":

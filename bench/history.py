@@ -1,0 +1,112 @@
+"""The history of calls over a made log: telling it, filters, counts and pages; and what following it costs whoever calls.
+
+`--calls` says how many calls the log has; 10,000,000 of them take some 20 GB of disk and half an hour.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from bench.figures import Pace, percentile, report, report_pairs, say
+from bench.ledger import Ours
+from bench.made_logs import BEGIN, END, make_log
+from bench.servers import work_folder
+from gateway.adapters.storage.history.stored import HISTORY, StoredHistory, open_call_history
+from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading, open_history
+from gateway.runtime.ports import HistoryFilter
+
+DAY_MS = 86_400_000
+CALLERS = 50
+
+FILTERS = {
+    "day": HistoryFilter(END - DAY_MS, END),
+    "month": HistoryFilter(BEGIN, END),
+    "day/person": HistoryFilter(END - DAY_MS, END, principal_id=f"usr_{3:022}"),
+    "month/person+outcome": HistoryFilter(BEGIN, END, principal_id=f"usr_{1:022}", outcome="timedOut"),
+    "month/tool": HistoryFilter(BEGIN, END, tool="tool_07"),
+    "month/rule": HistoryFilter(BEGIN, END, rule="workspace.write"),
+    "month/rare": HistoryFilter(BEGIN, END, principal_id=f"usr_{39:022}", outcome="cancelled"),
+    "month/none": HistoryFilter(BEGIN, END, tool="no_such_tool"),
+    "month/text": HistoryFilter(BEGIN, END, text="tool_1"),
+    "month/call": HistoryFilter(BEGIN, END, text="call_0000000"),
+    "hour": HistoryFilter(END - 3_600_000, END),
+}
+
+
+async def measure(pace: Pace) -> None:
+    """Make a log, tell it, ask of it; then call with and without a follower."""
+    with work_folder() as folder:
+        await _ask(folder, pace)
+    await _append(pace)
+
+
+async def _ask(folder: Path, pace: Pace) -> None:
+    # Whatever is lost of it in a power cut is made again: it need not wait for the disk.
+    with dispose(open_history(folder / DATABASE)) as engine:
+        began = time.perf_counter()
+        make_log(engine, pace.calls)
+        report("history/made", pace.calls / (time.perf_counter() - began), "calls/s")
+    with dispose(open_for_reading(folder / DATABASE)) as log, dispose(open_history(folder / HISTORY)) as engine:
+        history = StoredHistory(engine, log)
+        began = time.perf_counter()
+        leaves = history.read_all()
+        report("history/told", leaves / (time.perf_counter() - began), "records/s")
+        report("history/bytes", (folder / HISTORY).stat().st_size / pace.calls, "bytes/call")
+        for name, wanted in FILTERS.items():
+
+            async def ask_page(wanted: HistoryFilter = wanted) -> object:
+                return await history.page(wanted, None, 100)
+
+            async def ask_count(wanted: HistoryFilter = wanted) -> object:
+                return await history.count(wanted)
+
+            for what, ask in (("page", ask_page), ("count", ask_count)):
+                times = await _time(ask, max(pace.rounds * 4, 20))
+                report(f"history/{what}/{name}/p50", percentile(times, 0.5) * 1000, "ms")
+                report(f"history/{what}/{name}/p95", percentile(times, 0.95) * 1000, "ms")
+        history.close()
+
+
+async def _time(ask: Callable[[], Awaitable[object]], times: int) -> list[float]:
+    measured: list[float] = []
+    for _ in range(times):
+        began = time.perf_counter()
+        await ask()
+        measured.append(time.perf_counter() - began)
+    return sorted(measured)
+
+
+async def _append(pace: Pace) -> None:
+    """Calls that become durable in a second: with the history following, and beside it without."""
+    pairs: list[tuple[float, float]] = []
+    for number in range(pace.rounds):
+        pairs.append((await _call(pace, following=True), await _call(pace, following=False)))
+        say(f"history: append, round {number + 1} of {pace.rounds}")
+    report_pairs("history/append", "calls/s", pairs)
+
+
+async def _call(pace: Pace, *, following: bool) -> float:
+    async with AsyncExitStack() as held:
+        folder = held.enter_context(work_folder())
+        ledger = Ours(folder)
+        held.push_async_callback(ledger.close)
+        await ledger.prepare()
+        if following:
+            reading = held.enter_context(dispose(open_for_reading(folder / DATABASE)))
+            await held.enter_async_context(open_call_history(folder, reading))
+        numbers, began = itertools.count(), time.perf_counter()
+        done = 0
+
+        async def call() -> None:
+            nonlocal done
+            while time.perf_counter() - began < pace.seconds:
+                await ledger.call(next(numbers))
+                done += 1
+
+        await asyncio.gather(*(call() for _ in range(CALLERS)))
+        return done / (time.perf_counter() - began)
