@@ -50,7 +50,10 @@ _SEAMS: Final[Mapping[Guard, Sequence[_Seam]]] = {
     ),
     Guard.READING: ((json_lane, "reading_for", _always(None)), (chained_lane, "reading_of_found", _always(None))),
     Guard.FINDING: (
-        *((json_lane, name, _always(None)) for name in ("finding_in", "looking_for", "further_call", "left_open")),
+        *(
+            (json_lane, name, _always(None))
+            for name in ("finding_in", "looking_for", "further_call", "left_open", "look_again", "picked_shown")
+        ),
         (json_lane, "pointed_reading", _always(None)),
         (json_lane, "resolved", _first),
     ),

@@ -30,6 +30,7 @@ _CUES: Final = frozenset(VOCABULARY.cues)
 _LEADING: Final = _CUES.union(VOCABULARY.fillers)
 _CONDITIONS: Final = frozenset(VOCABULARY.conditions)
 _QUESTIONS: Final = frozenset(VOCABULARY.question_words)
+_TAKING: Final = ("delete", "move", "send")
 _FREE: Final = frozenset({"execute", "admin"})
 """Categories of tools that can do whatever they are told."""
 
@@ -42,6 +43,13 @@ _THING: Final = re.compile(r"[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]
 """A file with its ending, an address, or a path. A number or an ellipsis is none."""
 
 _WISH_NAMED: Final = re.compile("`([^`]*)`")
+
+_TAKEN: Final = "|".join(verb for act in _TAKING for verb in ACTS[act]["verbs"])
+_POINTED: Final = re.compile(
+    rf"(?:{_TAKEN}) (?:{'|'.join(VOCABULARY.pointing_words)})\b[^.,;:!?\n]*",
+    re.IGNORECASE | re.ASCII,
+)
+"""A thing that is taken away or sent, and that is told by a description: "delete the one about the printer"."""
 
 _BEFORE: Final = "\"'`([<"
 _AFTER: Final = "\"'`)]>,;:.!?"
@@ -83,6 +91,8 @@ def left_undone(message: str, closed: Sequence[ToolMessage], tools: Sequence[Too
     for asked in asked_acts(message):
         calls = [each.call for each in closed if asked.act == READING or does(asked.act, each.call, tools)]
         undone += [f"{asked.verb} {thing}" for thing in missing_things(asked, calls)]
+        if not calls and not asked.things and (pointed := _POINTED.match(message, asked.at)) is not None:
+            undone.append(pointed[0])
     return list(dict.fromkeys(undone))
 
 

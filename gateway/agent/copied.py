@@ -63,7 +63,7 @@ def copyable_strings(messages: Sequence[Message], wish: str = "") -> CopyableStr
     own = _strings_in([wish])[0]
     named = _files_in(own)
     is_plain = any(map(_ENDED.search, named)) and not _BACK.search(wish)
-    folders = _folders_in(_placed_in(wish)) or _folders_in(own) or _folders_in(names)
+    folders = folders_said(wish) or _folders_in(own) or _folders_in(names)
     return CopyableStrings(names, named if is_plain else _files_in(names), folders, urls)
 
 
@@ -86,6 +86,11 @@ def _files_in(names: Sequence[str]) -> Sequence[str]:
 def _folders_in(names: Sequence[str]) -> Sequence[str]:
     """The names that can be folders': neither a file's nor a word such as "here", for which there is the folder `.`."""
     return [name for name in names if not (_FILE.search(name) or name in _BARE or name.lower() in _NO_FOLDERS)]
+
+
+def folders_said(wish: str) -> Sequence[str]:
+    """The folders that a wish names where a folder's name stands."""
+    return _folders_in(_placed_in(wish))
 
 
 def _placed_in(wish: str) -> Sequence[str]:

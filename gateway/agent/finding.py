@@ -44,6 +44,9 @@ _MEANT: Final = re.compile(
 )
 """The same in a question that does not say "find": fewer words, since a question about the world must not look into files."""
 
+_OWNED: Final = re.compile(r"['’]s\Z")
+"""How a name ends that something belongs to. Its owner may stand elsewhere without it."""
+
 _HELPERS: Final = frozenset(VOCABULARY.helpers)
 _WHICH: Final = frozenset({"which", "what"})
 _OBJECT: Final = re.compile(rf"^(?:(?:{any_of(VOCABULARY.articles)}) )*", re.IGNORECASE | re.ASCII)
@@ -123,8 +126,9 @@ def folder_in(wish: str) -> str:
 
 def shorter_queries(query: str) -> list[str]:
     """What to look for when nothing holds all of it: each word of several by itself, names first, then the longest."""
-    words = [word.bare for word in words_of(query)]
-    names = {word.bare for word in words_of(query) if query[word.start : word.end][:1].isupper()}
+    found = [(word, _OWNED.sub("", word.bare)) for word in words_of(query)]
+    words = [bare for _, bare in found]
+    names = {bare for word, bare in found if query[word.start : word.end][:1].isupper()}
     telling = [word for word in words if len(stem(word)) > 2 and word not in _PLAIN]
     return sorted(telling, key=lambda word: (word not in names, -len(word))) if len(words) > 1 else []
 

@@ -17,26 +17,24 @@ from gateway.agent.asked import WEAK_STEMS, known_by
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import excerpt_of
 from gateway.agent.figures import asks_for_figure
-from gateway.agent.finding import SoughtText, finding_in, folder_in, sought
+from gateway.agent.finding import SoughtText, finding_in, sought
 from gateway.agent.lane import ProposedCall
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import lines_of
+from gateway.agent.picking import joined, pick_of, picked_from
 from gateway.agent.ranking import terms_in
 from gateway.agent.reading import reader_among
 from gateway.agent.render import required_of
-from gateway.agent.tables import Table, match_of, table_of
-from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.tables import match_of, table_of
+from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
 
 _MOST: Final = LIMITS.further_reads
 _MOST_FOUND: Final = LIMITS.found_files
 _MEANING: Final = frozenset(VOCABULARY.meaning_words)
 _SEARCHING: Final = frozenset(VOCABULARY.search_verbs)
-_PICK_OF: Final = {word: pick for pick, words in VOCABULARY.picks.items() for word in words}
-_PICK: Final = re.compile(rf"\b({any_of(_PICK_OF)}) (?:\w+ )?(?:{any_of(VOCABULARY.document_nouns)})\b", re.IGNORECASE | re.ASCII)
-_SAYS: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.content_verbs)})\b", re.IGNORECASE | re.ASCII)
 _IT: Final = frozenset(VOCABULARY.file_references)
 _ASKING: Final = frozenset((*VOCABULARY.asking_words, *VOCABULARY.content_verbs))
 _MOST_ALIKE: Final = 2
@@ -44,9 +42,6 @@ _MOST_ALIKE: Final = 2
 
 _MOST_WORDS: Final = 10
 """Words of a wish that is about "it" and nothing else."""
-
-_DAY: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])")
-_BYTES: Final = re.compile(r"[0-9]+")
 
 
 def calls_under_way(messages: Sequence[Message], turn_id: str) -> list[ToolMessage]:
@@ -66,13 +61,24 @@ def looking_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     """The search or the listing with which a question about a file that it only describes begins; None for any other wish."""
     if reader_among(tools) is None:
         return None
-    if (pick := _picked_from(wish)) is not None:
-        lister = _only([tool for tool in tools if _is_reading(tool) and "list" in parts_of(tool["name"])], Slot.PATH)
+    if (pick := picked_from(wish)) is not None:
+        lister = lister_among(tools)
         return None if lister is None else ProposedCall(lister[0], {lister[1]: pick})
     finding = finding_in(wish)
     if finding is None or (finding.own and _is_for_another(wish, tools)):
         return None
     return _search(finding.query, finding, tools)
+
+
+def picked_shown(wish: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
+    """The call that reads the file which a wish means by its place in a folder that was just listed; None for any other wish."""
+    reader, lister, folder = reader_among(tools), lister_among(tools), picked_from(wish)
+    if reader is None or lister is None or folder is None:
+        return None
+    listings = [each for each in closed if each.call["name"] == lister[0] and each.result["outcome"] == "ok"]
+    shown = next((each for each in listings if str(each.call["arguments"].get(lister[1])).rstrip("/") == folder), None)
+    picked = None if shown is None else pick_of(wish, shown)
+    return None if picked is None else ProposedCall(reader[0], {reader[1]: picked})
 
 
 def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
@@ -82,7 +88,7 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
         return None
     if calls[0].call["name"] == reader[0]:
         return None
-    if _picked_from(wish) is not None:
+    if picked_from(wish) is not None:
         picked = pick_of(wish, calls[0]) if len(calls) == 1 else None
         return None if picked is None else ProposedCall(reader[0], {reader[1]: picked})
     finding = _finding_of(wish, calls)
@@ -121,7 +127,7 @@ def asked_of_file(wish: str, last: ToolMessage, tools: Sequence[Tool]) -> str:
 def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None:
     """What the loop says where a search or a listing did not lead to one file; None where it did, or where that is not asked."""
     last = calls[-1]
-    if _picked_from(wish) is not None:
+    if picked_from(wish) is not None:
         table = table_of(last.result["content"], "")
         if table is None or not table.listing:
             return None
@@ -163,7 +169,7 @@ def found_files(message: ToolMessage, tools: Sequence[Tool]) -> list[str]:
     lines = lines_of(message.result["content"])
     table = table_of(message.result["content"], "")
     if table is not None and table.listing and not any(map(match_of, lines)):
-        return [_joined(message.call["arguments"], row.cells[0]) for row in table.rows if row.cells[1] == "file"]
+        return [joined(message.call["arguments"], row.cells[0]) for row in table.rows if row.cells[1] == "file"]
     paths = [match[0] if match else line for line in lines if (match := match_of(line)) or (is_thing(line) and " " not in line)]
     return list(dict.fromkeys(paths))
 
@@ -176,11 +182,11 @@ def resolved(call: ProposedCall, messages: Sequence[Message], tools: Sequence[To
     if reader is None or shown is None or not isinstance(given, str) or not given or "/" in given:
         return call
     wanted = given.lower()
-    paths = [path for path in found_files(shown, tools) if wanted in _spellings(path)]
+    paths = [path for path in found_files(shown, tools) if wanted in spellings(path)]
     return replace(call, arguments={**call.arguments, reader[1]: paths[0]}) if len(paths) == 1 else call
 
 
-def _spellings(path: str) -> tuple[str, str]:
+def spellings(path: str) -> tuple[str, str]:
     """The name of a file, with its ending and without."""
     name = path.rpartition("/")[2].lower()
     return name, name.rpartition(".")[0] or name
@@ -191,48 +197,6 @@ def _finding_of(wish: str, calls: Sequence[ToolMessage]) -> SoughtText | None:
     given = calls[0].call["arguments"].items()
     query = next((value for name, value in given if slot_of(name) is Slot.QUERY and isinstance(value, str)), None)
     return finding_in(wish) or (None if query is None else sought(wish, query))
-
-
-def pick_of(wish: str, listing: ToolMessage) -> str | None:
-    """The path of the file that a wish means by how it stands among those of a listing; None where the listing leaves a doubt."""
-    pick, table = _pick_in(wish), table_of(listing.result["content"], "")
-    if pick is None or table is None or not table.listing:
-        return None
-    name = _chosen(pick, table)
-    return None if name is None else _joined(listing.call["arguments"], name)
-
-
-def _picked_from(wish: str) -> str | None:
-    """The folder out of which a wish means one file, to be told what it says; None for any other wish."""
-    if _pick_in(wish) is None or not _SAYS.search(wish):
-        return None
-    return folder_in(wish) or None
-
-
-def _pick_in(wish: str) -> str | None:
-    found = _PICK.search(wish)
-    return _PICK_OF[found[1].lower()] if found else None
-
-
-def _chosen(pick: str, table: Table) -> str | None:
-    files = [row.cells for row in table.rows if row.cells[1] == "file"]
-    if pick == "only":
-        return files[0][0] if len(files) == 1 else None
-    if pick in ("newest", "oldest"):
-        days = [found[0] if (found := _DAY.search(cells[0])) else "" for cells in files]
-        best = max(days, default="") if pick == "newest" else min(days, default="")
-        names = [cells[0] for cells, day in zip(files, days, strict=True) if day == best]
-        return names[0] if len(names) == 1 and all(days) else None
-    sizes = [int(found[0]) if (found := _BYTES.match(cells[2])) else -1 for cells in files]
-    if not sizes or min(sizes) < 0:
-        return None
-    size = max(sizes) if pick == "largest" else min(sizes)
-    return files[sizes.index(size)][0] if sizes.count(size) == 1 else None
-
-
-def _joined(arguments: Mapping[str, Any], name: str) -> str:
-    folder = next((str(value) for argument, value in arguments.items() if slot_of(argument) is Slot.PATH), ".").rstrip("/")
-    return name if folder in ("", ".") else f"{folder}/{name}"
 
 
 def _is_for_another(wish: str, tools: Sequence[Tool]) -> bool:
@@ -252,7 +216,7 @@ def _another_search(finding: SoughtText, found: Sequence[ToolMessage], tools: Se
     """What to look for where nothing was found: other words, then, where a tool does that, the meaning."""
     tried = {str(value).lower() for each in found for value in each.call["arguments"].values()}
     query = next((each for each in (finding.query, *finding.others) if each.lower() not in tried), None)
-    if query is not None:
+    if query is not None and len(found) < _MOST:
         return _search(query, finding, tools)
     by_meaning = _only([tool for tool in tools if _is_reading(tool) and _is_by_meaning(tool["name"])], Slot.QUERY)
     if by_meaning is None or any(each.call["name"] == by_meaning[0] for each in found):
@@ -270,14 +234,24 @@ def _is_by_meaning(name: str) -> bool:
 
 def _search(query: str, finding: SoughtText, tools: Sequence[Tool]) -> ProposedCall | None:
     """A search for words, or by meaning where no tool looks for words."""
-    searchers = [tool for tool in tools if _is_reading(tool) and not _SEARCHING.isdisjoint(parts_of(tool["name"]))]
-    searchers = [tool for tool in searchers if not _is_by_meaning(tool["name"])] or searchers
-    searcher = _only(searchers, Slot.QUERY)
+    searcher = searcher_among(tools)
     if searcher is None:
         return None
-    properties: Mapping[str, Any] = searchers[0]["paramSchema"].get("properties", {})
+    schema: Mapping[str, Any] = next(tool["paramSchema"] for tool in tools if tool["name"] == searcher[0])
+    properties: Mapping[str, Any] = schema.get("properties", {})
     folders = [name for name in properties if slot_of(name) is Slot.PATH] if finding.folder else []
     return ProposedCall(searcher[0], {searcher[1]: query, **dict.fromkeys(folders[:1], finding.folder)})
+
+
+def searcher_among(tools: Sequence[Tool]) -> tuple[str, str] | None:
+    """The one tool that searches, for words where one does that, and the argument that it looks for."""
+    searchers = [tool for tool in tools if _is_reading(tool) and not _SEARCHING.isdisjoint(parts_of(tool["name"]))]
+    return _only([tool for tool in searchers if not _is_by_meaning(tool["name"])] or searchers, Slot.QUERY)
+
+
+def lister_among(tools: Sequence[Tool]) -> tuple[str, str] | None:
+    """The one tool that lists a folder, and the argument that is its path."""
+    return _only([tool for tool in tools if _is_reading(tool) and "list" in parts_of(tool["name"])], Slot.PATH)
 
 
 def _only(tools: Sequence[Tool], slot: Slot) -> tuple[str, str] | None:

@@ -37,6 +37,7 @@ from gateway.agent.further import (
     further_call,
     left_open,
     looking_for,
+    picked_shown,
     pointed_reading,
     resolved,
 )
@@ -56,6 +57,7 @@ from gateway.agent.lane import (
 )
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool, ToolMessage
+from gateway.agent.misplaced import look_again, name_places, without_miss
 from gateway.agent.paging import next_page
 from gateway.agent.passages import fitting_passages, repeats_question
 from gateway.agent.plain_calls import plain_call, said_tools
@@ -95,22 +97,23 @@ async def json_lane(lane: LaneInput) -> LaneStep:
         if has_cue(state.message):
             return await _split(lane, state.message)
     if result is not None and not (is_mistake(result) and state.mistakes <= MAX_REPAIRS):
-        return await _conclude(lane, state, result)
+        return await _conclude(lane, state)
     if not lane.may_call:
         return StuckStep(StuckReason.CAPPED)
     if result is None:
-        reading = _first_call(lane, _asked_for(lane, state))
+        reading = _first_call(lane, state)
         return await _pick(lane, state, []) if reading is None else _propose(lane, state, reading)
     told = correction(neutralise(cut(describe_mistake(result), MISTAKE_LENGTH)))
     return await _pick(lane, state, [{"role": "user", "content": told}])
 
 
-def _first_call(lane: LaneInput, wish: str) -> ProposedCall | None:
+def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | None:
     """The call with which a question begins that shows by its words what has to be read, or looked for."""
-    tools = offered(lane.tools)
+    tools, wish = offered(lane.tools), _asked_for(lane, state)
     if (plain := next_page(wish, lane.messages, tools) or plain_call(wish, tools, lane.words)) is not None:
         return plain
-    return pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools) or looking_for(wish, tools)
+    reading = pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools)
+    return reading or picked_shown(wish, state.closed, tools) or looking_for(wish, tools)
 
 
 async def _split(lane: LaneInput, message: str) -> LaneStep:
@@ -219,19 +222,23 @@ def _asked_for(lane: LaneInput, state: TurnProgress) -> str:
     return rest[0] if rest else state.message
 
 
-async def _conclude(lane: LaneInput, state: TurnProgress, last: ToolMessage) -> LaneStep:
+async def _conclude(lane: LaneInput, state: TurnProgress) -> LaneStep:
     """Say what came of an action, and whether another one follows."""
+    tools, made = offered(lane.tools), calls_under_way(lane.messages, lane.turn_id)
+    if lane.may_call and (again := look_again(made, tools)) is not None:
+        return CallsStep([again])
+    calls = without_miss(made)
+    last = calls[-1]
     outcome = last.result["outcome"]
     # A person's no, a timeout and a refusal are said in our words: a small model invents reasons for them.
     if outcome == "ok":
         wish = _asked_for(lane, state)
-        calls = calls_under_way(lane.messages, lane.turn_id)
-        further = further_call(wish, calls, offered(lane.tools)) if lane.may_call else None
+        further = further_call(wish, calls, tools) if lane.may_call else None
         if further is not None:
             return CallsStep([further])
         text = await _answer_from(lane, wish, calls)
     else:
-        text = lane.copy.explain_outcome(last.call["name"], last.result)
+        text = name_places(made, tools, lane.copy) or lane.copy.explain_outcome(last.call["name"], last.result)
     rest = (lane.actions or [])[state.finished + 1 :]
     # What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
     if outcome in ("ok", "deniedByUser") and rest:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.agent.acts import ACTS
+from gateway.agent.ranking import stem
 from gateway.agent.tokens import Token, Tokens, phrase_at
 from gateway.agent.wish_verbs import WishVerbs
 from gateway.agent.wish_words import WISH_WORDS
@@ -50,7 +51,7 @@ def spread(tokens: Tokens, verbs: WishVerbs) -> list[Tokens]:
     if len(parts) == 1 or not _COLLECTIVE.isdisjoint(token.bare for token in tokens if not token.is_quoted):
         return [tokens]
     head = head_of(tokens, verbs)
-    return _of_frames(parts, head) or _of_names(parts, head) or _of_likes(parts, head) or [tokens]
+    return _of_frames(parts, head or _noun_of(tokens, verbs)) or _of_names(parts, head) or _of_likes(parts, head) or [tokens]
 
 
 def head_of(tokens: Tokens, verbs: WishVerbs) -> int:
@@ -63,6 +64,12 @@ def head_of(tokens: Tokens, verbs: WishVerbs) -> int:
         end += 1
     has_verb = words[end : end + 1] == ["to"] and not verbs.all.isdisjoint(words[end + 1 : end + 2])
     return end + 2 if has_verb or words[end : end + 2] == ["rid", "of"] else end
+
+
+def _noun_of(tokens: Tokens, verbs: WishVerbs) -> int:
+    """How many words of a clause without a verb say what is wanted, before where or for whom: "weather in Rome and in Paris"."""
+    place = next((at for at, token in enumerate(tokens) if token.bare in _PREPOSITIONS), 0)
+    return place if stem(tokens[0].bare) in verbs.nouns else 0
 
 
 def _parts_of(tokens: Tokens) -> list[_Part]:

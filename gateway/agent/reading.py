@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gateway.agent.acts import READING, bare_thing, is_thing
+from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
 from gateway.agent.found import found_names
 from gateway.agent.intents import has_cue
 from gateway.agent.lane import ProposedCall
@@ -31,6 +31,9 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
         dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words if is_thing(wish[word.start : word.end]))
     ) or [each for each in dict.fromkeys(bare_thing(wish[word.start : word.end]) for word in words) if each in _BARE]
     if len(files) != 1 or not is_file(files[0]) or not (asks_about_content(wish) or asks_for_whole(wish)):
+        return None
+    if any(files[0] in each.things for each in asked_acts(wish) if each.act != READING):
+        # It is where something goes, or what is taken away.
         return None
     return _read(files[0], tools)
 

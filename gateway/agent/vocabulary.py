@@ -53,6 +53,7 @@ class LoopVocabulary:
     described_ends: _Words
     articles: _Words
     picks: Mapping[str, _Words]
+    picked_nouns: _Words
     figures: Mapping[str, _Words]
     figure_nouns: _Words
     counted_nouns: Mapping[str, _Words]
@@ -90,6 +91,7 @@ class LoopVocabulary:
     world_nouns: _Words
     world_verbs: _Words
     places: _Words
+    pointing_words: _Words
     folder_nouns: _Words
     inside_words: _Words
     placing_words: _Words

@@ -13,12 +13,13 @@ from gateway.agent.further import (
     further_call,
     left_open,
     looking_for,
-    pick_of,
+    picked_shown,
     pointed_reading,
     resolved,
 )
 from gateway.agent.lane import ProposedCall
 from gateway.agent.messages import ToolMessage
+from gateway.agent.picking import pick_of
 from tests.agent.scripted import COPY
 from tests.agent.vectors import name_of, read_vectors
 
@@ -81,6 +82,13 @@ def test_a_bare_name_is_read_where_the_listing_shows_it(case: dict[str, Any]) ->
     name, arguments = case["call"]
     found = resolved(ProposedCall(name, arguments), [closed(each) for each in case["calls"]], TOOLS)
     assert told(found) == case["resolved"]
+
+
+@pytest.mark.parametrize("case", VECTORS["shown"], ids=name_of)
+def test_a_file_can_be_meant_by_its_place_in_a_list_that_was_shown(case: dict[str, Any]) -> None:
+    calls = [closed(each) for each in case["calls"]]
+    assert told(picked_shown(case["wish"], calls, TOOLS)) == case["call"]
+    assert picked_shown(case["wish"], calls, [tool for tool in TOOLS if tool["name"] != "read_file"]) is None
 
 
 def test_a_folder_without_a_file_of_known_size_has_no_largest_one() -> None:

@@ -41,6 +41,10 @@ const FREE: ReadonlySet<string> = new Set(["execute", "admin"]);
 /** Characters of a message that is read for what it asks. A longer one holds a text to work on. */
 const MAX_MESSAGE = limits.actions * limits.actionCharacters;
 
+/** A thing that is taken away or sent, and that is told by a description: "delete the one about the printer". */
+const TAKING = ["delete", "move", "send"].flatMap((act) => vocabulary.acts[act as Act].verbs);
+const POINTED = new RegExp(`^(?:${TAKING.join("|")}) (?:${vocabulary.pointingWords.join("|")})\\b[^.,;:!?\\n]*`, "i");
+
 const PAUSED = /[,;.:!?]["'`)]*$/;
 const WISH_NAMED = /`([^`]*)`/g;
 const STOPPED = /[;.!?]["'`)]*$|\n/;
@@ -68,7 +72,9 @@ export function leftUndone(message: string, closed: readonly ClosedCall[], tools
   if (closed.length === 0 || wordsOf(message).some(({ bare }) => CONDITIONS.has(bare))) return [];
   const undone = askedActs(message).flatMap((asked) => {
     const calls = closed.map(({ call }) => call).filter((call) => asked.act === "read" || does(asked.act, call, tools));
-    return missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`);
+    const isNone = calls.length === 0 && asked.things.length === 0;
+    const pointed = isNone ? (POINTED.exec(message.slice(asked.at)) ?? []) : [];
+    return [...missingThings(asked, calls).map((thing) => `${asked.verb} ${thing}`), ...pointed];
   });
   return [...new Set(undone)];
 }

@@ -50,7 +50,7 @@ export function copyableStrings(messages: readonly Message[], wish = ""): Copyab
   const own = stringsIn([wish]).names;
   const named = filesIn(own);
   const isPlain = named.some((name) => ENDED.test(name)) && !BACK.test(wish);
-  const folders = [foldersIn(placedIn(wish)), foldersIn(own)].find((found) => found.length > 0) ?? foldersIn(names);
+  const folders = [foldersSaid(wish), foldersIn(own)].find((found) => found.length > 0) ?? foldersIn(names);
   return { names, urls, folders, files: isPlain ? named : filesIn(names) };
 }
 
@@ -75,6 +75,11 @@ function filesIn(names: readonly string[]): string[] {
 /** The names that can be folders': neither a file's nor a word such as "here", for which there is the folder `.`. */
 function foldersIn(names: readonly string[]): string[] {
   return names.filter((name) => !(FILE.test(name) || BARE.has(name) || NO_FOLDERS.has(name.toLowerCase())));
+}
+
+/** The folders that a wish names where a folder's name stands. */
+export function foldersSaid(wish: string): string[] {
+  return foldersIn(placedIn(wish));
 }
 
 /** The words of a wish that stand where a folder's name does: "in the mail", "the mail folder", "mail/". */

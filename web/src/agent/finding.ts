@@ -48,6 +48,8 @@ const MEANT = new RegExp(
 const WHICH: ReadonlySet<string> = new Set(["which", "what"]);
 const HELPERS: ReadonlySet<string> = new Set(vocabulary.helpers);
 const OBJECT = new RegExp(`^(?:(?:${anyOf(vocabulary.articles)}) )*`, "i");
+/** How a name ends that something belongs to. Its owner may stand elsewhere without it. */
+const OWNED = /['’]s$/;
 const FOLDER = new RegExp(
   `\\b(?:${anyOf(vocabulary.insideWords)}) (?:(?:the|my|our) )?` +
     "(?:([^ ,;?!]*/)(?=[ ,;.?!]|$)|([A-Za-z0-9_-]+) (?:folder|directory)\\b)",
@@ -123,7 +125,8 @@ export function folderIn(wish: string): string {
 function shorterQueries(query: string): string[] {
   const words = wordsOf(query);
   const isName = ({ start }: Word) => /^\p{Lu}/u.test(query.slice(start));
-  const telling = words.filter(({ bare }) => stem(bare).length > 2 && !PLAIN.has(bare));
+  const owned = words.map((word) => ({ ...word, bare: word.bare.replace(OWNED, "") }));
+  const telling = owned.filter(({ bare }) => stem(bare).length > 2 && !PLAIN.has(bare));
   const ranked = telling.toSorted(
     (one, other) => Number(isName(other)) - Number(isName(one)) || other.bare.length - one.bare.length,
   );

@@ -6,16 +6,18 @@ import { knownBy, WEAK_STEMS } from "./asked.ts";
 import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure } from "./figures.ts";
-import { findingIn, folderIn, type SoughtText, sought } from "./finding.ts";
+import { findingIn, type SoughtText, sought } from "./finding.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
+import { isObject } from "./parse.ts";
 import { linesOf } from "./passages.ts";
+import { filesOf, joined, pickedFrom, pickOf } from "./picking.ts";
 import { termsIn } from "./ranking.ts";
 import { readerAmong } from "./reading.ts";
 import { fill, requiredOf } from "./render.ts";
-import { matchOf, type Table, tableOf } from "./tables.ts";
-import { anyOf, vocabulary } from "./vocabulary.ts";
+import { matchOf, tableOf } from "./tables.ts";
+import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
 /*
@@ -25,26 +27,17 @@ import { wordsOf } from "./words.ts";
  */
 
 type Tools = readonly Pick<ToolDescriptor, "name" | "description" | "category" | "paramSchema">[];
-type FilePick = keyof typeof vocabulary.picks;
 
 const MOST = limits.furtherReads;
 const MOST_FOUND = limits.foundFiles;
 const MEANING: ReadonlySet<string> = new Set(vocabulary.meaningWords);
 const SEARCHING: ReadonlySet<string> = new Set(vocabulary.searchVerbs);
-const PICK_OF: ReadonlyMap<string, FilePick> = new Map(
-  (Object.entries(vocabulary.picks) as [FilePick, readonly string[]][]).flatMap(([pick, words]) =>
-    words.map((word) => [word, pick] as const),
-  ),
-);
-const PICK = new RegExp(`\\b(${anyOf([...PICK_OF.keys()])}) (?:\\w+ )?(?:${anyOf(vocabulary.documentNouns)})\\b`, "i");
-const SAYS = new RegExp(`\\b(?:${anyOf(vocabulary.contentVerbs)})\\b`, "i");
 const IT: ReadonlySet<string> = new Set(vocabulary.fileReferences);
 const ASKING: ReadonlySet<string> = new Set([...vocabulary.askingWords, ...vocabulary.contentVerbs]);
 /** Passages that are shown of a search by meaning. */
 const MOST_ALIKE = 2;
 /** Words of a wish that is about "it" and nothing else. */
 const MOST_WORDS = 10;
-const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])/;
 
 /** The calls of the action under way that have closed: those after the last words of the turn. */
 export function callsUnderWay(messages: readonly Message[], turnId: string): ToolMessage[] {
@@ -62,15 +55,22 @@ export function lookingFor(wish: string, tools: Tools): ProposedCall | null {
   if (readerAmong(tools) === null) return null;
   const folder = pickedFrom(wish);
   if (folder !== null) {
-    const lister = only(
-      tools.filter((tool) => looks(tool) && partsOf(tool.name).includes("list")),
-      "path",
-    );
+    const lister = listerAmong(tools);
     return lister === null ? null : { name: lister.name, arguments: { [lister.argument]: folder } };
   }
   const finding = findingIn(wish);
   if (finding === null || (finding.own && isForAnother(wish, tools))) return null;
   return search(finding.query, finding, tools);
+}
+
+/** The call that reads the file which a wish means by its place in a folder that was just listed; null for any other wish. */
+export function pickedShown(wish: string, closed: readonly ToolMessage[], tools: Tools): ProposedCall | null {
+  const [reader, lister, folder] = [readerAmong(tools), listerAmong(tools), pickedFrom(wish)];
+  if (reader === null || lister === null || folder === null) return null;
+  const listings = closed.filter(({ call, result }) => call.name === lister.name && result.outcome === "ok");
+  const shown = listings.find(({ call }) => String(call.arguments[lister.argument]).replace(/\/+$/, "") === folder);
+  const picked = shown === undefined ? null : pickOf(wish, shown);
+  return picked === null ? null : { name: reader.name, arguments: { [reader.path]: picked } };
 }
 
 /** What to read, or to look for, after these calls of one action; null once that is enough. Never more than three. */
@@ -173,7 +173,7 @@ export function resolved(call: ProposedCall, messages: readonly Message[], tools
 }
 
 /** The name of a file, with its ending and without. */
-function spellings(path: string): string[] {
+export function spellings(path: string): string[] {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   return [name, name.slice(0, Math.max(0, name.lastIndexOf("."))) || name];
 }
@@ -184,57 +184,6 @@ function findingOf(wish: string, first: ToolMessage): SoughtText | null {
     ([name, value]) => slotOf(name) === "query" && typeof value === "string",
   )?.[1];
   return findingIn(wish) ?? (typeof query === "string" ? sought(wish, query) : null);
-}
-
-/** The path of the file that a wish means by how it stands among those of a listing; null where the listing leaves a doubt. */
-function pickOf(wish: string, listing: ToolMessage): string | null {
-  const pick = pickIn(wish);
-  const table = tableOf(listing.result.content, "");
-  if (pick === null || table?.listing !== true) return null;
-  const name = chosen(pick, filesOf(table));
-  return name === null ? null : joined(listing, name);
-}
-
-/** The folder out of which a wish means one file, to be told what it says; null for any other wish. */
-function pickedFrom(wish: string): string | null {
-  return pickIn(wish) === null || !SAYS.test(wish) ? null : folderIn(wish) || null;
-}
-
-function pickIn(wish: string): FilePick | null {
-  return PICK_OF.get(PICK.exec(wish)?.[1]?.toLowerCase() ?? "") ?? null;
-}
-
-interface ListedFile {
-  readonly name: string;
-  readonly size: number;
-}
-
-function filesOf({ rows }: Table): ListedFile[] {
-  return rows.flatMap(({ cells: [name = "", kind, size = ""] }) =>
-    kind === "file" ? [{ name, size: size === "" ? -1 : Number.parseInt(size, 10) }] : [],
-  );
-}
-
-function chosen(pick: FilePick, files: readonly ListedFile[]): string | null {
-  if (pick === "only") return one(files);
-  if (pick === "newest" || pick === "oldest") {
-    const days = files.map(({ name }) => DAY.exec(name)?.[0] ?? "");
-    const best = pick === "newest" ? days.toSorted().at(-1) : days.toSorted()[0];
-    return days.includes("") ? null : one(files.filter((_, at) => days[at] === best));
-  }
-  const sizes = files.map(({ size }) => size);
-  const best = pick === "largest" ? Math.max(...sizes) : Math.min(...sizes);
-  return Math.min(...sizes) < 0 ? null : one(files.filter(({ size }) => size === best));
-}
-
-function one([file, ...more]: readonly ListedFile[]): string | null {
-  return file === undefined || more.length > 0 ? null : file.name;
-}
-
-function joined({ call }: ToolMessage, name: string): string {
-  const given = Object.entries(call.arguments).find(([argument]) => slotOf(argument) === "path")?.[1] ?? ".";
-  const folder = String(given).replace(/\/+$/, "");
-  return folder === "" || folder === "." ? name : `${folder}/${name}`;
 }
 
 /** Whether a word of the wish is one by which a tool is known that needs neither a file, a page nor something to look for. */
@@ -259,7 +208,7 @@ function anotherSearch(finding: SoughtText, found: readonly ToolMessage[], tools
     found.flatMap(({ call }) => Object.values(call.arguments)).map((value) => String(value).toLowerCase()),
   );
   const query = [finding.query, ...finding.others].find((each) => !tried.has(each.toLowerCase()));
-  if (query !== undefined) return search(query, finding, tools);
+  if (query !== undefined && found.length < MOST) return search(query, finding, tools);
   const byMeaning = only(
     tools.filter((tool) => looks(tool) && isByMeaning(tool.name)),
     "query",
@@ -270,24 +219,39 @@ function anotherSearch(finding: SoughtText, found: readonly ToolMessage[], tools
 
 /** A search for words, or by meaning where no tool looks for words. */
 function search(query: string, { folder }: SoughtText, tools: Tools): ProposedCall | null {
-  const all = tools.filter((tool) => looks(tool) && isSearch(tool.name));
-  const byWords = all.filter((tool) => !isByMeaning(tool.name));
-  const searchers = byWords.length > 0 ? byWords : all;
-  const searcher = only(searchers, "query");
+  const searcher = searcherAmong(tools);
   if (searcher === null) return null;
-  const [place] = Object.keys(searchers[0]?.paramSchema.properties ?? {}).filter((name) => slotOf(name) === "path");
+  const [place] = Object.keys(searcher.properties).filter((name) => slotOf(name) === "path");
   const where = folder === "" || place === undefined ? {} : { [place]: folder };
   return { name: searcher.name, arguments: { [searcher.argument]: query, ...where } };
 }
 
+/** A tool that looks, and its one argument that says where, or for what. */
+interface LookingTool {
+  readonly name: string;
+  readonly argument: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** The one tool that searches, for words where one does that, and the argument that it looks for. */
+export function searcherAmong(tools: Tools): LookingTool | null {
+  const all = tools.filter((tool) => looks(tool) && isSearch(tool.name));
+  const byWords = all.filter((tool) => !isByMeaning(tool.name));
+  return only(byWords.length > 0 ? byWords : all, "query");
+}
+
+/** The one tool that lists a folder, and the argument that is its path. */
+export function listerAmong(tools: Tools): LookingTool | null {
+  const listers = tools.filter((tool) => looks(tool) && partsOf(tool.name).includes("list"));
+  return only(listers, "path");
+}
+
 /** The one tool and the one argument that it needs, where that is of this kind. */
-function only(
-  [tool, ...more]: Tools,
-  slot: "path" | "query",
-): { readonly name: string; readonly argument: string } | null {
+function only([tool, ...more]: Tools, slot: "path" | "query"): LookingTool | null {
   const [argument, ...others] = tool === undefined || more.length > 0 ? [] : requiredOf(tool.paramSchema);
   if (tool === undefined || argument === undefined || others.length > 0 || slotOf(argument) !== slot) return null;
-  return { name: tool.name, argument };
+  const { properties } = tool.paramSchema;
+  return { name: tool.name, argument, properties: isObject(properties) ? properties : {} };
 }
 
 function looks({ name, category }: Pick<ToolDescriptor, "name" | "category">): boolean {

@@ -29,6 +29,7 @@ import {
   furtherCall,
   leftOpen,
   lookingFor,
+  pickedShown,
   pointedReading,
   resolved,
 } from "./further.ts";
@@ -36,6 +37,7 @@ import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { pageOf, withoutReader } from "./kept.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
+import { lookAgain, namePlaces, withoutMiss } from "./misplaced.ts";
 import { nextPage } from "./paging.ts";
 import { fittingPassages, repeatsQuestion } from "./passages.ts";
 import { plainCall, saidTools } from "./plain-calls.ts";
@@ -74,10 +76,10 @@ export const jsonLane: Lane = async (input) => {
     if (hasCue(state.message)) return split(input, state.message);
   }
   if (isOver(input, state)) return { kind: "answer", text: "" };
-  if (result !== null && !(isMistake(result) && state.mistakes <= MAX_REPAIRS)) return conclude(input, state, result);
+  if (result !== null && !(isMistake(result) && state.mistakes <= MAX_REPAIRS)) return conclude(input, state);
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (result === null) {
-    const first = firstCall(input, askedFor(input, state));
+    const first = firstCall(input, state);
     return first === null ? pick(input, state, []) : propose(input, state, first);
   }
   return pick(input, state, [
@@ -86,10 +88,13 @@ export const jsonLane: Lane = async (input) => {
 };
 
 /** The call with which a question begins that shows by its words what has to be read, or looked for. */
-function firstCall({ messages, tools }: LaneInput, wish: string): ProposedCall | null {
+function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | null {
+  const { messages, tools } = input;
+  const wish = askedFor(input, state);
   const able = offered(tools);
   const plain = nextPage(wish, messages, able) ?? plainCall(wish, able);
-  return plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able) ?? lookingFor(wish, able);
+  const reading = plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able);
+  return reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
 }
 
 /** Ask which actions a message asks for. One, in its own words, wherever the reply leaves a doubt. */
@@ -207,14 +212,19 @@ function askedFor({ actions }: LaneInput, { finished, message }: TurnProgress): 
 }
 
 /** Say what came of an action, and whether another one follows. */
-async function conclude(input: LaneInput, state: TurnProgress, last: ToolMessage): Promise<LaneStep> {
+async function conclude(input: LaneInput, state: TurnProgress): Promise<LaneStep> {
+  const [able, made] = [offered(input.tools), callsUnderWay(input.messages, input.turnId)];
+  const again = input.mayCall ? lookAgain(made, able) : null;
+  if (again !== null) return { kind: "calls", text: "", proposals: [again] };
+  const calls = withoutMiss(made);
+  const last = calls.at(-1) as ToolMessage;
   const { outcome } = last.result;
   // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
   const wish = askedFor(input, state);
-  const calls = callsUnderWay(input.messages, input.turnId);
-  const further = outcome === "ok" && input.mayCall ? furtherCall(wish, calls, offered(input.tools)) : null;
+  const further = outcome === "ok" && input.mayCall ? furtherCall(wish, calls, able) : null;
   if (further !== null) return { kind: "calls", text: "", proposals: [further] };
-  const text = outcome === "ok" ? await answerFrom(input, wish, calls) : explainOutcome(last.call.name, last.result);
+  const failed = () => namePlaces(made, able) ?? explainOutcome(last.call.name, last.result);
+  const text = outcome === "ok" ? await answerFrom(input, wish, calls) : failed();
   const rest = input.actions?.slice(state.finished + 1) ?? [];
   // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
   const isSettled = outcome === "ok" || outcome === "deniedByUser";

@@ -1,3 +1,4 @@
+import { stem } from "./ranking.ts";
 import { bareAt, isFigure, markAt, phraseAt, type Token } from "./tokens.ts";
 import { vocabulary } from "./vocabulary.ts";
 import type { WishVerbs } from "./wish-verbs.ts";
@@ -38,8 +39,8 @@ export function spread(tokens: Tokens, verbs: WishVerbs): Tokens[] {
   const parts = partsIn(tokens);
   if (parts.length === 1 || tokens.some(({ bare, isQuoted }) => !isQuoted && COLLECTIVE.has(bare))) return [tokens];
   const head = headOf(tokens, verbs);
-  const found = [ofFrames, ofNames, ofLikes].map((way) => way(parts, head)).find((wishes) => wishes.length > 0);
-  return found ?? [tokens];
+  const found = [ofFrames(parts, head || nounOf(tokens, verbs)), ofNames(parts, head), ofLikes(parts, head)];
+  return found.find((wishes) => wishes.length > 0) ?? [tokens];
 }
 
 /** How many words of a clause are its verb, with for whom it is and its particle: "show me", "remind me to call". */
@@ -49,6 +50,16 @@ export function headOf(tokens: Tokens, verbs: WishVerbs): number {
   while (AFTER_VERB.has(bareAt(tokens, end))) end++;
   const [next, after] = [bareAt(tokens, end), bareAt(tokens, end + 1)];
   return (next === "to" && verbs.all.has(after)) || (next === "rid" && after === "of") ? end + 2 : end;
+}
+
+/** How many words of a clause without a verb say what is wanted, before where or for whom: "weather in Rome and in Paris". */
+function nounOf(tokens: Tokens, verbs: WishVerbs): number {
+  return verbs.nouns.has(stem(bareAt(tokens, 0)))
+    ? Math.max(
+        0,
+        tokens.findIndex(({ bare }) => PREPOSITIONS.has(bare)),
+      )
+    : 0;
 }
 
 /** A clause at its joins. An "and" after "between" is none. */

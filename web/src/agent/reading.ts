@@ -1,5 +1,5 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
-import { bareThing, isThing } from "./acts.ts";
+import { askedActs, bareThing, isThing } from "./acts.ts";
 import { foundNames } from "./found.ts";
 import { hasCue } from "./intents.ts";
 import type { ProposedCall } from "./lane.ts";
@@ -25,6 +25,8 @@ export function readingFor(wish: string, tools: readonly ReadingTool[]): Propose
   const [file, ...others] = things.size > 0 ? things : new Set(written.map(bareThing).filter((name) => BARE.has(name)));
   if (file === undefined || others.length > 0 || !isFile(file)) return null;
   if (!asksAboutContent(wish) && !asksForWhole(wish)) return null;
+  // It is where something goes, or what is taken away.
+  if (askedActs(wish).some(({ act, things: named }) => act !== "read" && named.includes(file))) return null;
   return read(file, tools);
 }
 

@@ -51,7 +51,8 @@ interface Vocabulary {
   readonly aboutWords: Words;
   readonly describedEnds: Words;
   readonly articles: Words;
-  readonly picks: Readonly<Record<"only" | "newest" | "oldest" | "largest" | "smallest", Words>>;
+  readonly picks: Readonly<Record<"only" | "newest" | "oldest" | "first" | "last" | "largest" | "smallest", Words>>;
+  readonly pickedNouns: Words;
   readonly figures: Readonly<Record<"sum" | "count" | "largest" | "smallest" | "average", Words>>;
   readonly figureNouns: Words;
   readonly countedNouns: Readonly<Record<"line" | "row" | "entry" | "file" | "folder", Words>>;
@@ -89,6 +90,7 @@ interface Vocabulary {
   readonly worldNouns: Words;
   readonly worldVerbs: Words;
   readonly places: Words;
+  readonly pointingWords: Words;
   readonly folderNouns: Words;
   readonly insideWords: Words;
   readonly placingWords: Words;

@@ -6,6 +6,7 @@ import {
   furtherCall,
   leftOpen,
   lookingFor,
+  pickedShown,
   pointedReading,
   resolved,
 } from "../../../src/agent/further.ts";
@@ -39,6 +40,7 @@ interface Vectors {
   readonly findings: { wish: string; finding: [string, string, string] | null }[];
   readonly steps: Step[];
   readonly pointed: { name: string; wish: string; calls: Closed[]; call: Call | null }[];
+  readonly shown: { name: string; wish: string; calls: Closed[]; call: Call | null }[];
   readonly resolved: { name: string; call: Call; calls: Closed[]; resolved: Call }[];
 }
 
@@ -96,3 +98,12 @@ test.each(vectors.resolved)("a bare name is read where the listing shows it: $na
   const [name, given] = each.call;
   expect(told(resolved({ name, arguments: given }, each.calls.map(closed), tools))).toEqual(each.resolved);
 });
+
+test.each(vectors.shown)(
+  "a file can be meant by its place in a list that was shown: $name",
+  ({ wish, calls, call }) => {
+    expect(told(pickedShown(wish, calls.map(closed), tools))).toEqual(call);
+    const unread = tools.filter(({ name }) => name !== "read_file");
+    expect(pickedShown(wish, calls.map(closed), unread)).toBeNull();
+  },
+);

@@ -1,0 +1,100 @@
+import { foldersSaid } from "./copied.ts";
+import { folderIn } from "./finding.ts";
+import type { ToolMessage } from "./messages.ts";
+import { slotOf } from "./names.ts";
+import { type Table, tableOf } from "./tables.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+
+/*
+ * Which file of a folder a wish means by how it stands among the others: the newest, the largest, the first, the only one.
+ */
+
+type FilePick = keyof typeof vocabulary.picks;
+const PICK_OF: ReadonlyMap<string, FilePick> = new Map(
+  (Object.entries(vocabulary.picks) as [FilePick, readonly string[]][]).flatMap(([pick, words]) =>
+    words.map((word) => [word, pick] as const),
+  ),
+);
+const PICKED = anyOf([...vocabulary.documentNouns, ...vocabulary.pickedNouns]);
+const PICK = new RegExp(`\\b(${anyOf([...PICK_OF.keys()])}) (?:\\w+ )?(?:${PICKED})\\b`, "i");
+const SAYS = new RegExp(`\\b(?:${anyOf(vocabulary.contentVerbs)})\\b`, "i");
+const NUMBERED = /^(.*?)([0-9]{1,9})([^0-9]*)$/s;
+/** Picks by age, and whether they mean the newest. "First" and "last" mean a place in the list where no age can be told. */
+const IN_TIME: ReadonlyMap<FilePick, boolean> = new Map([
+  ["newest", true],
+  ["last", true],
+  ["oldest", false],
+  ["first", false],
+]);
+const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])/;
+
+/** The path of the file that a wish means by how it stands among those of a listing; null where the listing leaves a doubt. */
+export function pickOf(wish: string, listing: ToolMessage): string | null {
+  const pick = pickIn(wish);
+  const table = tableOf(listing.result.content, "");
+  if (pick === null || table?.listing !== true) return null;
+  const name = chosen(pick, filesOf(table));
+  return name === null ? null : joined(listing, name);
+}
+
+/** The folder out of which a wish means one file, to be told what it says; null for any other wish. */
+export function pickedFrom(wish: string): string | null {
+  if (pickIn(wish) === null || !SAYS.test(wish)) return null;
+  const [said, ...more] = foldersSaid(wish);
+  return folderIn(wish) || (said === undefined || more.length > 0 ? null : said.replace(/\/+$/, ""));
+}
+
+function pickIn(wish: string): FilePick | null {
+  return PICK_OF.get(PICK.exec(wish)?.[1]?.toLowerCase() ?? "") ?? null;
+}
+
+interface ListedFile {
+  readonly name: string;
+  readonly size: number;
+}
+
+/** The files of a listing. */
+export function filesOf({ rows }: Table): ListedFile[] {
+  return rows.flatMap(({ cells: [name = "", kind, size = ""] }) =>
+    kind === "file" ? [{ name, size: size === "" ? -1 : Number.parseInt(size, 10) }] : [],
+  );
+}
+
+function chosen(pick: FilePick, files: readonly ListedFile[]): string | null {
+  if (pick === "only") return one(files);
+  const isNewest = IN_TIME.get(pick);
+  if (isNewest !== undefined) {
+    const ages = agesOf(files.map(({ name }) => name));
+    if (ages.length === 0 && pick === "first") return files[0]?.name ?? null;
+    if (ages.length === 0 && pick === "last") return files.at(-1)?.name ?? null;
+    const best = isNewest ? ages.toSorted().at(-1) : ages.toSorted()[0];
+    return ages.length === 0 ? null : one(files.filter((_, at) => ages[at] === best));
+  }
+  const sizes = files.map(({ size }) => size);
+  const best = pick === "largest" ? Math.max(...sizes) : Math.min(...sizes);
+  return Math.min(...sizes) < 0 ? null : one(files.filter(({ size }) => size === best));
+}
+
+/**
+ * What tells which of several names is the newer one, in the order of texts: their days, or the numbers in which alone they differ;
+ * nothing where neither does.
+ */
+function agesOf(names: readonly string[]): string[] {
+  const days = names.map((name) => DAY.exec(name)?.[0] ?? "");
+  if (!days.includes("")) return days;
+  const numbered = names.map((name) => NUMBERED.exec(name));
+  const frames = new Set(numbered.map((found) => (found === null ? null : `${found[1]}\n${found[3]}`)));
+  if (frames.size !== 1 || frames.has(null)) return [];
+  return numbered.map((found) => String(found?.[2]).padStart(9, "0"));
+}
+
+function one([file, ...more]: readonly ListedFile[]): string | null {
+  return file === undefined || more.length > 0 ? null : file.name;
+}
+
+/** The path of a name in the folder that was listed. */
+export function joined({ call }: ToolMessage, name: string): string {
+  const given = Object.entries(call.arguments).find(([argument]) => slotOf(argument) === "path")?.[1] ?? ".";
+  const folder = String(given).replace(/\/+$/, "");
+  return folder === "" || folder === "." ? name : `${folder}/${name}`;
+}
