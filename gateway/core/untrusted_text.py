@@ -7,7 +7,6 @@ words, encoded, or shorter than that is not found (docs/LIMITATIONS.md).
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from array import array
@@ -210,8 +209,11 @@ def describe_call(arguments: Mapping[str, Json]) -> str:
 
 def _decode(text: str) -> str:
     """Without the escapes of JSON, HTML and URLs, also where one is within another."""
+    # Imported by the first text: all of HTML's characters come with it.
+    from html import unescape
+
     for _ in range(2):
-        plain = unquote(html.unescape(_ESCAPE.sub(_unescape, text)))
+        plain = unquote(unescape(_ESCAPE.sub(_unescape, text)))
         if plain == text:
             break
         text = plain
