@@ -175,20 +175,13 @@ class InferenceBroker:
         """Raises TooManyRequests when a quota of tokens is used up."""
         self._usage.require_tokens(lease.session, lease.turn.id)
 
-    async def reserve_tokens(self, lease: Lease, estimate: int) -> asyncio.Task[Reservation]:
-        """Set aside the tokens that a request may take. Raises TooManyRequests when a quota of them is used up; the answer that
-        uses the last ones is finished.
-
-        What it gives is done once that is on record. The model may be asked meanwhile, and nothing of its answer is handed out
-        before: a commit takes as long as everything else that stands before the first token.
-        """
+    async def reserve_tokens(self, lease: Lease, estimate: int) -> Reservation:
+        """Set aside the tokens that a request may take, on record before it is asked. Raises TooManyRequests when a quota of them
+        is used up; the answer that uses the last ones is finished."""
         await self._usage.recall(lease.session, lease.turn.id)
         reserved = self._usage.reserve(lease.session, lease.turn.id, {QuotaMeter.TOKENS: estimate})
         if isinstance(reserved, Exhausted):
             raise TooManyRequests(reserved.tell(self._clock.now()))
-        return asyncio.get_running_loop().create_task(self._record_reservation(lease, reserved))
-
-    async def _record_reservation(self, lease: Lease, reserved: Reservation) -> Reservation:
         try:
             await self._ledger.append(TokensReserved(reserved.uses))
         except LedgerUnavailable:

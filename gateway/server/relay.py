@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from gateway.core.errors import GatewayError
 from gateway.runtime.inference import InferenceBroker, Lease
-from gateway.runtime.usage import Reservation
+from gateway.runtime.usage import NOTHING_RESERVED, Reservation
 from gateway.server.responses import HttpError, describe, openai_error, refuse_as_openai
 
 STREAMS_PER_SESSION = 4
@@ -98,10 +98,9 @@ class Relay(Response):
         lease: Lease,
         path: str,
         body: bytes,
-        reserved: asyncio.Task[Reservation],
         nonce: str = "",
+        reserved: Reservation = NOTHING_RESERVED,
     ) -> None:
-        """`reserved` is done once the tokens of this request are on record; nothing of its answer is sent before."""
         super().__init__()
         self._broker = broker
         self._streams = streams
@@ -156,8 +155,6 @@ class Relay(Response):
             headers = [(b"content-type", self._begun_as.encode()), (b"x-accel-buffering", b"no")]
             if self._nonce:
                 headers.append((NONCE_HEADER, self._nonce.encode()))
-            # Whatever ends this stream, the reservation goes on record.
-            await asyncio.shield(self._reserved)
             await send({"type": "http.response.start", "status": stream.status, "headers": headers})
             async for chunk in stream.chunks():
                 self._tail = (self._tail + chunk)[-_TAIL:]
@@ -192,7 +189,7 @@ class Relay(Response):
                 _count(_PROMPT_TOKENS, self._tail),
                 _count(_COMPLETION_TOKENS, self._tail),
                 nonce=self._nonce,
-                reserved=await self._reserved,
+                reserved=self._reserved,
                 estimated_tokens=len(self._asked) // BYTES_PER_TOKEN + self._passed_on // BYTES_PER_EVENT,
             )
         except GatewayError:

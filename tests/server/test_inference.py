@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.ledger import CallClosed, CallIntended, Entry, InferenceFinished, TokensReserved
+from gateway.core.ledger import CallClosed, CallIntended, InferenceFinished
 from gateway.core.local_tools import RESPOND
 from gateway.core.model import ModelRef, ToolCall
 from gateway.runtime.binding import Proposal
@@ -93,29 +93,6 @@ async def test_a_streamed_answer_arrives_byte_for_byte_and_its_counts_are_record
     entry = await recorded(turn)
     assert (entry.outcome, entry.prompt_tokens, entry.completion_tokens) == ("completed", 12, 7)
     assert (entry.turn_id, entry.model_id) == (turn.snapshot.turn_id, TINY.id)
-
-
-async def test_nothing_of_an_answer_is_sent_before_its_tokens_are_on_record(turn: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
-    script(turn, *EVENTS, None)
-    ledger, backend = turn.running.ledger, turn.running.backend
-    append, on_record, submitted = ledger.append, asyncio.Event(), asyncio.Event()
-
-    async def append_late(*entries: Entry) -> tuple[int | None, ...]:
-        if isinstance(entries[0], TokensReserved):
-            submitted.set()
-            await on_record.wait()
-        return await append(*entries)
-
-    monkeypatch.setattr(ledger, "append", append_late)
-    async with asyncio.timeout(PATIENCE):
-        asking = asyncio.create_task(turn.ask(ASKED))
-        # The model is asked meanwhile.
-        await asyncio.gather(submitted.wait(), backend.opened.wait())
-        for _ in range(200):
-            await asyncio.sleep(0)
-        assert backend.stream.queue.qsize() == len(EVENTS) + 1
-        on_record.set()
-        assert (await asking).body == b"".join(EVENTS)
 
 
 async def propose(turn: Turn, call_id: str, model: ModelRef | None) -> ModelRef | None:
