@@ -3,7 +3,7 @@ import { cleanup, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { formOf } from "../../../src/features/console/policy/explain/schema-fields.ts";
-import { nameChange, nameMinute, readMinute } from "../../../src/features/console/policy/explain/sentences.ts";
+import { nameDifference, nameMinute, readMinute } from "../../../src/features/console/policy/explain/sentences.ts";
 import type { CallExplanation } from "../../../src/protocol/generated.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
 import { prepareDocument } from "../ui/document.ts";
@@ -191,7 +191,7 @@ test("a schema of any shape gives a form, and words for each change", () => {
       ["callsInTurn", 3],
       ["callsInSession", 4],
       ["host", "a.b"],
-    ].map(([what, value]) => nameChange({ what: String(what), value })),
+    ].map(([what, value]) => nameDifference({ what: String(what), value })),
   ).toEqual([
     "After untrusted content",
     "Before any untrusted content",

@@ -12,7 +12,7 @@ import { useIsOperator } from "../session.tsx";
 import styles from "./ApprovalReview.module.css";
 import { Approvers } from "./Approvers.tsx";
 import { ArgumentPages } from "./ArgumentPages.tsx";
-import { CopiedText } from "./CopiedText.tsx";
+import { CopiedTextView } from "./CopiedText.tsx";
 import { Decision } from "./Decision.tsx";
 import { STATUS_LABELS, STATUS_TONES } from "./labels.ts";
 import { PreviewView } from "./PreviewView.tsx";
@@ -62,7 +62,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
       <PageHeading>
         <VisibleText text={approval.summary} prose />
       </PageHeading>
-      {question.copied !== undefined && <CopiedText copied={question.copied} />}
+      {question.copied !== undefined && <CopiedTextView copied={question.copied} />}
 
       <section className={styles.part} aria-labelledby="arguments">
         <h2 id="arguments">

@@ -3,7 +3,7 @@ import { Banner } from "../../../ui/Banner.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 
 /** Which parts of the arguments were taken from untrusted results, so that nobody takes them for words of their own. */
-export function CopiedText({ copied }: { readonly copied: NonNullable<ApprovalQuestion["copied"]> }) {
+export function CopiedTextView({ copied }: { readonly copied: NonNullable<ApprovalQuestion["copied"]> }) {
   const { copies, complete } = copied;
   return (
     <Banner

@@ -4,7 +4,7 @@ import { Button } from "../../../ui/Button.tsx";
 import { Field, SelectField } from "../../../ui/Field.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./CallFilters.module.css";
-import { type CallsView, DECISIONS, EMPTY_VIEW, isNarrowed, LABELS, NARROWING, RANGES } from "./calls-view.ts";
+import { CALL_LABELS, type CallsView, DECISIONS, EMPTY_VIEW, isNarrowed, NARROWING, RANGES } from "./calls-view.ts";
 import { CALL_OUTCOMES, wordOf } from "./outcome-words.ts";
 
 const EXACT = "exact";
@@ -42,7 +42,7 @@ export function CallFilters({ view, choices, onChange }: CallFiltersProps) {
           {select("Decision", "decision", DECISIONS)}
           {select("Source", "source", same(choices?.sources))}
           {select("Model", "model", same(choices?.models))}
-          {select("Label", "label", LABELS)}
+          {select("Label", "label", CALL_LABELS)}
           {select("Rule", "rule", same(choices?.rules))}
           {select(
             "Policy version",

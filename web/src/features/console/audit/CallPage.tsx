@@ -15,12 +15,12 @@ import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { AuditTabs } from "./AuditTabs.tsx";
 import { useCallDetails } from "./call-queries.ts";
-import { DECISIONS, LABELS } from "./calls-view.ts";
+import { CALL_LABELS, DECISIONS } from "./calls-view.ts";
 import { summarize } from "./entry.ts";
 import { ENDING_TONES, endingOf, wordOf } from "./outcome-words.ts";
 
 const DECISION_WORDS = new Map(DECISIONS);
-const LABEL_WORDS = new Map<string, string>(LABELS);
+const LABEL_WORDS = new Map<string, string>(CALL_LABELS);
 
 /** One call: everything that is on record of it, as it was then. What the agent and tools wrote is shown inert. */
 export function CallPage() {

@@ -43,7 +43,7 @@ export const DECISIONS: readonly (readonly [string, string])[] = [
   ["forbidden", "Forbidden"],
 ];
 
-export const LABELS: readonly (readonly [NonNullable<CallFilter["label"]>, string])[] = [
+export const CALL_LABELS: readonly (readonly [NonNullable<CallFilter["label"]>, string])[] = [
   ["public", "Public"],
   ["internal", "Internal"],
   ["confidential", "Confidential"],
@@ -95,7 +95,7 @@ export function readCallsView(search: string): CallsView {
     from: exact ? view.from : "",
     to: exact ? view.to : "",
     range: RANGES.some(([range]) => range === view.range) ? view.range : DEFAULT_RANGE,
-    label: LABELS.some(([label]) => label === view.label) ? view.label : "",
+    label: CALL_LABELS.some(([label]) => label === view.label) ? view.label : "",
     group: view.group === "conversation" ? "conversation" : "",
   };
 }

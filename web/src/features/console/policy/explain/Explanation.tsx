@@ -7,7 +7,7 @@ import { Tag } from "../../../../ui/Tag.tsx";
 import { VisibleText } from "../../../../ui/VisibleText.tsx";
 import { ComparedLines } from "../../sources/ComparedLines.tsx";
 import { MODE_TONES, MODE_WORDS, nameKind, PEOPLE } from "../words.ts";
-import { nameChange } from "./sentences.ts";
+import { nameDifference } from "./sentences.ts";
 
 /** A verdict with its rules, their texts, and what would change it. */
 export function Explanation({ told }: { readonly told: CallExplanation }) {
@@ -46,7 +46,7 @@ export function Explanation({ told }: { readonly told: CallExplanation }) {
       <ul className="stack" aria-label="What would change it">
         {changes.map((change) => (
           <li key={`${change.what} ${String(change.value)}`}>
-            <VisibleText text={nameChange(change)} prose />:{" "}
+            <VisibleText text={nameDifference(change)} prose />:{" "}
             <Tag tone={MODE_TONES[change.mode]}>{MODE_WORDS[change.mode]}</Tag>{" "}
             <span className="note">{change.rules.join(", ") || "no rule permits it"}</span>
           </li>

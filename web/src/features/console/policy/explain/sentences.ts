@@ -8,7 +8,7 @@ const PROFILES: Readonly<Record<string, string>> = {
 export const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] as const;
 
 /** The one thing that would be otherwise. Values may come from rules: they are shown as text. */
-export function nameChange({ what, value }: Pick<ExplainedChange, "what" | "value">): string {
+export function nameDifference({ what, value }: Pick<ExplainedChange, "what" | "value">): string {
   const text = String(value);
   switch (what) {
     case "profile":

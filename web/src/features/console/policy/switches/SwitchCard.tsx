@@ -13,7 +13,7 @@ import { paths } from "../../paths.ts";
 import { useAsk } from "../../session.tsx";
 import { ComparedLines } from "../../sources/ComparedLines.tsx";
 import { TurnedSwitch } from "./TurnedSwitch.tsx";
-import { ARGUMENTS, linesOf, STATE_TONES, STATE_WORDS, SWITCHES } from "./words.ts";
+import { readList, STATE_TONES, STATE_WORDS, SWITCH_ARGUMENTS, SWITCHES } from "./words.ts";
 
 interface SwitchCardProps {
   readonly given: SwitchDescription;
@@ -28,10 +28,10 @@ export function SwitchCard({ given, active, onProposed }: SwitchCardProps) {
   const [listed, setListed] = useState(given.arguments.join("\n"));
   const turn = useMutation({
     mutationFn: (on: boolean) =>
-      ask("policy/turn-switch", { switch: given.switch, on, ...(on && { arguments: linesOf(listed) }) }),
+      ask("policy/turn-switch", { switch: given.switch, on, ...(on && { arguments: readList(listed) }) }),
   });
   const on = given.state === "on";
-  const words = given.takes === "nothing" ? undefined : ARGUMENTS[given.takes];
+  const words = given.takes === "nothing" ? undefined : SWITCH_ARGUMENTS[given.takes];
   return (
     <Card as="li">
       <div className="row">
@@ -64,7 +64,7 @@ export function SwitchCard({ given, active, onProposed }: SwitchCardProps) {
             {(!on || words !== undefined) && (
               <Button
                 busy={turn.isPending && turn.variables}
-                disabled={words !== undefined && linesOf(listed).length === 0}
+                disabled={words !== undefined && readList(listed).length === 0}
                 onClick={() => turn.mutate(true)}
               >
                 {on ? "Change it…" : "Turn it on…"} <span className="visually-hidden">({name})</span>

@@ -51,13 +51,13 @@ interface ArgumentWords {
 }
 
 /** What the field for a switch's folders or hosts is called. */
-export const ARGUMENTS: Readonly<Record<Exclude<SwitchTakes, "nothing">, ArgumentWords>> = {
+export const SWITCH_ARGUMENTS: Readonly<Record<Exclude<SwitchTakes, "nothing">, ArgumentWords>> = {
   folders: { label: "Folders", hint: "One on each line, such as notes/" },
   hosts: { label: "Hosts", hint: "One exact name on each line, such as docs.example.com" },
 };
 
 /** The lines of a field that hold anything. */
-export function linesOf(text: string): string[] {
+export function readList(text: string): string[] {
   return text
     .split("\n")
     .map((line) => line.trim())
