@@ -110,7 +110,7 @@ class WirePreview(Wire):
     obstacle: str | None = None
 
 
-class CopiedText(Wire):
+class WireCopiedText(Wire):
     """A part of an argument that stands in an untrusted result of the conversation. `about` is what that call was made with, in
     short; it is empty where that is not known any more."""
 
@@ -125,7 +125,7 @@ class CopiedArguments(Wire):
     """What of the arguments was taken from untrusted results, as things are now. Not `complete`: there was more than is compared,
     so that nobody can say that nothing else was. It is not signed."""
 
-    copies: tuple[CopiedText, ...]
+    copies: tuple[WireCopiedText, ...]
     complete: Flag
 
 

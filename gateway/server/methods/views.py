@@ -22,10 +22,10 @@ from gateway.protocol.console_methods import (
     AuditEntry,
     BreakGlassView,
     CopiedArguments,
-    CopiedText,
     PasskeyView,
     ProfilePolicy,
     StoppedView,
+    WireCopiedText,
 )
 from gateway.runtime import ports, turns
 from gateway.runtime.calls import CallAnswer
@@ -97,7 +97,7 @@ def view_copies(compared: Comparison) -> CopiedArguments | None:
     if not compared.found:
         return None
     copies = tuple(
-        CopiedText(
+        WireCopiedText(
             argument=copy.argument,
             text=copy.text,
             tool=copy.origin.tool,
