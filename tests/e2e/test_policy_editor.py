@@ -227,7 +227,7 @@ async def test_a_call_on_record_and_an_imagined_one_are_explained(person: Person
     await call_tool(shell, "peek", what="explained")
     await expect(call_card(shell, "peek", "Done")).to_be_visible()
     await end_turn(shell)
-    await overview.goto(f"{person.gateway.console_origin}/audit?event=call:closed")
+    await overview.goto(f"{person.gateway.console_origin}/audit/records?event=call:closed")
     await overview.get_by_role("button", name="Entry #").first.click()
     await overview.get_by_role("link", name="Why the policy decided so").click()
     explained = overview.get_by_role("region", name="Explanation")
