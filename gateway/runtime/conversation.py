@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from gateway.core.canonical import Json
 from gateway.core.gate import Refuse, TurnState
 from gateway.core.labels import Exposure
 from gateway.core.model import ModelRef, Snapshot, ToolRequest
-from gateway.core.untrusted_text import UntrustedTexts
+from gateway.core.untrusted_text import CopiedText, UntrustedTexts
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import ClosedCall, InFlightCall
 from gateway.runtime.forgotten import ForgottenCalls
@@ -160,6 +161,10 @@ class Conversation:
     def rename(self, title: str) -> None:
         """Another title."""
         self.title = title
+
+    def find_copies(self, arguments: Mapping[str, Json]) -> tuple[CopiedText, ...]:
+        """What of a call's arguments an untrusted result held."""
+        return self.untrusted.compare(arguments).copies
 
     def raise_exposure(self, exposure: Exposure) -> None:
         """It has seen more."""

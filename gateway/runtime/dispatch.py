@@ -220,8 +220,7 @@ class Dispatcher:
                 hopeless = await self._checks.find_obstacle(checked)
                 if hopeless is not None:
                     return NotRun(call, hopeless, checked)
-                copies = conversation.untrusted.compare(checked.arguments).copies
-                pending = await self._approvals.ask(call, checked, judged, verdict, copies)
+                pending = await self._approvals.ask(call, checked, judged, verdict, conversation.find_copies(checked.arguments))
                 if isinstance(pending, Refuse):
                     return NotRun(call, pending, checked)
                 return await self._run_approved(conversation, call, session, checked, pending)
