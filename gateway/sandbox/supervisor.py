@@ -100,7 +100,7 @@ class ProcessSupervisor:
     @contextlib.contextmanager
     def _wakened(self) -> Generator[bool]:
         """Within it, a cancellation and the end of the launcher's process wake `_read`; false where they cannot."""
-        if not isinstance(self._cancelled, Cancellation):
+        if not isinstance(self._cancelled, Cancellation) or not hasattr(os, "pidfd_open"):
             yield False
             return
         ended = os.pidfd_open(self._process.pid)
