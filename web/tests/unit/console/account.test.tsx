@@ -25,7 +25,6 @@ beforeEach(() => {
 
 afterEach(() => {
   cleanup();
-  window.sessionStorage.clear();
   vi.useRealTimers();
 });
 
@@ -132,7 +131,7 @@ describe("from the console to the shell", () => {
 
   test("asks again when the press was more than a minute ago, or comes out of the future", async () => {
     for (const at of ["2026-11-21T09:59:59.000Z", "2026-11-21T10:05:00.000Z", "", "x"]) {
-      window.sessionStorage.setItem("shell-wish", at.startsWith("2") ? String(Date.parse(at)) : at);
+      gateway.stored.set("shell-wish", at.startsWith("2") ? String(Date.parse(at)) : at);
       openConsole(gateway, "/authorize?state=abc");
       expect(await screen.findByRole("button", { name: "Continue to the shell" })).toBeDefined();
       cleanup();

@@ -87,6 +87,8 @@ export class FakeGateway {
   readonly calls: { readonly method: string; readonly params: unknown }[] = [];
   readonly posts: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
   readonly clients: FakeClient[] = [];
+  /** What the window's session storage holds. */
+  readonly stored = new Map<string, string>();
 
   readonly environment = {
     origin: CONSOLE,
@@ -104,7 +106,14 @@ export class FakeGateway {
     askPasskey: vi.fn<ConsoleEnvironment["askPasskey"]>(async () => ({ id: "known" }) as never),
     readProblems: vi.fn<ConsoleEnvironment["readProblems"]>(async () => []),
     navigateTo: vi.fn<ConsoleEnvironment["navigateTo"]>(),
-    shellWish: wishIn(window.sessionStorage, Date.now),
+    shellWish: wishIn(
+      {
+        getItem: (name) => this.stored.get(name) ?? null,
+        setItem: (name, value) => void this.stored.set(name, value),
+        removeItem: (name) => void this.stored.delete(name),
+      },
+      Date.now,
+    ),
   } satisfies ConsoleEnvironment;
 
   get client(): FakeClient {
