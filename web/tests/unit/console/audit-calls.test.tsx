@@ -266,6 +266,17 @@ describe("the page of one call", () => {
     expect(screen.getByRole("link", { name: "Download the receipt" }).getAttribute("href")).toBe(
       "/receipt?conversation=cnv_1&call=call_7",
     );
+    expect(screen.getByRole("link", { name: "Why the policy decided so" }).getAttribute("href")).toBe(
+      "/policy/explain?conversation=cnv_1&call=call_7",
+    );
+  });
+
+  test("leads whoever may read the rules to why, and nobody else", async () => {
+    gateway.profile = "guest";
+    gateway.handlers["audit/call"] = () => details;
+    openConsole(gateway, "/audit/calls/7");
+    expect(await screen.findByText("Writing asks first")).toBeDefined();
+    expect(screen.queryByRole("link", { name: "Why the policy decided so" })).toBeNull();
   });
 
   test("of a call that was refused early says what is not known", async () => {

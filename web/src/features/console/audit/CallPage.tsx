@@ -16,6 +16,7 @@ import { paths } from "../paths.ts";
 import { AuditTabs } from "./AuditTabs.tsx";
 import { useCallDetails } from "./call-queries.ts";
 import { CALL_LABELS, DECISIONS } from "./calls-view.ts";
+import { ExplainLink } from "./ExplainLink.tsx";
 import { summarize } from "./entry.ts";
 import { ENDING_TONES, endingOf, wordOf } from "./outcome-words.ts";
 
@@ -184,6 +185,7 @@ function Rules({ details: { call, rules } }: { readonly details: CallDetails }) 
           rows={[{ name: "Policy version", value: <Digest value={call.policyVersion} what="policy version" /> }]}
         />
       )}
+      <ExplainLink conversationId={call.conversationId} callId={call.callId} />
     </>
   );
 }

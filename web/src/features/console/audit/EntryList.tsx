@@ -1,5 +1,4 @@
 import { useId, useState } from "react";
-import { Link } from "wouter";
 import type { AuditEntry } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Digest } from "../../../ui/Digest.tsx";
@@ -7,8 +6,8 @@ import { JsonView } from "../../../ui/JsonView.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { paths } from "../paths.ts";
-import { useIsOperator } from "../session.tsx";
 import styles from "./EntryList.module.css";
+import { ExplainLink } from "./ExplainLink.tsx";
 import { summarize } from "./entry.ts";
 
 /** A table where there is room and a list of cards where there is not; each row can be opened to show the whole entry. */
@@ -107,22 +106,10 @@ function ReceiptLink({ entry: { body } }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** Why the policy decided about a call as it did: for whoever may read its rules. */
-function ExplainLink({ entry: { body } }: { readonly entry: AuditEntry }) {
-  const operator = useIsOperator();
-  const { conversationId, callId } = body;
-  if (!operator || typeof conversationId !== "string" || typeof callId !== "string") return null;
-  return (
-    <p>
-      <Link href={paths.explainCall(conversationId, callId)}>Why the policy decided so</Link>
-    </p>
-  );
-}
-
 function Details({ entry }: { readonly entry: AuditEntry }) {
   return (
     <div className="stack">
-      <ExplainLink entry={entry} />
+      <ExplainLink conversationId={entry.body.conversationId} callId={entry.body.callId} />
       <ReceiptLink entry={entry} />
       <section>
         <h2>Entry</h2>

@@ -1,0 +1,19 @@
+import { Link } from "wouter";
+import { paths } from "../paths.ts";
+import { useIsOperator } from "../session.tsx";
+
+interface ExplainedCall {
+  readonly conversationId: unknown;
+  readonly callId: unknown;
+}
+
+/** Why the policy decided about a call as it did: for whoever may read its rules. A record that is about no call has no link. */
+export function ExplainLink({ conversationId, callId }: ExplainedCall) {
+  const operator = useIsOperator();
+  if (!operator || typeof conversationId !== "string" || typeof callId !== "string") return null;
+  return (
+    <p>
+      <Link href={paths.explainCall(conversationId, callId)}>Why the policy decided so</Link>
+    </p>
+  );
+}
