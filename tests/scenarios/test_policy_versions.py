@@ -353,7 +353,7 @@ async def test_a_tampered_version_is_not_used_and_what_takes_its_place_is_frozen
     newest, before = (await scene.console.call("policy/history"))["versions"][:2]
     await scene.ada.leave()
     assert await scene.gateway.stop() == 0
-    database = sqlite3.connect(next(scene.gateway.state.glob("*.db")))
+    database = sqlite3.connect(scene.gateway.state / "ledger.db")
     with database:
         (payload,) = database.execute("SELECT payload FROM leaves WHERE position = ?", (newest["index"],)).fetchone()
         changed = bytes(payload).replace(b"forbid", b"permit", 1)

@@ -148,7 +148,7 @@ async def test_tokens_stand_nowhere_in_the_open(scene: Scene, site: OAuthSite) -
     assert code == 0
     secrets = (*site.access, *site.refresh)
     assert secrets
-    with sqlite3.connect(f"file:{next(scene.gateway.state.glob('*.db'))}?mode=ro", uri=True) as database:
+    with sqlite3.connect(f"file:{scene.gateway.state / 'ledger.db'}?mode=ro", uri=True) as database:
         stored = "\n".join(map(str, database.iterdump()))
     assert "source_sign_ins" in stored
     for place in (shown, exported, stored):
@@ -284,7 +284,7 @@ async def test_a_sign_in_outlives_the_gateway_and_ends_with_its_source(
     await remote.add()
     await remote.sign_in()
     home = gateway.home
-    with sqlite3.connect(next(home.glob("state/*.db"))) as database:
+    with sqlite3.connect(home / "state/ledger.db") as database:
         rows = dict(database.execute("SELECT source, server FROM source_sign_ins").fetchall())
     assert rows["lasting"] == site.origin
     revoked = site.times("/revoke")
