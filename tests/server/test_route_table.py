@@ -13,6 +13,8 @@ PUBLIC = {
     ("POST", Site.CONSOLE, "/signin/verify"),
     ("GET", Site.AGENT, "/login"),
     ("GET", Site.AGENT, "/callback"),
+    # The same file for everybody, with nothing of this gateway in it.
+    ("GET", Site.CONSOLE, "/verifier"),
     *(("POST", site, "/csp-report") for site in Site),
     *(("GET", site, path) for site in Site for path in ("/healthz", "/readyz", "/assets/{name:path}", "/{name}")),
 }
