@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.adapters.storage.exports import examine_export
@@ -119,11 +119,11 @@ def changes_of(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Every single value of a document with another of its type in its place, and every member and entry left out."""
     match value:
         case dict():
-            for name, held in value.items():  # type: ignore[reportUnknownVariableType] - JSON of any shape
-                yield from changes_of(held, (*place, str(name)))  # type: ignore[reportUnknownArgumentType]
-                yield (*place, str(name)), KeyError  # type: ignore[reportUnknownArgumentType]
+            for name, held in cast("dict[str, Any]", value).items():
+                yield from changes_of(held, (*place, name))
+                yield (*place, name), KeyError
         case list():
-            for number, held in enumerate(value):  # type: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            for number, held in enumerate(cast("list[Any]", value)):
                 yield from changes_of(held, (*place, number))
                 yield (*place, number), KeyError
         case bool():
