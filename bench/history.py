@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 from bench.figures import Pace, percentile, report, report_pairs, say
@@ -82,23 +84,29 @@ async def _time(ask: Callable[[], Awaitable[object]], times: int) -> list[float]
 
 
 async def _append(pace: Pace) -> None:
-    """Calls that become durable in a second: with the history following, and beside it without."""
-    pairs: list[tuple[float, float]] = []
+    """Calls that become durable in a second, beside as many without a history: with one that waits for a quiet moment, as the
+    gateway's does, and with one that never waits, which is what a quiet moment has to make up for."""
+    waiting: list[tuple[float, float]] = []
+    always: list[tuple[float, float]] = []
     for number in range(pace.rounds):
-        pairs.append((await _call(pace, following=True), await _call(pace, following=False)))
+        without = await _call(pace, None)
+        waiting.append((await _call(pace, Ours.quiet_seconds), without))
+        always.append((await _call(pace, lambda _ledger: math.inf), without))
         say(f"history: append, round {number + 1} of {pace.rounds}")
-    report_pairs("history/append", "calls/s", pairs)
+    report_pairs("history/append", "calls/s", waiting)
+    report_pairs("history/append/never-waiting", "calls/s", always)
 
 
-async def _call(pace: Pace, *, following: bool) -> float:
+async def _call(pace: Pace, quiet_seconds: Callable[[Ours], float] | None) -> float:
+    """`quiet_seconds` is what a history goes by; without it there is none."""
     async with AsyncExitStack() as held:
         folder = held.enter_context(work_folder())
         ledger = Ours(folder)
         held.push_async_callback(ledger.close)
         await ledger.prepare()
-        if following:
+        if quiet_seconds is not None:
             reading = held.enter_context(dispose(open_for_reading(folder / DATABASE)))
-            await held.enter_async_context(open_call_history(folder, reading))
+            await held.enter_async_context(open_call_history(folder, reading, partial(quiet_seconds, ledger)))
         numbers, began = itertools.count(), time.perf_counter()
         done = 0
 

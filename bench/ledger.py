@@ -113,6 +113,9 @@ class Ours:
         closed = steps.CallClosed(bound.received_at, bound, SNAPSHOT, SPEC.digest, Decision.AUTO, (), result, True)
         await self._ledger.append(closed)
 
+    def quiet_seconds(self) -> float:
+        return self._writer.quiet_seconds()
+
     async def close(self) -> None:
         await self._writer.close()
         self._engine.dispose()

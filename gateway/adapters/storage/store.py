@@ -78,7 +78,7 @@ async def open_store(directory: Path, *, origin: str, salt: Callable[[int], byte
         held.push_async_callback(writer.close)
         if path.stat().st_size > checks.LARGEST_CHECKED_AT_ONCE:
             await held.enter_async_context(_checking_pages(path, writer))
-        history = await held.enter_async_context(open_call_history(directory, reading))
+        history = await held.enter_async_context(open_call_history(directory, reading, writer.quiet_seconds))
         yield Store(SqlLedger(writer, salt), records, history, ready.key.verification_key)
 
 

@@ -55,6 +55,7 @@ class Writer:
         self._queue: SimpleQueue[list[Submission] | None] = SimpleQueue()
         self._gathered: list[Submission] = []
         self._waiting = 0
+        self._settled_at = self._loop.time()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)
         self._thread.start()
@@ -77,6 +78,10 @@ class Writer:
         self._gathered.append(submission)
         return submission.done
 
+    def quiet_seconds(self) -> float:
+        """Since when nothing was submitted and not answered; 0 while something waits for the disk."""
+        return 0 if self._waiting else self._loop.time() - self._settled_at
+
     def refuse(self, error: GatewayError) -> None:
         """Take nothing more, for good, and say why."""
         self._refusal = error
@@ -96,6 +101,7 @@ class Writer:
 
     def _settle(self, batch: Sequence[Submission], outcomes: Sequence[Outcome]) -> None:
         self._waiting -= len(batch)
+        self._settled_at = self._loop.time()
         for submission, outcome in zip(batch, outcomes, strict=True):
             # A caller that stopped waiting changes nothing: what was submitted is recorded.
             if submission.done.done():

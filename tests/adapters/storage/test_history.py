@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from sqlalchemy import Engine, create_engine, insert
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import queries, stored, tables, writing
 from gateway.adapters.storage.history.stored import HISTORY, StoredHistory, open_call_history
-from gateway.adapters.storage.sqlite import DATABASE, choose_driver, dispose, open_for_reading
+from gateway.adapters.storage.history.writing import STRETCH, read_progress
+from gateway.adapters.storage.sqlite import DATABASE, choose_driver, dispose, open_for_reading, open_history
 from gateway.adapters.storage.store import open_store
 from gateway.core.call_history import DAY_MS, HOUR_MS, AuditedCall
 from gateway.core.errors import LedgerUnavailable
@@ -157,9 +159,13 @@ def log_engine() -> Iterator[Engine]:
 
 @pytest.fixture
 async def history(log_engine: Engine, tmp_path: Path) -> AsyncIterator[StoredHistory]:
-    async with open_call_history(tmp_path, log_engine) as opened:
+    async with open_call_history(tmp_path, log_engine, always_busy) as opened:
         opened.read_all()
         yield opened
+
+
+def always_busy() -> float:
+    return 0.0
 
 
 def matches(call: AuditedCall, wanted: HistoryFilter) -> bool:
@@ -193,6 +199,43 @@ FILTERS = [
     HistoryFilter(NOW - 2 * HOUR_MS, NOW, principal_id="usr_1", outcome="ok"),
     HistoryFilter(NOW - 35 * DAY_MS, NOW - 30 * DAY_MS, decision="auto", tool="write_file"),
 ]
+
+
+async def follow_until_something_is_told(engine: Engine, folder: Path, quiet_seconds: Callable[[], float]) -> int:
+    """How many leaves stand in the history once it has any."""
+    async with asyncio.timeout(30), open_call_history(folder, engine, quiet_seconds):
+        while True:
+            await asyncio.sleep(0)
+            if told := count_told(folder):
+                return told
+
+
+def count_told(folder: Path) -> int:
+    with dispose(open_history(folder / HISTORY)) as engine, engine.connect() as connection:
+        progress = read_progress(connection)
+    return 0 if progress is None else progress.size
+
+
+async def test_the_log_is_read_on_only_in_a_moment_when_nothing_is_written(
+    log_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "PAUSE_SECONDS", 0)
+    told_while_busy: list[int] = []
+
+    def quiet_seconds() -> float:
+        told_while_busy.append(count_told(tmp_path))
+        return 0.0 if len(told_while_busy) <= 20 else 1.0
+
+    assert await follow_until_something_is_told(log_engine, tmp_path, quiet_seconds) >= STRETCH
+    assert told_while_busy[:20] == [0] * 20
+
+
+async def test_a_gateway_that_is_never_quiet_still_tells_its_calls(
+    log_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(stored, "LONGEST_WAIT_SECONDS", 0)
+    assert await follow_until_something_is_told(log_engine, tmp_path, always_busy) >= STRETCH
 
 
 @pytest.mark.parametrize("few", [queries.FEW, 50])

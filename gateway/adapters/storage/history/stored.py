@@ -38,6 +38,13 @@ HISTORY: Final = "history.db"
 PAUSE_SECONDS: Final = 1.0
 """Between two looks for new leaves while nobody asks."""
 
+QUIET_SECONDS: Final = 0.25
+"""Since the last commit, before leaves are read that nobody asks for: reading shares the interpreter with the calls, and beside
+fifty callers it doubled the slowest hundredth (bench/README.md)."""
+
+LONGEST_WAIT_SECONDS: Final = 30.0
+"""For such a quiet moment. Where none comes, one stretch is read in each pause: the history falls behind, and not for good."""
+
 STRETCHES_FOR_A_QUESTION: Final = 8
 """Stretches that are read before a question is answered, in a quarter of a second. A log that is further ahead is read in the
 background, and the answer says how much of it is missing."""
@@ -61,16 +68,21 @@ class StoredHistory:
 
     # ── keeping up ──
 
-    async def follow(self) -> None:
-        """Read on in the log, until cancelled."""
+    async def follow(self, quiet_seconds: Callable[[], float]) -> None:
+        """Read on in the log, until cancelled. `quiet_seconds` says since when the ledger had nothing to do."""
+        loop = asyncio.get_running_loop()
+        read_at = loop.time()
         while True:
-            behind = True
-            try:
-                behind = await asyncio.to_thread(self._read_on, STRETCHES_FOR_A_QUESTION)
-            except LedgerUnavailable as error:
-                _log.warning("%s", error.message)
-                behind = False
-            await asyncio.sleep(0 if behind else PAUSE_SECONDS)
+            quiet = quiet_seconds() >= QUIET_SECONDS
+            behind = False
+            if quiet or loop.time() - read_at >= LONGEST_WAIT_SECONDS:
+                try:
+                    behind = await asyncio.to_thread(self._read_on, 1)
+                except LedgerUnavailable as error:
+                    _log.warning("%s", error.message)
+                if quiet:
+                    read_at = loop.time()
+            await asyncio.sleep(0 if quiet and behind else PAUSE_SECONDS)
 
     def read_all(self) -> int:
         """Read all of the log now; it blocks. Gives how many leaves were read in all. Raises LedgerUnavailable."""
@@ -289,8 +301,10 @@ def _driver_error(error: BaseException) -> BaseException:
 
 
 @asynccontextmanager
-async def open_call_history(directory: Path, log_engine: Engine) -> AsyncGenerator[StoredHistory]:
-    """The history in a state folder, kept up to date while the context lasts."""
+async def open_call_history(
+    directory: Path, log_engine: Engine, quiet_seconds: Callable[[], float]
+) -> AsyncGenerator[StoredHistory]:
+    """The history in a state folder, kept up to date while the context lasts, in moments when the ledger has nothing to do."""
     path = directory / HISTORY
 
     def discard() -> None:
@@ -302,7 +316,7 @@ async def open_call_history(directory: Path, log_engine: Engine) -> AsyncGenerat
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     with dispose(open_history(path)) as engine:
         history = StoredHistory(engine, log_engine, discard)
-        following = asyncio.create_task(history.follow())
+        following = asyncio.create_task(history.follow(quiet_seconds))
         try:
             yield history
         finally:
