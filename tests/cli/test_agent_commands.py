@@ -14,6 +14,7 @@ from tests.harness.terminal import agent_command, call
 QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
 
 
+@pytest.mark.requirement("002-23", "the terminal answers its commands without the model")
 async def test_commands_are_answered_without_the_model(tmp_path: Path) -> None:
     typed = b"/help\n/tools\n/inspect note\n/inspect nothing\n/model\n/grants\n/frobnicate\nexit\nnever\n"
     async with agent_command(tmp_path) as at:
@@ -48,6 +49,7 @@ async def test_the_record_names_the_model_that_really_answered(tmp_path: Path) -
     assert [each.partition(":")[0] for each in reversed(used)] == ["remote", "stub", "stub", "remote"]
 
 
+@pytest.mark.requirement("002-23", "a call of the person's own passes the same gate")
 async def test_a_call_of_the_persons_own_goes_through_the_same_gate(tmp_path: Path) -> None:
     async with agent_command(tmp_path) as at, at.open_terminal() as ada:
         await ada.expect("you> ")
@@ -68,6 +70,7 @@ async def test_a_call_of_the_persons_own_goes_through_the_same_gate(tmp_path: Pa
         assert (at.effects(), at.backend.asked) == (["note milk 1"], [])
 
 
+@pytest.mark.requirement("002-22", "the terminal goes on with a conversation where it was left")
 async def test_a_conversation_is_gone_on_with_where_it_was_left(tmp_path: Path) -> None:
     replies = [call("peek", what="one"), Reply("It was one."), Reply("One again."), Reply("And again.")]
     async with agent_command(tmp_path, *replies) as at:

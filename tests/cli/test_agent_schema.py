@@ -50,6 +50,7 @@ async def test_standard_output_has_the_value_and_nothing_else(tmp_path: Path, sc
     ] * 3
 
 
+@pytest.mark.requirement("002-44", "the terminal checks an answer against the schema that was given for it")
 async def test_json_that_does_not_fit_is_repaired_with_the_reason(tmp_path: Path, schema: str) -> None:
     replies = [Reply("2.7 million."), Reply('{"city":"Rome"}'), Reply(f"```json\n{ROME}\n```")]
     async with agent_command(tmp_path, *replies) as at:

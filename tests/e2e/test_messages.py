@@ -30,6 +30,7 @@ def questions(shell: Page) -> Locator:
     return shell.get_by_role("article", name="You")
 
 
+@pytest.mark.requirement("002-22", "the shell asks again in a branch, and the first answer stays")
 async def test_a_question_is_asked_in_other_words_in_a_branch_and_the_first_answer_stays(
     person: Person, shell: Page, model: ScriptedServer
 ) -> None:

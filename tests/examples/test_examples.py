@@ -36,6 +36,7 @@ async def read_record(at: AgentCommand, example: Walkthrough) -> list[list[str]]
     return [line.split()[2:6] for line in out.splitlines()]
 
 
+@pytest.mark.requirement("000-37", "the debugger's four steps run from one command")
 @each
 async def test_the_terminal_command_does_what_its_page_says(example: Walkthrough, tmp_path: Path) -> None:
     copy_examples(tmp_path)

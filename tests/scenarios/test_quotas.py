@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.harness.person import Turn
 from tests.scenarios.staging import edit, finish, stage
 
@@ -12,6 +14,7 @@ OPERATOR = "remote_models = true\n"
 DAILY = 'remote_models = true\nquotas = ["4 calls per day", "1000000 released_bytes per session"]\n'
 
 
+@pytest.mark.requirement("002-67", "a person's daily quota holds over tabs and restarts")
 async def test_a_daily_quota_is_shared_by_calls_at_once_by_tabs_and_by_a_gateway_that_is_started_again(tmp_path: Path) -> None:
     async with stage(tmp_path) as scene:
         edit(scene.gateway, "profiles.toml", OPERATOR, DAILY)

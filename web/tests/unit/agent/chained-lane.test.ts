@@ -12,6 +12,7 @@ const LIST = JSON.stringify({ tool: "list_directory", arguments: { path: "report
 
 describe("a model that reads what it finds", () => {
   test("is told what is done, in bounded lines, and shown the result apart from them", async () => {
+    requirement("000-02", "the chained lane shows a result to the prompt that picks the next call");
     requirement("004-09", "completed actions stand in the next prompt as bounded lines without results");
     const long = "reports/".padEnd(300, "x");
     const { chat, requests } = scriptedChat(
