@@ -336,3 +336,30 @@ async def test_a_command_on_this_machine_lets_a_session_and_its_open_turns_ask_a
         assert await recorded(scene, "agent-session:questions-allowed") == 1
         code, output = await scene.gateway.run("session", "allow-questions", "ses_nobody")
         assert (code, "no such session" in output) == (2, True)
+
+
+async def test_the_console_lists_only_grants_that_a_call_could_still_come_for(scene: Scene) -> None:
+    """Neither the grant of a turn that is over, nor that of a session that has ended."""
+    iris = await scene.another("Iris", "operator")
+    shell, console = await iris.agent(), await iris.console()
+
+    async def grant(scope: str) -> Turn:
+        turn = await Turn.begin(shell)
+        call = await turn.start("note", {"what": scope}, f"call-{scope}")
+        await iris.answer(console, await shell.approval_requested(f"call-{scope}"), scope=scope)
+        assert (await finish(call))["outcome"] == "ok"
+        return turn
+
+    async def listed(given: Socket) -> list[str]:
+        return [each["scope"] for each in (await given.call("grants/list"))["grants"]]
+
+    turn = await grant("turn")
+    assert await listed(console) == ["turn"]
+    await shell.call("turns/end", {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]})
+    assert await listed(console) == []
+    await grant("session")
+    assert await listed(console) == ["session"]
+    assert (await iris.sign_out()).status == 204
+    assert (await iris.sign_in()).status == 204
+    assert await listed(await iris.console()) == []
+    await iris.leave()

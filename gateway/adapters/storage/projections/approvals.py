@@ -254,6 +254,21 @@ _approvals = (
     .outerjoin(_closing_leaf, _closing_leaf.c.position == t.calls.c.closing_leaf)
 )
 
+# A call could still come for it: its session, the sign-in that lent it and the conversation stand, and the turn is still open.
+_usable_grants = (
+    select(t.grants)
+    .join(t.agent_sessions, t.agent_sessions.c.id == t.grants.c.session_id)
+    .join(t.console_sessions, t.console_sessions.c.id == t.agent_sessions.c.console_session_id)
+    .join(t.conversations, t.conversations.c.id == t.grants.c.conversation_id)
+    .where(
+        t.grants.c.revoked_at.is_(None),
+        t.agent_sessions.c.ended_at.is_(None),
+        t.console_sessions.c.ended_at.is_(None),
+        t.conversations.c.deleted_at.is_(None),
+        or_(t.grants.c.turn_id.is_(None), t.grants.c.turn_id == t.conversations.c.open_turn_id),
+    )
+)
+
 
 class ApprovalReader(ApprovalAnswerReader):
     """Approvals, and grants that were not revoked."""
@@ -287,7 +302,7 @@ class ApprovalReader(ApprovalAnswerReader):
         return await self._list(live.order_by(t.grants.c.issued_at, t.grants.c.id), _read_grant)
 
     async def grants_of(self, principal_id: str) -> Sequence[Grant]:
-        live = select(t.grants).where(t.grants.c.principal_id == principal_id, t.grants.c.revoked_at.is_(None))
+        live = _usable_grants.where(t.grants.c.principal_id == principal_id)
         return await self._list(live.order_by(t.grants.c.issued_at, t.grants.c.id), _read_grant)
 
     async def live_grants(self, now: int) -> Sequence[Grant]:
