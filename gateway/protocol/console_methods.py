@@ -141,13 +141,36 @@ class AgentSessionRef(Wire):
     session_id: Identifier
 
 
+class QuestionedCall(Wire):
+    """Who decided, and what became of the call, as the log tells it: `outcome` is `open` while it waits or runs, `position` that
+    of its first record. The names are absent where they are not known any more."""
+
+    position: Count
+    outcome: FreeText
+    approver_name: FreeText | None = None
+    decided_at: Timestamp | None = None
+    passkey_name: FreeText | None = None
+    closed_at: Timestamp | None = None
+    duration_ms: Count | None = None
+
+
+class QuestionBackground(Wire):
+    """What led to a question, and what came of it. `request` is what the person wrote last in that turn, as the tab says: nobody
+    checked that a person typed it, and it is not signed. `call` is absent until the log has been read so far."""
+
+    title: FreeText | None = None
+    request: FreeText | None = None
+    call: QuestionedCall | None = None
+
+
 class ApprovalQuestion(Wire):
     """An approval, the statement to decide on, and, while it is pending, a single-use challenge for one decision.
 
     `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
     passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them. `standing`, where
     others may approve, is what this person may do; with `mayBreakGlass` they may approve alone, for a reason. `copied` is there
-    where the arguments, or a part of them, count as taken from untrusted results.
+    where the arguments, or a part of them, count as taken from untrusted results. `background` is for the person who asked, and
+    for whoever reads everybody's records.
     """
 
     approval: WireApproval
@@ -157,6 +180,7 @@ class ApprovalQuestion(Wire):
     order: tuple[str, ...] = ()
     preview: WirePreview | None = None
     copied: CopiedArguments | None = None
+    background: QuestionBackground | None = None
     standing: ApproverStanding | None = None
     may_break_glass: Flag | None = None
 

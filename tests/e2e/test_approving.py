@@ -117,10 +117,19 @@ async def test_the_whole_way_can_be_gone_by_keyboard(person: Person, waiting: Pa
     approve = approval.get_by_role("button", name="Approve with passkey")
     await expect(approve).not_to_have_attribute("aria-disabled", "true")
     await tab_to(approval, "Approve with passkey")
-    await approval.keyboard.press("Space")
+    await approval.get_by_role("heading", level=1).focus()
+    # No number of these keys is an answer: they only lead to the button.
+    for key in "daaa":
+        await approval.keyboard.press(key)
+    assert "Approve with passkey" in await active_text(approval)
+    await expect(approval_dock(waiting)).to_be_visible()
+    await approval.keyboard.press("Enter")
     await expect(approval.get_by_text("Approved", exact=True)).to_be_visible()
     # The button is gone; the keyboard goes on from where it stood.
     assert "Approved" in await active_text(approval)
+    await expect(approval.get_by_role("region", name="Your decision")).to_contain_text(
+        re.compile("Decided by.*Operator.*Passkey", re.DOTALL)
+    )
     await expect(call_card(waiting, "delete_file", "Done")).to_be_visible()
     assert not person.has_file(OLD)
     await person.passkey.carry_to(person.console)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.protocol.frames import CONSOLE
-from tests.harness.person import Person
+from tests.harness.person import Person, Turn
 from tests.harness.socket import RpcError, Socket
 from tests.scenarios.conftest import Scene, text_of
 from tests.scenarios.staging import finish
@@ -233,3 +233,22 @@ async def test_case_128_somebody_who_becomes_an_auditor_loses_their_shell_and_wh
     console = await eve.console()
     assert len(await calls_of(console)) > 0
     await eve.leave()
+
+
+async def test_a_question_comes_with_the_request_before_it_and_with_what_came_of_it(scene: Scene) -> None:
+    opened = await scene.shell.call("conversations/open", {"title": "Shopping"})
+    conversation_id = opened["conversation"]["id"]
+    message = {"role": "user", "content": "put milk on my list"}
+    begun = await scene.shell.call("turns/begin", {"conversationId": conversation_id, "message": message})
+    turn = Turn(scene.shell, conversation_id, begun["snapshot"])
+    call = await turn.start("erase", {"what": "milk"}, "with-background")
+    asked = {"approvalId": await scene.asked("with-background")}
+    waiting = (await scene.console.call("approvals/get", asked))["background"]
+    assert (waiting["title"], waiting["request"], waiting["call"]["outcome"]) == ("Shopping", "put milk on my list", "open")
+    await scene.ada.answer(scene.console, asked["approvalId"])
+    assert (await finish(call))["outcome"] == "ok"
+    decided = (await scene.console.call("approvals/get", asked))["background"]["call"]
+    assert (decided["approverName"], decided["outcome"]) == ("Operator", "ok")
+    assert {"decidedAt", "passkeyName", "closedAt"} <= set(decided)
+    shown = await scene.console.call("audit/call", {"position": decided["position"]})
+    assert shown["call"]["approvalId"] == asked["approvalId"]

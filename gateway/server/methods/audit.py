@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from gateway.core.approval import Approval
 from gateway.core.budget import DAY_MS
 from gateway.core.call_history import AuditedCall
 from gateway.core.errors import InvalidParams, NotFound
@@ -141,6 +142,35 @@ class AuditMethods:
             offered=views.view_offered(snapshot),
             title=None if conversation is None else conversation.title,
             request=await records.last_request(call.conversation_id, call.turn_id),
+        )
+
+    async def tell_background(self, caller: ConsoleCaller, approval: Approval) -> console_methods.QuestionBackground | None:
+        """What led to a question and what came of it; None for who may not read of that person's calls."""
+        if _owner(caller) not in (None, approval.principal_id):
+            return None
+        records = self._gateway.ports.records
+        conversation = await records.conversation(approval.conversation_id)
+        return console_methods.QuestionBackground(
+            title=None if conversation is None else conversation.title,
+            request=await records.last_request(approval.conversation_id, approval.turn_id),
+            call=await self._tell_call(approval),
+        )
+
+    async def _tell_call(self, approval: Approval) -> console_methods.QuestionedCall | None:
+        since, until = approval.requested_at - DAY_MS, approval.requested_at + 1
+        wanted = HistoryFilter(max(since, 0), until, conversation_id=approval.conversation_id, text=approval.id)
+        calls = await self._history.page(wanted, None, 1)
+        if not calls:
+            return None
+        view = views.view_audited_call(calls[0], await self._names(), await self._passkey(calls[0]))
+        return console_methods.QuestionedCall(
+            position=view.position,
+            outcome=view.outcome,
+            approver_name=view.approver_name,
+            decided_at=view.decided_at,
+            passkey_name=view.passkey_name,
+            closed_at=view.closed_at,
+            duration_ms=view.duration_ms,
         )
 
     # ── load and models ──

@@ -164,6 +164,7 @@ class ConsoleMethods:
             order=order_arguments(self._gateway.ports.toolbox, approval),
             preview=None if challenge is None else _view_preview(await preview_call(self._gateway.ports.toolbox, approval)),
             copied=None if challenge is None else view_copies(await self._gateway.find_copies(approval)),
+            background=await self._audit.tell_background(caller, approval),
             **self._view_standing(caller, approval),
         )
 

@@ -1078,10 +1078,12 @@ export interface ApprovalRef {
  * `statement` canonicalises (RFC 8785) to exactly the bytes whose SHA-256 is the approval's `statementDigest`. Where a
  * passkey is required, `passkeyOptions` is a WebAuthn Level 3 PublicKeyCredentialRequestOptionsJSON over them. `standing`, where
  * others may approve, is what this person may do; with `mayBreakGlass` they may approve alone, for a reason. `copied` is there
- * where the arguments, or a part of them, count as taken from untrusted results.
+ * where the arguments, or a part of them, count as taken from untrusted results. `background` is for the person who asked, and
+ * for whoever reads everybody's records.
  */
 export interface ApprovalQuestion {
   approval: Approval;
+  background?: QuestionBackground;
   challenge?: string;
   copied?: CopiedArguments;
   mayBreakGlass?: boolean;
@@ -1094,6 +1096,28 @@ export interface ApprovalQuestion {
   statement: {
     [k: string]: unknown;
   };
+}
+/**
+ * What led to a question, and what came of it. `request` is what the person wrote last in that turn, as the tab says: nobody
+ * checked that a person typed it, and it is not signed. `call` is absent until the log has been read so far.
+ */
+export interface QuestionBackground {
+  call?: QuestionedCall;
+  request?: string;
+  title?: string;
+}
+/**
+ * Who decided, and what became of the call, as the log tells it: `outcome` is `open` while it waits or runs, `position` that
+ * of its first record. The names are absent where they are not known any more.
+ */
+export interface QuestionedCall {
+  approverName?: string;
+  closedAt?: string;
+  decidedAt?: string;
+  durationMs?: number;
+  outcome: string;
+  passkeyName?: string;
+  position: number;
 }
 /**
  * What of the arguments was taken from untrusted results, as things are now. Not `complete`: there was more than is compared,

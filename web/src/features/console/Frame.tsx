@@ -16,6 +16,7 @@ import { LogoIcon } from "./icons.tsx";
 import { Navigation } from "./Navigation.tsx";
 import type { ConsolePage } from "./pages.tsx";
 import { paths, signInThen } from "./paths.ts";
+import { ShortcutHelp } from "./ShortcutHelp.tsx";
 import { useDescription, useRefetchAfterReconnect, useSession } from "./session.tsx";
 import { useSourceUpdates } from "./sources/updates.ts";
 
@@ -68,6 +69,7 @@ function FrameContent({ pages, children }: SignedInFrameProps) {
         {description.data === undefined ? <Loading failed={description.error} /> : children}
       </main>
       <Navigation pages={pages} place="dock" />
+      <ShortcutHelp />
     </div>
   );
 }

@@ -313,7 +313,7 @@ describe("an approval that ends without this page", () => {
     ["expired", "Expired, not run"],
     ["cancelled", "Cancelled, not run"],
     ["denied", "Denied, not run"],
-    ["approved", "Approved elsewhere"],
+    ["approved", "Approved"],
   ] as const)("shows in place that it is %s", async (status, words) => {
     await open(ask());
     resolve(status);

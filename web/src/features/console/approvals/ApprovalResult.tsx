@@ -1,14 +1,15 @@
 import { Link } from "wouter";
-import type { Approval, Grant } from "../../../protocol/generated.ts";
+import type { Approval, ApprovalQuestion, Grant } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { spokenDuration } from "../../../ui/durations.ts";
 import { paths } from "../paths.ts";
+import { DecisionRecord } from "./DecisionRecord.tsx";
 import { isShared } from "./labels.ts";
 import { useWaiting } from "./queries.ts";
 import { StoppedQuestions } from "./StoppedQuestions.tsx";
 
 interface ApprovalResultProps {
-  readonly approval: Approval;
+  readonly question: ApprovalQuestion;
   /** The grant that came of it, if it was given on this page. */
   readonly grant: Grant | undefined;
   /** Whether it was decided on this page. */
@@ -16,17 +17,22 @@ interface ApprovalResultProps {
 }
 
 /** The result, in the place where the buttons were. */
-export function ApprovalResult({ approval, grant, here }: ApprovalResultProps) {
+export function ApprovalResult({ question, grant, here }: ApprovalResultProps) {
+  const { approval, background } = question;
   switch (approval.status) {
     case "pending":
       return null;
     case "approved":
       return (
-        <Banner tone="ok" title={here || isShared(approval) ? "Approved" : "Approved elsewhere"}>
-          <p>
-            The call was allowed to run. How it ended is in the{" "}
-            <Link href={paths.auditOf(approval.conversationId)}>audit log</Link>.
-          </p>
+        <Banner tone="ok" title="Approved">
+          {background?.call === undefined ? (
+            <p>
+              The call was allowed to run. How it ended is in the{" "}
+              <Link href={paths.auditOf(approval.conversationId)}>audit log</Link>.
+            </p>
+          ) : (
+            <DecisionRecord question={question} />
+          )}
           {grant !== undefined && <GrantNote grant={grant} />}
         </Banner>
       );
@@ -34,7 +40,8 @@ export function ApprovalResult({ approval, grant, here }: ApprovalResultProps) {
       return (
         <>
           <Banner tone="info" title="Denied, not run">
-            <p>{here ? "The agent is told that you denied it." : deniedBy(approval)}</p>
+            <p>{here || background !== undefined ? "The agent is told that it was denied." : deniedBy(approval)}</p>
+            <DecisionRecord question={question} />
           </Banner>
           <StoppedQuestions />
         </>

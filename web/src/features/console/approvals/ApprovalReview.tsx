@@ -1,6 +1,7 @@
 import { Link, useParams } from "wouter";
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
+import { classes } from "../../../ui/classes.ts";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
 import { ExactTime } from "../../../ui/TimeAgo.tsx";
@@ -14,9 +15,10 @@ import { Approvers } from "./Approvers.tsx";
 import { ArgumentPages } from "./ArgumentPages.tsx";
 import { CopiedTextView } from "./CopiedText.tsx";
 import { Decision } from "./Decision.tsx";
-import { STATUS_LABELS, STATUS_TONES } from "./labels.ts";
+import { needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
 import { PreviewView } from "./PreviewView.tsx";
 import { useQuestion } from "./queries.ts";
+import { RequestQuote } from "./RequestQuote.tsx";
 import { SignedStatement } from "./SignedStatement.tsx";
 import { useInspection } from "./use-inspection.ts";
 import { useReading } from "./use-reading.ts";
@@ -53,16 +55,18 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
   const operator = useIsOperator();
   return (
     <article className={styles.question}>
-      <div className="row">
-        <Link href={paths.approvals} className={styles.back}>
-          All approvals
-        </Link>
-        <Tag tone={STATUS_TONES[approval.status]}>{STATUS_LABELS[approval.status]}</Tag>
-      </div>
-      <PageHeading>
-        <VisibleText text={approval.summary} prose />
-      </PageHeading>
+      <Link href={paths.approvals} className={styles.back}>
+        All approvals
+      </Link>
+      <Head question={question} />
       {question.copied !== undefined && <CopiedTextView copied={question.copied} />}
+
+      {preview !== undefined && (
+        <section className={styles.part} aria-labelledby="preview">
+          <h2 id="preview">{preview.change === "send" ? "What it sends" : "What it changes now"}</h2>
+          <PreviewView preview={preview} />
+        </section>
+      )}
 
       <section className={styles.part} aria-labelledby="arguments">
         <h2 id="arguments">
@@ -74,13 +78,6 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
           <ArgumentPages reading={reading} />
         )}
       </section>
-
-      {preview !== undefined && (
-        <section className={styles.part} aria-labelledby="preview">
-          <h2 id="preview">{preview.change === "send" ? "What it sends" : "What it changes now"}</h2>
-          <PreviewView preview={preview} />
-        </section>
-      )}
 
       <section className={styles.part} aria-labelledby="effects">
         <h2 id="effects">What it affects</h2>
@@ -110,20 +107,51 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
             ))}
           </ul>
         )}
-        <p className="note">
-          Asked <ExactTime at={approval.requestedAt} />, in conversation <code>{approval.conversationId}</code>.
-          {operator && (
-            <>
-              {" "}
-              <Link href={paths.explainCall(approval.conversationId, approval.callId)}>Explain it by the rules</Link>
-            </>
-          )}
-        </p>
+        {operator && (
+          <p className="note">
+            <Link href={paths.explainCall(approval.conversationId, approval.callId)}>Explain it by the rules</Link>
+          </p>
+        )}
       </section>
 
       <Approvers question={question} className={styles.part} />
       <Decision question={question} inspection={inspection} unread={reading.unread} />
       <SignedStatement question={question} inspection={inspection} />
     </article>
+  );
+}
+
+/** What it is, whose wish it was and what it takes, coloured by what is at stake. */
+function Head({ question: { approval, background } }: { readonly question: ApprovalQuestion }) {
+  const pending = approval.status === "pending";
+  const stakes = !pending ? undefined : needsPasskey(approval) ? styles.grave : styles.waits;
+  return (
+    <header className={classes(styles.head, stakes)}>
+      <div className="row">
+        <Tag tone={STATUS_TONES[approval.status]}>{STATUS_LABELS[approval.status]}</Tag>
+        {pending && needsPasskey(approval) && <Tag tone="danger">needs your passkey</Tag>}
+      </div>
+      <PageHeading>
+        <VisibleText text={approval.summary} prose />
+      </PageHeading>
+      {background?.request !== undefined && <RequestQuote request={background.request} />}
+      <p className={styles.origin}>
+        Asked for{" "}
+        {approval.requester !== undefined && (
+          <>
+            by <VisibleText text={approval.requester} prose />{" "}
+          </>
+        )}
+        in the conversation{" "}
+        {background?.title === undefined ? (
+          <code>{approval.conversationId}</code>
+        ) : (
+          <Link href={paths.auditOf(approval.conversationId)}>
+            <VisibleText text={background.title} prose />
+          </Link>
+        )}
+        , <ExactTime at={approval.requestedAt} />
+      </p>
+    </header>
   );
 }

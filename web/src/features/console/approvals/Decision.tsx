@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
 import type { Approval, ApprovalDecided, ApprovalQuestion, GrantScope, Pattern } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -9,7 +10,9 @@ import { useSecond } from "../../../ui/clock.ts";
 import { useAnnounce } from "../../../ui/LiveRegion.tsx";
 import { explain } from "../errors.ts";
 import { refetchGrants } from "../grants/queries.ts";
+import { paths } from "../paths.ts";
 import { useSession } from "../session.tsx";
+import { useShortcuts } from "../shortcuts.ts";
 import { ActAlone } from "./ActAlone.tsx";
 import { ApprovalResult, NextLink } from "./ApprovalResult.tsx";
 import { usePart } from "./Approvers.tsx";
@@ -21,7 +24,7 @@ import styles from "./Decision.module.css";
 import { approve, approveAlone, ChangedMeanwhile, deny } from "./decide.ts";
 import { describeGiven, needsPasskey } from "./labels.ts";
 import { isOwnWindow } from "./own-window.ts";
-import { storeApproval, useRefetchQuestion } from "./queries.ts";
+import { storeApproval, useRefetchQuestion, useWaiting } from "./queries.ts";
 import { CoverageText, ScopeChoice } from "./ScopeChoice.tsx";
 
 interface DecisionProps {
@@ -87,7 +90,7 @@ function DecisionOrResult({ question, inspection, unread, answer, handlers }: De
     return <PendingDecision question={question} inspection={inspection} unread={unread} handlers={handlers} />;
   // Of several approvals, one that was given here need not be what decided.
   const here = answer?.approval.status === question.approval.status;
-  return <ApprovalResult approval={question.approval} grant={answer?.grant} here={here} />;
+  return <ApprovalResult question={question} grant={answer?.grant} here={here} />;
 }
 
 interface PendingDecisionProps extends DecisionProps {
@@ -134,6 +137,17 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
   const possible = trusted && unread === 0 && preview?.change !== "impossible";
   // How long it may last is a question for whoever has read what it is.
   const choice = possible && part.mayApprove && approval.kind === "consent" && approval.offers.length > 1;
+  const [armed, setArmed] = useState(false);
+  const yes = useRef<HTMLButtonElement>(null);
+  const no = useRef<HTMLButtonElement>(null);
+  const arm = (button: HTMLButtonElement | null) => {
+    button?.focus();
+    setArmed(button !== null);
+  };
+  const [next, last] = useNeighbours(approval.id);
+  const [, navigate] = useLocation();
+  const open = (id: string | undefined) => id !== undefined && navigate(paths.approval(id));
+  useShortcuts({ a: () => arm(yes.current), d: () => arm(no.current), j: () => open(next), k: () => open(last) });
   const choose = (chosen: GrantScope) => {
     setScope(chosen);
     setOpen(CLOSED);
@@ -160,9 +174,11 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
       <div className={styles.answer}>
         {choice && <CoverageText coverage={coverage} />}
         {part.why !== undefined && <p>{part.why}</p>}
-        <div className={styles.buttons}>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: it only notices that the keyboard has left the buttons */}
+        <div className={styles.buttons} onBlur={() => setArmed(false)}>
           {part.mayDeny && (
             <Button
+              ref={no}
               variant="danger"
               wide
               busy={denying.isPending}
@@ -174,6 +190,7 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
           )}
           {part.mayApprove && (
             <Button
+              ref={yes}
               variant="primary"
               wide
               busy={approving.isPending}
@@ -185,6 +202,11 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
           )}
         </div>
         <div className="row">
+          {armed && (
+            <span className="note">
+              <kbd>Enter</kbd> presses the button that is marked.
+            </span>
+          )}
           {late ? (
             <span className="note">The time is up. Waiting for the gateway's result.</span>
           ) : (
@@ -202,6 +224,13 @@ function PendingDecision({ question, inspection, unread, handlers }: PendingDeci
       </div>
     </>
   );
+}
+
+/** The ids of the questions after and before one, of those that wait for this person. */
+function useNeighbours(id: string): readonly [next: string | undefined, last: string | undefined] {
+  const { mine } = useWaiting();
+  const here = mine.findIndex((each) => each.id === id);
+  return [mine[here + 1]?.id, here < 0 ? undefined : mine[here - 1]?.id];
 }
 
 /** The page and the statement do not match: the call can be denied, and cannot be approved. */

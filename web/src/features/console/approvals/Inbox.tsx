@@ -18,16 +18,21 @@ import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { useAsk } from "../session.tsx";
+import { step, useShortcuts } from "../shortcuts.ts";
 import { BrokenGlass } from "./BrokenGlass.tsx";
 import styles from "./Inbox.module.css";
 import { describeGiven, isShared, needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
 import { storeApproval, useApprovals, useWaiting } from "./queries.ts";
 import { StoppedQuestions } from "./StoppedQuestions.tsx";
 
+/** The links that `j` and `k` go to, one of each row. */
+const ROW = "data-row";
+
 /** Everything that asks for this person's decision, and below it what was decided. */
 export function Inbox() {
   const approvals = useApprovals();
   const { mine, others } = useWaiting();
+  useShortcuts({ j: () => step(ROW, 1), k: () => step(ROW, -1) });
   const decided = (approvals.data ?? []).filter((approval) => approval.status !== "pending");
   return (
     <>
@@ -97,7 +102,7 @@ function WaitingCard({ approval }: { readonly approval: Approval }) {
         </span>
       </div>
       <div>
-        <Link className={styles.review} href={paths.approval(approval.id)}>
+        <Link className={styles.review} data-row href={paths.approval(approval.id)}>
           Review
           <span className="visually-hidden">: {approval.tool}</span>
         </Link>
@@ -130,7 +135,7 @@ function Wants({ approval }: { readonly approval: Approval }) {
 function DecidedRow({ approval }: { readonly approval: Approval }) {
   return (
     <li className={styles.row}>
-      <Link className={styles.link} href={paths.approval(approval.id)}>
+      <Link className={styles.link} data-row href={paths.approval(approval.id)}>
         <VisibleText text={approval.summary} prose />
       </Link>
       <span className="row">

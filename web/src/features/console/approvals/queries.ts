@@ -17,6 +17,9 @@ const notices = ["notices"] as const;
 /** Nobody announces that a stopped turn has ended, so as long as one is shown it is looked at this often, in milliseconds. */
 const STOPPED_FOR = 5_000;
 
+/** Nor that a call has ended, to whoever approved it; milliseconds. */
+const RUNNING_FOR = 2_000;
+
 /** Approvals that this person may see, decided ones included. */
 export function useApprovals() {
   const ask = useAsk();
@@ -92,7 +95,16 @@ function isForOthers(approval: Approval, person: string): boolean {
 /** One approval with its statement. Each fetch issues a challenge, so it happens only when it is asked for. */
 export function useQuestion(id: string) {
   const ask = useAsk();
-  return useQuery({ queryKey: one(id), queryFn: () => ask("approvals/get", { approvalId: id }) });
+  return useQuery({
+    queryKey: one(id),
+    queryFn: () => ask("approvals/get", { approvalId: id }),
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isUnderWay(data) ? RUNNING_FOR : false),
+  });
+}
+
+/** Whether an approved call has not ended yet, as far as is known. Without a challenge, nothing is issued by asking again. */
+function isUnderWay({ approval, background }: ApprovalQuestion): boolean {
+  return approval.status === "approved" && background?.call?.outcome === "open";
 }
 
 /** Fetches an approval anew for the page that shows it. */

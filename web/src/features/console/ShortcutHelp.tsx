@@ -1,0 +1,36 @@
+import { useState } from "react";
+import { Dialog } from "../../ui/Dialog.tsx";
+import styles from "./ShortcutHelp.module.css";
+import { turnShortcuts, useShortcuts, useShortcutsOn } from "./shortcuts.ts";
+
+const KEYS: readonly (readonly [key: string, what: string])[] = [
+  ["j", "the next row; on an approval, the next that waits"],
+  ["k", "the row before; on an approval, the one before that waits"],
+  ["Enter", "open the row, or press the button that the keyboard is on"],
+  ["a", "go to the button that approves; Enter then presses it"],
+  ["d", "go to the button that denies; Enter then presses it"],
+  ["?", "this list"],
+];
+
+/** The list of keys, which `?` opens. No single key decides anything. */
+export function ShortcutHelp() {
+  const [open, setOpen] = useState(false);
+  const on = useShortcutsOn();
+  useShortcuts({ "?": () => setOpen(true) });
+  return (
+    <Dialog open={open} title="Keys" cancelLabel="Close" onClose={() => setOpen(false)}>
+      <dl className={styles.keys}>
+        {KEYS.map(([key, what]) => [
+          <dt key={key}>
+            <kbd>{key}</kbd>
+          </dt>,
+          <dd key={`${key} does`}>{what}</dd>,
+        ])}
+      </dl>
+      <label className={styles.choice}>
+        <input type="checkbox" checked={on} onChange={(event) => turnShortcuts(event.target.checked)} />
+        Use these keys in this browser
+      </label>
+    </Dialog>
+  );
+}
