@@ -94,6 +94,21 @@ async def check_on_both(page: Page, name: str) -> None:
     await page.emulate_media(color_scheme="null")
 
 
+async def read_file(page: Page) -> str:
+    """The file that stands open. An editor that draws its text holds no more of it in the page than can be seen."""
+    await page.get_by_label("Plain text").check()
+    text = await page.get_by_role("textbox", name="Text of").input_value()
+    await page.get_by_label("Plain text").uncheck()
+    return text
+
+
+async def write_file(page: Page, text: str) -> None:
+    """Put that text in the place of the file's, as somebody does who pastes it."""
+    await page.get_by_role("textbox", name="Text of").focus()
+    await page.keyboard.press("Control+a")
+    await page.keyboard.insert_text(text)
+
+
 def versions(page: Page) -> Locator:
     """The history."""
     return page.get_by_role("list", name="Versions, newest first").get_by_role("listitem")
@@ -115,10 +130,10 @@ async def test_a_change_is_examined_rehearsed_signed_in_force_at_once_and_taken_
     await check_on_both(editor, "console-policy-editor")
     await editor.get_by_label("File", exact=True).select_option("default.cedar")
     area = editor.get_by_label("Text of default.cedar")
-    text = await area.input_value()
+    text = await read_file(editor)
     line = text.count("\n") + 1
 
-    await area.fill(f"{text}forbid (")
+    await write_file(editor, f"{text}forbid (")
     fault = editor.get_by_role("button", name=f"default.cedar, line {line}, column")
     await expect(fault.first).to_be_visible()
     await check_on_both(editor, "console-policy-fault")
@@ -126,7 +141,14 @@ async def test_a_change_is_examined_rehearsed_signed_in_force_at_once_and_taken_
     await expect(area).to_be_focused()
     await check_focus(editor, 3)
 
-    await area.fill(text + NO_PEEKING)
+    await write_file(editor, f'{text}forbid (principal, action, resource == Countersign::Tool::"')
+    await editor.keyboard.type("pee")
+    await expect(editor.get_by_role("option", name="peek")).to_be_visible()
+    await check_on_both(editor, "console-policy-completion")
+    await editor.keyboard.press("Enter")
+    await expect(area).to_contain_text('Countersign::Tool::"peek"')
+
+    await write_file(editor, text + NO_PEEKING)
     await expect(editor.get_by_role("status").filter(has_text="It loads")).to_contain_text("cases hold")
     await expect(editor.get_by_role("list", name="default.cedar: old and new lines")).to_contain_text("test.no-peeking")
     await editor.get_by_role("button", name="Compare over every kind of call").click()

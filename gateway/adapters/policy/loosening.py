@@ -1,12 +1,12 @@
 """Whether a policy asks for less than another: over every kind of call that they can tell apart, and over what profiles may use.
 
-The comparison stops after so many kinds of calls, or so long; then nobody can say that nothing was loosened, and it says that.
+The comparison stops after so many kinds of calls; then nobody can say that nothing was loosened, and it says that. Time is no
+bound: what counts as a loosening must not depend on how busy the machine is.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterator
 from typing import Final
 
@@ -21,8 +21,8 @@ from gateway.core.vocabulary import ACTING, Category, Label, PermissionMode, Pro
 from gateway.runtime.ports import PolicyComparison, PolicyDifference, PolicySubject, PolicyVerdict
 from gateway.runtime.rehearsal import ModeChange, compare_verdicts, effective
 
-MOST_KINDS: Final = 20_000
-MOST_SECONDS: Final = 15.0
+MOST_KINDS: Final = 8_000
+"""Some fifteen seconds of a processor at the 1.7 ms that a kind takes."""
 
 _UP: Final = (
     "calls_per_turn",
@@ -42,9 +42,8 @@ def find_loosening(before: CedarPolicy, after: CedarPolicy) -> PolicyComparison:
     loosened = dict.fromkeys((*_of_profiles(before, after), *_of_models(before, after)))
     # What a long list says of its last members may loosen unseen, so nobody can say that it does not.
     compared, complete = 0, not rules_cut_short(before, after)
-    deadline = time.monotonic() + MOST_SECONDS
     for question in questions((before, after)):
-        if compared >= MOST_KINDS or time.monotonic() > deadline:
+        if compared >= MOST_KINDS:
             complete = False
             break
         compared += 1

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
-from gateway.adapters.policy import domain
+from gateway.adapters.policy import domain, loosening
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.documents import PolicyDocuments, from_texts, read_documents
 from gateway.adapters.policy.domain import compare, questions, rules_cut_short
 from gateway.adapters.policy.loosening import find_loosening
 from gateway.cli.policy_reports import describe_domain
+from gateway.core.errors import PolicyUnusable
 from gateway.core.judgement import Question
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile
 from gateway.runtime.rehearsal import ModeChange
 from tests.adapters.policy.conftest import SHIPPED
 
 SHIPPED_POLICY = CedarPolicy(SHIPPED)
+OFFERED = Path(__file__).parents[3] / "web/src/features/console/policy/editor/code/annotations.json"
 
 
 def shipped() -> PolicyDocuments:
@@ -157,3 +161,23 @@ def test_a_changed_rule_with_a_long_list_is_named_and_counts_as_loosening(monkey
     beside = CedarPolicy(from_texts({**before.documents, "another.cedar": EVERYTHING}))
     assert rules_cut_short(before, beside) == ()
     assert "own.rule" in describe_domain(1, [], rules_cut_short(before, after))
+
+
+def test_a_comparison_that_ends_early_counts_as_loosening_whatever_the_machine_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not find_loosening(SHIPPED_POLICY, SHIPPED_POLICY).loosens
+    monkeypatch.setattr(loosening, "MOST_KINDS", 100)
+    comparison = find_loosening(SHIPPED_POLICY, SHIPPED_POLICY)
+    assert (comparison.compared, comparison.differences) == (100, ())
+    assert comparison.loosens
+
+
+def test_each_annotation_that_the_editor_offers_may_stand_there_and_none_is_forgotten() -> None:
+    offered = json.loads(OFFERED.read_text(encoding="utf-8"))
+    values = {name: each["value"] for name, each in offered.items()}
+    written = "".join(f'@{name}("{value}")\n' for name, value in values.items())
+    asks = 'action == Countersign::Action::"invoke_with_consent"'
+    assert with_rule(f"{written}permit (principal, {asks}, resource);").version
+    with pytest.raises(PolicyUnusable) as refused:
+        with_rule('@id("a.b") @why("It has a wrong name") @nonsense("1") permit (principal, action, resource);')
+    known = refused.value.message.partition("the annotations are")[2]
+    assert set(re.findall(r"`(\w+)`", known)) == set(values)

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { PolicyProposed, PolicyText } from "../../../src/protocol/generated.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { FakeGateway } from "./fake-gateway.ts";
@@ -14,6 +14,8 @@ let active: PolicyText;
 let answer: PolicyProposed;
 
 beforeEach(() => {
+  // A touch keyboard: the browser's own field.
+  vi.stubGlobal("matchMedia", () => ({ matches: true }));
   gateway = new FakeGateway();
   active = { version: "v1", source: "database", documents: [{ name: "default.cedar", text: "first" }] };
   gateway.handlers["policy/get"] = () => active;

@@ -10,11 +10,12 @@ import { explain } from "../../errors.ts";
 import { useAsk } from "../../session.tsx";
 import { CheckResult } from "./CheckResult.tsx";
 import { ChangedLines, Comparison } from "./Differences.tsx";
+import { FileEditor } from "./FileEditor.tsx";
 import { Propose } from "./Propose.tsx";
 import { useCheck } from "./queries.ts";
 import { RehearsalPanel } from "./RehearsalPanel.tsx";
-import { TextEditor } from "./TextEditor.tsx";
-import { documentsOf, isFileName, offsetOf, type Texts, textsOf } from "./texts.ts";
+import type { EditorHandle } from "./TextEditor.tsx";
+import { documentsOf, isFileName, SCHEMA, type Texts, textsOf } from "./texts.ts";
 
 interface DraftEditorProps {
   readonly active: PolicyText;
@@ -35,16 +36,12 @@ export function DraftEditor({ active, onProposed }: DraftEditorProps) {
   const texts = written?.texts ?? inForce;
   const [chosen, setChosen] = useState("");
   const name = chosen in texts ? chosen : firstFile(texts);
-  const area = useRef<HTMLTextAreaElement>(null);
+  const editor = useRef<EditorHandle>(null);
   const [target, setTarget] = useState<PolicyFault>();
   useWarningBeforeLeaving(written !== undefined);
   useEffect(() => {
-    if (target === undefined || area.current === null) return;
-    const at = offsetOf(area.current.value, target.line, target.column);
-    // In this order the browser scrolls to the place.
-    area.current.blur();
-    area.current.setSelectionRange(at, at);
-    area.current.focus();
+    if (target === undefined || editor.current === null) return;
+    editor.current.goTo(target.line, target.column);
     setTarget(undefined);
   }, [target]);
 
@@ -63,7 +60,7 @@ export function DraftEditor({ active, onProposed }: DraftEditorProps) {
           options={Object.keys(texts).map((each) => [each, texts[each] === inForce[each] ? each : `${each} (changed)`])}
           onChange={(event) => setChosen(event.target.value)}
         />
-        <Check texts={texts} name={name} area={area} onChange={change} onGoTo={goTo} />
+        <Check texts={texts} name={name} editor={editor} onChange={change} onGoTo={goTo} />
         <NewFile
           taken={texts}
           onAdd={(added) => {
@@ -108,24 +105,27 @@ export function DraftEditor({ active, onProposed }: DraftEditorProps) {
   );
 }
 
+const NO_FAULTS: readonly PolicyFault[] = [];
+
 interface CheckProps {
   readonly texts: Texts;
   readonly name: string;
-  readonly area: RefObject<HTMLTextAreaElement | null>;
+  readonly editor: RefObject<EditorHandle | null>;
   readonly onChange: (texts: Texts) => void;
   readonly onGoTo: (fault: PolicyFault) => void;
 }
 
-function Check({ texts, name, area, onChange, onGoTo }: CheckProps) {
+function Check({ texts, name, editor, onChange, onGoTo }: CheckProps) {
   const { check, outdated } = useCheck(texts);
-  const faults = check.data?.faults.filter(({ file }) => file === name) ?? [];
+  const faults = useMemo(() => check.data?.faults.filter(({ file }) => file === name) ?? NO_FAULTS, [check.data, name]);
   return (
     <>
-      <TextEditor
-        ref={area}
+      <FileEditor
+        ref={editor}
         name={name}
         text={texts[name] ?? ""}
-        faults={outdated ? [] : faults}
+        faults={outdated ? NO_FAULTS : faults}
+        schema={texts[SCHEMA] ?? ""}
         onChange={(text) => onChange({ ...texts, [name]: text })}
       />
       {check.isError && <Banner tone="danger" urgent title={explain(check.error)} />}

@@ -1,19 +1,37 @@
-import { type Ref, useRef } from "react";
+import { type Ref, useImperativeHandle, useRef } from "react";
 import type { PolicyFault } from "../../../../protocol/generated.ts";
 import { classes } from "../../../../ui/classes.ts";
 import styles from "./Editor.module.css";
+import { offsetOf } from "./texts.ts";
 
-interface TextEditorProps {
+export interface TextEditorProps {
   readonly name: string;
   readonly text: string;
   readonly faults: readonly PolicyFault[];
   readonly onChange: (text: string) => void;
-  readonly ref: Ref<HTMLTextAreaElement>;
+  readonly ref: Ref<EditorHandle>;
 }
 
-/** A file of the policy with the numbers of its lines; those with faults are marked. Tab leaves it, as in any form. */
+/** What the page asks of whichever editor is shown. */
+export interface EditorHandle {
+  /** Puts the cursor there, and shows the place. Both count from 1. */
+  readonly goTo: (line: number, column: number) => void;
+}
+
+/** The browser's own field with the numbers of the lines; those with faults are marked. Tab leaves it, as in any form. */
 export function TextEditor({ name, text, faults, onChange, ref }: TextEditorProps) {
   const numbers = useRef<HTMLDivElement>(null);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useImperativeHandle(ref, () => ({
+    goTo: (line, column) => {
+      if (area.current === null) return;
+      const at = offsetOf(area.current.value, line, column);
+      // In this order the browser scrolls to the place.
+      area.current.blur();
+      area.current.setSelectionRange(at, at);
+      area.current.focus();
+    },
+  }));
   const faulty = new Map(faults.map(({ line, severity }) => [line, severity]));
   const count = text.split("\n").length;
   return (
@@ -26,7 +44,7 @@ export function TextEditor({ name, text, faults, onChange, ref }: TextEditorProp
         ))}
       </div>
       <textarea
-        ref={ref}
+        ref={area}
         className={styles.area}
         aria-label={`Text of ${name}`}
         value={text}

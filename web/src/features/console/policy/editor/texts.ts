@@ -4,6 +4,9 @@ import { type ComparedLine, compareLines } from "../../sources/difference.ts";
 /** The texts of a policy by file name. */
 export type Texts = Readonly<Record<string, string>>;
 
+/** The file that says what rules may look at. */
+export const SCHEMA = "schema.cedarschema";
+
 /** As the gateway sends them. */
 export function textsOf(documents: readonly PolicyDocument[]): Texts {
   return Object.fromEntries(documents.map(({ name, text }) => [name, text]));
