@@ -9,6 +9,7 @@ from gateway.adapters.storage.store import Store
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.core.vocabulary import Profile
 from gateway.runtime.clients import Clients
+from gateway.runtime.erasures import Erasures
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
@@ -27,6 +28,7 @@ class Application:
     sessions: Sessions
     passkeys: PasskeyCeremonies
     people: People
+    erasures: Erasures
     sources: Sources
     clients: Clients
     policies: Policies

@@ -28,6 +28,7 @@ from gateway.application import Application
 from gateway.policy_records import open_policy
 from gateway.runtime.announcements import SourceAnnouncements
 from gateway.runtime.clients import assemble_clients
+from gateway.runtime.erasures import Erasures
 from gateway.runtime.gateway import Ports, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
@@ -108,6 +109,7 @@ async def build(
             turns=gateway.turns,
             clock=clock,
         )
+        erasures = Erasures(store.ledger, store.records, gateway.conversations, gateway.grants, sessions, clock)
         sealer = SecretBox(settings.state)
         sign_ins = SignIns(
             ledger=store.ledger,
@@ -132,7 +134,9 @@ async def build(
         )
         clients, policies = assemble_clients(ports, sessions, gateway.connections), opened.assemble(gateway, verifier)
         try:
-            yield Application(gateway, sessions, passkeys, people, sources, clients, policies, store, models, metrics, origins)
+            yield Application(
+                gateway, sessions, passkeys, people, erasures, sources, clients, policies, store, models, metrics, origins
+            )
         finally:
             await gateway.stop()
             await added.close()

@@ -9,6 +9,7 @@ from gateway.client_commands import client_commands
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams
 from gateway.core.vocabulary import Label, Profile
+from gateway.erasure_commands import erasure_commands
 from gateway.policy_commands import policy_commands
 from gateway.server.control import Answerer
 from gateway.settings import Settings
@@ -87,6 +88,7 @@ def control_commands(application: Application, settings: Settings, port: int) ->
         **source_commands(application),
         **client_commands(application),
         **policy_commands(application),
+        **erasure_commands(application),
     }
 
 

@@ -22,13 +22,13 @@ from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.adapters.storage.exports import examine_export
 from gateway.core.canonical import canonical_bytes
 from gateway.core.checkpoint import SigningKey, read_signing_key, read_verification_key
-from gateway.core.ledger import AUDITED
+from gateway.core.ledger import AUDITED, RecordsErased
 from gateway.core.merkle import inclusion_proofs, leaf_hash, root_of
 from gateway.core.receipts import check_receipt
 from tests.scenarios.staging import edit, finish, stage
 
 FOLDER: Final = Path(__file__).parent / "vectors" / "audit"
-RECEIPTS: Final = ("signed", "granted", "both")
+RECEIPTS: Final = ("signed", "granted", "both", "erased")
 LOG: Final = "log.jsonl"
 WRITE: Final = '@why("This changes files, so it needs your yes")\n'
 
@@ -225,6 +225,14 @@ def _change_log(chance: random.Random) -> Iterator[dict[str, Any]]:
         yield {"file": LOG, "steps": [["line", number, text]], "every": True}
 
 
+def _take_payloads() -> Iterator[dict[str, Any]]:
+    """Payloads that somebody took out without a record of it, each by itself."""
+    for number, line in enumerate((FOLDER / LOG).read_text().splitlines()):
+        if line.startswith('{"type":"leaf"') and not line.endswith('"salt":null,"payload":null}'):
+            taken = line[: line.index(',"salt":')] + ',"salt":null,"payload":null}'
+            yield {"file": LOG, "steps": [["line", number, taken]], "every": False}
+
+
 def _sign_log_again(chance: random.Random, key: SigningKey) -> Iterator[dict[str, Any]]:
     """The log with one record changed, under one checkpoint that the log's own key signs: whoever has the key forks it so."""
     lines = [line for line in (FOLDER / LOG).read_text().splitlines() if not line.startswith('{"type":"checkpoint"')]
@@ -232,7 +240,8 @@ def _sign_log_again(chance: random.Random, key: SigningKey) -> Iterator[dict[str
     kept = json.loads(newest)["note"]
     numbers = {number: json.loads(line) for number, line in enumerate(lines) if line.startswith('{"type":"leaf"')}
     tried = [(number, *each) for number, leaf in numbers.items() for each in _changes_of_record(leaf)]
-    for count, (number, place, new) in enumerate(_sample(chance, iter(tried), 170)):
+    erasures = [each for each in tried if numbers[each[0]]["body"]["event"] == RecordsErased.EVENT]
+    for count, (number, place, new) in enumerate((*_sample(chance, iter(tried), 170), *erasures)):
         leaf = json.loads(_write(numbers[number], place, new))
         if leaf["payload"] is not None and place[0] == "payload":
             sealed = bytes.fromhex(leaf["salt"]) + canonical_bytes(leaf["payload"])
@@ -274,6 +283,9 @@ async def _tell_story(folder: Path) -> SigningKey:
         call = await turn.start("erase", {"what": "all"}, "denied")
         await scene.ada.answer(scene.console, await scene.asked("denied"), "deny")
         await finish(call)
+        call = await turn.start("erase", {"what": "plums"}, "erased")
+        await scene.ada.answer(scene.console, await scene.asked("erased"))
+        await finish(call)
         edit(scene.gateway, "default.cedar", WRITE, f'{WRITE}@approvers("2")\n')
         await scene.gateway.run("policy", "reload")
         ben = await scene.another("Ben", "operator")
@@ -284,6 +296,7 @@ async def _tell_story(folder: Path) -> SigningKey:
         await scene.ada.answer(scene.console, approval_id)
         await ben.answer(bens, approval_id)
         await finish(call)
+        await scene.gateway.run("audit", "erase", "--call", "erased", "--yes")
         for name in RECEIPTS:
             await scene.gateway.run("audit", "receipt", name, "-o", str(FOLDER / f"{name}.json"))
         await scene.gateway.run("audit", "export", str(FOLDER / LOG))
@@ -306,6 +319,7 @@ def make() -> None:
                 *_change_receipts(chance),
                 *_sign_receipts_again(chance, key),
                 *_change_log(chance),
+                *_take_payloads(),
                 *_sign_log_again(chance, key),
             ):
                 found = {**change, "place": find_place(change, Path(folder))}

@@ -14,6 +14,7 @@ import click
 from gateway.adapters.storage.exports import examine_export, write_export
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.cli.audit_accounts import compare, explain, replay
+from gateway.cli.audit_erasures import erase
 from gateway.cli.audit_receipts import is_receipt, receipt, verifier, verify_receipt
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
@@ -33,7 +34,7 @@ _state = click.option(
 
 @click.group()
 def audit() -> None:
-    """Verify, export, read and explain the audit log. Works beside a running gateway and never writes to its state."""
+    """Verify, export, read and explain the audit log. Works beside a running gateway; only `erase` changes what it keeps."""
 
 
 @audit.command("verify")
@@ -146,7 +147,7 @@ def show(
         click.echo("nothing matches")
 
 
-for _command in (explain, replay, compare, receipt, verifier):
+for _command in (explain, replay, compare, receipt, verifier, erase):
     audit.add_command(_command)
 
 

@@ -114,6 +114,7 @@ def _describe(report: ReceiptReport) -> dict[str, object]:
         "records": len(report.records),
         "signatures": report.signatures,
         "withheld": report.withheld,
+        "erased": report.erased,
         "anchored": report.anchored,
     }
 
@@ -129,8 +130,10 @@ def _tell(report: ReceiptReport, *, pinned: bool) -> list[str]:
         f"They are in the log {escape(key.name)}, under its checkpoint over {report.size} records.",
         *_account(report),
     ]
-    if report.withheld:
-        lines.append(f"Payloads that are not in the file, erased or kept back as the policy's texts are: {report.withheld}.")
+    if report.erased:
+        lines.append(f"Payloads that were erased, as a record in it says: {report.erased}.")
+    if (others := report.withheld - report.erased) > 0:
+        lines.append(f"Payloads that are not in the file, as the policy's texts never are, and not called erased: {others}.")
     if report.anchored:
         lines.append("Its checkpoint is the one that was given.")
     if not (report.anchored and pinned):

@@ -22,6 +22,7 @@ from typing import Any, Final, cast
 
 from gateway.core.canonical import Json, canonical_bytes, digest, parse_only_canonical
 from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, open_note, read_verification_key
+from gateway.core.erasure_records import ErasureRecords
 from gateway.core.errors import MalformedJson, Misconfigured
 from gateway.core.invariants import InvariantChecker, OfferedTool
 from gateway.core.ledger import CallClosed, CallFoundUnknown, CallIntended
@@ -65,7 +66,8 @@ class ReceiptFault:
 @dataclass(frozen=True, slots=True)
 class ReceiptReport:
     """What was checked, up to the first fault. `signatures` are passkeys' answers that hold, `withheld` payloads that are not in
-    the file; `anchored` where the checkpoint is the one that was kept elsewhere."""
+    the file, `erased` those of them of which a record in it says that they were erased;
+    `anchored` where the checkpoint is the one that was kept elsewhere."""
 
     conversation_id: str = ""
     call_id: str = ""
@@ -76,6 +78,7 @@ class ReceiptReport:
     offers: Mapping[str, Mapping[str, OfferedTool]] | None = None
     signatures: int = 0
     withheld: int = 0
+    erased: int = 0
     anchored: bool = False
     fault: ReceiptFault | None = None
 
@@ -142,6 +145,7 @@ def check_receipt(
         offers = _read_snapshots(whole["snapshots"], records)
         report = replace(report, offers=offers)
         _check_belonging(report)
+        report = replace(report, erased=_check_erasures(records))
         _check_invariants(report)
         report = replace(report, signatures=_check_answers(records, check_answer))
     except _Bad as bad:
@@ -261,11 +265,17 @@ def _check_belonging(report: ReceiptReport) -> None:
             raise _Bad(f"records[{number}]", "this record is about another call")
 
 
+def _check_erasures(records: Sequence[ProvenRecord]) -> int:
+    erasures = ErasureRecords(whole=False)
+    _walk(records, lambda record: erasures.check(record.index, record.body, lacking=_is_withheld(record)))
+    return erasures.erased
+
+
 def _check_invariants(report: ReceiptReport) -> None:
     checker = InvariantChecker(report.offers or {})
 
-    def check(body: Object, payload: Object | None) -> str | None:
-        violation = checker.check(body, payload)
+    def check(record: ProvenRecord) -> str | None:
+        violation = checker.check(record.body, record.payload)
         return None if violation is None else violation.detail
 
     _walk(report.records, check)
@@ -273,14 +283,14 @@ def _check_invariants(report: ReceiptReport) -> None:
 
 def _check_answers(records: Sequence[ProvenRecord], check_answer: AnswerCheck) -> int:
     answers = SignedAnswers(check_answer)
-    _walk(records, answers.check)
+    _walk(records, lambda record: answers.check(record.body, record.payload))
     return answers.signatures
 
 
-def _walk(records: Sequence[ProvenRecord], check: Callable[[Object, Object | None], str | None]) -> None:
+def _walk(records: Sequence[ProvenRecord], check: Callable[[ProvenRecord], str | None]) -> None:
     for number, record in enumerate(records):
         try:
-            fault = check(record.body, record.payload)
+            fault = check(record)
         except (KeyError, TypeError, ValueError, AttributeError, MalformedJson):
             fault = "this record is none that a gateway writes"
         if fault is not None:

@@ -14,6 +14,7 @@ from typing import Final, cast
 
 from gateway.core.canonical import Json, digest, parse_canonical
 from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, open_note, read_note
+from gateway.core.erasure_records import ErasureRecords
 from gateway.core.errors import MalformedJson
 from gateway.core.invariants import InvariantChecker, OfferedTool
 from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, leaf_hash
@@ -29,7 +30,8 @@ UNANCHORED: Final = (
 class LeafRecord:
     """One record as stored or exported. `hash` is the leaf hash as it was stored with the body, to find which record changed.
 
-    `salt` and `payload` are both None where there is no payload or it was erased. Not frozen, for a million of them are made.
+    `salt` and `payload` are both None where there is no payload, or it was erased or taken out. Not frozen, for a million of them
+    are made.
     """
 
     index: int
@@ -55,6 +57,8 @@ class Flaw(StrEnum):
     CHANGED = "changed"
     MALFORMED = "malformed"
     PAYLOAD = "payload"
+    TAKEN = "taken"
+    ERASURE = "erasure"
     SNAPSHOT = "snapshot"
     CHECKPOINT = "checkpoint"
     UNSIGNED_END = "unsignedEnd"
@@ -165,7 +169,7 @@ class _Check:
         self._ahead: str | None = None
         self._confirmed = ""
         self._checkpoints = 0
-        self._erased = 0
+        self._erasures = ErasureRecords(whole=True)
 
     def run(self, leaves: Iterable[LeafRecord], notes: Iterator[str]) -> LogReport:
         self._ahead = next(notes, None)
@@ -178,7 +182,7 @@ class _Check:
             calls=checker.calls,
             executed=checker.executed,
             open_calls=checker.open_calls,
-            erased=self._erased,
+            erased=self._erasures.erased,
             checkpoints=self._checkpoints,
             newest_note=self._confirmed,
             signatures=0 if self._answers is None else self._answers.signatures,
@@ -221,6 +225,9 @@ class _Check:
             if self._anchor != Checkpoint(self._key.name, 0, Frontier().root()):
                 return LogFault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log", "checkpoint")
             self._report = replace(self._report, anchor=0)
+        if (taken := self._erasures.find_taken()) is not None:
+            detail = f"the payload of record {taken} was taken out: no record says that it was erased"
+            return LogFault(Flaw.TAKEN, taken, detail, f"records[{taken}].payload")
         violation = self._checker.finish()
         return None if violation is None else LogFault(Flaw.INVARIANT, size - 1, violation.detail, f"records[{size - 1}]")
 
@@ -276,12 +283,13 @@ class _Check:
             body = parse_canonical(leaf.body)
             payload = None
             sealed: str | None = body.get("payload")
-            if leaf.payload is None:
-                self._erased += sealed is not None
-            elif sealed != _digest_of(leaf.salt, leaf.payload):
-                return LogFault(Flaw.PAYLOAD, leaf.index, f"the payload of record {leaf.index} was changed", f"{place}.payload")
-            else:
+            if leaf.payload is not None:
+                if sealed != _digest_of(leaf.salt, leaf.payload):
+                    changed = f"the payload of record {leaf.index} was changed"
+                    return LogFault(Flaw.PAYLOAD, leaf.index, changed, f"{place}.payload")
                 payload = parse_canonical(leaf.payload)
+            if (untrue := self._erasures.check(leaf.index, body, lacking=payload is None and sealed is not None)) is not None:
+                return LogFault(Flaw.ERASURE, leaf.index, untrue, f"{place}.body.records")
             violation = self._checker.check(body, payload)
             fault = None if violation is not None or self._answers is None else self._answers.check(body, payload)
         except (MalformedJson, KeyError, TypeError, ValueError, AttributeError):

@@ -83,6 +83,12 @@ class Conversations:
             raise NotFound("unknown conversation")
         return conversation
 
+    def forget(self, conversation_id: str) -> None:
+        """Let go of one whose content was erased, unless it is in use: what is left is read again."""
+        held = self._open.get(conversation_id)
+        if held is not None and held.idle:
+            del self._open[conversation_id]
+
     def in_use(self) -> Sequence[Conversation]:
         """Everything in memory."""
         return tuple(self._open.values())

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import text
 
+from gateway.adapters.storage.erasure_journal import JOURNAL
 from gateway.adapters.storage.inspection import verify_stored_log
 from gateway.adapters.storage.keys import SECRET
 from gateway.adapters.storage.mark import MARK
@@ -300,3 +301,57 @@ def test_where_there_is_no_state_folder_nothing_is_made(tmp_path: Path) -> None:
 def test_help_says_what_is_kept_and_what_is_lost(command: str) -> None:
     told = " ".join(countersigned(command, "--help").output.split())
     assert {"backup": "Whoever has it can read", "restore": "must not", "recover": "every session ends"}[command] in told
+
+
+# ── erasures ──
+
+
+@pytest.mark.requirement("002-11", "an older copy of the database does not bring back what was erased since")
+@pytest.mark.parametrize("way", ["restore", "a copy put back by hand", "restore elsewhere"])
+async def test_what_was_erased_since_does_not_come_back(state: Path, tmp_path: Path, way: str) -> None:
+    file, copy = tmp_path / "kept.backup", tmp_path / "copied"
+    shutil.copytree(state, copy)
+    assert countersigned("backup", file, "--state", state).exit_code == 0
+    async with open_store(state, origin=ORIGIN) as store:
+        call = steps.CallSubject("cnv_1", "call-write")
+        plan = await store.records.plan_erasure(call, steps.ErasureReason.REQUESTED, 1_795_000_000_000)
+        await store.ledger.append(*plan)
+        erased = [*plan[0].records] if isinstance(plan[0], steps.RecordsErased) else []
+        assert erased
+    assert sound(state).erased == len(erased)
+    if way == "restore":
+        result = countersigned("restore", file, "--state", state, "--yes")
+    elif way == "a copy put back by hand":
+        for name in (DATABASE, WAL):
+            (state / name).unlink(missing_ok=True)
+        shutil.copy(copy / DATABASE, state / DATABASE)
+        result = countersigned("recover", "--state", state, "--yes")
+    else:
+        # An older backup on another machine, with the journal of a newer one.
+        assert countersigned("backup", tmp_path / "newer.backup", "--state", state).exit_code == 0
+        shutil.rmtree(state)
+        assert countersigned("restore", tmp_path / "newer.backup", "--state", state, "--yes").exit_code == 0
+        result = countersigned("restore", file, "--state", state, "--yes")
+    assert result.exit_code == 0, result.output
+    assert sound(state).erased == len(erased)
+    async with open_store(state, origin=ORIGIN) as store:
+        (again,) = await store.records.audit(AuditQuery(event="records:erased", limit=10))
+        assert (again.body["reason"], again.body["records"]) == ("restored", erased)
+        record = await store.records.call("cnv_1", "call-write")
+        assert record is not None
+        assert (record.arguments, record.result) == ({}, None)
+
+
+async def test_a_journal_that_somebody_wrote_into_stops_a_restore(state: Path, tmp_path: Path) -> None:
+    file = tmp_path / "kept.backup"
+    assert countersigned("backup", file, "--state", state).exit_code == 0
+    async with open_store(state, origin=ORIGIN) as store:
+        await record(store)
+    (state / JOURNAL).write_text('"countersign erasure v1\\n{\\"personId\\":\\"prn_1\\"}\\n\\n— x y\\n"\n')
+    error = failing("restore", file, "--state", state, "--yes")
+    assert isinstance(error, LedgerDamaged)
+    assert "line 1 of `ledger.erasures`" in error.message
+    # A line that never reached the disk whole names nothing: its erasure did not happen.
+    (state / JOURNAL).write_text('"countersign eras')
+    assert countersigned("recover", "--state", state, "--yes").exit_code == 0
+    assert sound(state).erased == 0

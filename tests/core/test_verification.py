@@ -5,15 +5,27 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.core.canonical import Json, canonical_bytes, parse
+from gateway.core.audit import seal
+from gateway.core.canonical import Json, canonical_bytes, own_bytes, parse
 from gateway.core.checkpoint import SigningKey
+from gateway.core.ledger import (
+    ConversationDeleted,
+    ErasureReason,
+    LossReason,
+    Message,
+    MessageAppended,
+    RecordsErased,
+    RecordsLost,
+)
 from gateway.core.merkle import Frontier, grow, leaf_hash
 from gateway.core.verification import UNANCHORED, Flaw, LeafRecord, SnapshotRecord
+from gateway.core.vocabulary import Role
 from tests.fakes.history import History
 from tests.fakes.written import KEY, Written, fault_of, write
 
@@ -199,21 +211,78 @@ def test_the_log_need_not_keep_every_checkpoint() -> None:
 
 
 @pytest.mark.parametrize("index", [leaf.index for leaf in WHOLE.leaves if leaf.payload is not None])
-def test_an_erased_payload_is_counted_and_an_edited_one_is_a_fault(index: int) -> None:
+def test_a_payload_that_is_gone_or_changed_is_a_fault_of_its_record(index: int) -> None:
     leaf = WHOLE.leaves[index]
-    erased = WHOLE.with_leaf(index, replace(leaf, salt=None, payload=None)).check()
-    assert (erased.fault, erased.erased) == (None, 1)
+    taken = WHOLE.with_leaf(index, replace(leaf, salt=None, payload=None)).check()
+    assert (fault_of(taken), taken.erased) == ((Flaw.TAKEN, index), 0)
     assert leaf.payload is not None
     changed = replace(leaf, payload=canonical_bytes({**parse(leaf.payload), "more": 1}))
     assert fault_of(WHOLE.with_leaf(index, changed).check()) == (Flaw.PAYLOAD, index)
     assert fault_of(WHOLE.with_leaf(index, replace(leaf, salt=bytes(16))).check()) == (Flaw.PAYLOAD, index)
 
 
-def test_everything_may_be_erased() -> None:
-    bare = replace(WHOLE, leaves=tuple(replace(leaf, salt=None, payload=None) for leaf in WHOLE.leaves))
-    report = bare.check()
-    assert report.sound
-    assert report.erased == sum(leaf.payload is not None for leaf in WHOLE.leaves)
+def test_everything_may_be_erased_that_a_record_names() -> None:
+    held = [leaf.index for leaf in WHOLE.leaves if leaf.payload is not None]
+    report = with_erasure(held, held).check()
+    assert (report.fault, report.erased) == (None, len(held))
+
+
+def test_an_erasure_has_to_be_true() -> None:
+    one, other, *_ = [leaf.index for leaf in WHOLE.leaves if leaf.payload is not None]
+    bare = next(leaf.index for leaf in WHOLE.leaves if leaf.payload is None)
+    end = len(WHOLE.leaves)
+    # One more is gone than the record names; one that it names is there; one that it names never had any.
+    assert fault_of(with_erasure([one, other], [one]).check()) == (Flaw.TAKEN, other)
+    assert fault_of(with_erasure([one], [one, other]).check()) == (Flaw.ERASURE, end)
+    assert fault_of(with_erasure([one], sorted((one, bare))).check()) == (Flaw.ERASURE, end)
+    for named in ([], [one, one], [other, one], [end], [-1, one], [True], ["1"], "1"):
+        assert fault_of(with_erasure([one, other], named).check()) == (Flaw.MALFORMED, end), named
+    assert fault_of(with_erasure([one], [one], reason="by chance").check()) == (Flaw.MALFORMED, end)
+
+
+def test_a_recovery_that_only_counted_what_it_erased_accounts_for_as_many() -> None:
+    one, other, *_ = [leaf.index for leaf in WHOLE.leaves if leaf.payload is not None]
+    lost = RecordsLost(1, LossReason.CHANGED, None, None, None, None, erased=1).leaf()
+    assert appended(without([one]), seal(lost, b"")).check().sound
+    assert fault_of(appended(without([one, other]), seal(lost, b"")).check()) == (Flaw.TAKEN, one)
+    # One that names them, too, accounts for them once.
+    named = appended(without([one, other]), seal(lost, b""))
+    erasure = RecordsErased(1, ErasureReason.DAMAGED, (one,)).leaf()
+    assert fault_of(appended(named, seal(erasure, b"")).check()) == (Flaw.TAKEN, other)
+
+
+def test_the_digests_of_a_deleted_conversations_messages_are_accounted_for_by_its_deletion() -> None:
+    said = [MessageAppended(1, "prn_1", Message("cnv_9", "trn_9", at, Role.USER, "milk", "claimed", 1)) for at in (0, 1)]
+    told = WHOLE
+    for each in said:
+        told = appended(told, seal(each.leaf(), bytes(16)))
+    end = len(told.leaves)
+    assert fault_of(told.check()) == (Flaw.TAKEN, end - 2)
+    gone = appended(told, seal(ConversationDeleted(1, "cnv_9", "prn_1").leaf(), b""))
+    assert (gone.check().fault, gone.check().erased) == (None, 2)
+    other = appended(told, seal(ConversationDeleted(1, "cnv_8", "prn_1").leaf(), b""))
+    assert fault_of(other.check()) == (Flaw.TAKEN, end - 2)
+
+
+def without(taken: list[int]) -> Written:
+    """The log without these payloads."""
+    return replace(
+        WHOLE,
+        leaves=tuple(replace(leaf, salt=None, payload=None) if leaf.index in taken else leaf for leaf in WHOLE.leaves),
+    )
+
+
+def appended(written: Written, body: bytes) -> Written:
+    """The log with one more record, without its payload, under one more checkpoint."""
+    leaves = (*written.leaves, LeafRecord(len(written.leaves), leaf_hash(body), body, None, None))
+    root = grow(Frontier(), [leaf.hash for leaf in leaves]).root()
+    return replace(written, leaves=leaves, notes=(*written.notes, KEY.sign(len(leaves), root)))
+
+
+def with_erasure(taken: list[int], named: Any, reason: str = "requested") -> Written:
+    """The log without these payloads, and with a record that names those."""
+    body = {**RecordsErased(1, ErasureReason.REQUESTED, ()).leaf().body, "records": named, "reason": reason}
+    return appended(without(taken), own_bytes(body))
 
 
 def test_a_payload_where_none_belongs_is_a_fault() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from gateway.adapters.storage.checks import checking, require_whole_pages
+from gateway.adapters.storage.erasure_journal import JOURNAL, join_journals, read_journal
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.adapters.storage.keys import PUBLIC, SECRET
 from gateway.adapters.storage.loss import Loss, assess, go_on, load_key, remove_database, set_aside
@@ -25,7 +26,8 @@ from gateway.core.errors import GatewayError, LedgerDamaged, LedgerUnavailable, 
 from gateway.core.verification import LogReport
 
 HELD: Final = (DATABASE, SECRET, PUBLIC)
-"""What a backup holds. Cookies' key is not among it: everybody signs in again after a restore."""
+"""What a backup holds, with the journal of erasures where there is one. Cookies' key is not among it: everybody signs
+in again after a restore."""
 
 OnProgress = Callable[[int, int], None]
 """Told how many pages of how many are copied."""
@@ -58,10 +60,15 @@ def back_up(folder: Path, file: Path, on_progress: OnProgress) -> Backup:
         _copy_database(folder / DATABASE, work / DATABASE, on_progress)
         for name in (SECRET, PUBLIC):
             shutil.copy(folder / name, work / name)
+        held = [*HELD]
+        if (folder / JOURNAL).exists():
+            # After the database: whatever the copy has erased, its journal names.
+            shutil.copy(folder / JOURNAL, work / JOURNAL)
+            held.append(JOURNAL)
         report = _verify(work)
         part = work / "backup"
         with _open_private(part) as raw, tarfile.open(fileobj=raw, mode="w") as archive:
-            for name in HELD:
+            for name in held:
                 archive.add(work / name, name)
         with part.open("rb") as written:
             os.fsync(written.fileno())
@@ -79,12 +86,15 @@ def restore(file: Path, folder: Path, at: int, stamp: str) -> Restored:
         _unpack(file, work)
         report = _verify(work)
         _require_same_log(work, folder)
+        for journal in (work, folder):
+            read_journal(journal, load_key(work).verification_key)
         had_any = any((folder / name).exists() for name in (DATABASE, SECRET))
         aside = set_aside(folder, f"replaced-{stamp}") if had_any else None
         for name in (SECRET, PUBLIC):
             if not (folder / name).exists():
                 (work / name).replace(folder / name)
         remove_database(folder)
+        join_journals(folder, work)
         (work / DATABASE).replace(folder / DATABASE)
     loss = assess(folder)
     return Restored(report, loss, None if loss is None else go_on(folder, loss, at), aside)
@@ -112,7 +122,8 @@ def _verify(work: Path) -> LogReport:
 def _unpack(file: Path, work: Path) -> None:
     try:
         with tarfile.open(file, mode="r:") as archive:
-            for name in HELD:
+            journal = (JOURNAL,) if JOURNAL in archive.getnames() else ()
+            for name in (*HELD, *journal):
                 # None for a member that is no file: a TypeError, as for any other archive that is not ours.
                 with cast("IO[bytes]", archive.extractfile(name)) as content, _open_private(work / name) as copy:
                     shutil.copyfileobj(content, copy)

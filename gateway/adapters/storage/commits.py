@@ -28,7 +28,7 @@ from gateway.adapters.storage.statements import LEAF, ROWS_AT_ONCE, Change, Comp
 from gateway.core.audit import SALT_SIZE, seal
 from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import GatewayError, IllegalStep, LedgerBusy, LedgerSuperseded, LedgerUnavailable, MalformedJson
-from gateway.core.ledger import Entry
+from gateway.core.ledger import Entry, RecordsErased
 from gateway.core.merkle import Frontier, grow, leaf_hash
 from gateway.core.model import PublishedTool
 
@@ -40,7 +40,8 @@ _MOST_KNOWN = 16_384
 
 
 class Prepared(NamedTuple):
-    """An entry ready to be written: its leaf (no hash: not audited), its changes and the tools whose definitions it rests on."""
+    """An entry ready to be written: its leaf (no hash: not audited), its changes, the tools whose definitions it rests
+    on, and the entry itself where it erases."""
 
     changes: Sequence[Change]
     hash: bytes | None = None
@@ -48,6 +49,7 @@ class Prepared(NamedTuple):
     salt: bytes | None = None
     payload: bytes | None = None
     definitions: Sequence[PublishedTool] = ()
+    erasure: RecordsErased | None = None
 
 
 Outcome = tuple[int | None, ...] | GatewayError
@@ -62,7 +64,8 @@ def prepare(entry: Entry, salt: Callable[[int], bytes] = os.urandom) -> Prepared
             return Prepared(changes(entry))
         chosen = None if leaf.payload is None else salt(SALT_SIZE)
         body = seal(leaf, chosen or b"")
-        return Prepared(changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry))
+        erasure = entry if isinstance(entry, RecordsErased) else None
+        return Prepared(changes(entry), leaf_hash(body), body.decode(), chosen, leaf.payload, definitions_of(entry), erasure)
     except (MalformedJson, orjson.JSONEncodeError, UnicodeError):
         # Text that is no Unicode, or a number that no two readers agree on.
         raise LedgerUnavailable("this entry cannot be written down") from None

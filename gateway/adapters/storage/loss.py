@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.checks import (
@@ -23,6 +23,9 @@ from gateway.adapters.storage.checks import (
     require_whole_pages,
 )
 from gateway.adapters.storage.commits import Committer, prepare
+from gateway.adapters.storage.erasable import name_records, plan_erasure
+from gateway.adapters.storage.eraser import Eraser
+from gateway.adapters.storage.erasure_journal import JOURNAL, read_journal
 from gateway.adapters.storage.identity import begin_epoch, identify
 from gateway.adapters.storage.keys import SECRET, load_or_make_key
 from gateway.adapters.storage.log import grow_checked, newest_note, read_leaves
@@ -32,7 +35,7 @@ from gateway.adapters.storage.sqlite import DATABASE, WAL, dispose, open_for_wri
 from gateway.core.audit import is_sealed
 from gateway.core.checkpoint import SigningKey
 from gateway.core.errors import GatewayError, LedgerDamaged, Misconfigured
-from gateway.core.ledger import ConsoleSessionEnded, Entry, LossReason, RecordsLost
+from gateway.core.ledger import ConsoleSessionEnded, Entry, ErasureReason, LossReason, RecordsLost
 from gateway.core.merkle import EMPTY_ROOT
 
 SHARED_MEMORY: Final = "ledger.db-shm"
@@ -116,12 +119,17 @@ def set_aside(folder: Path, name: str) -> Path:
     aside = folder / name
     try:
         aside.mkdir(mode=0o700)
-        for file in (DATABASE, WAL, SHARED_MEMORY, MARK):
+        for file in (DATABASE, WAL, SHARED_MEMORY, MARK, JOURNAL):
             if (folder / file).exists():
                 shutil.copy2(folder / file, aside / file)
     except OSError as error:
         raise Misconfigured(f"the damaged files cannot be kept in `{name}`: {error.strerror}") from None
     return aside
+
+
+def find_set_aside(folder: Path) -> Sequence[Path]:
+    """The folders with databases that were set aside, oldest first."""
+    return sorted(found for pattern in ("replaced-*", "damaged-*") for found in folder.glob(pattern) if found.is_dir())
 
 
 def remove_database(folder: Path) -> None:
@@ -137,6 +145,7 @@ def go_on(folder: Path, loss: Loss, at: int) -> int:
     """
     key = load_key(folder)
     path = folder / DATABASE
+    erased_before = read_journal(folder, key.verification_key)
     if loss.reason is LossReason.ABSENT:
         remove_database(folder)
     path.touch(mode=0o600)
@@ -146,18 +155,29 @@ def go_on(folder: Path, loss: Loss, at: int) -> int:
             identity = identify(connection)
             epoch = begin_epoch(connection)
             frontier, _ = grow_checked(connection, key.verification_key)
-            _erase(connection, loss.changed)
+            _erase_kept(connection, loss.changed)
         committer = Committer(engine, key, frontier, epoch)
         with engine.connect() as connection:
             with connection.begin():
-                entries = [loss.entry(at), *_end_sessions(connection, at)]
-            (outcome,) = committer.commit(connection, [[prepare(entry) for entry in entries]])
-            if isinstance(outcome, GatewayError):
-                raise outcome
+                named = name_records(loss.changed, ErasureReason.DAMAGED, at)
+                entries = [loss.entry(at), *named, *_end_sessions(connection, at)]
+            _commit(committer, connection, entries)
+            for subject in erased_before:
+                # It was erased once, and may be there again in an older copy of the database.
+                with connection.begin():
+                    entries = plan_erasure(connection, subject, ErasureReason.RESTORED, at)
+                _commit(committer, connection, entries)
+            Eraser(folder, key).finish(connection)
             with connection.begin():
                 note = newest_note(connection) or key.sign(0, EMPTY_ROOT)
         MarkFile(folder, key, identity.id, note).close()
     return frontier.size
+
+
+def _commit(committer: Committer, connection: Connection, entries: Sequence[Entry]) -> None:
+    (outcome,) = committer.commit(connection, [[prepare(entry) for entry in entries]])
+    if isinstance(outcome, GatewayError):
+        raise outcome
 
 
 def _time_of_last(connection: Connection) -> int | None:
@@ -174,7 +194,8 @@ def _find_changed_payloads(connection: Connection) -> tuple[int, ...]:
     )
 
 
-def _erase(connection: Connection, positions: Sequence[int]) -> None:
+def _erase_kept(connection: Connection, positions: Sequence[int]) -> None:
+    """The texts and bytes that were kept with calls whose results were changed."""
     for position in positions:
         for kept in (t.kept_results, t.attachments):
             call = select(t.calls).where(
@@ -183,7 +204,6 @@ def _erase(connection: Connection, positions: Sequence[int]) -> None:
                 t.calls.c.call_id == kept.c.call_id,
             )
             connection.execute(delete(kept).where(call.exists()))
-        connection.execute(update(t.leaves).where(t.leaves.c.position == position).values(salt=None, payload=None))
 
 
 def _end_sessions(connection: Connection, at: int) -> list[Entry]:

@@ -62,7 +62,7 @@ class MarkFile:
         self._put(note)
         os.fsync(self._file)
         part.rename(folder / MARK)
-        _sync_folder(folder)
+        sync_folder(folder)
 
     @property
     def unsynced(self) -> bool:
@@ -138,7 +138,8 @@ def _read_slot(raw: bytes, key: VerificationKey, written_at: int) -> Mark | None
             return None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Have a folder's list of names on the disk. Raises OSError."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

@@ -26,6 +26,7 @@ from gateway.core.ledger import (
     GrantRevoked,
     PasskeyAdded,
     PolicyLoaded,
+    RecordsErased,
     SnapshotIssued,
     TurnBegun,
 )
@@ -94,7 +95,14 @@ def _choose(
     for person in people:
         add("principalId", person, *PEOPLE_EVENTS)
     chosen.update(_read_added_passkeys(connection, people, last))
+    chosen.update(_read_erasures(connection, chosen))
     return sorted(chosen)
+
+
+def _read_erasures(connection: Connection, chosen: Collection[int]) -> list[int]:
+    """The records that say that payloads of these were erased."""
+    erasures = select(t.leaves.c.position, t.leaves.c.body).where(JsonMember(t.leaves.c.body, "event") == RecordsErased.EVENT)
+    return [row.position for row in connection.execute(erasures) if not set(orjson.loads(row.body)["records"]).isdisjoint(chosen)]
 
 
 def _values(rows: Sequence[AuditRow], member: str) -> set[str]:

@@ -11,13 +11,20 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Engine, Executable
+from sqlalchemy import Connection, Engine, Executable
 from sqlalchemy.exc import DBAPIError
 
+from gateway.adapters.storage.erasable import (
+    count_open_turns,
+    plan_erasure,
+    select_conversations_of_call,
+    select_copies,
+)
 from gateway.adapters.storage.projections import EveryReader
 from gateway.adapters.storage.reader import RECOVER, ARow
-from gateway.adapters.storage.sqlite import is_damaged
+from gateway.adapters.storage.sqlite import hold_snapshot, is_damaged
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable
+from gateway.core.ledger import Entry, ErasureReason, ErasureSubject
 
 READERS: Final = 2
 """Threads for lists: enough that one long audit search does not hold up a conversation."""
@@ -53,6 +60,31 @@ class SqlRecords(EveryReader):
             with self._engine.connect() as connection:
                 return tuple(read(row) for row in connection.execute(query))
 
+        return await self._run(run)
+
+    async def plan_erasure(
+        self, subject: ErasureSubject, reason: ErasureReason, at: int, by: str | None = None
+    ) -> Sequence[Entry]:
+        return await self._at_one_moment(lambda connection: plan_erasure(connection, subject, reason, at, by))
+
+    async def open_turns(self, subject: ErasureSubject) -> int:
+        return await self._at_one_moment(lambda connection: count_open_turns(connection, subject))
+
+    async def conversations_of_call(self, call_id: str) -> Sequence[str]:
+        return await self._list(select_conversations_of_call(call_id), lambda row: row[0])
+
+    async def copies_of(self, conversation_id: str) -> Sequence[str]:
+        return await self._list(select_copies(conversation_id), lambda row: row[0])
+
+    async def _at_one_moment(self, read: Callable[[Connection], Value]) -> Value:
+        def run() -> Value:
+            with self._engine.connect() as connection:
+                hold_snapshot(connection)
+                return read(connection)
+
+        return await self._run(run)
+
+    async def _run(self, run: Callable[[], Value]) -> Value:
         self._require_open()
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, run)

@@ -51,6 +51,10 @@ file longer has its length to write as well, at another place of the disk, and t
 ROOM_FOR_RESERVE: Final = 8 * LOG_RESERVE
 """Below this much free room nothing is set aside: the database may need it more."""
 
+LARGEST_COPIED_WHOLE: Final = 64 * 1024 * 1024
+"""Bytes of a database that is copied as a whole after an erasure, in memory and in less than a second. Nothing is recorded
+meanwhile."""
+
 Place: Final = BigInteger().with_variant(Integer, "sqlite")
 """A leaf's position. SQLite gives a table its row id for a key of type INTEGER only, and an INTEGER there has 64 bits."""
 
@@ -120,8 +124,10 @@ def open_for_writing(path: Path) -> Engine:
             "synchronous = FULL",
             "foreign_keys = ON",
             f"wal_autocheckpoint = {PAGES_IN_LOG}",
-            # What a person deletes is overwritten, not only unlinked.
-            "secure_delete = FAST",
+            # What is deleted or erased is overwritten, free pages too, and not only unlinked.
+            "secure_delete = ON",
+            # What `scrub` copies never lies in a file outside the state folder.
+            "temp_store = MEMORY",
         )
 
     @event.listens_for(engine, "begin")
@@ -148,6 +154,22 @@ def reserve_log(path: Path) -> None:
                 os.posix_fallocate(handle, size, LOG_RESERVE - size)
         finally:
             os.close(handle)
+
+
+def scrub(connection: Connection, path: Path) -> bool:
+    """Leave no copy of what was erased in the database's own files. Outside a transaction of the writer; False where somebody
+    reads an older moment of the database, so that its log had to stay.
+
+    Erased cells and pages are zeros already. What is left are earlier pages in the write-ahead log, and what moved from page to
+    page as the trees grew, which only a whole copy is rid of.
+    """
+    cursor = connection.connection.cursor()
+    if path.stat().st_size <= LARGEST_COPIED_WHOLE:
+        cursor.execute("VACUUM")
+    busy, _, _ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+    cursor.close()
+    reserve_log(path.with_name(WAL))
+    return not busy
 
 
 def open_for_reading(path: Path) -> Engine:

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import checks
 from gateway.adapters.storage.commits import Committer
+from gateway.adapters.storage.eraser import Eraser
 from gateway.adapters.storage.history.stored import StoredHistory, open_call_history
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.identity import begin_epoch, identify
@@ -74,7 +75,7 @@ async def open_store(directory: Path, *, origin: str, salt: Callable[[int], byte
         reading = held.enter_context(dispose(open_for_reading(path)))
         records = SqlRecords(reading)
         held.callback(records.close)
-        writer = Writer(writing, ready.committer, mark=ready.mark, require_held=state.check)
+        writer = Writer(writing, ready.committer, mark=ready.mark, eraser=Eraser(directory, ready.key), require_held=state.check)
         held.push_async_callback(writer.close)
         if path.stat().st_size > checks.LARGEST_CHECKED_AT_ONCE:
             await held.enter_async_context(_checking_pages(path, writer))

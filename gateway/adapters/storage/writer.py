@@ -15,6 +15,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine
 
 from gateway.adapters.storage.commits import Committer, Outcome, Prepared
+from gateway.adapters.storage.eraser import Eraser
 from gateway.adapters.storage.mark import SYNC_SECONDS, MarkFile
 from gateway.core.errors import GatewayError, LedgerBusy, LedgerUnavailable
 
@@ -42,13 +43,15 @@ class Writer:
         committer: Committer,
         *,
         mark: MarkFile | None = None,
+        eraser: Eraser | None = None,
         require_held: Callable[[], None] = lambda: None,
     ) -> None:
-        """`mark` is told of every batch, and closed with the writer. `require_held` raises GatewayError when the files are not
-        the writer's own any more."""
+        """`mark` is told of every batch, and closed with the writer; `eraser` of those that erase. `require_held` raises
+        GatewayError when the files are not the writer's own any more."""
         self._engine = engine
         self._committer = committer
         self._mark = mark
+        self._eraser = eraser
         self._require_held = require_held
         self._refusal: GatewayError | None = None
         self._loop = asyncio.get_running_loop()
@@ -130,14 +133,19 @@ class Writer:
             self._mark.close()
 
     def _commit(self, connection: Connection, batch: Sequence[Submission]) -> Sequence[Outcome]:
+        erasures = [entry.erasure for each in batch for entry in each.entries if entry.erasure is not None]
         try:
             self._require_held()
+            if erasures and self._eraser is not None:
+                self._eraser.begin(erasures)
         except GatewayError as error:
             return [error] * len(batch)
         outcomes = self._committer.commit(connection, [submission.entries for submission in batch])
         # Before anybody is told that it is recorded: what was acknowledged is never ahead of the mark.
         if self._mark is not None and self._committer.note is not None:
             self._mark.write(self._committer.note)
+        if erasures and self._eraser is not None:
+            self._eraser.finish(connection)
         return outcomes
 
     def _take_waiting(self) -> list[Submission]:

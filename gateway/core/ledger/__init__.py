@@ -20,6 +20,8 @@ from gateway.core.ledger.conversations import *  # noqa: F403 - a new entry is e
 from gateway.core.ledger.conversations import ConversationEntry
 from gateway.core.ledger.elicitations import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.elicitations import ElicitationEntry
+from gateway.core.ledger.erasures import *  # noqa: F403 - a new entry is exported by its own module
+from gateway.core.ledger.erasures import ErasureEntry
 from gateway.core.ledger.inference import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.inference import InferenceEntry
 from gateway.core.ledger.operation import *  # noqa: F403 - a new entry is exported by its own module
@@ -51,6 +53,7 @@ Entry = (
     | SignInEntry
     | PolicyEntry
     | OperationEntry
+    | ErasureEntry
 )
 
 AUDITED: Final[frozenset[str]] = frozenset(kind.EVENT for kind in get_args(Entry) if hasattr(kind, "EVENT"))

@@ -6,6 +6,7 @@ a name says otherwise. Ports raise only errors of `gateway.core.errors`.
 
 from __future__ import annotations
 
+from gateway.runtime.ports.erasing import ErasureRecordsReader
 from gateway.runtime.ports.history import (
     CallCounts,
     CallHistory,
@@ -108,6 +109,7 @@ __all__ = [
     "Elicit",
     "EnrolmentOffer",
     "Entropy",
+    "ErasureRecordsReader",
     "FaultSeverity",
     "GrantRecords",
     "GrantReviewRecords",

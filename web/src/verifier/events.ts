@@ -50,6 +50,7 @@ export const RECORDED_EVENTS: ReadonlySet<string> = new Set([
   "principal:removed",
   "principal:resumed",
   "principal:suspended",
+  "records:erased",
   "records:lost",
   "secret:removed",
   "secret:stored",

@@ -1,6 +1,7 @@
 /** A whole exported log: its form, the tree under its checkpoints, payloads, rules, and passkeys' signatures. */
 
 import { type Bytes, digestOf, equalBytes, fromHex, hash, writeHex } from "./bytes.ts";
+import { Erasures } from "./erasures.ts";
 import { ExportForm, type Kind, kindOf, LINE_LIMIT, readLine } from "./export-form.ts";
 import {
   canonicalBytes,
@@ -57,8 +58,9 @@ class Check {
   private readonly newestOnly: boolean;
   private readonly course = new CheckCourse(TITLES);
   private readonly tree = new Tree();
-  private readonly found = { key: "", signatures: 0, withheld: 0, anchored: false };
+  private readonly found = { key: "", signatures: 0, withheld: 0, erased: 0, anchored: false };
   private readonly answers = new SignedAnswers();
+  private readonly erasures = new Erasures(true);
   private rules = new Rules(new Map(), true);
   private checkpoints = 0;
   private anchor: Checkpoint | null = null;
@@ -123,8 +125,8 @@ class Check {
       "records",
       `${count(this.tree.size, "record")} under ${count(this.checkpoints, "checkpoint")}${anchored}`,
     );
-    const erased = this.found.withheld === 0 ? "All are there" : `${this.found.withheld} are not in the file`;
-    this.course.hold("payloads", erased);
+    const { erased } = this.found;
+    this.course.hold("payloads", erased === 0 ? "All are there" : `${erased} were erased, as the log says`);
     this.course.hold("rules", `${count(calls, "call")}, ${executed} run; ${openCalls} under way`);
     this.course.hold("signatures", `${count(this.answers.signatures, "signature")} checked`);
 
@@ -230,6 +232,12 @@ class Check {
       }
       this.found.anchored = true;
     }
+    this.found.erased = this.erasures.erased;
+    const taken = this.erasures.findTaken();
+    if (taken !== null) {
+      const detail = `the payload of record ${taken} was taken out: no record says that it was erased`;
+      this.fail("payloads", `records[${taken}].payload`, detail);
+    }
     const fault = this.rules.finish();
     if (fault !== null) this.fail("rules", `records[${size - 1}]`, fault);
   }
@@ -284,6 +292,8 @@ class Check {
       this.fail("payloads", `${place}.payload`, `the payload of record ${index} was changed`);
     }
     try {
+      const untrue = this.erasures.check(index, body, payload === null && sealed !== null);
+      if (untrue !== null) this.fail("payloads", `${place}.body.records`, untrue);
       const broken = this.rules.check(body, payload);
       if (broken !== null) this.fail("rules", place, broken);
       const unsigned = await this.answers.check(body, payload);

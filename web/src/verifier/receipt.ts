@@ -1,6 +1,7 @@
 /** A receipt: one call's records, each with its proof that it is under a signed checkpoint. */
 
 import { type Bytes, digestOf, equalBytes, fromHex, hash, writeHex } from "./bytes.ts";
+import { Erasures } from "./erasures.ts";
 import {
   canonicalBytes,
   decodeText,
@@ -38,6 +39,7 @@ const TITLES = {
   records: "Records under the checkpoint, and their payloads",
   snapshots: "Tools that were on offer",
   call: "The call, and nothing but what it rests on",
+  erasures: "Payloads that were erased",
   rules: "Rules of the log: consent before intent, intent before the act",
   signatures: "Passkeys' signatures",
 } as const;
@@ -45,7 +47,7 @@ const TITLES = {
 /** Checks a receipt by itself, and ends at the first thing that is wrong. */
 export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Verdict> {
   const course = new CheckCourse(TITLES);
-  const found = { key: "", size: 0, root: "", signatures: 0, withheld: 0, anchored: false };
+  const found = { key: "", size: 0, root: "", signatures: 0, withheld: 0, erased: 0, anchored: false };
   const finish = (fault: Found | null): Verdict => ({
     kind: "receipt",
     fault: fault?.fault ?? null,
@@ -91,6 +93,14 @@ export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Ve
     course.begin("call");
     requireCall(records, conversationId, callId);
     course.hold("call", "It has closed");
+
+    course.begin("erasures");
+    const erasures = new Erasures(false);
+    await walk(records, ({ index, body, payload }) =>
+      erasures.check(index, body, isWithheld({ index, body, payload })),
+    );
+    found.erased = erasures.erased;
+    course.hold("erasures", found.erased === 0 ? "None was" : `${count(found.erased, "payload")}, as the log says`);
 
     course.begin("rules");
     const rules = new Rules(offers, false);

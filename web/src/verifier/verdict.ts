@@ -26,6 +26,8 @@ export interface Verdict {
   readonly signatures: number;
   /** Payloads that the file does not have: erased, or kept back. */
   readonly withheld: number;
+  /** Those of them of which a record in the file says that they were erased. */
+  readonly erased: number;
   /** Whether it is under the checkpoint that was given. */
   readonly anchored: boolean;
 }

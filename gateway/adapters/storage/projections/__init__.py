@@ -10,6 +10,7 @@ from gateway.adapters.storage.projections.audit import LogReader
 from gateway.adapters.storage.projections.calls import CallReader, change_calls
 from gateway.adapters.storage.projections.clients import ClientReader, change_clients
 from gateway.adapters.storage.projections.conversations import ConversationReader, change_conversations
+from gateway.adapters.storage.projections.erasures import change_erasures
 from gateway.adapters.storage.projections.kept import KeptReader
 from gateway.adapters.storage.projections.operation import PolicyReader, change_operation
 from gateway.adapters.storage.projections.people import PeopleReader, change_people
@@ -26,6 +27,7 @@ from gateway.core.ledger.calls import CallEntry
 from gateway.core.ledger.clients import ClientEntry
 from gateway.core.ledger.conversations import ConversationEntry
 from gateway.core.ledger.elicitations import ElicitationEntry
+from gateway.core.ledger.erasures import ErasureEntry
 from gateway.core.ledger.inference import (
     InferenceEntry,
     InferenceFinished,
@@ -66,6 +68,8 @@ def changes(entry: Entry) -> Sequence[Change]:
         return change_policies(entry)
     if isinstance(entry, OperationEntry):
         return change_operation(entry)
+    if isinstance(entry, ErasureEntry):
+        return change_erasures(entry)
     if isinstance(entry, InferenceEntry):
         return _change_inference(entry)
     return _change_nothing(entry)

@@ -122,13 +122,14 @@ function row({ title, standing, detail }: CheckedPart): HTMLElement {
   return line;
 }
 
-function facts({ key, size, root, signatures, withheld, anchored }: Verdict): readonly HTMLElement[] {
+function facts({ key, size, root, signatures, withheld, erased, anchored }: Verdict): readonly HTMLElement[] {
   const told: readonly (readonly [string, string])[] = [
     ["Key that signed the checkpoint", key],
     ["Records that the checkpoint covers", size === 0 ? "" : size.toLocaleString("en")],
     ["Root of the tree", root],
     ["Passkeys' signatures that hold", String(signatures)],
-    ["Payloads that the file does not have: erased, or kept back", withheld === 0 ? "" : String(withheld)],
+    ["Payloads that were erased, as the log says", erased === 0 ? "" : String(erased)],
+    ["Payloads that the file does not have otherwise", withheld === erased ? "" : String(withheld - erased)],
     ["Compared with the checkpoint that you gave", anchored ? "it is the same log" : ""],
   ];
   return told

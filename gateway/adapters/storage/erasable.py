@@ -1,0 +1,187 @@
+"""Planning an erasure: the records whose payloads are about a call, a conversation or a person, and the entries that erase them.
+
+Read from the bodies themselves, as the audit log's own filters are: through the log, from where the subject began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, assert_never, cast
+
+import orjson
+from sqlalchemy import CTE, ColumnElement, Connection, Select, and_, func, or_, select
+
+from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.sqlite import JsonMember
+from gateway.core.canonical import Json, canonical_bytes
+from gateway.core.ledger import (
+    MOST_ERASED_AT_ONCE,
+    CallSubject,
+    ConversationDeleted,
+    ConversationSubject,
+    EnrolmentOffered,
+    Entry,
+    ErasedMessage,
+    ErasureReason,
+    ErasureSubject,
+    GrantIssued,
+    LocalOperatorAdded,
+    MessageAppended,
+    PasskeyAdded,
+    PersonSubject,
+    PrincipalEnrolled,
+    RecordsErased,
+)
+
+_NAMING: Final = (LocalOperatorAdded.EVENT, PrincipalEnrolled.EVENT, PasskeyAdded.EVENT)
+"""Records with what a person is called. What they did for others, such as approving, stays with those it was done for."""
+
+
+class Erasable(NamedTuple):
+    """Records by their positions, ascending, and messages that held a call."""
+
+    records: Sequence[int]
+    messages: Sequence[ErasedMessage] = ()
+
+
+def plan_erasure(
+    connection: Connection, subject: ErasureSubject, reason: ErasureReason, at: int, by: str | None = None
+) -> Sequence[Entry]:
+    """The entries that erase a subject, to be written together. Empty where nothing is kept of it."""
+    match subject:
+        case CallSubject():
+            return _entries(subject, _find_of_call(connection, subject), reason, at, by)
+        case ConversationSubject():
+            return [*_plan_conversation(connection, subject, reason, at, by)]
+        case PersonSubject():
+            own = select(t.conversations.c.id).where(t.conversations.c.principal_id == subject.person_id)
+            conversations = [ConversationSubject(row.id) for row in connection.execute(own)]
+            names = Erasable(sorted(_find_names(connection, subject.person_id)))
+            return [
+                *(entry for each in conversations for entry in _plan_conversation(connection, each, reason, at, by)),
+                *_entries(subject, names, reason, at, by),
+            ]
+        case _:
+            assert_never(subject)
+
+
+def count_open_turns(connection: Connection, subject: ErasureSubject) -> int:
+    """How many of the subject's conversations have a turn that has not ended."""
+    match subject:
+        case CallSubject() | ConversationSubject():
+            of = t.conversations.c.id == subject.conversation_id
+        case PersonSubject():
+            of = t.conversations.c.principal_id == subject.person_id
+        case _:
+            assert_never(subject)
+    still = select(func.count()).select_from(t.conversations).where(of, t.conversations.c.open_turn_id.is_not(None))
+    return connection.execute(still).scalar_one()
+
+
+def select_conversations_of_call(call_id: str) -> Select[Any]:
+    """The conversations that have a call of that id."""
+    return select(t.calls.c.conversation_id).where(t.calls.c.call_id == call_id)
+
+
+def select_copies(conversation_id: str) -> Select[Any]:
+    """What was copied from a conversation, directly or not, and is still there."""
+    family = _family(conversation_id)
+    others = t.conversations.c.id.in_(select(family.c.id)), t.conversations.c.id != conversation_id
+    return select(t.conversations.c.id).where(*others, t.conversations.c.deleted_at.is_(None)).order_by(t.conversations.c.id)
+
+
+def name_records(records: Sequence[int], reason: ErasureReason, at: int) -> Sequence[RecordsErased]:
+    """The entries that erase these records, which are of nothing in particular."""
+    return _entries(None, Erasable(records), reason, at, None)
+
+
+def _entries(
+    subject: ErasureSubject | None, found: Erasable, reason: ErasureReason, at: int, by: str | None
+) -> Sequence[RecordsErased]:
+    """As many as it takes. What the tables hold of the subject is changed with the first."""
+    starts = range(0, len(found.records), MOST_ERASED_AT_ONCE)
+    return [
+        RecordsErased(
+            at,
+            reason,
+            tuple(found.records[start : start + MOST_ERASED_AT_ONCE]),
+            subject,
+            by,
+            tuple(found.messages) if start == 0 else (),
+        )
+        for start in starts
+    ]
+
+
+def _plan_conversation(
+    connection: Connection, subject: ConversationSubject, reason: ErasureReason, at: int, by: str | None
+) -> Iterator[Entry]:
+    conversation = connection.execute(select(t.conversations).where(t.conversations.c.id == subject.conversation_id)).first()
+    of = _member("conversationId") == subject.conversation_id
+    if conversation is not None and conversation.deleted_at is None:
+        # Its deletion erases the digests of its messages, and says so.
+        yield ConversationDeleted(at, subject.conversation_id, conversation.principal_id)
+        of = and_(of, _member("event") != MessageAppended.EVENT)
+    yield from _entries(subject, Erasable(_positions(connection, of)), reason, at, by)
+
+
+def _find_of_call(connection: Connection, call: CallSubject) -> Erasable:
+    of_call = t.calls.c.conversation_id == call.conversation_id, t.calls.c.call_id == call.call_id
+    began = connection.execute(select(t.calls.c.request_leaf).where(*of_call)).scalar()
+    if began is None:
+        return Erasable(())
+    asked = select(t.approvals.c.id).where(
+        t.approvals.c.conversation_id == call.conversation_id, t.approvals.c.call_id == call.call_id
+    )
+    own = and_(_member("conversationId") == call.conversation_id, _member("callId") == call.call_id)
+    # A grant pins what was shown of the call that it was given for.
+    given = and_(_member("event") == GrantIssued.EVENT, _member("approvalId").in_(asked))
+    found = set(_positions(connection, or_(own, given), began))
+    messages: list[ErasedMessage] = []
+    for row in connection.execute(_messages_with(call)):
+        is_result = row.call_id == call.call_id
+        if is_result:
+            found.update(_positions(connection, t.leaves.c.position == row.leaf, row.leaf))
+        left = _without_arguments(row.tool_calls, call.call_id)
+        messages.append(ErasedMessage(row.conversation_id, row.position, "" if is_result else row.content, left))
+    return Erasable(sorted(found), messages)
+
+
+def _family(conversation_id: str) -> CTE:
+    """A conversation and what was copied from it, directly or not."""
+    family = select(t.conversations.c.id).where(t.conversations.c.id == conversation_id).cte("family", recursive=True)
+    return family.union(select(t.conversations.c.id).join(family, t.conversations.c.parent_id == family.c.id))
+
+
+def _messages_with(call: CallSubject) -> Select[Any]:
+    """Messages in which a model proposed the call, and copies of its result, in its conversation and in those made from it."""
+    family = _family(call.conversation_id)
+    proposed = t.messages.c.tool_calls.contains(canonical_bytes(call.call_id).decode(), autoescape=True)
+    held = or_(proposed, t.messages.c.call_id == call.call_id)
+    return select(t.messages).where(t.messages.c.conversation_id.in_(select(family.c.id)), held)
+
+
+def _without_arguments(tool_calls: str, call_id: str) -> str:
+    calls = cast("list[Mapping[str, Json]]", orjson.loads(tool_calls))
+    left: list[Json] = [{**each, "arguments": {}} if each.get("id") == call_id else dict(each) for each in calls]
+    return canonical_bytes(left).decode()
+
+
+def _find_names(connection: Connection, person_id: str) -> Iterable[int]:
+    yield from _positions(connection, and_(_member("principalId") == person_id, _member("event").in_(_NAMING)))
+    name = connection.execute(select(t.principals.c.name).where(t.principals.c.id == person_id)).scalar()
+    offered = select(t.leaves.c.position, t.leaves.c.payload).where(
+        _member("event") == EnrolmentOffered.EVENT, t.leaves.c.payload.is_not(None)
+    )
+    for row in connection.execute(offered):
+        if orjson.loads(row.payload).get("name") == name:
+            yield row.position
+
+
+def _positions(connection: Connection, of: ColumnElement[bool], since: int = 0) -> Sequence[int]:
+    chosen = select(t.leaves.c.position).where(t.leaves.c.position >= since, t.leaves.c.payload.is_not(None), of)
+    return [row.position for row in connection.execute(chosen.order_by(t.leaves.c.position))]
+
+
+def _member(name: str) -> ColumnElement[str]:
+    return JsonMember(t.leaves.c.body, name)

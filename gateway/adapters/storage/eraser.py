@@ -1,0 +1,47 @@
+"""What an erasure takes besides its transaction: a line in the journal before it, and no copy left in the files after it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from gateway.adapters.storage.erasure_journal import JOURNAL, note_erasures
+from gateway.adapters.storage.sqlite import DATABASE, scrub
+from gateway.core.checkpoint import SigningKey
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.ledger import ErasureReason, RecordsErased
+
+_log = logging.getLogger(__name__)
+
+
+class Eraser:
+    """For the thread that writes."""
+
+    def __init__(self, folder: Path, key: SigningKey) -> None:
+        self._folder = folder
+        self._key = key
+
+    def begin(self, erasures: Iterable[RecordsErased]) -> None:
+        """Have in the journal what somebody asked for. Raises LedgerUnavailable, and nothing is erased then."""
+        asked = (each.subject for each in erasures if each.reason is ErasureReason.REQUESTED)
+        subjects = [*dict.fromkeys(subject for subject in asked if subject is not None)]
+        try:
+            if subjects:
+                note_erasures(self._folder, self._key, subjects)
+        except OSError as error:
+            raise LedgerUnavailable(f"`{JOURNAL}` cannot be written: {error.strerror}; nothing was erased") from None
+
+    def finish(self, connection: Connection) -> None:
+        """What was erased is on record. Where its copies cannot be removed now, the next erasure tries again."""
+        driver: Any = connection.dialect.dbapi
+        try:
+            whole = scrub(connection, self._folder / DATABASE)
+        except (driver.Error, OSError) as error:
+            _log.error("copies of what was erased may be left in `%s`: %s", DATABASE, error)
+            return
+        if not whole:
+            _log.warning("copies of what was erased are left in the write-ahead log until nobody reads an older state")

@@ -1,0 +1,45 @@
+"""`countersign audit erase`: erasing what is kept of a call, of a conversation or of a person."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from gateway.adapters.storage.loss import find_set_aside
+from gateway.cli.operating import operate
+from gateway.core.canonical import Json
+from gateway.core.effects import escape
+from gateway.settings_reading import load_settings
+
+
+@click.command()
+@click.option("--call", metavar="ID", help="This call: its arguments, questions, answers and result.")
+@click.option("--conversation", metavar="ID", help="This conversation, or the one that has the call.")
+@click.option("--person", metavar="ID", help="This person, who was removed before: all their conversations, and their name.")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="State folder of the gateway; the one in the settings when not given.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def erase(call: str | None, conversation: str | None, person: str | None, state: Path | None, *, yes: bool) -> None:
+    """Erase what is kept of a call, a conversation or a person, for good.
+
+    The log keeps that something was done, when, by whom and how it was decided, and says what was erased: every proof of
+    everything else stays valid. What was exported, backed up or copied before is out of its reach.
+    """
+    if (person is None) == (call is None and conversation is None):
+        raise click.UsageError("give --call, --conversation or --person")
+    settings = load_settings(state=state)
+    if not yes:
+        named = f"person {person}" if person else f"call {call}" if call else f"conversation {conversation}"
+        click.confirm(f"Erase what is kept of {escape(named)}? Nothing brings it back.", abort=True, err=True)
+    asked: dict[str, Json] = {"call": call, "conversation": conversation, "person": person}
+    done = asyncio.run(operate(settings, "erase", **{name: value for name, value in asked.items() if value is not None}))
+    click.echo(f"Erased the content of {done['records']} records. That is on record; `countersign audit verify` says so.")
+    for copy in done["copies"]:
+        click.echo(f"Conversation {escape(copy)} was copied from it and is still there.")
+    for folder in find_set_aside(settings.state):
+        click.echo(f"{folder} was set aside by an earlier restore or recovery and may still hold it.")

@@ -1,0 +1,119 @@
+"""Erasing a call, a conversation and a person at a running gateway: no file keeps anything of them, and every proof holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness.person import Turn
+from tests.harness.process import GatewayProcess
+from tests.scenarios.conftest import Scene
+from tests.scenarios.staging import finish, stage
+
+LONG = 12_000
+"""Characters: a payload of several pages of the database."""
+
+
+def files_with(folder: Path, marker: str) -> list[str]:
+    """Files of a folder that hold a text, in UTF-8 or as it stands in JSON."""
+    held = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path.name for path in held if marker.encode() in path.read_bytes())
+
+
+async def say(scene: Scene, turn: Turn, content: str, **call: Any) -> None:
+    place = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
+    proposed = {"toolCalls": [call]} if call else {}
+    message = {"role": "assistant" if call else "user", "content": content, **proposed}
+    await scene.shell.call("messages/append", {**place, "message": message})
+
+
+async def end(scene: Scene, turn: Turn) -> None:
+    place = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
+    await scene.shell.call("turns/end", place)
+
+
+async def consent(scene: Scene, turn: Turn, what: str, call_id: str, scope: str) -> None:
+    call = await turn.start("note", {"what": what}, call_id)
+    await scene.ada.answer(scene.console, await scene.asked(call_id), scope=scope)
+    assert (await finish(call))["outcome"] == "ok"
+
+
+async def erase(gateway: GatewayProcess, *arguments: str) -> str:
+    code, said = await gateway.run("audit", "erase", *arguments, "--yes")
+    assert code == 0, said
+    return said
+
+
+async def verdict(gateway: GatewayProcess, *arguments: str) -> dict[str, Any]:
+    _, said = await gateway.run("audit", "verify", "--json", *arguments)
+    return json.loads(said.splitlines()[-1])
+
+
+@pytest.mark.requirement("002-74", "what is erased is in no file of the gateway any more, and the log is sound and says so")
+async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    async with stage(home) as scene:
+        gateway, state = scene.gateway, scene.gateway.state
+        turn = await scene.begin()
+        # A call by a consent that covers others, which its model proposed in a message, and one under its grant.
+        what = "plum-jam " + "x" * LONG
+        await say(scene, turn, "I shall note it.", id="gone", name="note", arguments={"what": what})
+        await consent(scene, turn, what, "gone", "turn")
+        assert (await turn.invoke("peek", {"what": "quince"}, "kept"))["outcome"] == "ok"
+        await end(scene, turn)
+        assert files_with(state, "plum-jam"), "it was kept in the first place"
+
+        said = await erase(gateway, "--call", "gone")
+        assert "Erased the content of" in said
+        assert files_with(state, "plum-jam") == []
+        assert files_with(state, "quince")
+
+        # The log is sound and names what was erased; the call's receipt proves the rest, and so does the other call's.
+        report = await verdict(gateway)
+        assert (report["sound"], report["fault"]) == (True, None)
+        assert report["erased"] > 3
+        (record,) = (await scene.console.call("audit/list", {"filter": {"event": "records:erased"}, "limit": 5}))["entries"]
+        assert (record["body"]["reason"], record["body"]["callId"]) == ("requested", "gone")
+        assert len(record["body"]["records"]) == report["erased"]
+        for call_id in ("gone", "kept"):
+            receipt = tmp_path / f"{call_id}.json"
+            code, told = await gateway.run("audit", "receipt", call_id, "-o", str(receipt))
+            assert code == 0, told
+            code, told = await gateway.run("audit", "verify", str(receipt))
+            assert code == 0, told
+        code, told = await gateway.run("audit", "explain", "gone")
+        assert code == 0, told
+        assert "erased" in told
+
+        # A replay of an erased call runs nothing and gives nothing back; the conversation can be read.
+        again = await Turn.begin(scene.shell, turn.conversation_id)
+        replayed = await again.invoke("note", {"what": what}, "gone")
+        assert replayed["outcome"] != "ok"
+        assert scene.effects(turn.conversation_id) == [f"gone note {what} 1", "kept peek quince"]
+        read = await scene.shell.call("conversations/export", {"conversationId": turn.conversation_id})
+        assert "plum-jam" not in json.dumps(read)
+        await end(scene, again)
+
+        # The whole conversation, and a person.
+        await erase(gateway, "--conversation", turn.conversation_id)
+        assert files_with(state, "quince") == []
+        ben = await scene.another("Benedikta-Marker", "guest")
+        shell = await ben.agent()
+        bens = await Turn.begin(shell)
+        assert (await bens.invoke("peek", {"what": "medlar"}, "his"))["outcome"] == "ok"
+        (person,) = [
+            each["id"] for each in (await scene.console.call("people/list"))["people"] if each["name"] == "Benedikta-Marker"
+        ]
+        code, told = await gateway.run("audit", "erase", "--person", person, "--yes")
+        assert code != 0
+        assert "remove them first" in told
+        await scene.console.call("people/remove", {"principal": person})
+        await erase(gateway, "--person", person)
+        assert files_with(state, "medlar") == []
+        assert files_with(state, "Benedikta-Marker") == []
+        assert (await verdict(gateway))["sound"]
+        await ben.leave()
