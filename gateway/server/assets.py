@@ -1,10 +1,13 @@
 """The two web apps, each read into memory once, at the start; files that are added later are not served.
 
+What the build compressed is held compressed alone: every browser takes that, and for who does not it is unpacked.
+
 A lookup is by exact name in a mapping, so no path can leave the app's folder, and neither app can serve the other's files.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Mapping
@@ -40,10 +43,14 @@ NOT_BUILT = HttpError(503, "web_app_missing", "the web app is not built; run `ma
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    plain: bytes
-    gzipped: bytes | None
+    """`body` is the whole file, or what gzip made of it."""
+
+    body: bytes
+    gzipped: bool
     media_type: str
 
+
+_NO_WEIGHT = re.compile(r"q=0(\.0{0,3})?")
 
 PAGES_FILE = "pages.json"
 """The paths of an app's pages, as the build writes them from the app's route table: `["/", "/approvals/:id"]`."""
@@ -67,8 +74,8 @@ class WebApp:
         return cls(
             {
                 name: _File(
-                    path.read_bytes(),
-                    names[f"{name}.gz"].read_bytes() if f"{name}.gz" in names else None,
+                    names.get(f"{name}.gz", path).read_bytes(),
+                    f"{name}.gz" in names,
                     _MEDIA_TYPES.get(path.suffix, "application/octet-stream"),
                 )
                 for name, path in names.items()
@@ -102,12 +109,18 @@ def _read_paths(file: Path) -> tuple[str, ...]:
 
 
 def _respond(request: Request, file: _File, headers: Mapping[str, str]) -> Response:
-    if file.gzipped is None:
-        return Response(file.plain, headers={**headers, "content-type": file.media_type})
-    offered = {part.partition(";")[0].strip() for part in request.headers.get("accept-encoding", "").split(",")}
-    if "gzip" not in offered:
-        return Response(file.plain, headers={**headers, "content-type": file.media_type, "vary": "accept-encoding"})
-    return Response(
-        file.gzipped,
-        headers={**headers, "content-type": file.media_type, "content-encoding": "gzip", "vary": "accept-encoding"},
+    told = {**headers, "content-type": file.media_type}
+    if not file.gzipped:
+        return Response(file.body, headers=told)
+    told["vary"] = "accept-encoding"
+    if not _takes_gzip(request.headers.get("accept-encoding", "")):
+        return Response(gzip.decompress(file.body), headers=told)
+    return Response(file.body, headers={**told, "content-encoding": "gzip"})
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """RFC 9110, section 12.5.3; a weight of 0 is a refusal."""
+    return any(
+        coding.strip() == "gzip" and _NO_WEIGHT.fullmatch(weight.strip()) is None
+        for coding, _, weight in (part.partition(";") for part in accepted.split(","))
     )

@@ -232,7 +232,7 @@ def build_web_app(folder: Path, name: str) -> WebApp:
     (folder / "index.html").write_text(f"<!doctype html><title>{name}</title>")
     (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     (folder / "assets" / f"{name}-abc123.js").write_text(f"console.log('{name}')")
-    (folder / "assets" / f"{name}-abc123.js.gz").write_bytes(gzip.compress(b"console.log('gzipped')"))
+    (folder / "assets" / f"{name}-abc123.js.gz").write_bytes(gzip.compress(f"console.log('{name}')".encode()))
     (folder / "pages.json").write_text(json.dumps(PAGES[name]))
     (folder / ".vite").mkdir()
     (folder / ".vite" / "manifest.json").write_text("{}")

@@ -130,9 +130,12 @@ async def test_a_file_beside_the_page_is_served_by_its_exact_name(running: Runni
 
 async def test_a_compressed_file_is_sent_to_clients_that_accept_it(running: Running) -> None:
     url = f"{running.agent}/assets/shell-abc123.js"
-    plain = await running.browser.get(url, headers={"Accept-Encoding": "identity"})
-    assert plain.body == b"console.log('shell')"
-    assert headers_of(plain)["vary"] == "accept-encoding"
+    # RFC 9110, section 12.5.3: a weight of 0 is a refusal.
+    for refusal in ("identity", "br, gzip;q=0", "gzip; q=0.0"):
+        plain = await running.browser.get(url, headers={"Accept-Encoding": refusal})
+        assert plain.body == b"console.log('shell')"
+        assert "content-encoding" not in headers_of(plain)
+        assert headers_of(plain)["vary"] == "accept-encoding"
     head = await running.browser.request("HEAD", url, headers={"Accept-Encoding": "br, gzip;q=0.5"})
     assert headers_of(head)["content-encoding"] == "gzip"
     assert head.body == b""

@@ -73,3 +73,14 @@ test("the history goes on where the last page of it ended", async () => {
   expect(screen.queryByRole("button", { name: "Show earlier versions" })).toBeNull();
   expect(screen.getByRole("list", { name: "Versions, newest first" }).children).toHaveLength(2);
 });
+
+test("of a version that came back, only the newest entry is in force", async () => {
+  const at = "2026-01-02T03:04:05.000Z";
+  const entry = (index: number, version: string) => ({ index, version, at, signers: [] });
+  gateway.handlers["policy/history"] = () => ({ versions: [entry(7, "v1"), entry(5, "v0"), entry(2, "v1")] });
+  openConsole(gateway, "/policy/editor");
+  const list = await screen.findByRole("list", { name: "Versions, newest first" });
+  const said = [...list.children].map(({ textContent }) => textContent ?? "");
+  expect(said.map((text) => text.includes("in force"))).toEqual([true, false, false]);
+  expect(said.map((text) => text.includes("Go back to it"))).toEqual([false, true, false]);
+});

@@ -20,6 +20,8 @@ export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
   const ask = useAsk();
   const history = useHistory();
   const versions = (history.data?.pages ?? []).flatMap((page) => page.versions);
+  // A version that came back into force stands here more than once, and one of them is meant.
+  const inForce = versions.find(({ version }) => version === active.version)?.index;
   const goBack = useMutation({
     mutationFn: ({ version, at }: { readonly version: string; readonly at: string }) =>
       ask("policy/propose", { base: active.version, version, reason: `Back to the version of ${at}` }),
@@ -41,9 +43,8 @@ export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
                 signed by <VisibleText text={each.signers.join(", ")} />
               </span>
             )}
-            {each.version === active.version ? (
-              <Tag tone="ok">in force</Tag>
-            ) : (
+            {each.index === inForce && <Tag tone="ok">in force</Tag>}
+            {each.version !== active.version && (
               <Button size="small" busy={goBack.isPending} onClick={() => goBack.mutate(each)}>
                 Go back to it
               </Button>
