@@ -6,8 +6,10 @@ import type { Grant, ModelInfo, SessionDescription } from "../../protocol/genera
 import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
 import { ConversationIndex, titleFrom } from "./conversation-index.ts";
+import { ModelChoice } from "./model-choice.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
+import { PublishedState } from "./published-state.ts";
 import { readSettings, type Settings, writeSettings } from "./settings.ts";
 import { type AgentClient, PartMissing, type ShellEnvironment } from "./shell-environment.ts";
 import { rowOf, type WorkspaceState } from "./workspace-state.ts";
@@ -18,20 +20,17 @@ export class Workspace {
   readonly #client: AgentClient;
   readonly #index: ConversationIndex;
   readonly #opened: OpenConversations;
-  readonly #listeners = new Set<() => void>();
+  readonly #published: PublishedState<WorkspaceState>;
   readonly #eventListeners = new Set<(event: AgentEvent) => void>();
   readonly #stops: (() => void)[] = [];
   #settings: Settings;
   #session: SessionDescription | null = null;
-  /** What was chosen, by conversation; under null, for the one that begins next. */
-  readonly #chosenModels = new Map<string | null, string>();
+  readonly #models = new ModelChoice();
   #currentId: string | null = null;
   #loading = false;
   #grants: readonly Grant[] | null = null;
   #problem: string | null = null;
   #offered: { readonly text: string } | null = null;
-  #paintPlanned = false;
-  #state: WorkspaceState;
 
   constructor(environment: ShellEnvironment) {
     this.environment = environment;
@@ -44,17 +43,17 @@ export class Workspace {
       () => this.#settings,
       (id, event) => this.#conversationChanged(id, event),
     );
-    this.#state = this.#compose();
+    this.#published = new PublishedState(
+      () => this.#compose(),
+      (paint) => environment.nextFrame(paint),
+    );
   }
 
   // ── for React's useSyncExternalStore ──
 
-  readonly getState = (): WorkspaceState => this.#state;
+  readonly getState = (): WorkspaceState => this.#published.value;
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = (listener: () => void): (() => void) => this.#published.subscribe(listener);
 
   /** Told of what happens in the conversation on the screen. */
   onEvent(listener: (event: AgentEvent) => void): () => void {
@@ -97,9 +96,9 @@ export class Workspace {
     this.#client.stop();
   }
 
-  /** For the conversation on the screen alone: another one may hold what this model must not be told. */
+  /** For the conversation on the screen alone. */
   chooseModel(id: string): void {
-    this.#chosenModels.set(this.#currentId, id);
+    this.#models.choose(this.#currentId, id);
     this.#publish();
   }
 
@@ -193,8 +192,7 @@ export class Workspace {
     const isThere = await this.#attempt(async () => {
       const opened = await this.#index.fork(original.id, place, place === 0 ? titleFrom(text) : null);
       await this.#opened.create(opened.conversation.id).restore(opened, []);
-      const chosen = this.#chosenModels.get(original.id);
-      if (chosen !== undefined) this.#chosenModels.set(opened.conversation.id, chosen);
+      this.#models.copy(original.id, opened.conversation.id);
       this.#show(opened.conversation.id);
     });
     if (isThere && !(await this.submit(text))) this.#offer(text);
@@ -202,7 +200,7 @@ export class Workspace {
 
   /** Where the conversation on the screen forks at a turn; null where it does not. */
   branchesAt(turnId: string): BranchPoint | null {
-    const place = this.#state.log.turnIds.indexOf(turnId);
+    const place = this.#current?.log.turnIds.indexOf(turnId) ?? -1;
     return branchesAt(this.#index.conversations ?? [], this.#currentId, place);
   }
 
@@ -268,9 +266,7 @@ export class Workspace {
   }
 
   #modelFor(id: string | null): ModelInfo | null {
-    const models = this.#session?.models ?? [];
-    const chosen = this.#chosenModels.get(id) ?? this.#settings.modelId;
-    return models.find(({ id }) => id === chosen) ?? models[0] ?? null;
+    return this.#models.among(this.#session?.models ?? [], id, this.#settings.modelId);
   }
 
   /** Run what was typed in a conversation, or in a new one. Gives whether it was taken. */
@@ -319,9 +315,8 @@ export class Workspace {
     const { conversation } = await this.#client.call("conversations/open", { title: titleFrom(text) });
     const created = this.#opened.create(conversation.id);
     this.#index.put(conversation);
-    const chosen = this.#chosenModels.get(this.#currentId);
-    if (chosen !== undefined) this.#chosenModels.set(conversation.id, chosen);
-    this.#chosenModels.delete(null);
+    this.#models.copy(this.#currentId, conversation.id);
+    this.#models.forget(null);
     this.#show(conversation.id);
     this.#publish();
     return created;
@@ -329,7 +324,7 @@ export class Workspace {
 
   #conversationChanged(id: string, event: AgentEvent | null): void {
     if (event !== null && id === this.#currentId) for (const listener of this.#eventListeners) listener(event);
-    if (event?.type === "text:streamed") this.#publishAtNextFrame();
+    if (event?.type === "text:streamed") this.#published.publishAtNextFrame();
     else this.#publish();
     if (event?.type === "approval:requested") this.environment.notifier.tell(event.approval, () => void this.open(id));
     if (event?.type === "turn:ended") {
@@ -361,18 +356,8 @@ export class Workspace {
     }
   }
 
-  #publishAtNextFrame(): void {
-    if (this.#paintPlanned) return;
-    this.#paintPlanned = true;
-    this.environment.nextFrame(() => {
-      this.#paintPlanned = false;
-      this.#publish();
-    });
-  }
-
   #publish(): void {
-    this.#state = this.#compose();
-    for (const listener of this.#listeners) listener();
+    this.#published.publish();
   }
 
   #compose(): WorkspaceState {
