@@ -171,6 +171,13 @@ class Person:
         words = {"approval:requested": "asked", "call:closed": "{outcome}"}
         return [f"{each['tool'] or 'nothing'} {words[each['event']].format(**each)}" for each in bodies if each["event"] in words]
 
+    async def closed_calls(self, tool: str) -> list[dict[str, Any]]:
+        """What the log says of every call of a tool that is closed, oldest first."""
+        code, said = await self.gateway.run("audit", "show", "--event", "call:closed", "--json", "--limit", "1000")
+        assert code == 0, said
+        bodies = [json.loads(line)["body"] for line in reversed(said.splitlines())]
+        return [body for body in bodies if body["tool"] == tool]
+
     async def check_no_violations(self) -> None:
         """Nothing was blocked, no page reported an error or a warning, no request went to another host."""
         assert self.monitor.problems == [], "\n".join(self.monitor.problems)

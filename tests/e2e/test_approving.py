@@ -61,7 +61,7 @@ async def settle(page: Page) -> None:
 @pytest.mark.requirement("002-34", "the shell's card shows the gateway's question and has no answer of its own")
 async def test_the_card_opens_the_question_on_the_console_and_holds_no_answer_itself(person: Person, waiting: Page) -> None:
     names = await approval_dock(waiting).get_by_role("button").all_inner_texts()
-    assert [name.strip() for name in names] == ["Open approval", "Cancel call"]
+    assert [name.strip() for name in names] == ["Open approval", "Cancel call", "Edit and call again"]
     async with person.open_approval(waiting) as approval:
         assert re.fullmatch(rf"{person.gateway.console_origin}/approvals/apr_[\w-]+", approval.url)
         await expect(approval.get_by_role("heading", level=1)).to_have_text("Delete notes/old.txt")

@@ -1,10 +1,14 @@
+import { lazy, Suspense, useState } from "react";
 import type { CallCard } from "../../agent/conversation.ts";
+import type { ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
 import { VisibleText } from "../../ui/VisibleText.tsx";
 import styles from "./ApprovalDock.module.css";
 import { Arguments } from "./Arguments.tsx";
 import type { Workspace } from "./workspace.ts";
+
+const CallForm = lazy(async () => ({ default: (await import("./CallForm.tsx")).CallForm }));
 
 interface DockProps {
   readonly workspace: Workspace;
@@ -32,6 +36,13 @@ export function ApprovalDock({ workspace, cards }: DockProps) {
 
 function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly card: CallCard }) {
   const { call, approval, approvalId } = card;
+  const [looking, setLooking] = useState(false);
+  const [edited, setEdited] = useState<ToolDescriptor | null>(null);
+  const edit = async () => {
+    setLooking(true);
+    setEdited(card.tool ?? (await workspace.findTool(call.name)));
+    setLooking(false);
+  };
   return (
     <>
       <div className={styles.scroller}>
@@ -58,11 +69,29 @@ function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly 
           Open approval
         </Button>
         <Button onClick={() => void workspace.cancelCall(call.id)}>Cancel call</Button>
+        <Button variant="quiet" busy={looking} onClick={() => void edit()}>
+          Edit and call again
+        </Button>
         <span className={styles.left}>
           {approval?.kind === "stepUp" ? "Needs your passkey." : "Needs your consent."}{" "}
           {approval !== undefined && <Countdown until={approval.expiresAt} label="Expires in" />}
         </span>
       </div>
+      {edited !== null && (
+        <Suspense>
+          <CallForm
+            tool={edited}
+            title={`Edit the call of ${call.name}`}
+            action="Withdraw and call with these"
+            given={call.arguments}
+            onClose={() => setEdited(null)}
+            onCall={(given) => {
+              setEdited(null);
+              void workspace.callEdited(call.name, given);
+            }}
+          />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -1,9 +1,14 @@
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { type CommandInfo, suggestCommands } from "../../agent/slash.ts";
+import { type KeyboardEvent, lazy, Suspense, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import type { ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
+import { CompletionMenu, optionId } from "./CompletionMenu.tsx";
 import styles from "./Composer.module.css";
+import type { Suggestion } from "./completion.ts";
+import { useCompletion } from "./use-completion.ts";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
+
+const CallForm = lazy(async () => ({ default: (await import("./CallForm.tsx")).CallForm }));
 
 const MAX_ROWS = 8;
 
@@ -13,11 +18,25 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
   const { currentId, busy, offered } = state;
   const [text, setText] = useState(() => drafts.read(currentId));
   const [sending, setSending] = useState(false);
-  const [chosen, setChosen] = useState(0);
-  const [dismissed, setDismissed] = useState(false);
+  const [caret, setCaret] = useState(text.length);
+  const [filledIn, setFilledIn] = useState<ToolDescriptor | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const menuId = useId();
-  const suggestions = dismissed ? [] : suggestCommands(text);
+  const { label, suggestions, chosen, active, move, dismiss } = useCompletion(
+    workspace.lookups,
+    currentId,
+    text,
+    caret,
+  );
+
+  // What is put in by choosing it ends where the person types on.
+  const wantedCaret = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    const place = wantedCaret.current;
+    if (place === null) return;
+    wantedCaret.current = null;
+    field.current?.setSelectionRange(place, place);
+  });
 
   useEffect(() => {
     // On a phone, focus would bring the keyboard up over the page.
@@ -42,10 +61,9 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     field.current?.focus();
   }, [offered, drafts, currentId]);
 
-  const write = (next: string) => {
+  const write = (next: string, place: number) => {
     setText(next);
-    setChosen(0);
-    setDismissed(false);
+    setCaret(place);
     drafts.write(currentId, next);
   };
 
@@ -61,30 +79,33 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     else drafts.write(workspace.getState().currentId, text);
   };
 
-  const complete = ({ word }: CommandInfo) => {
-    const takesMore = word === "inspect" || word === "call";
-    write(`/${word}${takesMore ? " " : ""}`);
-    setDismissed(true);
+  const take = ({ from, insert, goesOn, tool }: Suggestion) => {
+    const next = text.slice(0, from) + insert + text.slice(caret);
+    wantedCaret.current = from + insert.length;
+    write(next, from + insert.length);
+    if (!goesOn) dismiss(next);
+    if (tool !== null) setFilledIn(tool);
     field.current?.focus();
   };
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) return;
-    const active = suggestions[chosen];
     if (active !== undefined) {
-      const count = suggestions.length;
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
-        setChosen((chosen + (event.key === "ArrowDown" ? 1 : count - 1)) % count);
+        move(event.key === "ArrowDown" ? 1 : -1);
         return;
       }
-      if (event.key === "Tab" || (event.key === "Enter" && text !== `/${active.word}`)) {
+      // A word that is complete is sent, not completed.
+      const isThere = text.slice(active.from, caret) === active.insert.trimEnd() && active.tool === null;
+      if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && !isThere)) {
         event.preventDefault();
-        complete(active);
+        take(active);
         return;
       }
       if (event.key === "Escape") {
-        setDismissed(true);
+        event.preventDefault();
+        dismiss(text);
         return;
       }
     }
@@ -95,77 +116,78 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     }
   };
 
-  const activeId = suggestions[chosen] && `${menuId}-${suggestions[chosen].word}`;
   return (
-    <form
-      className={styles.composer}
-      data-pane="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      {suggestions.length > 0 && (
-        <div id={menuId} className={styles.menu} role="listbox" aria-label="Commands">
-          {suggestions.map((command, index) => (
-            <div
-              key={command.word}
-              id={`${menuId}-${command.word}`}
-              role="option"
-              tabIndex={-1}
-              aria-selected={index === chosen}
-              className={styles.option}
-              onPointerDown={(event) => {
-                event.preventDefault();
-                complete(command);
-              }}
-            >
-              <code>{command.usage}</code>
-              <span className={styles.what}>{command.what}</span>
-            </div>
-          ))}
-        </div>
-      )}
-      <div className={styles.row}>
-        <textarea
-          ref={field}
-          className={styles.field}
-          aria-label="Message"
-          placeholder="Ask, or type / for commands"
-          rows={Math.min(MAX_ROWS, text.split("\n").length)}
-          value={text}
-          data-pane-focus
-          aria-haspopup="listbox"
-          aria-controls={suggestions.length > 0 ? menuId : undefined}
-          aria-activedescendant={activeId}
-          aria-autocomplete="list"
-          enterKeyHint="send"
-          onChange={(event) => write(event.currentTarget.value)}
-          onKeyDown={onKeyDown}
-        />
-        {busy ? (
-          <>
-            {text.trim() !== "" && (
-              <Button type="submit" busy={sending}>
-                Add to line
-              </Button>
-            )}
-            <Button key="stop" variant="danger" onClick={() => void workspace.stopTurn()}>
-              Stop
-            </Button>
-          </>
-        ) : (
-          <Button
-            key="send"
-            type="submit"
-            variant="primary"
-            busy={sending}
-            aria-disabled={text.trim() === "" || undefined}
-          >
-            Send
-          </Button>
+    <>
+      <form
+        className={styles.composer}
+        data-pane="composer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        {suggestions.length > 0 && (
+          <CompletionMenu id={menuId} label={label} suggestions={suggestions} chosen={chosen} onTake={take} />
         )}
-      </div>
-    </form>
+        <div className={styles.row}>
+          <textarea
+            ref={field}
+            className={styles.field}
+            aria-label="Message"
+            placeholder="Ask, type / for commands or @ for a file"
+            rows={Math.min(MAX_ROWS, text.split("\n").length)}
+            value={text}
+            data-pane-focus
+            aria-haspopup="listbox"
+            aria-controls={suggestions.length > 0 ? menuId : undefined}
+            aria-activedescendant={active && optionId(menuId, chosen)}
+            aria-autocomplete="list"
+            enterKeyHint="send"
+            onChange={({ currentTarget }) => write(currentTarget.value, currentTarget.selectionStart)}
+            onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
+            onKeyDown={onKeyDown}
+          />
+          {busy ? (
+            <>
+              {text.trim() !== "" && (
+                <Button type="submit" busy={sending}>
+                  Add to line
+                </Button>
+              )}
+              <Button key="stop" variant="danger" onClick={() => void workspace.stopTurn()}>
+                Stop
+              </Button>
+            </>
+          ) : (
+            <Button
+              key="send"
+              type="submit"
+              variant="primary"
+              busy={sending}
+              aria-disabled={text.trim() === "" || undefined}
+            >
+              Send
+            </Button>
+          )}
+        </div>
+      </form>
+      {filledIn !== null && (
+        <Suspense>
+          <CallForm
+            tool={filledIn}
+            title={`Call ${filledIn.name}`}
+            action="Call"
+            given={{}}
+            onClose={() => setFilledIn(null)}
+            onCall={(given) => {
+              setFilledIn(null);
+              setText("");
+              drafts.write(currentId, "");
+              void workspace.submit(`/call ${filledIn.name} ${JSON.stringify(given)}`);
+            }}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }

@@ -72,7 +72,7 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
   };
   const continueInCopy = (id: string) => {
     onChosen();
-    void workspace.continueInCopy(id);
+    void workspace.library.continueInCopy(id);
   };
   return (
     <div className={styles.list}>
@@ -128,8 +128,14 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
                       onSelect: () => pins.toggle(row.conversation.id),
                     },
                     { label: "Continue in a copy", onSelect: () => continueInCopy(row.conversation.id) },
-                    { label: "Export as JSON", onSelect: () => void workspace.export(row.conversation.id, "json") },
-                    { label: "Export as Markdown", onSelect: () => void workspace.export(row.conversation.id, "md") },
+                    {
+                      label: "Export as JSON",
+                      onSelect: () => void workspace.library.export(row.conversation.id, "json"),
+                    },
+                    {
+                      label: "Export as Markdown",
+                      onSelect: () => void workspace.library.export(row.conversation.id, "md"),
+                    },
                     { label: "Delete", danger: true, onSelect: () => setPending({ kind: "delete", row }) },
                   ]}
                 />
@@ -139,7 +145,7 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
         </div>
       ))}
       {state.hasMore && (
-        <Button size="small" onClick={() => void workspace.loadOlder()}>
+        <Button size="small" onClick={() => void workspace.library.loadOlder()}>
           Show older
         </Button>
       )}
@@ -164,7 +170,7 @@ function RenameDialog({ workspace, row, onClose }: RowDialogProps) {
   const [draft, setDraft] = useState(title);
   const submit = () => {
     onClose();
-    void workspace.rename(id, draft.trim());
+    void workspace.library.rename(id, draft.trim());
   };
   return (
     <Dialog
@@ -200,7 +206,7 @@ function DeleteDialog({ workspace, row, onClose }: RowDialogProps) {
           variant="danger"
           onClick={() => {
             onClose();
-            void workspace.delete(row.conversation.id);
+            void workspace.library.delete(row.conversation.id);
           }}
         >
           Delete

@@ -3,7 +3,7 @@ import { advance, type Conversation, emptyConversation, restore as restoreLog } 
 import type { AgentEvent } from "../../agent/events.ts";
 import type { ProposedCall } from "../../agent/lane.ts";
 import { type Message, recall } from "../../agent/messages.ts";
-import type { TurnRunner } from "../../agent/runner.ts";
+import type { Begun, TurnRunner } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type AnswerFigures, addFigures, personalChat, withRoom } from "./personal-chat.ts";
@@ -29,6 +29,8 @@ export class OpenConversation {
   #recalled: readonly Message[] = [];
   #runner: TurnRunner | null = null;
   #isLoading = false;
+  /** The turn that runs now; resolved when none does. */
+  #underWay: Promise<void> = Promise.resolve();
   #figures: ReadonlyMap<string, AnswerFigures> = new Map();
   #log: Conversation = emptyConversation;
   #unfinishedTurn: UnfinishedTurn | null = null;
@@ -83,13 +85,23 @@ export class OpenConversation {
   async sendMessage(text: string, model: ModelInfo): Promise<boolean> {
     const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
-    return (await runner.run(text, withRoom(model, this.#settings()))) !== null;
+    return this.#follow(await runner.run(text, withRoom(model, this.#settings())));
   }
 
   async call(text: string, proposal: ProposedCall): Promise<boolean> {
     const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
-    return (await runner.call(text, proposal)) !== null;
+    return this.#follow(await runner.call(text, proposal));
+  }
+
+  /**
+   * Withdraw what waits or runs, and make a call with arguments that the person has edited. It is a turn of its own, in which no
+   * model was asked: a call of the model's turn would stand on record as the model's.
+   */
+  async callInstead(proposal: ProposedCall): Promise<boolean> {
+    await this.stop();
+    await this.#underWay;
+    return this.call(`I changed what \`${proposal.name}\` is called with.`, proposal);
   }
 
   /** Go on with the turn that was left open, taking it over from another tab if need be. */
@@ -104,7 +116,8 @@ export class OpenConversation {
     this.#onChange(null);
     if (openTurn?.snapshot === undefined) return;
     const model = models.find(({ id }) => id === openTurn.modelId) ?? null;
-    await runner.resume(openTurn.snapshot, model === null ? null : withRoom(model, this.#settings()));
+    this.#underWay = runner.resume(openTurn.snapshot, model === null ? null : withRoom(model, this.#settings()));
+    await this.#underWay;
   }
 
   /** Do not go on with the turn that was left open: end it, or leave it to the tab that holds it. */
@@ -144,6 +157,12 @@ export class OpenConversation {
 
   snapshotRevoked(snapshotId: string, reason: string): void {
     this.#runner?.revoked(snapshotId, reason);
+  }
+
+  /** Whether the turn has begun; from now on it is the one under way. */
+  #follow(begun: Begun | null): boolean {
+    if (begun !== null) this.#underWay = begun.finished;
+    return begun !== null;
   }
 
   #note(figures: AnswerFigures): void {

@@ -2,10 +2,12 @@ import { emptyConversation } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import { explainFailure } from "../../agent/gateway.ts";
 import { readCommand } from "../../agent/slash.ts";
-import type { Grant, ModelInfo, SessionDescription } from "../../protocol/generated.ts";
+import type { Conversation, Grant, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
 import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
 import { ConversationIndex, titleFrom } from "./conversation-index.ts";
+import { Library } from "./library.ts";
+import { Lookups } from "./lookups.ts";
 import { ModelChoice } from "./model-choice.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
@@ -17,6 +19,9 @@ import { rowOf, type WorkspaceState } from "./workspace-state.ts";
 /** What the shell knows and does, apart from how it looks: the connection, the list, and the conversations in use. */
 export class Workspace {
   readonly environment: ShellEnvironment;
+  readonly lookups: Lookups;
+  /** What is done with whole conversations. */
+  readonly library: Library;
   readonly #client: AgentClient;
   readonly #index: ConversationIndex;
   readonly #opened: OpenConversations;
@@ -35,6 +40,7 @@ export class Workspace {
   constructor(environment: ShellEnvironment) {
     this.environment = environment;
     this.#client = environment.createClient();
+    this.lookups = new Lookups(this.#client, environment);
     this.#settings = readSettings(environment.kept);
     this.#index = new ConversationIndex(this.#client);
     this.#opened = new OpenConversations(
@@ -43,6 +49,14 @@ export class Workspace {
       () => this.#settings,
       (id, event) => this.#conversationChanged(id, event),
     );
+    this.library = new Library({
+      index: this.#index,
+      opened: this.#opened,
+      environment,
+      currentId: () => this.#currentId,
+      open: (id) => this.open(id),
+      attempt: (work) => this.#attempt(work),
+    });
     this.#published = new PublishedState(
       () => this.#compose(),
       (paint) => environment.nextFrame(paint),
@@ -134,37 +148,6 @@ export class Workspace {
     this.#publish();
   }
 
-  rename(id: string, title: string): Promise<boolean> {
-    return this.#attempt(() => this.#index.rename(id, title));
-  }
-
-  async delete(id: string): Promise<void> {
-    await this.#attempt(async () => {
-      const opened = this.#opened.get(id);
-      await opened?.stop();
-      await this.#index.delete(id);
-      opened?.queue.clear();
-      this.#opened.close(id);
-      if (this.#currentId === id) await this.open(null);
-    });
-  }
-
-  /** Show a copy of a conversation, to go on in it without changing the original. */
-  async continueInCopy(id: string): Promise<void> {
-    await this.#attempt(async () => this.open(await this.#index.copy(id)));
-  }
-
-  /** Save a conversation as a file: all that is known of it as JSON, or what people read as Markdown. */
-  async export(id: string, format: "json" | "md"): Promise<void> {
-    await this.#attempt(async () => {
-      this.environment.saveFile(`conversation-${id}.${format}`, await this.#index.export(id, format));
-    });
-  }
-
-  loadOlder(): Promise<boolean> {
-    return this.#attempt(() => this.#index.loadOlder());
-  }
-
   // ── the conversation on the screen ──
 
   /** Take what was typed. True when the message box need not keep it. */
@@ -228,6 +211,11 @@ export class Workspace {
     await this.#attempt(async () => this.#current?.cancelCall(callId));
   }
 
+  /** Withdraw a call that waits and make it again, with arguments that the person has edited. */
+  async callEdited(name: string, given: Record<string, unknown>): Promise<void> {
+    await this.#attempt(async () => this.#current?.callInstead({ name, arguments: given }));
+  }
+
   async continueTurn(): Promise<void> {
     await this.#attempt(async () => this.#current?.continueTurn(this.#session?.models ?? []));
   }
@@ -259,10 +247,24 @@ export class Workspace {
     });
   }
 
+  /** The tool of that name in the conversation on the screen; null, with the reason said, where it cannot be had. */
+  async findTool(name: string): Promise<ToolDescriptor | null> {
+    let found: ToolDescriptor | undefined;
+    await this.#attempt(async () => {
+      found = (await this.lookups.tools(this.#currentId)).find((each) => each.name === name);
+    });
+    return found ?? null;
+  }
+
   // ── inside ──
 
   get #current(): OpenConversation | undefined {
     return this.#opened.get(this.#currentId);
+  }
+
+  /** The person's conversations: what is looked up while typing is on record, and none of theirs. */
+  get #listed(): readonly Conversation[] | undefined {
+    return this.#index.conversations?.filter(({ id }) => id !== this.lookups.conversationId);
   }
 
   #modelFor(id: string | null): ModelInfo | null {
@@ -367,7 +369,7 @@ export class Workspace {
       session: this.#session,
       settings: this.#settings,
       model: this.#modelFor(this.#currentId),
-      list: this.#index.conversations?.map((each) => rowOf(each, this.#opened.get(each.id))) ?? null,
+      list: this.#listed?.map((each) => rowOf(each, this.#opened.get(each.id))) ?? null,
       hasMore: this.#index.hasMore,
       currentId: this.#currentId,
       title: this.#index.find(this.#currentId)?.title ?? "",

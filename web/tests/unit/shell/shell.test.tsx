@@ -3,36 +3,16 @@ import { render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 import { Shell } from "../../../src/features/shell/Shell.tsx";
-import type { Approval, ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
+import type { ToolRequest, ToolResult } from "../../../src/protocol/generated.ts";
 import { requirement } from "../../requirement.ts";
 import { largeModel, ok, resultOf, snapshotOf } from "../agent/scripted.ts";
+import { approvalFor } from "./approvals.ts";
 import { conversation, expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
 import { description, pageOf, ScriptedClient } from "./scripted-client.ts";
 
 prepareShell();
 
 const DELETE = '{"tool":"delete_file","arguments":{"path":"notes/old.txt"}}';
-
-function approvalFor(callId: string): Approval {
-  return {
-    id: "apr_1",
-    kind: "stepUp",
-    status: "pending",
-    tool: "delete_file",
-    arguments: { path: "notes/old.txt" },
-    summary: "Delete notes/old.txt",
-    effects: ["The file is gone for good."],
-    statementDigest: "0".repeat(64),
-    conversationId: "cnv_new",
-    turnId: "trn_1",
-    callId,
-    requestedAt: new Date().toISOString(),
-    expiresAt: new Date(Date.now() + 120_000).toISOString(),
-    needs: { presence: true, approvers: 1, requesterMayApprove: true },
-    because: [],
-    offers: ["once"],
-  };
-}
 
 describe("without a session", () => {
   test("without a session there is one thing to do: sign in", async () => {
@@ -116,7 +96,7 @@ describe("a conversation", () => {
       within(dock)
         .getAllByRole("button")
         .map((button) => button.textContent),
-    ).toEqual(["Open approval", "Cancel call"]);
+    ).toEqual(["Open approval", "Cancel call", "Edit and call again"]);
     await expectAccessible();
     await user.click(within(dock).getByRole("button", { name: "Open approval" }));
     expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1#asked"]);

@@ -282,9 +282,9 @@ describe("the list", () => {
       "conversations/rename": ({ title }: { title: string }) => ({ conversation: conversationOf("cnv_1", title) }),
     });
     const { workspace } = await start(client, [], "cnv_1");
-    await workspace.rename("cnv_1", "Garden");
+    await workspace.library.rename("cnv_1", "Garden");
     expect(workspace.getState().title).toBe("Garden");
-    await workspace.delete("cnv_1");
+    await workspace.library.delete("cnv_1");
     expect(workspace.getState()).toMatchObject({ currentId: null, list: [] });
   });
 

@@ -1,0 +1,86 @@
+"""The message box: what it completes, calls that are filled in by a form, and calls that a person changes before they decide."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from gateway.adapters.inference.scripted import Reply
+from tests.e2e.appearance import check_appearance
+from tests.e2e.person import PHONE, Person, answers, approval_dock, call_card, decide, expect_idle, send
+from tests.e2e.scripted_server import ScriptedServer
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def suggestions(shell: Page, of: str) -> Locator:
+    """What is suggested above the message box."""
+    return shell.get_by_role("listbox", name=of).get_by_role("option")
+
+
+async def test_a_file_is_named_with_a_few_keys_and_its_listing_is_on_record(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    (person.gateway.workspace / "plans").mkdir()
+    person.write_file("plans/garden.md", "Tomatoes.\n")
+    person.write_file("plans/house.md", "A roof.\n")
+    box = shell.get_by_label("Message")
+    await box.press_sequentially("what is in @pl")
+    await expect(suggestions(shell, "Files")).to_have_text(["plans/Folder"])
+    await box.press("Enter")
+    await expect(suggestions(shell, "Files")).to_have_text(["garden.md", "house.md"])
+    await check_appearance(shell, "shell-file-completion")
+    await box.press("ArrowDown")
+    await box.press("ArrowUp")
+    await box.press("Tab")
+    await expect(box).to_have_value("what is in plans/garden.md ")
+
+    model.will_answer(Reply(calls=(("read_file", {"path": "plans/garden.md"}),)), Reply("Tomatoes."))
+    await box.press("Enter")
+    await expect(answers(shell)).to_have_text("Tomatoes.")
+    await expect_idle(shell)
+    # What was listed came to no model, and stands in no conversation of the person's.
+    assert "house.md" not in str(model.asked[-1]["messages"])
+    await expect(shell.get_by_role("button", name="Folders looked up while typing")).to_have_count(0)
+    assert [call["outcome"] for call in await person.closed_calls("list_directory")] == ["ok", "ok"]
+
+
+async def test_a_call_is_filled_in_and_one_that_waits_is_changed_before_anybody_decides(
+    person: Person, shell: Page, model: ScriptedServer
+) -> None:
+    box = shell.get_by_label("Message")
+    await box.press_sequentially("/call write_f")
+    await expect(suggestions(shell, "Tools").first).to_contain_text("write_file")
+    await box.press("Enter")
+    form = shell.get_by_role("dialog", name="Call write_file")
+    await form.get_by_role("button", name="Call").click()
+    await expect(form.get_by_label("path", exact=True)).to_be_focused()
+    await expect(form.get_by_role("alert")).to_have_text("This has to be given")
+    await check_appearance(shell, "shell-call-form")
+    await shell.keyboard.press("Escape")
+    await expect(form).to_be_hidden()
+    await box.fill("")
+
+    model.will_answer(Reply(calls=(("write_file", {"path": "plans/list.md", "content": "milk"}),)))
+    await send(shell, "write milk to plans/list.md")
+    await approval_dock(shell).get_by_role("button", name="Edit and call again").click()
+    form = shell.get_by_role("dialog", name="Edit the call of write_file")
+    await expect(form.get_by_label("content", exact=True)).to_have_value("milk")
+    await form.get_by_label("content", exact=True).fill("milk and bread")
+    await shell.set_viewport_size(PHONE)
+    await check_appearance(shell, "shell-edit-call-phone")
+    await shell.set_viewport_size({"width": 1280, "height": 800})
+    await form.get_by_role("button", name="Withdraw and call with these").click()
+
+    await expect(call_card(shell, "write_file", "Cancelled")).to_be_visible()
+    async with person.open_approval(shell) as approval:
+        await expect(approval.get_by_text("milk and bread").first).to_be_visible()
+        await decide(approval, "Approve once")
+    await expect(call_card(shell, "write_file", "Done")).to_be_visible()
+    assert (person.gateway.workspace / "plans/list.md").read_text() == "milk and bread"
+    await expect_idle(shell)
+    first, edited = await person.closed_calls("write_file")
+    assert (first["outcome"], edited["outcome"]) == ("cancelled", "ok")
+    # The model is on record for what it proposed; for what the person changed, nobody is but they.
+    assert first.get("modelId") is not None
+    assert edited.get("modelId") is None

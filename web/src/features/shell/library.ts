@@ -1,0 +1,56 @@
+import type { ConversationIndex } from "./conversation-index.ts";
+import type { OpenConversations } from "./open-conversations.ts";
+import type { ShellEnvironment } from "./shell-environment.ts";
+
+export interface LibraryParts {
+  readonly index: ConversationIndex;
+  readonly opened: OpenConversations;
+  readonly environment: Pick<ShellEnvironment, "saveFile">;
+  currentId(): string | null;
+  open(id: string | null): Promise<void>;
+  /** Does something that may fail, and says so in words if it does. Gives whether it was done. */
+  attempt(work: () => Promise<unknown>): Promise<boolean>;
+}
+
+/** What a person does with whole conversations: give them names, copy, save and delete them. */
+export class Library {
+  readonly #parts: LibraryParts;
+
+  constructor(parts: LibraryParts) {
+    this.#parts = parts;
+  }
+
+  rename(id: string, title: string): Promise<boolean> {
+    return this.#parts.attempt(() => this.#parts.index.rename(id, title));
+  }
+
+  async delete(id: string): Promise<void> {
+    const { index, opened, currentId, open, attempt } = this.#parts;
+    await attempt(async () => {
+      const conversation = opened.get(id);
+      await conversation?.stop();
+      await index.delete(id);
+      conversation?.queue.clear();
+      opened.close(id);
+      if (currentId() === id) await open(null);
+    });
+  }
+
+  /** Show a copy of a conversation, to go on in it without changing the original. */
+  async continueInCopy(id: string): Promise<void> {
+    const { index, open, attempt } = this.#parts;
+    await attempt(async () => open(await index.copy(id)));
+  }
+
+  /** Save a conversation as a file: all that is known of it as JSON, or what people read as Markdown. */
+  async export(id: string, format: "json" | "md"): Promise<void> {
+    const { index, environment, attempt } = this.#parts;
+    await attempt(async () => {
+      environment.saveFile(`conversation-${id}.${format}`, await index.export(id, format));
+    });
+  }
+
+  loadOlder(): Promise<boolean> {
+    return this.#parts.attempt(() => this.#parts.index.loadOlder());
+  }
+}

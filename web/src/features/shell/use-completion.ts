@@ -1,0 +1,68 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useAnnounce } from "../../ui/LiveRegion.tsx";
+import { type Suggestion, suggestCommand, suggestPaths, suggestTools, type Wanted, wantedAt } from "./completion.ts";
+import type { Lookups } from "./lookups.ts";
+
+/** How long a person pauses before something is asked for. */
+const PAUSE_MS = 150;
+
+const LABELS: Readonly<Record<Wanted["kind"], string>> = { command: "Commands", tool: "Tools", path: "Files" };
+
+const NONE: readonly Suggestion[] = [];
+
+/** What the text up to the caret could go on with. What has to be asked for comes when the person pauses. */
+export function useCompletion(lookups: Lookups, conversationId: string | null, text: string, caret: number) {
+  const wanted = useMemo(() => wantedAt(text, caret), [text, caret]);
+  const [found, setFound] = useState<{ readonly wanted: Wanted; readonly suggestions: readonly Suggestion[] }>();
+  const [dismissed, setDismissed] = useState<string | null>(null);
+  const [choice, setChoice] = useState({ of: NONE, place: 0 });
+  const announce = useAnnounce();
+
+  useEffect(() => {
+    if (wanted === null || wanted.kind === "command") return;
+    const asked = window.setTimeout(() => {
+      void suggest(lookups, conversationId, wanted).then(
+        (suggestions) => setFound({ wanted, suggestions }),
+        () => setFound({ wanted, suggestions: NONE }),
+      );
+    }, PAUSE_MS);
+    return () => window.clearTimeout(asked);
+  }, [lookups, conversationId, wanted]);
+
+  const suggestions = useMemo(() => {
+    if (wanted === null || dismissed === text) return NONE;
+    if (wanted.kind === "command") return suggestCommand(wanted);
+    return found?.wanted === wanted ? found.suggestions : NONE;
+  }, [wanted, dismissed, text, found]);
+
+  // Of other suggestions the first one is chosen again.
+  const chosen = choice.of === suggestions ? choice.place : 0;
+
+  const told = useRef(0);
+  useEffect(() => {
+    const { length } = suggestions;
+    if (length > 0 && length !== told.current)
+      announce(length === 1 ? "One suggestion." : `${length} suggestions. Arrow keys choose, Enter takes.`);
+    told.current = length;
+  }, [suggestions, announce]);
+
+  return {
+    label: LABELS[wanted?.kind ?? "command"],
+    suggestions,
+    chosen,
+    active: suggestions[chosen],
+    move: (by: 1 | -1) =>
+      setChoice({ of: suggestions, place: (chosen + by + suggestions.length) % suggestions.length }),
+    dismiss: (of: string) => setDismissed(of),
+  };
+}
+
+async function suggest(
+  lookups: Lookups,
+  conversationId: string | null,
+  wanted: Exclude<Wanted, { readonly kind: "command" }>,
+): Promise<readonly Suggestion[]> {
+  return wanted.kind === "tool"
+    ? suggestTools(wanted, await lookups.tools(conversationId))
+    : suggestPaths(wanted, await lookups.folder(wanted.folder));
+}

@@ -1,0 +1,123 @@
+// @vitest-environment jsdom
+import { screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import type { ToolRequest } from "../../../src/protocol/generated.ts";
+import { snapshotOf, tools } from "../agent/scripted.ts";
+import { approvalFor } from "./approvals.ts";
+import { expectAccessible, openShell, prepareShell } from "./open-shell.tsx";
+import { ScriptedClient } from "./scripted-client.ts";
+
+prepareShell();
+
+const [listing] = tools;
+const writing = {
+  ...listing,
+  name: "write_file",
+  paramSchema: {
+    type: "object",
+    properties: { path: { type: "string" }, content: { type: "string" } },
+    required: ["path", "content"],
+  },
+};
+
+/** Nothing is given up: a test's clock is the gateway's answer. */
+const patient = { wait: () => new Promise<void>(() => undefined) };
+const files = {
+  entries: [
+    { name: "notes", kind: "folder" },
+    { name: "a.txt", kind: "file" },
+  ],
+};
+const done = { outcome: "ok", content: "done", trust: "untrusted", truncated: false, structured: files };
+
+describe("the message box", () => {
+  test("completes a path that is begun with @, by keyboard, and the path is what is said", async () => {
+    const client = new ScriptedClient({ "tools/invoke": () => done });
+    const { user } = openShell(client, [], patient);
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    await user.type(box, "read @");
+    const list = await screen.findByRole("listbox", { name: "Files" });
+    expect(
+      within(list)
+        .getAllByRole("option")
+        .map((each) => each.textContent),
+    ).toEqual(["notes/Folder", "a.txt"]);
+    expect(box.getAttribute("aria-activedescendant")).toBe(within(list).getAllByRole("option")[0]?.id);
+    await expectAccessible();
+    await user.keyboard("{ArrowDown}{Enter}");
+    expect((box as HTMLTextAreaElement).value).toBe("read a.txt ");
+    expect(screen.queryByRole("listbox")).toBeNull();
+  });
+
+  test("goes on into a folder, and Escape leaves the text as it is", async () => {
+    const client = new ScriptedClient({ "tools/invoke": () => done });
+    const { user } = openShell(client, [], patient);
+    const box = await screen.findByRole("textbox", { name: "Message" });
+    await user.type(box, "@no");
+    await screen.findByRole("listbox");
+    await user.keyboard("{Tab}");
+    expect((box as HTMLTextAreaElement).value).toBe("@notes/");
+    await waitFor(() =>
+      expect(client.paramsOf("tools/invoke").at(-1)).toMatchObject({ call: { arguments: { path: "notes" } } }),
+    );
+    await screen.findByRole("listbox");
+    await user.keyboard("{Escape}");
+    expect(screen.queryByRole("listbox")).toBeNull();
+    expect((box as HTMLTextAreaElement).value).toBe("@notes/");
+  });
+
+  test("fills in a call by a form, says at the field what is wrong, and sends it as the person's own", async () => {
+    const client = new ScriptedClient({
+      "tools/describe": () => ({ tools: [writing] }),
+      "tools/invoke": ({ call }: ToolRequest) => ({ ...done, callId: call.id }),
+    });
+    const { user } = openShell(client, [], patient);
+    await user.type(await screen.findByRole("textbox", { name: "Message" }), "/call write");
+    await user.click(await screen.findByRole("option", { name: /write_file/ }));
+    const form = await screen.findByRole("dialog", { name: "Call write_file" });
+    await user.click(within(form).getByRole("button", { name: "Call" }));
+    const path = within(form).getByRole("textbox", { name: "path" });
+    expect(path.getAttribute("aria-invalid")).toBe("true");
+    expect(document.activeElement).toBe(path);
+    await expectAccessible();
+    await user.type(path, "b.txt");
+    await user.click(within(form).getByRole("button", { name: "Call" }));
+    await waitFor(() =>
+      expect(client.paramsOf("tools/invoke")).toMatchObject([
+        { call: { name: "write_file", arguments: { path: "b.txt", content: "" } } },
+      ]),
+    );
+    expect(client.paramsOf("tools/invoke")[0]).not.toHaveProperty("model");
+  });
+});
+
+test("a waiting call is withdrawn and made again with what the person has changed, in a turn of their own", async () => {
+  const asked: ToolRequest[] = [];
+  const client = new ScriptedClient({
+    "tools/describe": () => ({ tools: [{ ...writing, name: "delete_file" }] }),
+    "turns/begin": () => ({ snapshot: snapshotOf(`trn_${asked.length + 1}`) }),
+    "tools/invoke": (request: ToolRequest, signal?: AbortSignal) => {
+      asked.push(request);
+      if (asked.length > 1) return { ...done, callId: request.call.id };
+      return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+    },
+  });
+  const { user } = openShell(client, ['{"tool":"delete_file","arguments":{"path":"notes/old.txt"}}'], {
+    ...patient,
+    newCallId: () => `call_${asked.length + 1}`,
+  });
+  await user.type(await screen.findByRole("textbox", { name: "Message" }), "delete notes/old.txt{Enter}");
+  await screen.findByRole("article", { name: "delete_file: Running" });
+  client.notify("approvals/requested", { approval: approvalFor("call_1") });
+  await user.click(await screen.findByRole("button", { name: "Edit and call again" }));
+  const form = await screen.findByRole("dialog", { name: "Edit the call of delete_file" });
+  const path = within(form).getByRole("textbox", { name: /^path/ });
+  expect((path as HTMLInputElement).value).toBe("notes/old.txt");
+  await user.clear(path);
+  await user.type(path, "notes/older.txt");
+  await user.click(within(form).getByRole("button", { name: "Withdraw and call with these" }));
+  await screen.findByRole("article", { name: "delete_file: Done" });
+  expect(client.paramsOf("turns/cancel")).toEqual([{ conversationId: "cnv_1", turnId: "trn_1" }]);
+  expect(asked[1]).toMatchObject({ turnId: "trn_2", call: { arguments: { path: "notes/older.txt" } } });
+  expect(asked[1]).not.toHaveProperty("model");
+});
