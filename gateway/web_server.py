@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from gateway import __version__
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
 from gateway.application import Application
 from gateway.policy_records import rehearse_stored
@@ -14,9 +15,11 @@ from gateway.runtime.attachments import Attachments
 from gateway.runtime.policies.rehearsals import Rehearsals
 from gateway.server.access import Access, Site
 from gateway.server.assets import WebApp
+from gateway.server.call_files import CallFiles
 from gateway.server.mcp.client_site import ClientSite, ClientSiteParts
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.audit import AuditMethods
+from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.people import PeopleMethods
@@ -59,7 +62,8 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     )
     seconds = settings.enrolment_minutes * 60
     people = PeopleMethods(application.people, application.passkeys, origins, enrolment_seconds=seconds)
-    audit = AuditMethods(gateway, application.store.history, verifier)
+    filters = CallFilters(application.store.records, gateway.ports.clock)
+    audit = AuditMethods(gateway, application.store.history, filters, verifier)
     console_methods = ConsoleMethods(
         gateway, application.passkeys, audit, sources, clients, policies, people, agent_origin=origins.agent
     )
@@ -69,6 +73,9 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         inference=gateway.inference,
         records=application.store.records,
         receipts=Receipts(partial(_read_receipt, settings.state)),
+        call_files=CallFiles(
+            application.store.history, filters, log=application.store.verification_key.name, version=__version__
+        ),
         attachments=Attachments(records=application.store.records, exposures=gateway.exposures),
         toolbox=gateway.ports.toolbox,
         entropy=gateway.ports.entropy,

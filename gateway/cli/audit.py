@@ -11,10 +11,11 @@ from typing import IO
 
 import click
 
-from gateway.adapters.storage.exports import examine_export, write_export
+from gateway.adapters.storage.exports import examine_export
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.cli.audit_accounts import compare, explain, replay
 from gateway.cli.audit_erasures import erase
+from gateway.cli.audit_exports import export
 from gateway.cli.audit_receipts import is_receipt, receipt, verifier, verify_receipt
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
@@ -94,19 +95,6 @@ def verify_log(
 
 
 @audit.command()
-@click.argument("file", type=click.File("wb", lazy=True, atomic=True))
-@_state
-def export(file: IO[bytes], state: Path | None) -> None:
-    """Write the whole log to FILE as JSON lines: records, payloads, checkpoints, published tools and the key to check with.
-
-    Payloads hold arguments and results: treat the file like the state folder itself. `-` writes to standard output.
-    """
-    with open_stored_log(_state_folder(state)) as stored:
-        count = write_export(stored, file)
-    click.echo(f"{count} records exported", err=True)
-
-
-@audit.command()
 @_state
 def checkpoint(state: Path | None) -> None:
     """Print the newest signed checkpoint. Keep it on another machine: `audit verify --checkpoint` checks the log against it."""
@@ -147,7 +135,7 @@ def show(
         click.echo("nothing matches")
 
 
-for _command in (explain, replay, compare, receipt, verifier, erase):
+for _command in (export, explain, replay, compare, receipt, verifier, erase):
     audit.add_command(_command)
 
 

@@ -20,6 +20,7 @@ from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import ConsoleSession, Entropy, ReadinessRecords, Toolbox
 from gateway.server.access import Access, Identity, Site
 from gateway.server.assets import WebApp
+from gateway.server.call_files import CallFiles
 from gateway.server.cookies import CookieJar
 from gateway.server.mcp.client_site import ClientSite
 from gateway.server.receipts import Receipts
@@ -59,6 +60,7 @@ class ServerParts:
     records: ReadinessRecords
     attachments: Attachments
     receipts: Receipts
+    call_files: CallFiles
     toolbox: Toolbox
     entropy: Entropy
     metrics: MetricsPage

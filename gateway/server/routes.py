@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from gateway.protocol.wire import Nothing, Wire
 from gateway.server.access import BodyRule, Permission, Site, Source
-from gateway.server.endpoints import attachments, connecting, console, health, inference, pages, receipts, shell
+from gateway.server.endpoints import attachments, connecting, console, exports, health, inference, pages, receipts, shell
 from gateway.server.middleware.headers import REPORT_PATH
 from gateway.server.parts import Handler
 from gateway.server.responses import JSON
@@ -38,6 +38,7 @@ class Tag(StrEnum):
     SOCKET_OPENED = "socket:opened"
     ATTACHMENT_SHOWN = "attachment:shown"
     RECEIPT_GIVEN = "receipt:given"
+    CALLS_EXPORTED = "calls:exported"
     VERIFIER_GIVEN = "verifier:given"
     HEALTH_READ = "health:read"
     REPORT_TAKEN = "report:taken"
@@ -113,6 +114,7 @@ CONSOLE_ROWS: tuple[Row, ...] = (
         connecting.ConnectionDecision,
     ),
     Row("GET", Site.CONSOLE, "/receipt", _READER, Tag.RECEIPT_GIVEN, receipts.fetch_receipt),
+    Row("GET", Site.CONSOLE, "/export", _READER, Tag.CALLS_EXPORTED, exports.export_calls),
     Row("GET", Site.CONSOLE, "/verifier", _ANYONE, Tag.VERIFIER_GIVEN, receipts.fetch_verifier),
     Row("GET", Site.CONSOLE, "/ws", _READER, Tag.SOCKET_OPENED, None),
     *_shared(Site.CONSOLE),

@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 
 from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.core.receipts import check_receipt
+from tests.e2e.appearance import check_appearance
 from tests.e2e.person import Person, call_card, call_tool, end_turn
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -34,7 +35,9 @@ async def test_the_receipt_of_a_call_is_saved_from_its_entry_and_holds(person: P
 
 
 @pytest.mark.requirement("002-74", "from the list to a call's own page, with the arrow keys, and its receipt from there")
-async def test_a_call_is_found_by_its_tool_opened_by_keyboard_and_shown_as_it_was(person: Person, shell: Page) -> None:
+async def test_a_call_is_found_by_its_tool_opened_by_keyboard_and_shown_as_it_was(
+    person: Person, shell: Page, tmp_path: Path
+) -> None:
     await call_tool(shell, "peek", what="cheese")
     await expect(call_card(shell, "peek", "Done").last).to_be_visible()
     await end_turn(shell)
@@ -59,7 +62,23 @@ async def test_a_call_is_found_by_its_tool_opened_by_keyboard_and_shown_as_it_wa
     async with page.expect_download() as saving:
         await page.get_by_role("link", name="Download the receipt").click()
     assert (await saving.value).suggested_filename == "receipt.json"
+    await page.get_by_role("button", name="Verify this").click()
+    await expect(page.get_by_text("The receipt holds")).to_be_visible()
+    checks = page.get_by_role("list", name="What was checked").get_by_role("listitem")
+    assert [(await each.inner_text())[:7] for each in await checks.all()] == ["✓ holds"] * 8
+    await check_appearance(page, "call-verified")
     await page.go_back()
     await expect(page.get_by_label("Narrowed by")).to_contain_text("peek")
+    await page.locator("summary", has_text="Export").click()
+    async with page.expect_download() as saving:
+        await page.get_by_role("button", name="Export", exact=True).click()
+    saved = await saving.value
+    assert saved.suggested_filename == "calls.csv"
+    await saved.save_as(tmp_path / "calls.csv")
+    header, *rows = (tmp_path / "calls.csv").read_text().splitlines()
+    assert header.startswith("position,at,")
+    assert rows
+    assert all("peek" in row for row in rows)
+    await check_appearance(page, "calls-exported")
     await page.close()
     await person.check_no_violations()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -252,3 +254,33 @@ async def test_a_question_comes_with_the_request_before_it_and_with_what_came_of
     assert {"decidedAt", "passkeyName", "closedAt"} <= set(decided)
     shown = await scene.console.call("audit/call", {"position": decided["position"]})
     assert shown["call"]["approvalId"] == asked["approvalId"]
+
+
+@pytest.mark.requirement("002-74", "what is filtered is had as a file, one line for each call, of nobody else's calls")
+async def test_what_the_filter_finds_is_exported_and_of_others_nothing(scene: Scene, tmp_path: Path) -> None:
+    turn = await scene.begin()
+    for number in range(3):
+        await turn.invoke("peek", {"what": "milk"}, f"exported-{number}")
+    wanted, origin = {"conversationId": turn.conversation_id}, scene.gateway.console_origin
+    listed = await calls_of(scene.console, **wanted)
+    for form in ("jsonl", "csv", "ocsf", "cef"):
+        file = await scene.ada.browser.get(f"{origin}/export?{urlencode({'format': form, **wanted})}")
+        assert (file.status, file.headers["countersign-calls"]) == (200, "3")
+        assert file.headers["Content-Disposition"].startswith('attachment; filename="calls.')
+        lines = file.body.decode().splitlines()[form == "csv" :]
+        assert len(lines) == 3
+        assert all(call["callId"] in line for call, line in zip(listed, lines, strict=True))
+        assert "milk" not in file.body.decode()
+        code, said = await scene.gateway.run(
+            "audit", "export", str(tmp_path / form), "--format", form, "--conversation", turn.conversation_id
+        )
+        assert (code, said) == (0, "3 calls exported\n")
+        assert (tmp_path / form).read_bytes() == file.body
+
+    ben = await scene.another("Ben", "guest")
+    for asked in (wanted, {"principalId": listed[0]["principalId"]}):
+        file = await ben.browser.get(f"{origin}/export?{urlencode({'format': 'jsonl', **asked})}")
+        assert (file.status, file.body) == (200, b"")
+    assert (await Person.at(scene.gateway).browser.get(f"{origin}/export?format=csv")).status == 401
+    for wrong in ("", "format=pdf", "format=csv&tool=", "format=csv&since=yesterday", "format=csv&nonsense=1"):
+        assert (await scene.ada.browser.get(f"{origin}/export?{wrong}")).status == 400

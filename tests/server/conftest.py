@@ -36,10 +36,13 @@ from gateway.runtime.sessions import Sessions
 from gateway.server.access import Access, Origins
 from gateway.server.app import create_app
 from gateway.server.assets import WebApp
+from gateway.server.call_files import CallFiles
 from gateway.server.listener import listener
+from gateway.server.methods.call_filters import CallFilters
 from gateway.server.parts import ServerParts
 from gateway.server.receipts import Receipts
 from tests.authenticator import HONEST, Authenticator, Forgery
+from tests.fakes.call_history import MemoryCallHistory
 from tests.fakes.clock import FakeClock
 from tests.fakes.inference import TINY
 from tests.fakes.ledger import MemoryLedger
@@ -306,6 +309,7 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
         inference=gateway.inference,
         records=ledger,
         receipts=Receipts(no_receipt),
+        call_files=CallFiles(MemoryCallHistory(ledger), CallFilters(ledger, clock), log="test", version="1"),
         attachments=Attachments(records=NothingAttached(), exposures=gateway.exposures),
         toolbox=gateway.ports.toolbox,
         entropy=entropy,

@@ -41,6 +41,7 @@ from gateway.server.access import Origins
 from gateway.server.listener import listener
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.audit import AuditMethods
+from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.people import PeopleMethods
@@ -267,7 +268,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
     console = ConsoleMethods(
         gateway,
         passkeys,
-        AuditMethods(gateway, MemoryCallHistory(ledger), AuditVerifier(ledger.check)),
+        AuditMethods(gateway, MemoryCallHistory(ledger), CallFilters(ledger, clock), AuditVerifier(ledger.check)),
         SourceMethods(sources, policy),
         ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
         PolicyMethods(policies.publishing, policies.freezing, Rehearsals(rehearse_nothing), ledger),

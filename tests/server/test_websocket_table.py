@@ -27,6 +27,7 @@ from gateway.runtime.sources import Sources
 from gateway.server.access import Origins
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.audit import AuditMethods
+from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
 from gateway.server.methods.people import PeopleMethods
@@ -39,7 +40,7 @@ AGENT_TABLE = AgentMethods(cast("Gateway", None), agent_origin="http://a.test", 
 CONSOLE_TABLE = ConsoleMethods(
     cast("Gateway", None),
     cast("PasskeyCeremonies", None),
-    AuditMethods(cast("Gateway", None), cast("CallHistory", None), cast("AuditVerifier", None)),
+    AuditMethods(cast("Gateway", None), cast("CallHistory", None), cast("CallFilters", None), cast("AuditVerifier", None)),
     SourceMethods(cast("Sources", None), cast("PolicyEngine", None)),
     ClientMethods(cast("Clients", None)),
     PolicyMethods(

@@ -11,37 +11,32 @@ from gateway.core.budget import DAY_MS
 from gateway.core.call_history import AuditedCall
 from gateway.core.errors import InvalidParams, NotFound
 from gateway.core.ledger import Passkey
-from gateway.core.times import read_rfc3339, rfc3339
-from gateway.core.vocabulary import Label
+from gateway.core.times import rfc3339
 from gateway.protocol import audit_methods as wire
 from gateway.protocol import console_methods
 from gateway.protocol.wire import Nothing
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.ports import AuditQuery, CallHistory, HistoryFilter
 from gateway.server.methods import audit_views as views
+from gateway.server.methods.call_filters import CallFilters, owner_of
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.encoding import decode_credential_id, read_index
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
 from gateway.server.methods.verification import AuditVerifier
-from gateway.server.methods.views import LABEL_NAMES, view_audit_row
+from gateway.server.methods.views import view_audit_row
 
 PAGE: Final = 100
 """Rows of one page when the request names no limit."""
 
-LONGEST_DAYS: Final = 400
-"""A year with room to compare its ends. What is asked is bounded in time, so that no question reads a log of many years."""
-
-LIST_DAYS: Final = 1
 LOAD_DAYS: Final = 7
-
-_LABELS: Final[Mapping[str, Label]] = {name: Label(number) for number, name in LABEL_NAMES.items()}
 
 
 class AuditMethods:
     """The handlers."""
 
-    def __init__(self, gateway: Gateway, history: CallHistory, verifier: AuditVerifier) -> None:
+    def __init__(self, gateway: Gateway, history: CallHistory, filters: CallFilters, verifier: AuditVerifier) -> None:
         self._gateway = gateway
+        self._filters = filters
         self._history = history
         self._verifier = verifier
 
@@ -67,7 +62,7 @@ class AuditMethods:
         records = self._gateway.ports.records
         rows = await records.audit(
             AuditQuery(
-                principal_id=_owner(caller) or wanted.principal_id,
+                principal_id=owner_of(caller.principal) or wanted.principal_id,
                 conversation_id=wanted.conversation_id,
                 event=wanted.event,
                 tool=wanted.tool,
@@ -92,8 +87,8 @@ class AuditMethods:
     async def list_calls(self, caller: ConsoleCaller, params: wire.CallPageRequest) -> wire.AuditedCallList:
         """Newest first."""
         limit = params.limit or PAGE
-        names = await self._names()
-        wanted = self._filter(caller, params.filter, names)
+        names = await self._filters.names()
+        wanted = self._filters.read(caller.principal, params.filter, names)
         calls = await self._history.page(wanted, _read_place(params.cursor), limit + 1)
         page = calls[:limit]
         return wire.AuditedCallList(
@@ -104,12 +99,12 @@ class AuditMethods:
 
     async def count_calls(self, caller: ConsoleCaller, params: wire.CallCounting) -> wire.CallCount:
         """By outcome, in all and over time."""
-        counts = await self._history.count(self._filter(caller, params.filter, await self._names()))
+        counts = await self._history.count(self._filters.read(caller.principal, params.filter, await self._filters.names()))
         return views.view_counts(counts, await self._history.unread())
 
     async def list_choices(self, caller: ConsoleCaller, _params: Nothing) -> wire.CallChoices:
         """What occurs in the log."""
-        choices, names = await self._history.choices(_owner(caller)), await self._names()
+        choices, names = await self._history.choices(owner_of(caller.principal)), await self._filters.names()
         people = sorted(
             (wire.PersonName(id=each, name=names.get(each, each)) for each in choices.people), key=lambda each: each.name
         )
@@ -125,7 +120,7 @@ class AuditMethods:
     async def show_call(self, caller: ConsoleCaller, params: wire.AuditedCallRef) -> wire.CallDetails:
         """Everything that is on record of one. Raises NotFound, for another person's too."""
         call = await self._history.find_call(params.position)
-        owner, records = _owner(caller), self._gateway.ports.records
+        owner, records = owner_of(caller.principal), self._gateway.ports.records
         if call is None or (owner is not None and call.traits.principal_id != owner):
             raise NotFound("there is no such call")
         rows = await records.audit_at(call.leaves)
@@ -134,7 +129,7 @@ class AuditMethods:
         conversation = await records.conversation(call.conversation_id)
         words = {rule.id: rule.why for rule in self._gateway.ports.policy.rules()}
         return wire.CallDetails(
-            call=views.view_audited_call(call, await self._names(), await self._passkey(call)),
+            call=views.view_audited_call(call, await self._filters.names(), await self._passkey(call)),
             entries=tuple(map(view_audit_row, rows)),
             rules=views.view_rules(call, words),
             definition=views.find_definition(snapshot, rows),
@@ -146,7 +141,7 @@ class AuditMethods:
 
     async def tell_background(self, caller: ConsoleCaller, approval: Approval) -> console_methods.QuestionBackground | None:
         """What led to a question and what came of it; None for who may not read of that person's calls."""
-        if _owner(caller) not in (None, approval.principal_id):
+        if owner_of(caller.principal) not in (None, approval.principal_id):
             return None
         records = self._gateway.ports.records
         conversation = await records.conversation(approval.conversation_id)
@@ -162,7 +157,7 @@ class AuditMethods:
         calls = await self._history.page(wanted, None, 1)
         if not calls:
             return None
-        view = views.view_audited_call(calls[0], await self._names(), await self._passkey(calls[0]))
+        view = views.view_audited_call(calls[0], await self._filters.names(), await self._passkey(calls[0]))
         return console_methods.QuestionedCall(
             position=view.position,
             outcome=view.outcome,
@@ -177,16 +172,16 @@ class AuditMethods:
 
     async def sum_load(self, caller: ConsoleCaller, params: wire.AuditSpan) -> wire.AuditLoad:
         """How much people were asked."""
-        since, until = self._span(params.since, params.until, LOAD_DAYS)
-        owner = _owner(caller)
+        since, until = self._filters.span(params.since, params.until, LOAD_DAYS)
+        owner = owner_of(caller.principal)
         questions = await self._history.question_load(since, until, owner)
         tasks = await self._history.tasks(since, until, owner)
-        return views.view_load((since, until), questions, tasks, await self._names(), await self._history.unread())
+        return views.view_load((since, until), questions, tasks, await self._filters.names(), await self._history.unread())
 
     async def sum_models(self, caller: ConsoleCaller, params: wire.AuditSpan) -> wire.AuditModels:
         """What was used of models."""
-        since, until = self._span(params.since, params.until, LOAD_DAYS)
-        totals = await self._history.model_totals(since, until, _owner(caller))
+        since, until = self._filters.span(params.since, params.until, LOAD_DAYS)
+        totals = await self._history.model_totals(since, until, owner_of(caller.principal))
         return wire.AuditModels(
             since=rfc3339(since),
             until=rfc3339(until),
@@ -196,52 +191,10 @@ class AuditMethods:
 
     # ── private ──
 
-    def _filter(self, caller: ConsoleCaller, asked: wire.CallFilter | None, names: Mapping[str, str]) -> HistoryFilter:
-        wanted = asked or wire.CallFilter()
-        since, until = self._span(wanted.since, wanted.until, LIST_DAYS)
-        text = wanted.text
-        return HistoryFilter(
-            since=since,
-            until=until,
-            principal_id=_owner(caller) or wanted.principal_id,
-            tool=wanted.tool,
-            source=wanted.source,
-            outcome=wanted.outcome,
-            decision=wanted.decision,
-            model_id=wanted.model_id,
-            label=None if wanted.label is None else _LABELS[wanted.label],
-            rule=wanted.rule,
-            policy_version=wanted.policy_version,
-            conversation_id=wanted.conversation_id,
-            text=text,
-            text_people=() if text is None else tuple(id_ for id_, name in names.items() if text.casefold() in name.casefold()),
-        )
-
-    def _span(self, since: str | None, until: str | None, days: int) -> tuple[int, int]:
-        """In epoch milliseconds. Raises InvalidParams for a time that ends before it begins, or is too long."""
-        try:
-            end = self._gateway.ports.clock.now() + 1 if until is None else read_rfc3339(until)
-            begin = max(end - days * DAY_MS, 0) if since is None else read_rfc3339(since)
-        except ValueError:
-            raise InvalidParams("`since` and `until` must be times") from None
-        if begin >= end:
-            raise InvalidParams("`until` must be later than `since`")
-        if end - begin > LONGEST_DAYS * DAY_MS:
-            raise InvalidParams(f"at most {LONGEST_DAYS} days can be asked about at once")
-        return begin, end
-
-    async def _names(self) -> Mapping[str, str]:
-        return {person.id: person.name for person in await self._gateway.ports.records.principals()}
-
     async def _passkey(self, call: AuditedCall) -> Passkey | None:
         if call.credential_id is None:
             return None
         return await self._gateway.ports.records.passkey(decode_credential_id(call.credential_id))
-
-
-def _owner(caller: ConsoleCaller) -> str | None:
-    """Whose calls this caller may see; None for everybody's."""
-    return None if caller.principal.profile.reads_all else caller.principal.id
 
 
 def _read_place(cursor: str | None) -> tuple[int, int] | None:

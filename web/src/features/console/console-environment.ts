@@ -7,6 +7,7 @@ import type {
 import { connectTo } from "../../protocol/browser.ts";
 import type { ConsoleConnection, ConsoleMethods, ConsoleNotifications } from "../../protocol/contract.ts";
 import type { Socket } from "../../protocol/rpc.ts";
+import { saveFile } from "../../ui/save-file.ts";
 
 /** The part of the connection that pages use. */
 export type ConsoleClient = Pick<
@@ -36,6 +37,10 @@ export interface ConsoleEnvironment {
   post(path: string, body: Readonly<Record<string, unknown>>): Promise<HttpReply>;
   createPasskey(options: CreationOptions): Promise<Registration>;
   askPasskey(options: RequestOptions): Promise<Assertion>;
+  /** GET a file of this origin. Rejects when no answer came, and when it is stopped. */
+  fetchFile(path: string, signal?: AbortSignal): Promise<Response>;
+  /** Let the browser keep a file. */
+  saveFile(name: string, content: Blob): void;
   /** What keeps the gateway from doing its work, in its own words; empty when nothing does. */
   readProblems(): Promise<readonly string[]>;
   /** Go to a page of another origin. */
@@ -68,6 +73,8 @@ export function browserConsole(): ConsoleEnvironment {
     post,
     createPasskey: async (optionsJSON) => (await loadCeremonies()).startRegistration({ optionsJSON }),
     askPasskey: async (optionsJSON) => (await loadCeremonies()).startAuthentication({ optionsJSON }),
+    fetchFile: (path, signal) => fetch(path, { redirect: "error", ...(signal !== undefined && { signal }) }),
+    saveFile,
     readProblems,
     navigateTo: (url) => window.location.assign(url),
     shellWish: wishIn(window.sessionStorage, Date.now),

@@ -1,3 +1,5 @@
+import type { CallFilter } from "../../protocol/generated.ts";
+
 /** Every address of the console, built and read in one place. */
 export const paths = {
   home: "/",
@@ -25,6 +27,7 @@ export const paths = {
   auditRecords: "/audit/records",
   receipt: (conversationId: string, callId: string) =>
     `/receipt?${new URLSearchParams({ conversation: conversationId, call: callId })}`,
+  export: (format: string, filter: CallFilter) => `/export?${new URLSearchParams({ format, ...filter })}`,
   auditOf: (conversationId: string) => `/audit?range=400d&conversation=${encodeURIComponent(conversationId)}`,
   verifier: "/verifier",
 } as const;

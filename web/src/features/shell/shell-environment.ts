@@ -4,6 +4,7 @@ import type { TurnRunner } from "../../agent/runner.ts";
 import { connectTo, wait } from "../../protocol/browser.ts";
 import type { AgentConnection, AgentMethods, AgentNotifications } from "../../protocol/contract.ts";
 import type { Socket } from "../../protocol/rpc.ts";
+import { saveFile } from "../../ui/save-file.ts";
 import { browserNotifier, type Notifier } from "./notifier.ts";
 
 /** The part of the connection that the shell uses. */
@@ -115,7 +116,7 @@ export function browserShell(): ShellEnvironment {
       else requestAnimationFrame(paint);
     },
     openConsole: (url) => void window.open(url, CONSOLE_WINDOW, CONSOLE_WINDOW_FEATURES),
-    saveFile,
+    saveFile: saveText,
     signInFailed: takeRefusal(),
     beginsAtOnce: takeStart(),
     signIn: () => {
@@ -139,16 +140,8 @@ export function browserShell(): ShellEnvironment {
   };
 }
 
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(
-    new Blob([text], { type: name.endsWith(".json") ? "application/json" : "text/markdown" }),
-  );
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser has taken the address by then; without this the text would stay in memory as long as the page.
-  setTimeout(() => URL.revokeObjectURL(url));
+function saveText(name: string, text: string): void {
+  saveFile(name, new Blob([text], { type: name.endsWith(".json") ? "application/json" : "text/markdown" }));
 }
 
 function readAddress(): string | null {

@@ -120,7 +120,7 @@ describe("the page of calls", () => {
     await waitFor(() =>
       expect(gateway.asked("audit/count").at(-1)?.filter).toMatchObject({ text: "cnv_", tool: "write_file" }),
     );
-    await userEvent.click(screen.getByRole("button", { name: "Tool: take this away" }));
+    await userEvent.click(screen.getByRole("button", { name: /^Tool: .*, take this away$/ }));
     await waitFor(() => expect(window.location.search).toBe("?person=usr_ada&text=cnv_"));
     await userEvent.click(screen.getByRole("button", { name: "Take all away" }));
     await waitFor(() => expect(window.location.search).toBe(""));

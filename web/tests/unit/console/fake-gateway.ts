@@ -104,6 +104,8 @@ export class FakeGateway {
     },
     createPasskey: vi.fn<ConsoleEnvironment["createPasskey"]>(async () => ({ id: "new" }) as never),
     askPasskey: vi.fn<ConsoleEnvironment["askPasskey"]>(async () => ({ id: "known" }) as never),
+    fetchFile: vi.fn<ConsoleEnvironment["fetchFile"]>(),
+    saveFile: vi.fn<ConsoleEnvironment["saveFile"]>(),
     readProblems: vi.fn<ConsoleEnvironment["readProblems"]>(async () => []),
     navigateTo: vi.fn<ConsoleEnvironment["navigateTo"]>(),
     shellWish: wishIn(

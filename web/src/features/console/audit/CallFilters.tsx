@@ -112,8 +112,9 @@ function Chosen({ view, choices, onChange, onClear }: ChosenProps) {
     <ul className={styles.chosen} aria-label="Narrowed by">
       {NARROWING.filter(([name]) => view[name] !== "").map(([name, words]) => (
         <li key={name}>
-          <Button size="small" aria-label={`${words}: take this away`} onClick={() => onChange({ [name]: "" })}>
+          <Button size="small" onClick={() => onChange({ [name]: "" })}>
             {words}: <VisibleText text={wordsFor(name, view[name], choices)} prose fold={false} />
+            <span className="visually-hidden">, take this away</span>
             <span aria-hidden="true"> ×</span>
           </Button>
         </li>

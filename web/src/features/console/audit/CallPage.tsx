@@ -19,6 +19,7 @@ import { CALL_LABELS, DECISIONS } from "./calls-view.ts";
 import { ExplainLink } from "./ExplainLink.tsx";
 import { summarize } from "./entry.ts";
 import { ENDING_TONES, endingOf, wordOf } from "./outcome-words.ts";
+import { VerifyCall } from "./VerifyCall.tsx";
 
 const DECISION_WORDS = new Map(DECISIONS);
 const LABEL_WORDS = new Map<string, string>(CALL_LABELS);
@@ -256,15 +257,18 @@ function Proof({ details: { call } }: { readonly details: CallDetails }) {
       {call.closedAt === undefined ? (
         <p className="note">A receipt can be had when the call has ended.</p>
       ) : (
-        <p>
-          <a href={paths.receipt(call.conversationId, call.callId)} download={`receipt-${call.callId}.json`}>
-            Download the receipt
-          </a>{" "}
-          <span className="note">
-            It shows this call to somebody who has no access to this log: <code>countersign audit verify FILE</code>{" "}
-            checks it. It holds the call's arguments and result.
-          </span>
-        </p>
+        <>
+          <p>
+            <a href={paths.receipt(call.conversationId, call.callId)} download={`receipt-${call.callId}.json`}>
+              Download the receipt
+            </a>{" "}
+            <span className="note">
+              It shows this call to somebody who has no access to this log: <code>countersign audit verify FILE</code>{" "}
+              checks it. It holds the call's arguments and result.
+            </span>
+          </p>
+          <VerifyCall call={call} />
+        </>
       )}
       <p>
         The call in sentences: <code>{command}</code> <CopyButton text={command} what="command" />

@@ -14,6 +14,7 @@ import { CallRows } from "./CallRows.tsx";
 import styles from "./Calls.module.css";
 import { useCallChoices, useCallCount, useCalls } from "./call-queries.ts";
 import { type CallsView, isNarrowed, readCallsView, writeCallsView } from "./calls-view.ts";
+import { ExportCalls } from "./ExportCalls.tsx";
 import { Histogram } from "./Histogram.tsx";
 import { SavedViews } from "./SavedViews.tsx";
 
@@ -73,6 +74,7 @@ export function Calls() {
           </div>
         </>
       )}
+      {count.data !== undefined && count.data.total > 0 && <ExportCalls view={view} total={count.data.total} />}
       <SavedViews search={writeCallsView(view)} />
     </>
   );

@@ -1,0 +1,158 @@
+"""`countersign audit export`: the whole log to be checked, or the calls that a filter finds for another program."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+import click
+
+from gateway import __version__
+from gateway.adapters.storage.exports import write_export
+from gateway.adapters.storage.history.copied import open_copied_history
+from gateway.adapters.storage.inspection import open_stored_log
+from gateway.core.call_files import CallFormat, writer_of
+from gateway.core.call_files.described import Named
+from gateway.core.errors import Misconfigured
+from gateway.core.times import read_rfc3339
+from gateway.core.vocabulary import Label
+from gateway.runtime.ports import CallHistory, HistoryFilter
+from gateway.settings_reading import load_settings
+
+SIGNED: Final = "signed"
+
+LAST_MS: Final = 1 << 52
+"""After every time that a log can have."""
+
+AT_ONCE: Final = 1_000
+"""Calls that are read in one step."""
+
+_FILTERS: Final[Mapping[str, tuple[str, str]]] = {
+    "since": ("TIME", "Calls that began at this time or later: RFC 3339, such as 2026-01-31T09:00:00Z."),
+    "until": ("TIME", "Calls that began before this time."),
+    "principal": ("ID", "Calls of this person."),
+    "tool": ("NAME", "Calls of this tool."),
+    "source": ("NAME", "Calls of tools of this source."),
+    "outcome": ("WORD", "Calls that closed so, or are `open`."),
+    "decision": ("WORD", "Calls that were decided so: auto, consented, denied …"),
+    "model": ("ID", "Calls that this model proposed."),
+    "rule": ("ID", "Calls that this rule decided about."),
+    "policy-version": ("DIGEST", "Calls under this version of the policy."),
+    "conversation": ("ID", "Calls of this conversation."),
+    "text": ("TEXT", "The beginning of an id, or a part of a name."),
+}
+
+
+def _filtered(command: Callable[..., None]) -> Callable[..., None]:
+    for name, (metavar, words) in reversed(_FILTERS.items()):
+        command = click.option(f"--{name}", metavar=metavar, help=words)(command)
+    return command
+
+
+@click.command()
+@click.argument("file", type=click.File("wb", lazy=True, atomic=True))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([SIGNED, *(form.value for form in CallFormat)]),
+    default=SIGNED,
+    show_default=True,
+    help="`signed`: the whole log, which `audit verify` checks. The others are calls, for spreadsheets (csv) and other programs"
+    " (jsonl, ocsf, cef), and prove nothing.",
+)
+@click.option("--label", type=click.Choice([label.name.lower() for label in Label]), help="Calls at this label.")
+@_filtered
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="State folder of the gateway; the one in the settings when not given.",
+)
+def export(file: IO[bytes], form: str, state: Path | None, **wanted: str | None) -> None:
+    """Write the whole log to FILE as JSON lines: records, payloads, checkpoints, published tools and the key to check with.
+
+    Payloads hold arguments and results: treat the file like the state folder itself. `-` writes to standard output.
+
+    With another --format, FILE has a line for each call, newest first: of all calls, or of those that the filters find. They
+    are the filters of the console's audit page; a time of six hours or more is taken in whole hours. No line has arguments,
+    results or texts of a conversation.
+    """
+    folder = load_settings(state=state).state
+    if form == SIGNED:
+        if any(value is not None for value in wanted.values()):
+            raise click.UsageError("a signed export is always of the whole log; name a --format with the filters")
+        with open_stored_log(folder) as stored:
+            count = write_export(stored, file)
+        click.echo(f"{count} records exported", err=True)
+        return
+    _write_calls(folder, file, CallFormat(form), wanted)
+
+
+def _write_calls(folder: Path, file: IO[bytes], form: CallFormat, wanted: Mapping[str, str | None]) -> None:
+    with open_stored_log(folder) as stored:
+        named = Named(stored.key.name, __version__, stored.names())
+    with open_copied_history(folder) as history:
+        written = asyncio.run(_Export(history, _read_filter(wanted, named), form, named, file).write())
+    click.echo(f"{written:,} calls exported", err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Export:
+    history: CallHistory
+    wanted: HistoryFilter
+    form: CallFormat
+    named: Named
+    file: IO[bytes]
+
+    async def write(self) -> int:
+        writer = writer_of(self.form, self.named)
+        self.file.write(writer.head())
+        written = 0
+        place: tuple[int, int] | None = None
+        total = (await self.history.count(self.wanted)).total
+        hidden = not sys.stderr.isatty()
+        bar: Any = click.progressbar(length=total, label="Exporting", file=sys.stderr, hidden=hidden)
+        with bar:
+            while page := await self.history.page(self.wanted, place, AT_ONCE):
+                self.file.write(b"".join(map(writer.line, page)))
+                written += len(page)
+                place = page[-1].at, page[-1].position
+                bar.update(len(page))
+        return written
+
+
+def _read_filter(wanted: Mapping[str, str | None], named: Named) -> HistoryFilter:
+    text, label = wanted["text"], wanted["label"]
+    since, until = _read_time(wanted["since"], 0), _read_time(wanted["until"], LAST_MS)
+    if since >= until:
+        raise Misconfigured("--until must be later than --since")
+    return HistoryFilter(
+        since=since,
+        until=until,
+        principal_id=wanted["principal"],
+        tool=wanted["tool"],
+        source=wanted["source"],
+        outcome=wanted["outcome"],
+        decision=wanted["decision"],
+        model_id=wanted["model"],
+        label=None if label is None else Label[label.upper()],
+        rule=wanted["rule"],
+        policy_version=wanted["policy_version"],
+        conversation_id=wanted["conversation"],
+        text=text,
+        text_people=()
+        if text is None
+        else tuple(id_ for id_, name in named.people.items() if text.casefold() in name.casefold()),
+    )
+
+
+def _read_time(text: str | None, otherwise: int) -> int:
+    if text is None:
+        return otherwise
+    try:
+        return read_rfc3339(text)
+    except (ValueError, TypeError):
+        raise Misconfigured(f"`{text}` is not a time with its zone, such as 2026-01-31T09:00:00Z") from None

@@ -1,0 +1,74 @@
+"""What somebody asks of the calls of the log, as the history understands it: bounded in time, and no more than they may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gateway.core.budget import DAY_MS
+from gateway.core.errors import InvalidParams
+from gateway.core.model import Principal
+from gateway.core.times import read_rfc3339
+from gateway.core.vocabulary import Label
+from gateway.protocol import audit_methods as wire
+from gateway.runtime.ports import Clock, HistoryFilter, PeopleRecords
+from gateway.server.methods.views import LABEL_NAMES
+
+LONGEST_DAYS: Final = 400
+"""A year with room to compare its ends. What is asked is bounded in time, so that no question reads a log of many years."""
+
+LIST_DAYS: Final = 1
+
+_LABELS: Final[Mapping[str, Label]] = {name: Label(number) for number, name in LABEL_NAMES.items()}
+
+
+class CallFilters:
+    """Reads filters."""
+
+    def __init__(self, records: PeopleRecords, clock: Clock) -> None:
+        self._records = records
+        self._clock = clock
+
+    def read(self, principal: Principal, asked: wire.CallFilter | None, names: Mapping[str, str]) -> HistoryFilter:
+        """The filter for this person. Raises InvalidParams for a time that is none."""
+        wanted = asked or wire.CallFilter()
+        since, until = self.span(wanted.since, wanted.until, LIST_DAYS)
+        text = wanted.text
+        return HistoryFilter(
+            since=since,
+            until=until,
+            principal_id=owner_of(principal) or wanted.principal_id,
+            tool=wanted.tool,
+            source=wanted.source,
+            outcome=wanted.outcome,
+            decision=wanted.decision,
+            model_id=wanted.model_id,
+            label=None if wanted.label is None else _LABELS[wanted.label],
+            rule=wanted.rule,
+            policy_version=wanted.policy_version,
+            conversation_id=wanted.conversation_id,
+            text=text,
+            text_people=() if text is None else tuple(id_ for id_, name in names.items() if text.casefold() in name.casefold()),
+        )
+
+    def span(self, since: str | None, until: str | None, days: int) -> tuple[int, int]:
+        """In epoch milliseconds. Raises InvalidParams for a time that ends before it begins, or is too long."""
+        try:
+            end = self._clock.now() + 1 if until is None else read_rfc3339(until)
+            begin = max(end - days * DAY_MS, 0) if since is None else read_rfc3339(since)
+        except ValueError:
+            raise InvalidParams("`since` and `until` must be times") from None
+        if begin >= end:
+            raise InvalidParams("`until` must be later than `since`")
+        if end - begin > LONGEST_DAYS * DAY_MS:
+            raise InvalidParams(f"at most {LONGEST_DAYS} days can be asked about at once")
+        return begin, end
+
+    async def names(self) -> Mapping[str, str]:
+        """What people are called, by their ids."""
+        return {person.id: person.name for person in await self._records.principals()}
+
+
+def owner_of(principal: Principal) -> str | None:
+    """Whose calls this person may see; None for everybody's."""
+    return None if principal.profile.reads_all else principal.id

@@ -1,0 +1,56 @@
+"""An export has every call that its filter finds, or is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway.core.call_files import CallFormat
+from gateway.core.errors import InvalidParams, LedgerUnavailable
+from gateway.core.times import rfc3339
+from gateway.protocol.audit_methods import CallFilter
+from gateway.server import call_files
+from gateway.server.call_files import CallFiles
+from gateway.server.methods.call_filters import CallFilters
+from tests.fakes.call_history import MemoryCallHistory
+from tests.fakes.clock import FakeClock
+from tests.fakes.history import OPERATOR, History
+from tests.fakes.ledger import MemoryLedger
+
+
+class UnreadHistory(MemoryCallHistory):
+    """One that has not read the whole log yet."""
+
+    async def unread(self) -> int:
+        """In the middle of a long log."""
+        return 1_234
+
+
+async def files_of(history: type[MemoryCallHistory] = MemoryCallHistory) -> tuple[CallFiles, CallFilter]:
+    ledger = MemoryLedger()
+    told = History()
+    for entries in told.whole():
+        await ledger.append(*entries)
+    filters = CallFilters(ledger, FakeClock(told.now))
+    asked = CallFilter(since=rfc3339(told.now - 86_400_000))
+    return CallFiles(history(ledger), filters, log="gateway.example/audit", version="1"), asked
+
+
+async def test_the_pages_of_a_file_follow_each_other_without_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_files, "AT_ONCE", 3)
+    files, asked = await files_of()
+    file = await files.open(OPERATOR, CallFormat.JSONL, asked)
+    lines = b"".join([piece async for piece in file.content]).splitlines()
+    assert (file.calls, len(lines), len(set(lines))) == (8, 8, 8)
+
+
+async def test_more_calls_than_a_file_may_have_are_none_and_how_many_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_files, "MOST_CALLS", 7)
+    files, asked = await files_of()
+    with pytest.raises(InvalidParams, match="these are 8 calls, and at most 7 are exported here"):
+        await files.open(OPERATOR, CallFormat.CSV, asked)
+
+
+async def test_what_is_not_read_yet_is_not_left_out_in_silence() -> None:
+    files, asked = await files_of(UnreadHistory)
+    with pytest.raises(LedgerUnavailable, match="1,234 records are still being read"):
+        await files.open(OPERATOR, CallFormat.CSV, asked)

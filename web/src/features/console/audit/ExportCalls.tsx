@@ -1,0 +1,78 @@
+import { useEffect, useRef, useState } from "react";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { SelectField } from "../../../ui/Field.tsx";
+import { explain } from "../errors.ts";
+import { paths } from "../paths.ts";
+import { useSession } from "../session.tsx";
+import type { CallsView } from "./calls-view.ts";
+import { callFilterOf } from "./calls-view.ts";
+import styles from "./ExportCalls.module.css";
+import { EXPORT_FORMATS, readExport } from "./export-calls.ts";
+
+type Phase =
+  | { readonly kind: "idle" }
+  | { readonly kind: "reading"; readonly done: number; readonly total: number }
+  | { readonly kind: "saved"; readonly calls: number; readonly name: string }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** What is filtered, as a file for another program. It is read to its end before it is kept, so that none is cut off. */
+export function ExportCalls({ view, total }: { readonly view: CallsView; readonly total: number }) {
+  const { environment } = useSession();
+  const [format, setFormat] = useState("csv");
+  const [phase, setPhase] = useState<Phase>({ kind: "idle" });
+  const running = useRef<AbortController>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const start = async () => {
+    const stop = new AbortController();
+    running.current = stop;
+    setPhase({ kind: "reading", done: 0, total });
+    try {
+      const path = paths.export(format, callFilterOf(view, Date.now()));
+      const file = await readExport(await environment.fetchFile(path, stop.signal), (done, all) =>
+        setPhase({ kind: "reading", done, total: all }),
+      );
+      environment.saveFile(file.name, file.content);
+      setPhase({ kind: "saved", calls: file.calls, name: file.name });
+    } catch (error) {
+      setPhase(stop.signal.aborted ? { kind: "idle" } : { kind: "failed", error });
+    }
+  };
+  const calls = (number: number) => `${number.toLocaleString("en")} ${number === 1 ? "call" : "calls"}`;
+  return (
+    <details className={styles.export}>
+      <summary>Export {calls(total)}</summary>
+      <div className="stack">
+        <div className={styles.form}>
+          <SelectField
+            label="Format"
+            options={EXPORT_FORMATS}
+            value={format}
+            onChange={(event) => setFormat(event.currentTarget.value)}
+          />
+          <Button busy={phase.kind === "reading"} onClick={start}>
+            Export
+          </Button>
+          {phase.kind === "reading" && <Button onClick={() => running.current?.abort()}>Stop</Button>}
+        </div>
+        <p className="note">
+          A line for each call, with who, what, when and how it was decided, and without arguments and results. It is
+          for reading: what can be checked is a receipt, or <code>countersign audit export</code>.
+        </p>
+        {phase.kind === "reading" && (
+          <progress
+            className={styles.progress}
+            aria-label="Exported"
+            value={phase.done}
+            max={Math.max(phase.total, 1)}
+          />
+        )}
+        <p className="note" role="status">
+          {phase.kind === "reading" && `${phase.done.toLocaleString("en")} of ${calls(phase.total)}`}
+          {phase.kind === "saved" && `${calls(phase.calls)} in ${phase.name}`}
+        </p>
+        {phase.kind === "failed" && <Banner tone="danger" urgent title={explain(phase.error)} />}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,110 @@
+import { useState } from "react";
+import type { AuditedCall } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import type { CheckedPart, Verdict } from "../../../verifier/verdict.ts";
+import { CheckFailed, explain } from "../errors.ts";
+import { paths } from "../paths.ts";
+import { useSession } from "../session.tsx";
+import styles from "./VerifyCall.module.css";
+
+const STANDINGS: Readonly<Record<CheckedPart["standing"], string>> = {
+  held: "✓ holds",
+  failed: "✗ fails",
+  "not reached": "– not reached",
+};
+
+type Phase =
+  | { readonly kind: "idle" | "checking" }
+  | { readonly kind: "checked"; readonly verdict: Verdict }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** Checks the receipt of a call in this browser, with the verifier's own program, which is loaded when it is asked for. */
+export function VerifyCall({ call }: { readonly call: AuditedCall }) {
+  const { environment } = useSession();
+  const [phase, setPhase] = useState<Phase>({ kind: "idle" });
+  const verify = async () => {
+    setPhase({ kind: "checking" });
+    try {
+      const [answer, { checkFile }] = await Promise.all([
+        environment.fetchFile(paths.receipt(call.conversationId, call.callId)),
+        import("../../../verifier/verify.ts"),
+      ]);
+      if (!answer.ok) throw new CheckFailed("The gateway gave no receipt of this call.");
+      const receipt = await answer.blob();
+      const verdict = await checkFile(receipt);
+      if (verdict.fault === null && !isOf(call, await receipt.text())) {
+        throw new CheckFailed("The gateway gave the receipt of another call.");
+      }
+      setPhase({ kind: "checked", verdict });
+    } catch (error) {
+      setPhase({ kind: "failed", error });
+    }
+  };
+  return (
+    <div className="stack">
+      <p>
+        <Button busy={phase.kind === "checking"} onClick={verify}>
+          Verify this
+        </Button>{" "}
+        <span className="note">
+          Checks the receipt here in the browser. The page comes from the gateway that it checks: whoever doubts that
+          saves the{" "}
+          <a href={paths.verifier} download="verify.html">
+            verifier
+          </a>{" "}
+          and opens it from a disk.
+        </span>
+      </p>
+      <div role="status">{phase.kind === "checked" && <Outcome verdict={phase.verdict} />}</div>
+      {phase.kind === "failed" && <Banner tone="danger" urgent title={explain(phase.error)} />}
+    </div>
+  );
+}
+
+/** Whether a receipt that holds is this call's: another one of the same log holds as well. */
+function isOf({ conversationId, callId }: AuditedCall, receipt: string): boolean {
+  const { call } = JSON.parse(receipt) as {
+    readonly call: { readonly conversationId: string; readonly callId: string };
+  };
+  return call.conversationId === conversationId && call.callId === callId;
+}
+
+function Outcome({ verdict }: { readonly verdict: Verdict }) {
+  const { fault, parts, key, size, root, signatures } = verdict;
+  return (
+    <>
+      {fault === null ? (
+        <Banner tone="ok" title="The receipt holds" />
+      ) : (
+        <Banner tone="danger" title="The receipt does not hold">
+          <p>
+            First wrong at <code>{fault.place}</code>: <VisibleText text={fault.detail} prose />
+          </p>
+        </Banner>
+      )}
+      <ul className={styles.parts} aria-label="What was checked">
+        {parts.map(({ title, standing, detail }) => (
+          <li key={title} data-standing={standing}>
+            <span className={styles.standing}>{STANDINGS[standing]}</span> {title}{" "}
+            {detail !== "" && (
+              <span className="note">
+                <VisibleText text={detail} prose />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      <KeyValue
+        rows={[
+          { name: "Key", value: <VisibleText text={key} /> },
+          { name: "Records under the checkpoint", value: size.toLocaleString("en") },
+          { name: "Root", value: <VisibleText text={root} /> },
+          { name: "Passkeys' signatures that hold", value: String(signatures) },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+import { CheckFailed, Refusal } from "../errors.ts";
+
+/** Value and words of each format that the gateway writes. */
+export const EXPORT_FORMATS: readonly (readonly [string, string])[] = [
+  ["csv", "Spreadsheet (CSV)"],
+  ["jsonl", "JSON lines"],
+  ["ocsf", "OCSF 1.9 (security monitoring)"],
+  ["cef", "CEF (log search)"],
+];
+
+const NEWLINE = 10;
+
+export interface ExportedFile {
+  readonly name: string;
+  readonly content: Blob;
+  readonly calls: number;
+}
+
+/**
+ * The whole file, as it comes in. Every format has one line for each call, and the gateway says before how many there are: one
+ * with fewer was cut off on its way, and is not kept.
+ */
+export async function readExport(
+  answer: Response,
+  onProgress: (done: number, total: number) => void,
+): Promise<ExportedFile> {
+  if (!answer.ok || answer.body === null) throw await refusalOf(answer);
+  const total = Number(answer.headers.get("countersign-calls"));
+  const [, name = "calls"] = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "") ?? [];
+  // The names of a spreadsheet's columns are no call.
+  let calls = name.endsWith(".csv") ? -1 : 0;
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const reader = answer.body.getReader();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    pieces.push(piece.value);
+    calls += piece.value.reduce((lines, byte) => (byte === NEWLINE ? lines + 1 : lines), 0);
+    onProgress(Math.max(calls, 0), total);
+  }
+  if (calls < total) throw new CheckFailed("The export was cut off on its way, and nothing was kept. Try again.");
+  return { name, content: new Blob(pieces, { type: answer.headers.get("content-type") ?? "" }), calls };
+}
+
+async function refusalOf(answer: Response): Promise<Error> {
+  const body: unknown = await answer.json().catch(() => undefined);
+  const { code = "", message = "" } =
+    (body as { error?: { code?: string; message?: string } } | undefined)?.error ?? {};
+  return new Refusal(code, message, answer.status);
+}

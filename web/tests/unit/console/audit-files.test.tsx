@@ -1,0 +1,149 @@
+// @vitest-environment jsdom
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cleanup, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { readExport } from "../../../src/features/console/audit/export-calls.ts";
+import type { AuditedCall } from "../../../src/protocol/generated.ts";
+import { requirement } from "../../requirement.ts";
+import { prepareDocument } from "../ui/document.ts";
+import { FakeGateway } from "./fake-gateway.ts";
+import { openConsole } from "./open-console.tsx";
+
+beforeAll(prepareDocument);
+
+const VECTOR = join(import.meta.dirname, "../../../../tests/vectors/audit/signed.json");
+
+let gateway: FakeGateway;
+
+beforeEach(() => {
+  gateway = new FakeGateway();
+});
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+});
+
+/** What the gateway sends of so many calls. */
+function file(text: string, calls: number, name = "calls.jsonl"): Response {
+  return new Response(text, {
+    headers: { "countersign-calls": String(calls), "content-disposition": `attachment; filename="${name}"` },
+  });
+}
+
+describe("an export", () => {
+  const open = async () => {
+    gateway.handlers["audit/calls"] = () => ({ calls: [], unread: 0 });
+    gateway.handlers["audit/count"] = () => ({
+      since: "2026-11-20T10:00:00.000Z",
+      until: "2026-11-21T11:00:00.000Z",
+      stepMs: 3_600_000,
+      total: 2,
+      outcomes: [],
+      buckets: [],
+      unread: 0,
+    });
+    openConsole(gateway, "/audit?tool=write_file");
+    await userEvent.click(await screen.findByText("Export 2 calls"));
+  };
+
+  test("is of what the view shows, and is kept when it is whole", async () => {
+    requirement("002-74", "what is filtered is kept as a file, and only when it is whole");
+    gateway.environment.fetchFile.mockResolvedValue(file("a\nb\nc\n", 2, "calls.csv"));
+    await open();
+    await userEvent.click(screen.getByRole("button", { name: "Export" }));
+    expect(await screen.findByText("2 calls in calls.csv")).toBeDefined();
+    const [path = ""] = gateway.environment.fetchFile.mock.lastCall ?? [];
+    const asked = new URLSearchParams(path.split("?")[1]);
+    expect([asked.get("format"), asked.get("tool")]).toEqual(["csv", "write_file"]);
+    const [name, content] = gateway.environment.saveFile.mock.lastCall ?? [];
+    expect([name, content?.size]).toEqual(["calls.csv", 6]);
+  });
+
+  test("that was cut off, or refused, is not kept", async () => {
+    gateway.environment.fetchFile.mockResolvedValueOnce(file("a\n", 2));
+    await open();
+    await userEvent.selectOptions(screen.getByLabelText("Format"), "jsonl");
+    await userEvent.click(screen.getByRole("button", { name: "Export" }));
+    expect(await screen.findByText(/cut off on its way/)).toBeDefined();
+    const error = { code: "invalid_params", message: "these are 312,000 calls" };
+    gateway.environment.fetchFile.mockResolvedValueOnce(new Response(JSON.stringify({ error }), { status: 400 }));
+    await userEvent.click(screen.getByRole("button", { name: "Export" }));
+    expect(await screen.findByText("These are 312,000 calls.")).toBeDefined();
+    expect(gateway.environment.saveFile).not.toHaveBeenCalled();
+  });
+
+  test("shows how far it is, and stops when asked", async () => {
+    let tell: (piece: string) => void = () => undefined;
+    gateway.environment.fetchFile.mockImplementation(async (_path, signal) => {
+      const text = new TextEncoder();
+      const body = new ReadableStream<Uint8Array>({
+        start: (pieces) => {
+          tell = (piece) => pieces.enqueue(text.encode(piece));
+          signal?.addEventListener("abort", () => pieces.error(new DOMException("stopped", "AbortError")));
+        },
+      });
+      return new Response(body, { headers: { "countersign-calls": "2" } });
+    });
+    await open();
+    await userEvent.click(screen.getByRole("button", { name: "Export" }));
+    tell("a\n");
+    expect(await screen.findByText("1 of 2 calls")).toBeDefined();
+    await userEvent.click(screen.getByRole("button", { name: "Stop" }));
+    expect(await screen.findByRole("button", { name: "Export" })).toBeDefined();
+    expect(screen.queryByRole("progressbar")).toBeNull();
+    expect(gateway.environment.saveFile).not.toHaveBeenCalled();
+  });
+
+  test("of a gateway that says nothing of itself is still a file", async () => {
+    const { name, calls } = await readExport(new Response("a\n"), () => undefined);
+    expect([name, calls]).toEqual(["calls", 1]);
+    await expect(readExport(new Response("<html>", { status: 502 }), () => undefined)).rejects.toThrow("");
+  });
+});
+
+describe("verifying a call in its page", () => {
+  const open = async (change: (receipt: string) => string, shown?: string) => {
+    const receipt = await readFile(VECTOR, "utf8");
+    const { conversationId, callId } = JSON.parse(receipt).call;
+    const call: AuditedCall = {
+      position: 7,
+      conversationId,
+      callId: shown ?? callId,
+      turnId: "trn_1",
+      at: "2026-11-21T09:00:00.000Z",
+      principalId: "usr_ada",
+      principalName: "Ada",
+      outcome: "ok",
+      rules: [],
+      closedAt: "2026-11-21T09:00:01.000Z",
+    };
+    gateway.handlers["audit/call"] = () => ({ call, entries: [], rules: [] });
+    gateway.environment.fetchFile.mockResolvedValue(new Response(change(receipt)));
+    openConsole(gateway, "/audit/calls/7");
+    await userEvent.click(await screen.findByRole("button", { name: "Verify this" }));
+  };
+
+  test("shows each check of a receipt that holds", async () => {
+    requirement("002-73", "a call is verified on its own page, each check a line");
+    await open((receipt) => receipt);
+    expect(await screen.findByText("The receipt holds")).toBeDefined();
+    expect(screen.getAllByText("✓ holds")).toHaveLength(8);
+  });
+
+  test("names the first place that is wrong", async () => {
+    await open((receipt) => receipt.replace('"outcome":"ok"', '"outcome":"no"'));
+    expect(await screen.findByText("The receipt does not hold")).toBeDefined();
+    expect(screen.getAllByText("✗ fails")).toHaveLength(1);
+    expect(screen.getByText(/^records\[\d+\]/)).toBeDefined();
+  });
+
+  test("takes no receipt of another call, and says when there is none", async () => {
+    await open((receipt) => receipt, "another");
+    expect(await screen.findByText("The gateway gave the receipt of another call.")).toBeDefined();
+    gateway.environment.fetchFile.mockResolvedValue(new Response("", { status: 404 }));
+    await userEvent.click(screen.getByRole("button", { name: "Verify this" }));
+    expect(await screen.findByText("The gateway gave no receipt of this call.")).toBeDefined();
+  });
+});
