@@ -28,7 +28,7 @@ from gateway.core.receipts import check_receipt
 from tests.scenarios.staging import edit, finish, stage
 
 FOLDER: Final = Path(__file__).parent / "vectors" / "audit"
-RECEIPTS: Final = ("signed", "granted", "both", "erased")
+RECEIPTS: Final = ("signed", "granted", "both", "planned", "erased")
 LOG: Final = "log.jsonl"
 WRITE: Final = '@why("This changes files, so it needs your yes")\n'
 
@@ -286,6 +286,13 @@ async def _tell_story(folder: Path) -> SigningKey:
         call = await turn.start("erase", {"what": "plums"}, "erased")
         await scene.ada.answer(scene.console, await scene.asked("erased"))
         await finish(call)
+        plan = [await turn.start("erase", {"what": "first"}, "first")]
+        approval_id = await scene.asked("first")
+        plan.append(await turn.start("erase", {"what": "second"}, "planned", after="first"))
+        await scene.asked("planned")
+        await scene.ada.answer_plan(scene.console, approval_id)
+        for call in plan:
+            await finish(call)
         edit(scene.gateway, "default.cedar", WRITE, f'{WRITE}@approvers("2")\n')
         await scene.gateway.run("policy", "reload")
         ben = await scene.another("Ben", "operator")

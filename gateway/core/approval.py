@@ -40,7 +40,8 @@ class RuleReason:
 class Approval:
     """One question to a person. Times are epoch milliseconds; `arguments` and `statement` are canonical bytes. `withdrawn` says
     why it ended without anybody's answer, if it did; `patterns` are those within which a lasting yes may let an argument vary;
-    `given` are the approvals so far where it takes several people, `requester` the name of whose call it is."""
+    `given` are the approvals so far where it takes several people, `requester` the name of whose call it is.
+    `answered`: a person approved it, and its call waits for the one that it follows."""
 
     id: str
     kind: ApprovalKind
@@ -65,6 +66,7 @@ class Approval:
     patterns: tuple[Pattern, ...] = ()
     given: tuple[GivenApproval, ...] = ()
     requester: str = ""
+    answered: bool = False
     parsed_arguments: Mapping[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Json])
 
     def __post_init__(self) -> None:
@@ -88,6 +90,11 @@ class Approval:
     def without_names(self) -> Approval:
         """As the agent's origin is told of it: that people approved, and not who."""
         return replace(self, requester="", given=tuple(replace(each, name="") for each in self.given))
+
+    @property
+    def plan(self) -> Mapping[str, Json] | None:
+        """Where its call stands in a plan, as the statement says it."""
+        return self.read_statement().get("plan")
 
     def read_statement(self) -> Mapping[str, Json]:
         """The members of the statement."""
@@ -122,6 +129,8 @@ class Approval:
             **({"given": [_view_given(each) for each in self.given]} if self.needs.shared else {}),
             **({"requester": self.requester, "requesterId": self.principal_id} if self.needs.shared and self.requester else {}),
             **({} if self.withdrawn is None else {"withdrawn": self.withdrawn}),
+            **({} if self.plan is None else {"plan": self.plan}),
+            **({"answered": True} if self.answered else {}),
         }
 
 
@@ -164,6 +173,7 @@ def build_statement(
             "issuedAt": rfc3339(issued_at),
             "expiresAt": rfc3339(expires_at),
             **({} if needs is None or not needs.shared else {"approvers": needs.described()}),
+            **({} if request.plan is None else {"plan": request.plan.described()}),
         }
     )
 

@@ -33,8 +33,9 @@ from gateway.core.ledger import (
     TurnBegun,
 )
 from gateway.core.patterns import Pattern, is_read_off
+from gateway.core.plans import signed_digest
 from gateway.core.quorum_records import PEOPLE_EVENTS, QuorumRecords
-from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, PatternKind, PermissionMode
+from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, Decision, Outcome, PatternKind, PermissionMode
 
 Body = Mapping[str, Json]
 CallKey = tuple[str, str]
@@ -51,6 +52,7 @@ class Invariant(StrEnum):
     GRANT_NEVER_WIDENS = "grantNeverWidens"
     ONLY_WHAT_WAS_OFFERED = "onlyWhatWasOffered"
     ENOUGH_APPROVERS = "enoughApprovers"
+    IN_ORDER = "inOrder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ class InvariantChecker:
     calls: int = 0
     executed: int = 0
     whole: bool = False
-    _closed: set[CallKey] = field(default_factory=set[CallKey])
+    _closed: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
+    _after: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
     _waiting: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
     _running: set[CallKey] = field(default_factory=set[CallKey])
     _left_over: set[CallKey] = field(default_factory=set[CallKey])
@@ -138,7 +141,9 @@ class InvariantChecker:
             case CallIntended.EVENT:
                 return self._intend(body, payload)
             case CallClosed.EVENT:
-                return self._close(_key(body), ran=body["executed"])
+                if "after" in body:
+                    self._after[_key(body)] = body["after"]
+                return self._close(_key(body), body["outcome"], ran=body["executed"])
             case TurnBegun.EVENT | SnapshotIssued.EVENT:
                 self._snapshots[body["snapshotDigest"]] = (body["conversationId"], body["turnId"])
             case ApprovalRequested.EVENT:
@@ -155,7 +160,7 @@ class InvariantChecker:
                 if (grant := self._grants.get(body["grantId"])) is not None:
                     grant.revoked = True
             case CallFoundUnknown.EVENT:
-                return self._close(_key(body), ran=True)
+                return self._close(_key(body), Outcome.EXECUTION_ERROR, ran=True)
             case CallRefusedUnrecorded.EVENT:
                 self.calls += 1
             case GatewayStarted.EVENT:
@@ -186,6 +191,8 @@ class InvariantChecker:
                 )
             arguments = canonical_bytes(statement["arguments"])
         self._waiting[key] = body["approvalId"]
+        if "after" in body:
+            self._after[key] = body["after"]
         self._approvals[body["approvalId"]] = _ApprovalState(key, body, arguments)
         return _of_several(self._quorums.ask(body, payload))
 
@@ -201,7 +208,8 @@ class InvariantChecker:
         if body["principalId"] is None or body["at"] >= approval.body["expiresAt"]:
             return Violation(Invariant.APPROVAL_BEFORE_INTENT, f"approval `{approval_id}` was given by nobody, or too late")
         if approval.body["kind"] == ApprovalKind.STEP_UP and not self._quorums.is_alone(approval_id):
-            signed = payload is None or _challenge(payload["assertion"]) == bytes.fromhex(approval.body["statementDigest"])
+            digest = approval.body["statementDigest"]
+            signed = payload is None or _challenge(payload["assertion"]) == signed_digest(payload, digest)
             if body["credentialId"] is None or not signed:
                 return Violation(Invariant.SHOWN_IS_SIGNED, f"no passkey signed the statement of approval `{approval_id}`")
         approval.approved = True
@@ -229,7 +237,7 @@ class InvariantChecker:
             return left_over
         if key in self._closed or key in self._running:
             return Violation(Invariant.ONE_CLOSING, f"call `{key[1]}` is intended again")
-        violation = self._check_offer(body) or self._check_authority(key, body, payload)
+        violation = self._check_offer(body) or self._check_order(key, body) or self._check_authority(key, body, payload)
         self._waiting.pop(key, None)
         self._running.add(key)
         return violation
@@ -249,6 +257,19 @@ class InvariantChecker:
                 return Violation(
                     Invariant.ONLY_WHAT_WAS_OFFERED, f"tool `{name}` was not on offer as call `{body['callId']}` has it"
                 )
+        return None
+
+    def _check_order(self, key: CallKey, body: Body) -> Violation | None:
+        """Whether the call that this one follows went well. One that a person turned down is passed over."""
+        earlier = body.get("after")
+        while earlier is not None:
+            before = key[0], earlier
+            outcome = self._closed.get(before)
+            if outcome == Outcome.OK or (outcome is None and not self.whole and before not in self._waiting):
+                return None
+            if outcome != Outcome.DENIED_BY_USER:
+                return Violation(Invariant.IN_ORDER, f"call `{key[1]}` ran although call `{earlier}` before it had not gone well")
+            earlier = self._after.get(before)
         return None
 
     def _check_authority(self, key: CallKey, body: Body, payload: Body | None) -> Violation | None:
@@ -290,7 +311,7 @@ class InvariantChecker:
             return Violation(Invariant.GRANT_NEVER_WIDENS, f"call `{key[1]}` is not what grant `{grant_id}` covers")
         return None
 
-    def _close(self, key: CallKey, *, ran: bool) -> Violation | None:
+    def _close(self, key: CallKey, outcome: str, *, ran: bool) -> Violation | None:
         if key in self._closed:
             return Violation(Invariant.ONE_CLOSING, f"call `{key[1]}` is closed twice")
         if ran and key not in self._running:
@@ -298,7 +319,7 @@ class InvariantChecker:
         self._waiting.pop(key, None)
         self._running.discard(key)
         self._left_over.discard(key)
-        self._closed.add(key)
+        self._closed[key] = outcome
         self.calls += 1
         self.executed += ran
         return None
@@ -334,11 +355,13 @@ def _of_several(fault: str | None) -> Violation | None:
 
 def _states(statement: Body, body: Body, payload: Body) -> bool:
     """Whether the statement is about exactly this call."""
+    place = statement.get("plan")
     about = ("approvalId", "kind", "sessionId", "conversationId", "turnId", "callId", "tool", "snapshotDigest")
     also = ("descriptorDigest", "policyVersion")
     return (
         all(statement[name] == body[name] for name in (*about, *also))
         and statement["principal"] == body["principalId"]
+        and (None if place is None else place["after"]) == body.get("after")
         and canonical_bytes(statement["arguments"]) == canonical_bytes(payload["arguments"])
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from gateway.core.canonical import Json, canonical_bytes, canonical_text, digest, digest_of_bytes
+from gateway.core.plans import PlanPlace
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Category, Label, PermissionMode, Profile, Reason, Recovery, Runner, Trust
 
@@ -240,6 +241,7 @@ class ToolRequest:
     """A call bound to who asks and what was on offer. Frozen.
 
     `arguments` are the canonical bytes that are shown, signed and run; `parsed_arguments` is what those bytes say, read once.
+    `plan` is where it stands among the calls that it is asked about with, None where it follows none.
     """
 
     principal: Principal
@@ -256,6 +258,7 @@ class ToolRequest:
     model: ModelRef | None
     received_at: int
     runner: Runner = Runner.BROWSER
+    plan: PlanPlace | None = None
     parsed_arguments: Mapping[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Json])
 
     def __post_init__(self) -> None:

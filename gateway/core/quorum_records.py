@@ -21,6 +21,7 @@ from gateway.core.ledger import (
     PrincipalResumed,
     PrincipalSuspended,
 )
+from gateway.core.plans import signed_digest
 from gateway.core.quorum import (
     GivenApproval,
     Quorum,
@@ -145,9 +146,8 @@ class QuorumRecords:
         if credential is None:
             return f"no passkey answered approval `{approval_id}`"
         digest = question.quorum.digest
-        if payload is not None:
-            challenge = self.read_challenge(payload["assertion"])
-            digest = "" if challenge is None else challenge.hex()
+        if payload is not None and self.read_challenge(payload["assertion"]) != signed_digest(payload, digest):
+            digest = ""
         given = GivenApproval(person_id, credential.encode(), body["at"])
         if any(each.credential_id == given.credential_id for each in question.quorum.given):
             return f"one passkey answered approval `{approval_id}` twice"

@@ -19,6 +19,7 @@ from gateway.core.ledger import (
     PrincipalEnrolled,
     PrincipalRemoved,
 )
+from gateway.core.plans import signed_digest
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus
 
 Body = Mapping[str, Json]
@@ -96,7 +97,7 @@ class SignedAnswers:
         if passkey.person_id != body["principalId"]:
             return f"the passkey that answered approval `{approval_id}` is somebody else's"
         alone = self._alone.get(approval_id)
-        challenge = bytes.fromhex(question["statementDigest"]) if alone is None else alone
+        challenge = signed_digest(payload, question["statementDigest"]) if alone is None else alone
         verified = alone is not None or question["kind"] == ApprovalKind.STEP_UP
         fault = self.check_answer(RecordedAnswer(payload["assertion"], challenge, verified), passkey)
         if fault is not None:

@@ -95,6 +95,8 @@ class Reason(StrEnum):
     SOURCE_UNAVAILABLE = "sourceUnavailable"
     SIGN_IN_NEEDED = "signInNeeded"
     SANDBOX_UNAVAILABLE = "sandboxUnavailable"
+    NOT_IN_ORDER = "notInOrder"
+    EARLIER_CALL_FAILED = "earlierCallFailed"
     LEDGER_UNAVAILABLE = "ledgerUnavailable"
     OUTCOME_UNKNOWN = "outcomeUnknown"
 

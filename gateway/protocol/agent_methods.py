@@ -217,7 +217,8 @@ class TurnCancelled(Wire):
 
 
 class WireToolRequest(Wire):
-    """A proposed call. It names the snapshot that the client takes for the current one."""
+    """A proposed call. It names the snapshot that the client takes for the current one. `after` is the id of an open call of the
+    same turn: this one is asked about at once, and runs only after that one closed `ok`."""
 
     conversation_id: Identifier
     turn_id: Identifier
@@ -225,6 +226,7 @@ class WireToolRequest(Wire):
     snapshot_digest: ClaimedDigest
     call: WireToolCall
     model: WireModelRef | None = None
+    after: CallId | None = None
 
 
 class CallRef(Wire):

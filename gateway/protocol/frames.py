@@ -22,6 +22,7 @@ from gateway.protocol import explain_methods as explain
 from gateway.protocol import notifications
 from gateway.protocol import overview_methods as overview
 from gateway.protocol import people_methods as people
+from gateway.protocol import plan_methods as plans
 from gateway.protocol import policy_methods as policy
 from gateway.protocol import source_methods as sources
 from gateway.protocol.shapes import WireToolResult
@@ -146,6 +147,8 @@ CONSOLE = Dialect(
             "approvals/list": MethodShape(console.ApprovalPage, console.ApprovalList),
             "approvals/get": MethodShape(console.ApprovalRef, console.ApprovalQuestion),
             "approvals/decide": MethodShape(console.ApprovalAnswer, console.ApprovalDecided),
+            "approvals/get-plan": MethodShape(console.ApprovalRef, plans.PlanQuestion),
+            "approvals/decide-plan": MethodShape(plans.PlanAnswerParams, plans.PlanDecided),
             "elicitations/list": MethodShape(Nothing, elicitation.WireElicitations),
             "elicitations/answer": MethodShape(elicitation.WireElicitationAnswer, Nothing),
             "turns/allow-questions": MethodShape(console.OpenTurnRef, Nothing),

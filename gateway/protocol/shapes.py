@@ -152,9 +152,18 @@ class WirePattern(Wire):
     bound: str | int | float
 
 
+class WirePlanPlace(Wire):
+    """Where a call stands in a plan: `first` is the call that it begins with, `after` the one that it follows, `step` from 1."""
+
+    first: CallId
+    after: CallId
+    step: Count
+
+
 class WireApproval(Wire):
     """A request for a person's decision. It holds nothing that could be used to decide it. Where it is for others than the
-    requester alone, `given` are those who have approved so far, and the console is told whose call it is (a name and an id)."""
+    requester alone, `given` are those who have approved so far, and the console is told whose call it is (a name and an id).
+    `plan` is there for a call that follows another one; `answered`: it was approved, and its call waits for that one."""
 
     id: Identifier
     kind: ApprovalKind
@@ -177,6 +186,8 @@ class WireApproval(Wire):
     given: tuple[WireGivenApproval, ...] | None = None
     requester: str | None = None
     requester_id: Identifier | None = None
+    plan: WirePlanPlace | None = None
+    answered: Flag | None = None
 
 
 class WireGrant(Wire):

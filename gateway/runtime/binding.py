@@ -19,6 +19,7 @@ class Proposal:
     snapshot_digest: str
     call: ToolCall
     model: ModelRef | None = None
+    after: str | None = None
 
 
 def bind_proposal(connection: Connection, conversation: Conversation, proposal: Proposal, received_at: int) -> ToolRequest:

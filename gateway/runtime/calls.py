@@ -46,6 +46,12 @@ class InFlightCall:
     judgement: Judgement | None = None
     waiting: list[asyncio.Future[CallAnswer]] = field(default_factory=list[asyncio.Future[CallAnswer]])
     stopped: asyncio.Future[Reason | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    closed: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    earlier: InFlightCall | None = None
+    """The call that this one follows, until it has closed as it should."""
+    misplaced: Refuse | None = None
+    """Why it cannot follow the call that it names."""
+    followed: bool = False
 
     @property
     def request_digest(self) -> str:
@@ -64,6 +70,7 @@ class InFlightCall:
 
     def answer(self, answer: CallAnswer) -> None:
         """Give the answer to everybody who still waits."""
+        self.closed.set_result(answer.result.outcome)
         for future in self.waiting:
             if not future.done():
                 future.set_result(answer)

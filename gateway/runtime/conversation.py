@@ -57,6 +57,8 @@ class Turn:
     lent: list[Revocable] = field(default_factory=list[Revocable])
     model: ModelRef | None = None
     inferences: dict[str, ModelRef] = field(default_factory=dict[str, ModelRef])
+    succeeded: set[str] = field(default_factory=set[str])
+    """Ids of its calls that closed `ok`."""
 
     def publish(self, snapshot: Snapshot, lineage: frozenset[str]) -> None:
         """Put another snapshot in force; a grace period that was running is over."""
@@ -220,6 +222,11 @@ class Conversation:
         """It is under way no longer, or its record came later than its answer."""
         self.in_flight.pop(call_id, None)
         self.remember(call_id, closed)
+
+    def note_success(self, request: ToolRequest) -> None:
+        """It closed `ok`, so that another call of its turn may follow it."""
+        if self.turn is not None and self.turn.id == request.turn_id:
+            self.turn.succeeded.add(request.call_id)
 
     def remember(self, call_id: str, closed: ClosedCall) -> None:
         """Know a closed call by heart, and forget the one that closed longest ago."""

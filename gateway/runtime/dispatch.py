@@ -36,6 +36,7 @@ from gateway.runtime.endings import (
     NotRun,
     Ran,
     approval_not_recorded,
+    at_once,
     denied,
     lapsed,
     overtaken,
@@ -43,9 +44,9 @@ from gateway.runtime.endings import (
 from gateway.runtime.execution import Execution, PreparedRun, present
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.grants import Grants
+from gateway.runtime.order import find_failure, find_place_again, is_early, place, wait_for_earlier
 from gateway.runtime.ports import (
     CallRecord,
-    CallState,
     Clock,
     DispatchRecords,
     Entropy,
@@ -56,7 +57,7 @@ from gateway.runtime.ports import (
     Step,
 )
 from gateway.runtime.quotas import Quotas
-from gateway.runtime.replay import recall, replay
+from gateway.runtime.replay import recall, replay, undecided
 from gateway.runtime.tasks import Tasks
 from gateway.runtime.usage import QuotaUsage, Reservation, bound_by, measure
 
@@ -133,7 +134,8 @@ class Dispatcher:
             return replayed if isinstance(replayed, CallAnswer) else await self._closing.close(replayed)
         self._admission.check()
         # From the look-up above to here nothing else can run, so an id is never taken twice.
-        call = InFlightCall(request, self._clock.monotonic())
+        placed = place(conversation, request, proposal.after)
+        call = InFlightCall(placed.request, self._clock.monotonic(), earlier=placed.earlier, misplaced=placed.misplaced)
         conversation.begin_call(call)
         self._tasks.spawn(self._complete(conversation, call, self._drive(conversation, call, session)))
         answer = await call.answer_future()
@@ -156,7 +158,7 @@ class Dispatcher:
         recorded = await self._records.calls(conversation_id)
         known = {call.call_id for call in recorded}
         in_flight = conversation.in_flight.values()
-        return [*recorded, *(_undecided(call) for call in in_flight if call.request.call_id not in known)]
+        return [*recorded, *(undecided(call) for call in in_flight if call.request.call_id not in known)]
 
     # ── what recovery asks ──
 
@@ -166,16 +168,16 @@ class Dispatcher:
         call = InFlightCall(waiting.request, self._clock.monotonic())
         call.step(CallEvent.APPROVAL_REQUESTED)
         call.approval_id = waiting.approval.id
+        failed = await find_place_again(conversation, call, self._records)
         conversation.begin_call(call)
         pending = self._approvals.recall(waiting)
-        resumed = await self._restore(conversation, call, pending)
+        resumed = await self._restore(conversation, call, pending, failed)
         if isinstance(resumed, NotRun):
-            await self._complete(conversation, call, _at_once(resumed))
+            await self._complete(conversation, call, at_once(resumed))
             return
         checked, session = resumed
         self._approvals.put(pending)
-        course = self._run_approved(conversation, call, session, checked, pending)
-        self._tasks.spawn(self._complete(conversation, call, course))
+        self._tasks.spawn(self._complete(conversation, call, self._run_approved(conversation, call, session, checked, pending)))
 
     # ── the straight line ──
 
@@ -183,9 +185,15 @@ class Dispatcher:
         checked = self._checks.examine(conversation, call.request)
         if isinstance(checked, Refuse):
             return NotRun(call, checked)
-        exhausted = await self._checks.count(conversation, session)
+        exhausted = call.misplaced or await self._checks.count(conversation, session)
         if exhausted is not None:
             return NotRun(call, exhausted, checked)
+        return await self._decide(conversation, call, session, checked)
+
+    async def _decide(self, conversation: Conversation, call: InFlightCall, session: Session, checked: CheckedCall) -> CallEnding:
+        """Rows 11 to 13. A call that needs nobody's yes, and follows one that is still open, is judged once more after that."""
+        if (failed := find_failure(call)) is not None:
+            return NotRun(call, failed, checked)
         grants = await self._grants.of_session(session.id)
         if call.stopped.done():
             # Before the recheck, which would find the turn closed that was cancelled with this call.
@@ -207,6 +215,10 @@ class Dispatcher:
         match verdict:
             case Refuse():
                 return NotRun(call, verdict, checked)
+            case Allow() if call.earlier is not None:
+                if (failed := await wait_for_earlier(call)) is not None:
+                    return NotRun(call, failed, checked)
+                return await self._decide(conversation, call, session, checked)
             case Allow():
                 reserved = self._checks.reserve(session, checked, judged)
                 if isinstance(reserved, Refuse):
@@ -226,7 +238,7 @@ class Dispatcher:
                 return await self._run_approved(conversation, call, session, checked, pending)
 
     async def _restore(
-        self, conversation: Conversation, call: InFlightCall, pending: Pending
+        self, conversation: Conversation, call: InFlightCall, pending: Pending, failed: Refuse | None
     ) -> tuple[CheckedCall, Session] | NotRun:
         """The first half of `_drive` once more, for a question that was on record before this process started."""
         now = self._clock.now()
@@ -240,6 +252,8 @@ class Dispatcher:
         if now >= pending.approval.expires_at:
             late = Refuse(Outcome.TIMED_OUT, Reason.APPROVAL_EXPIRED, "nobody answered in time; nothing ran")
             return lapsed(call, checked, pending, late, now)
+        if failed is not None:
+            return lapsed(call, checked, pending, failed, now)
         await self._checks.recall(session, checked.request.turn_id)
         judged = self._checks.rejudge(conversation, session, checked, pending.approval)
         if isinstance(judged, Refuse):
@@ -280,9 +294,10 @@ class Dispatcher:
         """Rows 12 to 14: the person's answer, and everything that may change before it and after it."""
 
         def judge() -> Refuse | None:
-            judged = self._checks.rejudge(conversation, session, checked, pending.approval)
+            judged = find_failure(call) or self._checks.rejudge(conversation, session, checked, pending.approval)
             return judged if isinstance(judged, Refuse) else None
 
+        pending.is_early = lambda: is_early(call)
         answer = await self._approvals.wait(call, pending, judge)
         match answer:
             case Refuse():
@@ -292,7 +307,8 @@ class Dispatcher:
                 return denied(call, checked, pending, answer)
             case Approved():
                 self._observer.step(Step.APPROVED, call.request.call_id)
-        judged = self._checks.rejudge(conversation, session, checked, pending.approval)
+        held_up = await wait_for_earlier(call) or await self._approvals.find_lapse(pending, answer)
+        judged = held_up or self._checks.rejudge(conversation, session, checked, pending.approval)
         if isinstance(judged, Refuse):
             return overtaken(call, checked, pending, answer, judged, self._clock.now())
         reserved = self._checks.reserve(session, checked, judged.verdict)
@@ -374,27 +390,11 @@ class Dispatcher:
             answer = await self._closing.close(Broken(call))
         unrecorded = answer.result if answer.closing_index is None else None
         conversation.close_call(request.call_id, ClosedCall(request.digest, unrecorded, answer.closing_index))
+        if answer.result.outcome is Outcome.OK:
+            conversation.note_success(request)
         seconds = self._clock.monotonic() - call.started
         self._observer.closed(request.tool, answer.result.outcome, answer.result.reason, seconds)
         call.answer(answer)
-
-
-async def _at_once(ending: CallEnding) -> CallEnding:
-    return ending
-
-
-def _undecided(call: InFlightCall) -> CallRecord:
-    request = call.request
-    return CallRecord(
-        conversation_id=request.conversation_id,
-        turn_id=request.turn_id,
-        call_id=request.call_id,
-        tool=request.tool,
-        arguments=request.parsed_arguments,
-        request_digest=request.digest,
-        state=CallState.RUNNING,
-        approval_id=None,
-        received_at=request.received_at,
-        result=None,
-        closing_index=None,
-    )
+        if call.followed:
+            # What followed it may have nothing left to wait for.
+            self._approvals.judge_again()

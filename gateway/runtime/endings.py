@@ -94,6 +94,11 @@ class Broken:
 CallEnding = NotRun | Ran | IdConflict | NotRecordable | ResultLost | Broken
 
 
+async def at_once(ending: CallEnding) -> CallEnding:
+    """The course of a call that has nothing more to wait for."""
+    return ending
+
+
 def denied(call: InFlightCall, checked: CheckedCall, pending: Pending, answer: Denied | StepUpFailed) -> NotRun:
     """A person turned the call down, or their passkey answer did not verify."""
     because = pending.approval.because

@@ -6,7 +6,7 @@ from gateway.core.model import ToolRequest
 from gateway.runtime.calls import CallAnswer, ClosedCall, InFlightCall
 from gateway.runtime.conversation import Conversation
 from gateway.runtime.endings import CallEnding, IdConflict, ResultLost
-from gateway.runtime.ports import CallRecords
+from gateway.runtime.ports import CallRecord, CallRecords, CallState
 
 
 async def recall(conversation: Conversation, call_id: str, records: CallRecords) -> None:
@@ -34,3 +34,21 @@ async def replay(earlier: InFlightCall | ClosedCall, request: ToolRequest, recor
     if record is None or record.result is None:
         return ResultLost(request)
     return CallAnswer(record.result, record.closing_index, replayed=True)
+
+
+def undecided(call: InFlightCall) -> CallRecord:
+    """A call under way of which nothing is on record yet."""
+    request = call.request
+    return CallRecord(
+        conversation_id=request.conversation_id,
+        turn_id=request.turn_id,
+        call_id=request.call_id,
+        tool=request.tool,
+        arguments=request.parsed_arguments,
+        request_digest=request.digest,
+        state=CallState.RUNNING,
+        approval_id=None,
+        received_at=request.received_at,
+        result=None,
+        closing_index=None,
+    )

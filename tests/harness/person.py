@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.authenticator import HONEST, Authenticator, Forgery
+from gateway.core.canonical import digest
+from tests.authenticator import HONEST, Authenticator, Forgery, encode
 from tests.harness.http import Browser, Reply
 from tests.harness.process import GatewayProcess
 from tests.harness.socket import Socket
@@ -125,6 +126,29 @@ class Person:
             params["assertion"] = self.authenticator.get(options, forgery)
         return params
 
+    async def answer_plan(self, console: Socket, approval_id: str) -> Any:
+        """Approve all that waits of a plan, with one answer of the passkey where that is required."""
+        opened = await console.call("approvals/get-plan", {"approvalId": approval_id})
+        return await console.call("approvals/decide-plan", self.plan_decision(opened))
+
+    def plan_decision(
+        self, opened: Mapping[str, Any], order: Sequence[int] | None = None, forgery: Forgery = HONEST
+    ) -> dict[str, Any]:
+        """The params of `approvals/decide-plan` for a result of `approvals/get-plan`, of these parts where they are given. The
+        passkey signs the list as the browser computes it."""
+        covered = [part["question"] for part in opened["parts"] if part["covered"]]
+        questions = covered if order is None else [covered[each] for each in order]
+        parts = [{"approvalId": each["approval"]["id"], "challenge": each["challenge"]} for each in questions]
+        if not any(each["approval"]["kind"] == "stepUp" or each["approval"]["needs"]["presence"] for each in questions):
+            return {"parts": parts}
+        digests = [digest(each["statement"]) for each in questions]
+        signed = {"type": "countersign.plan", "v": 1, "statements": digests}
+        options = {
+            "challenge": encode(bytes.fromhex(digest(signed))),
+            "rpId": urlsplit(self.gateway.console_origin).hostname,
+        }
+        return {"parts": parts, "assertion": self.authenticator.get(options, forgery)}
+
     def _keep(self, socket: Socket) -> Socket:
         self.sockets.append(socket)
         return socket
@@ -159,9 +183,12 @@ class Turn:
             "call": {"id": call_id or f"call-{self.snapshot['turnIndex']}-{self.calls}", "name": tool, "arguments": arguments},
         }
 
-    async def start(self, tool: str, arguments: Mapping[str, Any], call_id: str | None = None) -> asyncio.Future[Any]:
+    async def start(
+        self, tool: str, arguments: Mapping[str, Any], call_id: str | None = None, *, after: str | None = None
+    ) -> asyncio.Future[Any]:
         """Invoke; the future of the result."""
-        return await self.socket.send("tools/invoke", self.request(tool, arguments, call_id))
+        request = self.request(tool, arguments, call_id)
+        return await self.socket.send("tools/invoke", request if after is None else {**request, "after": after})
 
     async def invoke(self, tool: str, arguments: Mapping[str, Any], call_id: str | None = None) -> Any:
         """Invoke and wait for the result."""

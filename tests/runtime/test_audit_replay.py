@@ -43,7 +43,15 @@ def ran(mode: PermissionMode, **changed: Any) -> AuditRow:
 
 def refused(reason: str, mode: PermissionMode = PermissionMode.FORBIDDEN, **changed: Any) -> AuditRow:
     payload = {"judged": Judgement(question(), mode, RULE).described(), "snapshotDigest": "aa", "tool": "note"}
-    body = {**OF_CALL, "event": "call:closed", "executed": False, "decision": "forbidden", "reason": reason, **changed}
+    body = {
+        **OF_CALL,
+        "event": "call:closed",
+        "executed": False,
+        "outcome": "refusedByPolicy",
+        "decision": "forbidden",
+        "reason": reason,
+        **changed,
+    }
     return AuditRow(1, "", body, payload)
 
 

@@ -11,6 +11,7 @@ from gateway.core.audit import Leaf, base64url, header
 from gateway.core.canonical import Json, canonical_bytes, digest_of_bytes
 from gateway.core.ledger.requests import describe_call, payload_of_proposal
 from gateway.core.model import Snapshot, ToolRequest
+from gateway.core.plans import PlanAnswer
 from gateway.core.untrusted_text import CopiedText
 from gateway.core.vocabulary import ApprovalStatus
 
@@ -71,6 +72,8 @@ class ApprovalGiven:
     console_session_id: str
     credential_id: bytes
     assertion: Mapping[str, Json]
+    plan: PlanAnswer | None = None
+    """The statements that the passkey signed together with this one. In the payload only."""
 
     def leaf(self) -> Leaf:
         return Leaf(
@@ -82,7 +85,7 @@ class ApprovalGiven:
                 "consoleSessionId": self.console_session_id,
                 "credentialId": base64url(self.credential_id),
             },
-            canonical_bytes({"assertion": self.assertion}),
+            canonical_bytes({"assertion": self.assertion, **_describe_plan(self.plan)}),
         )
 
 
@@ -141,6 +144,8 @@ class ApprovalResolved:
     assertion: Mapping[str, Json] | None
     detail: str | None = None
     alone: bool = False
+    plan: PlanAnswer | None = None
+    """What was answered together with it. In the payload only."""
 
     def leaf(self) -> Leaf:
         return Leaf(
@@ -154,7 +159,7 @@ class ApprovalResolved:
                 "credentialId": None if self.credential_id is None else base64url(self.credential_id),
                 **({"alone": True} if self.alone else {}),
             },
-            canonical_bytes({"assertion": self.assertion, "detail": self.detail}),
+            canonical_bytes({"assertion": self.assertion, "detail": self.detail, **_describe_plan(self.plan)}),
         )
 
 
@@ -236,3 +241,7 @@ class GrantRevoked:
 ApprovalEntry = (
     ApprovalRequested | ApprovalGiven | BreakGlassUsed | ApprovalResolved | AssertionRefused | GrantIssued | GrantRevoked
 )
+
+
+def _describe_plan(plan: PlanAnswer | None) -> dict[str, Json]:
+    return {} if plan is None else {"plan": plan.described()}

@@ -38,6 +38,7 @@ def describe_call(
         "permission": None if published is None else published.permission.value,
         "descriptorDigest": published.spec.digest if descriptor_digest is None and published else descriptor_digest,
         "modelId": None if request.model is None or request.model.claimed else request.model.id,
+        **({} if request.plan is None else {"after": request.plan.after}),
     }
 
 

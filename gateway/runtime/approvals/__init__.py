@@ -6,7 +6,7 @@ transaction, so that no crash can part an approval from the intent it allowed.
 
 from __future__ import annotations
 
-from gateway.runtime.approvals.approvals import APPROVAL_SECONDS, Approvals
+from gateway.runtime.approvals.approvals import APPROVAL_SECONDS
 from gateway.runtime.approvals.inspection import CallObstacle, order_arguments, preview_call
 from gateway.runtime.approvals.pending import (
     Approved,
@@ -17,6 +17,7 @@ from gateway.runtime.approvals.pending import (
     StepUpFailed,
     resolve_without_answer,
 )
+from gateway.runtime.approvals.plans import Approvals, PlanPart
 
 __all__ = [
     "APPROVAL_SECONDS",
@@ -27,6 +28,7 @@ __all__ = [
     "Denied",
     "Pending",
     "PersonalAnswer",
+    "PlanPart",
     "StepUpFailed",
     "order_arguments",
     "preview_call",

@@ -9,7 +9,6 @@ from gateway.core.approval import Approval
 from gateway.core.canonical import Json
 from gateway.core.errors import Refused
 from gateway.core.ledger import Passkey, PasskeyUsed
-from gateway.runtime.approvals.challenges import statement_challenge
 from gateway.runtime.ports import Clock, ConsoleSession, PasskeyRecords, PasskeyVerifier
 
 
@@ -23,11 +22,15 @@ class PasskeyAnswers:
 
     async def options(self, console: ConsoleSession, approval: Approval) -> Mapping[str, Json]:
         """WebAuthn request options over the statement's digest, for this person's own passkeys. Raises Refused `noCredential`."""
+        return await self.options_over(console, approval.statement, user_verification=approval.needs_verification)
+
+    async def options_over(self, console: ConsoleSession, signed: bytes, *, user_verification: bool) -> Mapping[str, Json]:
+        """The same over any bytes that are to be signed."""
         passkeys = await self._records.passkeys(console.principal.id)
         if not passkeys:
             raise Refused("noCredential", "no passkey is registered for this account", 409)
         return self._verifier.assertion_options(
-            challenge=statement_challenge(approval), allow=passkeys, user_verification=approval.needs_verification
+            challenge=hashlib.sha256(signed).digest(), allow=passkeys, user_verification=user_verification
         )
 
     async def verify(

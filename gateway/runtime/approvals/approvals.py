@@ -10,11 +10,7 @@ from gateway.core.approval import Approval, Grant, compose_approval, grant_by
 from gateway.core.canonical import Json
 from gateway.core.errors import IllegalStep, NotFound, Refused
 from gateway.core.gate import NeedsConsent, NeedsStepUp, Refuse
-from gateway.core.ledger import (
-    ApprovalRequested,
-    AssertionRefused,
-    PasskeyUsed,
-)
+from gateway.core.ledger import ApprovalRequested, AssertionRefused, PasskeyUsed
 from gateway.core.lifecycle import CallEvent
 from gateway.core.quorum import (
     GivenApproval,
@@ -34,12 +30,7 @@ from gateway.runtime.approvals.slots import QuestionSlots
 from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
-from gateway.runtime.notices import (
-    ApprovalChangedNotice,
-    ApprovalRequestedNotice,
-    ApprovalResolvedNotice,
-    BreakGlassNotice,
-)
+from gateway.runtime.notices import ApprovalChangedNotice, ApprovalRequestedNotice, ApprovalResolvedNotice, BreakGlassNotice
 from gateway.runtime.ports import (
     ApprovalRecords,
     Clock,
@@ -58,8 +49,8 @@ APPROVAL_SECONDS = 120.0
 LISTED = 100
 
 
-class Approvals:
-    """Every approval that is pending in this process, and the answers to them."""
+class SingleApprovals:
+    """Every approval that is pending in this process, and the answers to them, one by one."""
 
     def __init__(
         self,
@@ -194,8 +185,8 @@ class Approvals:
         known = {approval.id for approval in recorded}
         # What waits is always listed, however many were asked and withdrawn since: nobody can be made to overlook it.
         waiting = [each for each in self._pending.values() if is_for(each.approval, principal_id, operator=operator)]
-        counted = [await self._recount(pending) for pending in waiting]
-        return [*(approval for approval in counted if approval.id not in known), *recorded]
+        counted = {pending.approval.id: await self._recount(pending) for pending in waiting}
+        return [*(each for each in counted.values() if each.id not in known), *(counted.get(each.id, each) for each in recorded)]
 
     async def get(self, console: ConsoleSession, approval_id: str) -> tuple[Approval, Mapping[str, Json], str | None]:
         """The approval, its statement, and a fresh single-use challenge while it is pending. Raises NotFound."""
@@ -348,14 +339,8 @@ class Approvals:
             used = await self._answers.verify(console, assertion, signed, user_verification=approval.needs_verification or alone)
         except Refused as refusal:
             # No browser submits an assertion that does not verify: it is an attack or a fault, and the call ends here.
-            refused = AssertionRefused(
-                self._clock.now(),
-                approval.id,
-                approval.call_id,
-                approval.conversation_id,
-                console.principal.id,
-                refusal.reason,
-            )
+            about = approval.id, approval.call_id, approval.conversation_id
+            refused = AssertionRefused(self._clock.now(), *about, console.principal.id, refusal.reason)
             denied = resolve_by(approval, console, ApprovalStatus.DENIED, self._clock.now(), detail=refusal.reason)
             await self._answer(pending, StepUpFailed(denied, refused))
             raise Refused("assertionInvalid", refusal.message, 403) from None
@@ -363,15 +348,29 @@ class Approvals:
         return used
 
     async def _answer(self, pending: Pending, answer: PersonalAnswer) -> Decided:
+        self._hand_over(pending, answer)
+        return await self._conclude(pending, answer)
+
+    def _hand_over(self, pending: Pending, answer: PersonalAnswer) -> None:
         pending.taken = True
         if pending.answered.done() or pending.recorded.done():
             raise Refused("noLongerOpen", "this approval is no longer open; nothing ran", 409)
         pending.answered.set_result(answer)
+
+    async def _conclude(self, pending: Pending, answer: PersonalAnswer) -> Decided:
+        if isinstance(answer, Approved) and pending.is_early():
+            return self._note_early(pending)
         status, grant = await asyncio.shield(pending.recorded)
         if status is not answer.resolved.status:
             # Cancelled in the same breath: what is on record counts, and it is not this answer.
             raise Refused("noLongerOpen", "this approval is no longer open; nothing ran", 409)
         return Decided(replace(pending.approval, status=status), grant)
+
+    def _note_early(self, pending: Pending) -> Decided:
+        """Its call waits for another one, and the answer goes on record with its intent: nobody is kept waiting."""
+        pending.approval = replace(pending.approval, answered=True)
+        self._audience.tell(pending, ApprovalChangedNotice(pending.approval))
+        return Decided(pending.approval, None)
 
     def _require_time(self, pending: Pending) -> None:
         # By either clock: the ledger takes no approval that the record says came too late.

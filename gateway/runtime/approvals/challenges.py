@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 
 from gateway.core.approval import Approval
 from gateway.core.errors import Refused
@@ -40,6 +41,13 @@ class Challenges:
             raise Refused("challengeUnknown", "that challenge was not issued to you or is used up; open the approval again", 409)
         if self._clock.monotonic() >= until:
             raise Refused("challengeExpired", "that challenge has expired; open the approval again", 410)
+
+    def spend_all(self, shown: Sequence[tuple[Approval, str]], console: ConsoleSession) -> None:
+        """Use up one for each of these approvals, or none. Raises as `spend`."""
+        issued = self._issued
+        unknown = next((pair for pair in shown if (console.id, pair[1]) not in issued.get(pair[0].id, {})), None)
+        for approval, challenge in shown if unknown is None else (unknown,):
+            self.spend(approval, console, challenge)
 
     def forget(self, approval: Approval) -> None:
         """Nobody can answer the approval any more."""

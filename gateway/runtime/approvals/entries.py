@@ -7,12 +7,19 @@ from collections.abc import Mapping
 from gateway.core.approval import Approval
 from gateway.core.canonical import Json
 from gateway.core.ledger import ApprovalGiven, ApprovalResolved, BreakGlassUsed, PasskeyUsed
+from gateway.core.plans import PlanAnswer
 from gateway.core.vocabulary import ApprovalStatus
 from gateway.runtime.ports import ConsoleSession
 
 
 def resolve_by(
-    approval: Approval, console: ConsoleSession, status: ApprovalStatus, at: int, *, detail: str | None = None
+    approval: Approval,
+    console: ConsoleSession,
+    status: ApprovalStatus,
+    at: int,
+    *,
+    detail: str | None = None,
+    plan: PlanAnswer | None = None,
 ) -> ApprovalResolved:
     """Decided by a person, without a passkey that counts."""
     return ApprovalResolved(
@@ -26,11 +33,18 @@ def resolve_by(
         credential_id=None,
         assertion=None,
         detail=detail,
+        plan=plan,
     )
 
 
 def approve_with(
-    approval: Approval, console: ConsoleSession, used: PasskeyUsed, assertion: Mapping[str, Json], *, alone: bool = False
+    approval: Approval,
+    console: ConsoleSession,
+    used: PasskeyUsed,
+    assertion: Mapping[str, Json],
+    *,
+    alone: bool = False,
+    plan: PlanAnswer | None = None,
 ) -> ApprovalResolved:
     """Approved with a passkey: by one person, by the last of several, or by one who acts alone."""
     return ApprovalResolved(
@@ -44,10 +58,18 @@ def approve_with(
         credential_id=used.credential_id,
         assertion=assertion,
         alone=alone,
+        plan=plan,
     )
 
 
-def give(approval: Approval, console: ConsoleSession, used: PasskeyUsed, assertion: Mapping[str, Json]) -> ApprovalGiven:
+def give(
+    approval: Approval,
+    console: ConsoleSession,
+    used: PasskeyUsed,
+    assertion: Mapping[str, Json],
+    *,
+    plan: PlanAnswer | None = None,
+) -> ApprovalGiven:
     """Approved by one of several, who is not the last."""
     return ApprovalGiven(
         at=used.at,
@@ -58,6 +80,7 @@ def give(approval: Approval, console: ConsoleSession, used: PasskeyUsed, asserti
         console_session_id=console.id,
         credential_id=used.credential_id,
         assertion=assertion,
+        plan=plan,
     )
 
 

@@ -71,6 +71,8 @@ class Pending:
     warning: BreakGlassNotice | None = None
     """What operators are told once it is on record that somebody acts alone."""
     judge: Callable[[], Refuse | None] = lambda: None
+    is_early: Callable[[], bool] = lambda: False
+    """Whether its call has to wait for another one even when it is approved."""
 
 
 def resolve_without_answer(request: ToolRequest, approval_id: str, status: ApprovalStatus, at: int) -> ApprovalResolved:

@@ -271,6 +271,7 @@ class AgentMethods:
                 snapshot_digest=params.snapshot_digest,
                 call=ToolCall(call.id, call.name, call.arguments),
                 model=None if params.model is None else _claimed_model(params.model),
+                after=params.after,
             ),
         )
         return view_answer(answer)

@@ -35,6 +35,7 @@ from gateway.server.methods.encoding import decode_credential_id
 from gateway.server.methods.explanations import ExplanationMethods
 from gateway.server.methods.overview import OverviewMethods
 from gateway.server.methods.people import PeopleMethods
+from gateway.server.methods.plans import PlanMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
@@ -110,6 +111,7 @@ class ConsoleMethods:
                 **OverviewMethods(self._gateway).rows(),
                 **self._audit.rows(),
                 **ExplanationMethods(self._gateway, self._policies).rows(),
+                **PlanMethods(self._gateway, self.get_approval).rows(),
                 **ElicitationMethods(self._gateway).rows(),
                 **self._sources.rows(),
                 **self._clients.rows(),

@@ -59,6 +59,8 @@ export type Reason =
   | "sourceUnavailable"
   | "signInNeeded"
   | "sandboxUnavailable"
+  | "notInOrder"
+  | "earlierCallFailed"
   | "ledgerUnavailable"
   | "outcomeUnknown";
 /**
@@ -230,9 +232,17 @@ export interface CountersignProtocol {
         params: ApprovalAnswer;
         result: ApprovalDecided;
       };
+      "approvals/decide-plan": {
+        params: PlanAnswer;
+        result: PlanDecided;
+      };
       "approvals/get": {
         params: ApprovalRef;
         result: ApprovalQuestion;
+      };
+      "approvals/get-plan": {
+        params: ApprovalRef;
+        result: PlanQuestion;
       };
       "approvals/list": {
         params: ApprovalPage;
@@ -534,8 +544,10 @@ export interface CallView {
 /**
  * A request for a person's decision. It holds nothing that could be used to decide it. Where it is for others than the
  * requester alone, `given` are those who have approved so far, and the console is told whose call it is (a name and an id).
+ * `plan` is there for a call that follows another one; `answered`: it was approved, and its call waits for that one.
  */
 export interface Approval {
+  answered?: boolean;
   arguments: {
     [k: string]: unknown;
   };
@@ -550,6 +562,7 @@ export interface Approval {
   needs: Needs;
   offers: GrantScope[];
   patterns?: Pattern[];
+  plan?: PlanPlace;
   requestedAt: string;
   requester?: string;
   requesterId?: string;
@@ -592,6 +605,14 @@ export interface Pattern {
   argument: string;
   bound: string | number;
   kind: PatternKind;
+}
+/**
+ * Where a call stands in a plan: `first` is the call that it begins with, `after` the one that it follows, `step` from 1.
+ */
+export interface PlanPlace {
+  after: string;
+  first: string;
+  step: number;
 }
 /**
  * A call that a model in the browser proposed. Untrusted.
@@ -919,9 +940,11 @@ export interface ToolObstacle {
   why: string;
 }
 /**
- * A proposed call. It names the snapshot that the client takes for the current one.
+ * A proposed call. It names the snapshot that the client takes for the current one. `after` is the id of an open call of the
+ * same turn: this one is asked about at once, and runs only after that one closed `ok`.
  */
 export interface ToolRequest {
+  after?: string;
   call: ToolCall;
   conversationId: string;
   model?: ModelRef;
@@ -1067,6 +1090,39 @@ export interface ApprovalDecided {
   grant?: Grant;
 }
 /**
+ * A person's yes to every covered part of a plan, in its order.
+ */
+export interface PlanAnswer {
+  assertion?: {
+    [k: string]: unknown;
+  };
+  /**
+   * @minItems 2
+   * @maxItems 8
+   */
+  parts:
+    | [ShownPart, ShownPart]
+    | [ShownPart, ShownPart, ShownPart]
+    | [ShownPart, ShownPart, ShownPart, ShownPart]
+    | [ShownPart, ShownPart, ShownPart, ShownPart, ShownPart]
+    | [ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart]
+    | [ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart]
+    | [ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart];
+}
+/**
+ * A question that was shown, and the challenge that it came with.
+ */
+export interface ShownPart {
+  approvalId: string;
+  challenge: string;
+}
+/**
+ * The approvals as they stand. One whose call waits for an earlier one is pending, and `answered`.
+ */
+export interface PlanDecided {
+  approvals: Approval[];
+}
+/**
  * Which approval.
  */
 export interface ApprovalRef {
@@ -1160,6 +1216,23 @@ export interface PreviewLine {
   count: number;
   mark: "same" | "removed" | "added" | "skipped";
   text: string;
+}
+/**
+ * What still waits of a plan, in the order in which its calls run. Where a covered part needs a passkey, `passkeyOptions` are
+ * over the list of the covered statements; one that is null all the same says that this person has no passkey.
+ */
+export interface PlanQuestion {
+  parts: PlanPartView[];
+  passkeyOptions?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A question of the plan, as `approvals/get` gives it. `covered`: an answer to the plan is one to this question too.
+ */
+export interface PlanPartView {
+  covered: boolean;
+  question: ApprovalQuestion;
 }
 /**
  * Which approvals to list: the pending ones, or all, newest first.

@@ -14,6 +14,7 @@ import {
   needText,
   same,
 } from "./json.ts";
+import { signedDigest } from "./plans.ts";
 import { readChallenge } from "./webauthn.ts";
 
 interface Given {
@@ -155,11 +156,12 @@ export class Quorums {
     const person = needText(body, "principalId");
     const credential = need(body, "credentialId");
     if (typeof credential !== "string") return `no passkey answered approval \`${id}\``;
-    const digest = payload === null ? question.digest : readChallenge(need(payload, "assertion"));
+    const isSigned =
+      payload === null || readChallenge(need(payload, "assertion")) === signedDigest(payload, question.digest);
     if (question.given.some((each) => each.credential === credential)) {
       return `one passkey answered approval \`${id}\` twice`;
     }
-    const counts = missing(question) > 0 && digest === question.digest && this.mayApprove(question, person);
+    const counts = missing(question) > 0 && isSigned && this.mayApprove(question, person);
     if (!counts) return `approval \`${id}\` was given by somebody whose yes does not count`;
     question.given = [...question.given, { person, credential }];
     return null;

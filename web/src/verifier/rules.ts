@@ -23,6 +23,7 @@ import {
   writeCanonical,
 } from "./json.ts";
 import { type GrantPattern, isInside, isReadOff, readPattern } from "./patterns.ts";
+import { signedDigest } from "./plans.ts";
 import { Quorums } from "./quorum.ts";
 import { readChallenge } from "./webauthn.ts";
 
@@ -89,7 +90,11 @@ export class Rules {
   executed = 0;
   private readonly offers: Offers;
   private readonly quorums: Quorums;
-  private readonly closed = new Set<string>();
+  /** How each call closed. */
+  private readonly closed = new Map<string, Json>();
+  /** Which call each one follows. */
+  private readonly after = new Map<string, string>();
+  private readonly whole: boolean;
   private readonly waiting = new Set<string>();
   private readonly running = new Set<string>();
   private leftOver = new Set<string>();
@@ -99,6 +104,7 @@ export class Rules {
 
   constructor(offers: Offers, whole: boolean) {
     this.offers = offers;
+    this.whole = whole;
     this.quorums = new Quorums(whole);
   }
 
@@ -113,9 +119,10 @@ export class Rules {
       case "call:intended":
         return this.intend(body, payload);
       case "call:closed":
-        return this.close(body, need(body, "executed") === true);
+        this.noteOrder(body);
+        return this.close(body, need(body, "outcome"), need(body, "executed") === true);
       case "call:found-unknown":
-        return this.close(body, true);
+        return this.close(body, "executionError", true);
       case "call:refused":
         this.calls++;
         return null;
@@ -171,6 +178,7 @@ export class Rules {
       }
       args = writeCanonical(need(statement, "arguments"));
     }
+    this.noteOrder(body);
     this.waiting.add(call);
     this.approvals.set(id, { call, body, args, approved: false, resolved: false });
     return this.quorums.ask(body, payload);
@@ -191,8 +199,8 @@ export class Rules {
       return `approval \`${id}\` was given by nobody, or too late`;
     }
     if (need(approval.body, "kind") === "stepUp" && !this.quorums.isAlone(id)) {
-      const digest = need(approval.body, "statementDigest");
-      const signed = payload === null || readChallenge(need(payload, "assertion")) === digest;
+      const digest = needText(approval.body, "statementDigest");
+      const signed = payload === null || readChallenge(need(payload, "assertion")) === signedDigest(payload, digest);
       if (need(body, "credentialId") === null || !signed) {
         return `no passkey signed the statement of approval \`${id}\``;
       }
@@ -231,7 +239,8 @@ export class Rules {
     if (leftOver !== null) return leftOver;
     if (this.closed.has(call) || this.running.has(call))
       return `call \`${needText(body, "callId")}\` is intended again`;
-    const fault = this.findFaultInOffer(body) ?? this.findFaultInAuthority(call, body, payload);
+    const fault =
+      this.findFaultInOffer(body) ?? this.findFaultInOrder(body) ?? this.findFaultInAuthority(call, body, payload);
     this.waiting.delete(call);
     this.running.add(call);
     return fault;
@@ -251,6 +260,27 @@ export class Rules {
       offer.descriptorDigest === need(body, "descriptorDigest") &&
       (permission === null || permission === offer.permission);
     return fits ? null : `tool \`${needText(body, "tool")}\` was not on offer as call \`${callId}\` has it`;
+  }
+
+  private noteOrder(body: JsonObject): void {
+    const after = member(body, "after");
+    if (after !== undefined) this.after.set(callOf(body), String(after));
+  }
+
+  /** Whether the call that this one follows went well. One that a person turned down is passed over. */
+  private findFaultInOrder(body: JsonObject): string | null {
+    let earlier = member(body, "after");
+    while (earlier !== undefined) {
+      const before = callOf({ ...body, callId: earlier });
+      const outcome = this.closed.get(before);
+      const isUnknown = outcome === undefined && !this.whole && !this.waiting.has(before);
+      if (outcome === "ok" || isUnknown) return null;
+      if (outcome !== "deniedByUser") {
+        return `call \`${needText(body, "callId")}\` ran although call \`${earlier}\` before it had not gone well`;
+      }
+      earlier = this.after.get(before);
+    }
+    return null;
   }
 
   private findFaultInAuthority(call: string, body: JsonObject, payload: JsonObject | null): string | null {
@@ -298,7 +328,7 @@ export class Rules {
     return covered ? null : `call \`${callId}\` is not what grant \`${id}\` covers`;
   }
 
-  private close(body: JsonObject, ran: boolean): string | null {
+  private close(body: JsonObject, outcome: Json, ran: boolean): string | null {
     const call = callOf(body);
     const callId = needText(body, "callId");
     if (this.closed.has(call)) return `call \`${callId}\` is closed twice`;
@@ -306,7 +336,7 @@ export class Rules {
     this.waiting.delete(call);
     this.running.delete(call);
     this.leftOver.delete(call);
-    this.closed.add(call);
+    this.closed.set(call, outcome);
     this.calls++;
     if (ran) this.executed++;
     return null;
@@ -321,12 +351,19 @@ function turnOf(body: JsonObject): string {
   return JSON.stringify([need(body, "conversationId"), need(body, "turnId")]);
 }
 
+/** Which call a statement says that its own follows. */
+function placeOf(statement: JsonObject): Json {
+  const place = member(statement, "plan");
+  return isJsonObject(place) ? need(place, "after") : null;
+}
+
 /** Whether a statement is about exactly this call. */
 function states(statement: JsonObject, body: JsonObject, payload: JsonObject): boolean {
   const about = ["approvalId", "kind", "sessionId", "conversationId", "turnId", "callId", "tool", "snapshotDigest"];
   return (
     agree(statement, body, [...about, "descriptorDigest", "policyVersion"]) &&
     same(need(statement, "principal"), need(body, "principalId")) &&
+    same(placeOf(statement), member(body, "after") ?? null) &&
     same(need(statement, "arguments"), need(payload, "arguments"))
   );
 }

@@ -2,6 +2,7 @@
 
 import { fromHex } from "./bytes.ts";
 import { type JsonObject, need, needObject, needText } from "./json.ts";
+import { signedDigest } from "./plans.ts";
 import { findFaultInAnswer, type RecordedPasskey } from "./webauthn.ts";
 
 export class SignedAnswers {
@@ -63,7 +64,7 @@ export class SignedAnswers {
       return `the passkey that answered approval \`${id}\` is somebody else's`;
     }
     const alone = this.alone.get(id);
-    const challenge = fromHex(alone ?? needText(question, "statementDigest"));
+    const challenge = fromHex(alone ?? signedDigest(payload, needText(question, "statementDigest")));
     const mustVerifyPerson = alone !== undefined || need(question, "kind") === "stepUp";
     const fault = await findFaultInAnswer(needObject(payload, "assertion"), challenge, mustVerifyPerson, passkey);
     if (fault !== null) return `the passkey's answer to approval \`${id}\` does not hold: ${fault}`;
