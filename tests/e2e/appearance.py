@@ -64,6 +64,26 @@ _BROKEN_WORDS = """() => {
   return broken;
 }"""
 
+# Whatever can be pressed or filled is brought to the middle, as a finger would, and has to be the thing that is there.
+_BURIED = """() => {
+  const buried = [];
+  const scrolled = [...document.querySelectorAll("*")].filter((element) => element.scrollTop > 0);
+  const places = new Map(scrolled.map((element) => [element, element.scrollTop]));
+  for (const element of document.body.querySelectorAll("button, a[href], input, select, textarea, summary")) {
+    if (!element.checkVisibility({ visibilityProperty: true }) || element.closest("dialog:not([open])")) continue;
+    element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const { left, top, width, height } = element.getBoundingClientRect();
+    if (width <= 1 || height <= 1) continue;
+    const label = element.labels?.[0];
+    const hits = [0.5, 0.15, 0.85].map((part) => document.elementFromPoint(left + width * part, top + height / 2));
+    const own = (hit) => hit !== null && (element.contains(hit) || hit.contains(element) || label?.contains(hit));
+    const skip = element.getAttribute("href") === "#main";
+    if (!hits.some(own) && !skip) buried.push(element.outerHTML.slice(0, 200));
+  }
+  for (const element of document.querySelectorAll("*")) if (element.scrollTop > 0) element.scrollTop = places.get(element) ?? 0;
+  return buried;
+}"""
+
 _FOCUS = """() => {
   const element = document.activeElement;
   const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
@@ -95,6 +115,17 @@ async def check_appearance(page: Page, name: str) -> None:
         *(f"beyond the edge: {element}" for element in await page.evaluate(_OVERFLOW)),
         *(f"cut off: {element}" for element in await page.evaluate(_CLIPPED)),
         *(f"broken word: {place}" for place in await page.evaluate(_BROKEN_WORDS)),
+    ]
+    assert faults == [], f"{name}:\n" + "\n".join(faults)
+
+
+async def check_layout(page: Page, name: str) -> None:
+    """Nothing is beyond the edge or cut off, and every control can be reached: the part of the appearance that a size decides."""
+    await page.evaluate(_END_CHANGES)
+    faults: list[str] = [
+        *(f"beyond the edge: {element}" for element in await page.evaluate(_OVERFLOW)),
+        *(f"cut off: {element}" for element in await page.evaluate(_CLIPPED)),
+        *(f"out of reach: {element}" for element in await page.evaluate(_BURIED)),
     ]
     assert faults == [], f"{name}:\n" + "\n".join(faults)
 

@@ -197,6 +197,7 @@ async def test_an_empty_file_is_called_empty(catalog: ToolCatalog, call: Call, r
 
 async def test_a_file_is_written_and_then_replaced(catalog: ToolCatalog, call: Call, root: Path) -> None:
     assert (await call(catalog, "write_file", path="new/costs.md", content="3 €")).text == "created new/costs.md, 5 bytes"
+    assert (await call(catalog, "write_file", path="new/costs.md", content="3")).text == "replaced new/costs.md, 1 byte"
     assert (await call(catalog, "write_file", path="new/costs.md", content="")).text == "replaced new/costs.md, 0 bytes"
     assert (root / "new" / "costs.md").read_bytes() == b""
 

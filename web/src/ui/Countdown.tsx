@@ -11,7 +11,8 @@ const SHORT = 30_000;
  * changes each second without being announced: `role="timer"` is silent by itself.
  */
 export function Countdown({ until, label }: { readonly until: string; readonly label: string }) {
-  const left = Date.parse(until) - useSecond();
+  // The clock says the second that has begun, so what is left of it is not one more: 2 minutes begin at 2:00 and not at 2:01.
+  const left = Math.floor((Date.parse(until) - useSecond()) / 1_000) * 1_000;
   return (
     <span role="timer" className={classes(styles.countdown, left <= SHORT && styles.short)}>
       {label}{" "}

@@ -32,6 +32,11 @@ export function relativeTime(then: number, now: number): string {
   return format.format(Math.round(apart / DAY), "day");
 }
 
+/** `1 byte`, `2,048 bytes`. */
+export function byteCount(count: number): string {
+  return `${count.toLocaleString("en")} byte${count === 1 ? "" : "s"}`;
+}
+
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -143,7 +143,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
     @tool(
         category=Category.WRITE,
         summary="Write {path}",
-        effects=("{path} will hold exactly this, and what it held before is gone: {content}",),
+        effects=("{path} will hold exactly this, and anything it held before is gone: {content}",),
         recovery=Recovery.IDEMPOTENT,
         facts=_find_path_and_size,
         preview=partial(preview_write, workspace),
@@ -156,7 +156,9 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         replaced = workspace.write(parts, data)
         where = write_path(parts)
         done = "replaced" if replaced else "created"
-        return ToolOutput(f"{done} {escape(where)}, {len(data)} bytes", {"path": where, "bytes": len(data), "replaced": replaced})
+        return ToolOutput(
+            f"{done} {escape(where)}, {_sized(len(data))}", {"path": where, "bytes": len(data), "replaced": replaced}
+        )
 
     @tool(
         category=Category.WRITE,
@@ -175,7 +177,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         where = write_path(parts)
         done = "added to" if existed else "created"
         return ToolOutput(
-            f"{done} {escape(where)}, {len(data)} bytes", {"path": where, "bytes": len(data), "created": not existed}
+            f"{done} {escape(where)}, {_sized(len(data))}", {"path": where, "bytes": len(data), "created": not existed}
         )
 
     @tool(
@@ -196,7 +198,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         parts = read_path(path)
         before, after = workspace.edit(parts, lambda content: edit_text(parts, content, old, new).encode(), MAX_EDITED)
         where = write_path(parts)
-        return ToolOutput(f"edited {escape(where)}, now {after} bytes", {"path": where, "bytesBefore": before, "bytes": after})
+        return ToolOutput(f"edited {escape(where)}, now {_sized(after)}", {"path": where, "bytesBefore": before, "bytes": after})
 
     @tool(
         category=Category.WRITE,
@@ -250,7 +252,7 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         parts = read_path(path)
         size = workspace.delete(parts)
         where = write_path(parts)
-        return ToolOutput(f"deleted {escape(where)}, {size} bytes", {"path": where, "bytes": size})
+        return ToolOutput(f"deleted {escape(where)}, {_sized(size)}", {"path": where, "bytes": size})
 
     reading: list[AnyTool] = [list_directory, read_file, search_files]
     return [*reading, write_file, append_file, edit_file, move_file, make_directory, delete_file]
@@ -382,3 +384,7 @@ def _record_of_call(row: AuditRow) -> dict[str, Json]:
         "at": rfc3339(row.body["at"]),
         **{name: row.body.get(name) for name in ("tool", "decision", "outcome", "reason")},
     }
+
+
+def _sized(octets: int) -> str:
+    return "1 byte" if octets == 1 else f"{octets} bytes"

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { CallCard } from "../../agent/conversation.ts";
 import type { ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -21,9 +21,21 @@ interface DockProps {
  */
 export function ApprovalDock({ workspace, cards }: DockProps) {
   const [first, ...others] = cards;
+  const dock = useRef<HTMLElement>(null);
+  const asked = first?.call.id;
+  // In a low window the page scrolls, and a question must not come up out of sight.
+  useEffect(() => {
+    if (asked !== undefined) dock.current?.scrollIntoView?.({ block: "end" });
+  }, [asked]);
   if (first === undefined) return null;
   return (
-    <section className={styles.dock} aria-label="Waiting for your approval" data-pane="approvals" tabIndex={-1}>
+    <section
+      ref={dock}
+      className={styles.dock}
+      aria-label="Waiting for your approval"
+      data-pane="approvals"
+      tabIndex={-1}
+    >
       <Waiting key={first.call.id} workspace={workspace} card={first} />
       {others.length > 0 && (
         <p className={styles.more}>

@@ -12,7 +12,9 @@ export function StatusBanners({ workspace, state }: { readonly workspace: Worksp
     <div className={styles.banners}>
       {connection.phase === "lost" && (
         <Banner tone="waiting" title="The gateway does not answer">
-          <p>Nothing is lost: what runs there goes on for a while, and this page tries to reconnect.</p>
+          <p>
+            It may have been stopped, or be out of reach. What it has recorded is kept, and this page goes on trying.
+          </p>
           <div>
             <Button size="small" onClick={() => workspace.retryNow()}>
               Try now

@@ -95,6 +95,15 @@ export class ConversationIndex {
 
 /** What a conversation that begins with this text is called. */
 export function titleFrom(text: string): string {
-  const firstLine = text.split("\n", 1)[0] ?? "";
+  const typed = text.split("\n", 1)[0] ?? "";
+  const firstLine = typed.startsWith("/") ? titleOfCommand(typed) : typed;
   return firstLine.length > TITLE_LENGTH ? `${firstLine.slice(0, TITLE_LENGTH - 1)}…` : firstLine;
+}
+
+/** A command is no title: what it does is. */
+function titleOfCommand(typed: string): string {
+  const [command = "", name] = typed.slice(1).split(/\s+/);
+  if (name === undefined || name === "") return `${command.charAt(0).toUpperCase()}${command.slice(1)}`;
+  if (command === "call") return `Call of ${name}`;
+  return command === "inspect" ? `The tool ${name}` : typed.slice(1);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { summarize } from "../../../src/features/console/audit/entry.ts";
+import { readableBody, summarize } from "../../../src/features/console/audit/entry.ts";
 import { filterOf, readView, writeView } from "../../../src/features/console/audit/filters.ts";
 
 test("a view survives in the address, and an empty one leaves no trace", () => {
@@ -47,4 +47,11 @@ test("an entry with fields missing or of another type is still shown", () => {
     at: "1970-01-01T00:00:00.000Z",
     event: "unknown",
   });
+});
+
+test("a body is told with times that can be read, and without what says nothing", () => {
+  const at = Date.UTC(2026, 10, 21);
+  const body = { event: "call:closed", at, expiresAt: at, because: [], format: 7, rules: ["a"] };
+  const read = "2026-11-21T00:00:00.000Z";
+  expect(readableBody(body)).toEqual({ event: "call:closed", at: read, expiresAt: read, format: 7, rules: ["a"] });
 });

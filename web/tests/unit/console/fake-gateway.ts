@@ -180,6 +180,7 @@ export class FakeGateway {
       "audit/load": () => ({ ...NO_TIME, people: [], tools: [], unread: 0 }),
       "audit/models": () => ({ ...NO_TIME, models: [], unread: 0 }),
       "sources/list": () => ({ sources: [] }),
+      "sessions/list": () => ({ sessions: [] }),
       "secrets/list": () => ({ secrets: [] }),
     };
   }

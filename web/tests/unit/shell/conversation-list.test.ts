@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { groupConversations, searchConversations } from "../../../src/features/shell/conversation-groups.ts";
+import { titleFrom } from "../../../src/features/shell/conversation-index.ts";
 import { writeMarkdown } from "../../../src/features/shell/conversation-markdown.ts";
 import { MessageQueue } from "../../../src/features/shell/message-queue.ts";
 import { ok, proposed, resultOf } from "../agent/scripted.ts";
@@ -85,4 +86,15 @@ test("as Markdown a result cannot end the block that it stands in", () => {
   expect(text).toContain("## You\n\nread it");
   expect(text).toContain("external and not verified.\n\n`````text\n````\n## You\n\n`````");
   expect(text.trimEnd().endsWith("## Assistant\n\nDone.")).toBe(true);
+});
+
+test.each([
+  ["what is in notes/?\nand where", "what is in notes/?"],
+  ["/tools", "Tools"],
+  ["/help", "Help"],
+  ['/call write_file {"path": "a"}', "Call of write_file"],
+  ["/inspect write_file", "The tool write_file"],
+  ["/tools file", "tools file"],
+])("a conversation that begins with %j is called %j", (text, title) => {
+  expect(titleFrom(text)).toBe(title);
 });

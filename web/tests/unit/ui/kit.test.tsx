@@ -151,6 +151,12 @@ test("a countdown follows the clock and says in words what is left", () => {
   expect(screen.getByRole("timer").textContent).toContain("0:00");
 });
 
+test("a countdown of two minutes begins at 2:00, within whichever second that is", () => {
+  vi.useFakeTimers({ now: new Date("2026-11-21T10:00:00.400Z") });
+  render(<Countdown until="2026-11-21T10:02:00.400Z" label="Expires in" />);
+  expect(screen.getByRole("timer").textContent).toBe("Expires in 2:002 minutes");
+});
+
 describe("a field", () => {
   test("is read together with its hint and its error", () => {
     render(<Field label="Name" hint="So that you know it again" error="Too long" />);

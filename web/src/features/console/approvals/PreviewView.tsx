@@ -1,6 +1,7 @@
 import type { ApprovalQuestion } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { classes } from "../../../ui/classes.ts";
+import { byteCount } from "../../../ui/durations.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./PreviewView.module.css";
 
@@ -52,7 +53,7 @@ function Line({ line }: { readonly line: Preview["lines"][number] }) {
       {line.mark === "skipped" ? (
         <span className="note">{line.count.toLocaleString("en")} lines stay</span>
       ) : (
-        <VisibleText text={line.text} fold={false} />
+        line.text !== "" && <VisibleText text={line.text} fold={false} />
       )}
     </li>
   );
@@ -61,22 +62,20 @@ function Line({ line }: { readonly line: Preview["lines"][number] }) {
 function describe({ change, bytesBefore = 0, bytesAfter = 0 }: Preview): string {
   switch (change) {
     case "create":
-      return `There is no such file yet. It will have ${bytes(bytesAfter)}.`;
+      return `There is no such file yet. It will have ${byteCount(bytesAfter)}.`;
     case "replace":
-      return `The file that is there now has ${bytes(bytesBefore)} and is replaced by one of ${bytes(bytesAfter)}.`;
+      return `The file that is there now has ${byteCount(bytesBefore)} and is replaced by one of ${byteCount(bytesAfter)}.`;
     case "keep":
-      return `The file that is there now holds exactly this already, ${bytes(bytesBefore)}.`;
+      return `The file that is there now holds exactly this already, ${byteCount(bytesBefore)}.`;
     case "move":
-      return `The file that is there now has ${bytes(bytesBefore)} and gets another name:`;
+      return `The file that is there now has ${byteCount(bytesBefore)} and gets another name:`;
     case "make":
       return "There is no such folder yet. It is made, empty.";
     case "send":
-      return bytesAfter > 0 ? `This is sent, with a body of ${bytes(bytesAfter)}:` : "This is sent, without a body:";
+      return bytesAfter > 0
+        ? `This is sent, with a body of ${byteCount(bytesAfter)}:`
+        : "This is sent, without a body:";
     default:
-      return `The file that is there now has ${bytes(bytesBefore)} and is removed.`;
+      return `The file that is there now has ${byteCount(bytesBefore)} and is removed.`;
   }
-}
-
-function bytes(count: number): string {
-  return `${count.toLocaleString("en")} byte${count === 1 ? "" : "s"}`;
 }

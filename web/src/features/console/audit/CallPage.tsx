@@ -17,7 +17,7 @@ import { AuditTabs } from "./AuditTabs.tsx";
 import { useCallDetails } from "./call-queries.ts";
 import { CALL_LABELS, DECISIONS } from "./calls-view.ts";
 import { ExplainLink } from "./ExplainLink.tsx";
-import { summarize } from "./entry.ts";
+import { readableBody, summarize } from "./entry.ts";
 import { ENDING_TONES, endingOf, wordOf } from "./outcome-words.ts";
 import { VerifyCall } from "./VerifyCall.tsx";
 
@@ -99,7 +99,7 @@ function Details({ details }: { readonly details: CallDetails }) {
             <summary>
               #{entry.index} {summarize(entry).event}, <ExactTime at={summarize(entry).at} />
             </summary>
-            <JsonView value={entry.body} openTo={1} />
+            <JsonView value={readableBody(entry.body)} openTo={1} />
             <Digest value={entry.hash} what="leaf hash" />
           </details>
         ))}

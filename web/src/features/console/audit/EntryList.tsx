@@ -8,7 +8,7 @@ import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { paths } from "../paths.ts";
 import styles from "./EntryList.module.css";
 import { ExplainLink } from "./ExplainLink.tsx";
-import { summarize } from "./entry.ts";
+import { readableBody, summarize } from "./entry.ts";
 
 /** A table where there is room and a list of cards where there is not; each row can be opened to show the whole entry. */
 export function EntryList({ entries }: { readonly entries: readonly AuditEntry[] }) {
@@ -113,7 +113,11 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
       <ReceiptLink entry={entry} />
       <section>
         <h2>Entry</h2>
-        <JsonView value={entry.body} openTo={1} />
+        <JsonView value={readableBody(entry.body)} openTo={1} />
+        <details>
+          <summary>As it is recorded</summary>
+          <JsonView value={entry.body} openTo={1} />
+        </details>
       </section>
       <section>
         <h2>Payload</h2>

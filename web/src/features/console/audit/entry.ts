@@ -32,6 +32,19 @@ export function summarize({ body }: AuditEntry): EntrySummary {
   };
 }
 
+/** The members of an entry's body as people read them: times as RFC 3339, and nothing where a list is empty. */
+export function readableBody(body: AuditEntry["body"]): Readonly<Record<string, unknown>> {
+  const told = Object.entries(body).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  return Object.fromEntries(
+    told.map(([name, value]) => [name, isTime(name, value) ? new Date(value).toISOString() : value]),
+  );
+}
+
+/** The log's times are epoch milliseconds, and their members are called `at` or something that ends so. */
+function isTime(name: string, value: unknown): value is number {
+  return typeof value === "number" && /(?:^a|A)t$/.test(name);
+}
+
 /** `console-session:renewed` as `console session renewed`. */
 function readable(event: string): string {
   return event.replaceAll(/[:-]/g, " ");

@@ -18,6 +18,7 @@ import { StartWorking } from "./StartWorking.tsx";
 
 // On most visits nothing waits and nothing is wrong, and none of this is needed.
 const BrokenGlass = lazy(async () => ({ default: (await import("../approvals/BrokenGlass.tsx")).BrokenGlass }));
+const Today = lazy(async () => ({ default: (await import("./Today.tsx")).Today }));
 const VisibleText = lazy(async () => ({ default: (await import("../../../ui/VisibleText.tsx")).VisibleText }));
 
 /** What a person comes for: what waits, the link to the shell, and the state of session, policy and gateway. */
@@ -88,6 +89,9 @@ export function Home() {
           </p>
         </Banner>
       )}
+      <Suspense>
+        <Today />
+      </Suspense>
       <Card as="section" label="Status">
         <h2>Status</h2>
         <KeyValue

@@ -27,3 +27,15 @@ export function useReadinessProblems() {
     refetchInterval: PROBLEMS_EVERY_MS,
   });
 }
+
+const COUNTED_EVERY_MS = 30_000;
+
+/** The calls that began since midnight where this person is, by how they ended. Operators get everybody's. */
+export function useCallsToday() {
+  const ask = useAsk();
+  return useQuery({
+    queryKey: ["calls-today"],
+    queryFn: () => ask("audit/count", { filter: { since: new Date(new Date().setHours(0, 0, 0, 0)).toISOString() } }),
+    refetchInterval: COUNTED_EVERY_MS,
+  });
+}

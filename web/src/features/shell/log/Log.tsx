@@ -163,7 +163,7 @@ function EntryView({ entry, view, onCancelCall }: EntryProps) {
   }
 }
 
-/** After this long, in milliseconds, a silent model is most likely being loaded. */
+/** After this long, in milliseconds, somebody wonders whether anything happens. A model that is being loaded says so itself. */
 const SLOW_MS = 5_000;
 
 function Thinking({ words }: { readonly words: string }) {
@@ -175,7 +175,7 @@ function Thinking({ words }: { readonly words: string }) {
   return (
     <p className={styles.thinking}>
       <Spinner /> {words}
-      {slow && ". After a pause the model is loaded first, which takes a while."}
+      {slow && ". No word of an answer has come yet."}
     </p>
   );
 }

@@ -4,6 +4,7 @@ import type { Observation } from "../../../agent/messages.ts";
 import type { Attachment } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Countdown } from "../../../ui/Countdown.tsx";
+import { byteCount } from "../../../ui/durations.ts";
 import { ExternalText } from "../../../ui/ExternalText.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { Tag } from "../../../ui/Tag.tsx";
@@ -117,15 +118,11 @@ function AttachmentList({ tool, attachments }: { readonly tool: string; readonly
         <li key={id}>
           {mediaType === "application/octet-stream" ? (
             <a href={`/attachments/${id}`} download>
-              Save a file of {bytes.toLocaleString("en")} bytes
+              Save a file of {byteCount(bytes)}
             </a>
           ) : (
             <a href={`/attachments/${id}`} target="_blank" rel="noreferrer">
-              <img
-                src={`/attachments/${id}`}
-                alt={`From ${tool}, ${bytes.toLocaleString("en")} bytes, not described`}
-                loading="lazy"
-              />
+              <img src={`/attachments/${id}`} alt={`From ${tool}, ${byteCount(bytes)}, not described`} loading="lazy" />
             </a>
           )}
         </li>

@@ -1,0 +1,84 @@
+"""Every page and state at the sizes of phones, tablets and desks and at 200 % and 400 % zoom (WCAG 1.4.10): nothing is beyond the
+edge or cut off, and every control can be brought into sight and pressed. What is compared is the layout, not its picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from tests.e2e.appearance import check_layout, keep_picture
+from tests.e2e.conftest import built_web
+from tests.e2e.person import Person, approval_dock, call_card, call_tool, decide, end_turn, expect_idle
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SIZES = ((390, 844), (768, 1024), (1280, 800), (1920, 1080), (640, 400), (320, 256))
+"""CSS pixels. The last two are a window of 1280 by 800 at 200 %, and one of 1280 by 1024 at 400 %."""
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def waiting(person: Person, shell: Page) -> AsyncIterator[Page]:
+    """A shell with a call that is done, and one that waits for consent."""
+    await call_tool(shell, "list_directory", path="notes")
+    await expect(call_card(shell, "list_directory", "Done")).to_be_visible()
+    person.write_file("notes/plan.md", "One step.\n")
+    await call_tool(shell, "write_file", path="notes/plan.md", content="# Plan\n\n" + "One step after the other.\n" * 30)
+    await expect(approval_dock(shell)).to_be_visible()
+    yield shell
+    await end_turn(shell)
+
+
+async def check_sizes(page: Page, name: str) -> None:
+    """One page at every size, and once more as people with forced colours and without motion have it."""
+    for width, height in SIZES:
+        await page.set_viewport_size({"width": width, "height": height})
+        await keep_picture(page, f"{name}-{width}")
+        await check_layout(page, f"{name} at {width} x {height}")
+    await page.emulate_media(forced_colors="active", reduced_motion="reduce")
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await keep_picture(page, f"{name}-forced")
+    await check_layout(page, f"{name} in forced colours")
+    await page.emulate_media(forced_colors="none", reduced_motion="no-preference")
+
+
+async def test_a_question_can_be_read_and_answered_at_every_size(person: Person, waiting: Page) -> None:
+    await check_sizes(waiting, "sizes-shell-waiting")
+    async with person.open_approval(waiting) as approval:
+        await expect(approval.get_by_role("heading", level=1)).to_be_visible()
+        await check_sizes(approval, "sizes-approval")
+        await decide(approval, "Deny")
+        await expect(approval.get_by_text("Denied, not run", exact=True)).to_be_visible()
+        await check_sizes(approval, "sizes-approval-denied")
+    await expect_idle(waiting)
+    await check_sizes(waiting, "sizes-shell-denied")
+
+
+async def test_the_composer_and_stop_are_in_sight_in_the_lowest_window_while_a_question_waits(waiting: Page) -> None:
+    await waiting.set_viewport_size({"width": 320, "height": 256})
+    for control in (waiting.get_by_label("Message"), waiting.get_by_role("button", name="Stop")):
+        box = await control.bounding_box()
+        assert box is not None
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 256, box
+    open_approval = approval_dock(waiting).get_by_role("button", name="Open approval")
+    await open_approval.scroll_into_view_if_needed()
+    await open_approval.click(trial=True)
+
+
+async def test_every_page_of_the_console_at_every_size(person: Person) -> None:
+    page = await person.context.new_page()
+    paths: list[str] = json.loads((built_web() / "console" / "pages.json").read_text(encoding="utf-8"))
+    for path in paths:
+        if ":" not in path:
+            await page.goto(f"{person.gateway.console_origin}{path}")
+            await expect(page.get_by_role("heading", level=1)).to_be_visible()
+            await check_sizes(page, f"sizes-console{path.replace('/', '-')}")
+    await page.close()
+
+
+async def test_the_empty_shell_at_every_size(shell: Page) -> None:
+    await check_sizes(shell, "sizes-shell-empty")

@@ -1,0 +1,55 @@
+// @vitest-environment jsdom
+import { cleanup, screen, within } from "@testing-library/react";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { prepareDocument } from "../ui/document.ts";
+import { ask, FakeGateway } from "./fake-gateway.ts";
+import { openConsole } from "./open-console.tsx";
+
+beforeAll(prepareDocument);
+afterEach(cleanup);
+
+const COUNT = {
+  since: "2026-11-25T00:00:00.000Z",
+  until: "2026-11-25T12:00:00.000Z",
+  stepMs: 3_600_000,
+  total: 9,
+  outcomes: [
+    { outcome: "ok", calls: 4 },
+    { outcome: "deniedByUser", calls: 2 },
+    { outcome: "cancelled", calls: 1 },
+    { outcome: "executionError", calls: 2 },
+  ],
+  buckets: [],
+  unread: 0,
+};
+
+const figures = async () => {
+  const today = await screen.findByRole("region", { name: "Today" });
+  await within(today).findByText("9");
+  return [...today.querySelectorAll("dl > div")].map((each) => each.textContent);
+};
+
+test("the home page says what was done since midnight, who is at work and what was decided last", async () => {
+  const gateway = new FakeGateway();
+  gateway.questions = [ask({ id: "apr_1", status: "denied", summary: "Delete everything" })];
+  gateway.handlers = { "audit/count": () => COUNT };
+  openConsole(gateway, "/");
+  expect(await figures()).toEqual([
+    "calls9",
+    "of them did not run3",
+    "of them failed2",
+    "sessions of agents are open0",
+  ]);
+  const [asked] = gateway.asked("audit/count");
+  expect(new Date(asked?.filter?.since ?? "").getHours()).toBe(0);
+  expect(screen.getByRole("link", { name: "Delete everything" }).getAttribute("href")).toBe("/approvals/apr_1");
+});
+
+test("a guest is told of their own calls, and nothing of other people's sessions", async () => {
+  const gateway = new FakeGateway();
+  gateway.profile = "guest";
+  gateway.handlers = { "audit/count": () => COUNT };
+  openConsole(gateway, "/");
+  expect(await figures()).toEqual(["calls of yours9", "of them did not run3", "of them failed2"]);
+  expect(gateway.asked("sessions/list")).toEqual([]);
+});
