@@ -13,7 +13,10 @@ import { defineConfig, type Plugin, runnerImport } from "vite";
  */
 export default defineConfig(({ mode: app }) => ({
   root: app,
-  plugins: app === "verifier" ? [layered(), single()] : [layered(), react(), addressed(app), gzipped()],
+  plugins:
+    app === "verifier"
+      ? [layered(), single()]
+      : [layered(), react(), addressed(app), licensed(), installable(app), gzipped()],
   publicDir: false,
   build: {
     outDir: `../dist/${app}`,
@@ -62,6 +65,50 @@ function addressed(app: string): Plugin {
       const source = JSON.stringify(module[table]?.map(({ path }) => path));
       this.emitFile({ type: "asset", fileName: "pages.json", source });
     },
+  };
+}
+
+/** The faces' licence beside them: whoever hands on the fonts hands on these words (SIL Open Font License 1.1, condition 2). */
+function licensed(): Plugin {
+  const folder = fileURLToPath(new URL("src/assets/fonts/", import.meta.url));
+  return {
+    name: "licensed",
+    apply: "build",
+    async generateBundle() {
+      const texts = await Promise.all(
+        ["Inter", "JetBrainsMono"].map((name) => readFile(join(folder, `${name}-OFL.txt`))),
+      );
+      this.emitFile({ type: "asset", fileName: "fonts-licence.txt", source: Buffer.concat(texts) });
+    },
+  };
+}
+
+/** What makes the console a page that a phone can keep beside its apps (W3C Web Application Manifest), with its icon. */
+function installable(app: string): Plugin {
+  return {
+    name: "installable",
+    apply: "build",
+    async generateBundle() {
+      if (app !== "console") return;
+      const icon = await readFile(fileURLToPath(new URL("src/assets/icon.svg", import.meta.url)));
+      this.emitFile({ type: "asset", fileName: "icon.svg", source: icon });
+      const manifest = {
+        name: "Countersign console",
+        short_name: "Countersign",
+        id: "/",
+        start_url: "/",
+        scope: "/",
+        display: "standalone",
+        background_color: "#f3f5f4",
+        theme_color: "#0d3a31",
+        icons: [{ src: "/icon.svg", sizes: "any", type: "image/svg+xml", purpose: "any" }],
+      };
+      this.emitFile({ type: "asset", fileName: "manifest.webmanifest", source: JSON.stringify(manifest) });
+    },
+    transformIndexHtml: () =>
+      app === "console"
+        ? [{ tag: "link", attrs: { rel: "manifest", href: "/manifest.webmanifest" }, injectTo: "head" as const }]
+        : [],
   };
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -82,3 +83,24 @@ async def test_every_page_of_the_console_at_every_size(person: Person) -> None:
 
 async def test_the_empty_shell_at_every_size(shell: Page) -> None:
     await check_sizes(shell, "sizes-shell-empty")
+
+
+async def test_the_two_faces_come_from_here_and_the_console_can_be_installed(person: Person) -> None:
+    page = person.console
+    await page.goto(person.gateway.console_origin)
+    await expect(page.get_by_role("heading", level=1)).to_be_visible()
+    loaded: list[str] = await page.evaluate(
+        """async () => {
+          await document.fonts.ready;
+          return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
+        }"""
+    )
+    assert {"Inter", "JetBrains Mono"} <= {name.strip('"') for name in loaded}
+    manifest: dict[str, Any] = await page.evaluate(
+        "async () => (await fetch(document.querySelector('link[rel=manifest]').href)).json()"
+    )
+    assert (manifest["display"], manifest["start_url"]) == ("standalone", "/")
+    icon: str = await page.evaluate(
+        "async (place) => (await fetch(place)).headers.get('content-type')", manifest["icons"][0]["src"]
+    )
+    assert icon == "image/svg+xml"

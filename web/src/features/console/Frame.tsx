@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useMemo } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from "react";
 import { Link, Redirect, useLocation } from "wouter";
 import { Banner } from "../../ui/Banner.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -16,9 +16,11 @@ import { LogoIcon } from "./icons.tsx";
 import { Navigation } from "./Navigation.tsx";
 import type { ConsolePage } from "./pages.tsx";
 import { paths, signInThen } from "./paths.ts";
-import { ShortcutHelp } from "./ShortcutHelp.tsx";
 import { useDescription, useRefetchAfterReconnect, useSession } from "./session.tsx";
+import { useShortcuts } from "./shortcuts.ts";
 import { useSourceUpdates } from "./sources/updates.ts";
+
+const ShortcutHelp = lazy(async () => ({ default: (await import("./ShortcutHelp.tsx")).ShortcutHelp }));
 
 interface SignedInFrameProps {
   /** The pages that this person may see; those with a place in the navigation are listed there. */
@@ -47,6 +49,8 @@ function FrameContent({ pages, children }: SignedInFrameProps) {
     }),
     [announce],
   );
+  const [helpOpen, setHelpOpen] = useState(false);
+  useShortcuts({ "?": () => setHelpOpen(true) });
   useApprovalUpdates(listener);
   useElicitationUpdates(
     useCallback((source: string) => announce(`The server ${source} asks you something.`), [announce]),
@@ -69,7 +73,11 @@ function FrameContent({ pages, children }: SignedInFrameProps) {
         {description.data === undefined ? <Loading failed={description.error} /> : children}
       </main>
       <Navigation pages={pages} place="dock" />
-      <ShortcutHelp />
+      {helpOpen && (
+        <Suspense>
+          <ShortcutHelp onClose={() => setHelpOpen(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

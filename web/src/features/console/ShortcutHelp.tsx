@@ -1,7 +1,6 @@
-import { useState } from "react";
 import { Dialog } from "../../ui/Dialog.tsx";
 import styles from "./ShortcutHelp.module.css";
-import { turnShortcuts, useShortcuts, useShortcutsOn } from "./shortcuts.ts";
+import { turnShortcuts, useShortcutsOn } from "./shortcuts.ts";
 
 const KEYS: readonly (readonly [key: string, what: string])[] = [
   ["j", "the next row; on an approval, the next that waits"],
@@ -13,12 +12,10 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
 ];
 
 /** The list of keys, which `?` opens. No single key decides anything. */
-export function ShortcutHelp() {
-  const [open, setOpen] = useState(false);
+export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   const on = useShortcutsOn();
-  useShortcuts({ "?": () => setOpen(true) });
   return (
-    <Dialog open={open} title="Keys" cancelLabel="Close" onClose={() => setOpen(false)}>
+    <Dialog open title="Keys" cancelLabel="Close" onClose={onClose}>
       <dl className={styles.keys}>
         {KEYS.map(([key, what]) => [
           <dt key={key}>
