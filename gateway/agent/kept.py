@@ -13,6 +13,7 @@ from typing import Final
 
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
+from gateway.core.local_tools import ATTACHMENT
 
 READER: Final = "read_result"
 """The tool that gives further pages."""
@@ -48,6 +49,7 @@ def useful_tools(tools: Sequence[Tool], messages: Sequence[Message], is_long: Ca
     def goes_on(content: str) -> bool:
         return bool(page_of(content).note) or is_long(content)
 
+    tools = without_attaching(tools)
     is_read_on = any(isinstance(each, ToolMessage) and goes_on(each.result["content"]) for each in messages)
     return tools if is_read_on else without_reader(tools)
 
@@ -55,3 +57,8 @@ def useful_tools(tools: Sequence[Tool], messages: Sequence[Message], is_long: Ca
 def without_reader(tools: Sequence[Tool]) -> list[Tool]:
     """The tools but the one that reads on. A small model cannot write down an id; for it the loop reads on."""
     return [tool for tool in tools if tool["name"] != READER]
+
+
+def without_attaching(tools: Sequence[Tool]) -> list[Tool]:
+    """The tools but the one by which a page takes in what its person attaches. It is none of a model's."""
+    return [tool for tool in tools if tool["name"] != ATTACHMENT]

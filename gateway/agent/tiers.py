@@ -8,7 +8,7 @@ from typing import Any, Final
 from gateway.agent.chained_lane import chained_lane
 from gateway.agent.chained_prompt import chained_prefix
 from gateway.agent.json_lane import json_lane
-from gateway.agent.kept import without_reader
+from gateway.agent.kept import without_attaching, without_reader
 from gateway.agent.lane import Lane
 from gateway.agent.messages import Tool
 from gateway.agent.native_lane import native_lane
@@ -31,6 +31,7 @@ def tier_of(model: Mapping[str, Any]) -> Tier:
 def prefix_for(tier: Tier | None, tools: Sequence[Tool], words: Words) -> list[ChatMessage]:
     """What every conversation of this tier begins with, for a model server to read in advance: without the tools that a small
     model is only shown where a wish has a word for them."""
+    tools = without_attaching(tools)
     if tier is Tier.CHAINED:
         return chained_prefix(said_tools("", tools, words), words)
     return action_prefix(said_tools("", without_reader(tools), words), words)

@@ -30,6 +30,10 @@ RESPOND: Final = ToolSpec(
 )
 """`respond(message)`: how a model ends a turn in words while tools are offered."""
 
+ATTACHMENT: Final = "read_attachment"
+"""Called by a page for its person, and offered to no model and no other program. What is attached are its arguments, so nothing
+of its result counts as said by whoever called it."""
+
 LOCAL_NAMES: Final = frozenset({RESPOND.name})
 """Names that no tool of the gateway may have, for it would be taken for a pseudo-tool."""
 

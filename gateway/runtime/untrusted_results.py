@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gateway.core.canonical import Json
 from gateway.core.ledger import Message
+from gateway.core.local_tools import ATTACHMENT
 from gateway.core.results import ToolResult
 from gateway.core.untrusted_text import HashedText, Origin, UntrustedTexts, describe_call, hash_texts, list_values
 from gateway.core.vocabulary import Role, Trust
@@ -23,10 +24,10 @@ async def note_result(
     """What a result brings into a conversation, before anybody is given it."""
     if result.trust is Trust.TRUSTED:
         return
-    texts = _texts_of(result)
+    texts, own = _texts_of(result), _said_by_caller(tool, arguments)
     long = sum(map(len, texts)) > HASHED_AT_ONCE
-    hashed = await asyncio.to_thread(hash_texts, texts, arguments) if long else hash_texts(texts, arguments)
-    conversation.untrusted.add(hashed, Origin(call_id, tool, describe_call(arguments)))
+    hashed = await asyncio.to_thread(hash_texts, texts, own) if long else hash_texts(texts, own)
+    conversation.untrusted.add(hashed, Origin(call_id, tool, _describe(tool, arguments)))
 
 
 async def recall_results(calls: Sequence[CallRecord], messages: Iterable[Message]) -> UntrustedTexts:
@@ -39,8 +40,8 @@ async def recall_results(calls: Sequence[CallRecord], messages: Iterable[Message
             if call.state is CallState.CLOSED:
                 untrusted.give_up()
         elif call.result.trust is Trust.UNTRUSTED:
-            hashed = await _hash(_texts_of(call.result), call.arguments)
-            untrusted.add(hashed, Origin(call.call_id, call.tool, describe_call(call.arguments)))
+            hashed = await _hash(_texts_of(call.result), _said_by_caller(call.tool, call.arguments))
+            untrusted.add(hashed, Origin(call.call_id, call.tool, _describe(call.tool, call.arguments)))
     for message in messages:
         if message.role is Role.TOOL:
             tool = message.provenance.rpartition(":")[2]
@@ -50,6 +51,16 @@ async def recall_results(calls: Sequence[CallRecord], messages: Iterable[Message
 
 async def _hash(texts: Sequence[str], arguments: Mapping[str, Json]) -> HashedText:
     return await asyncio.to_thread(hash_texts, texts, arguments)
+
+
+def _said_by_caller(tool: str, arguments: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What of a result does not come from it. An attachment is somebody else's text all the same, its name too."""
+    return {} if tool == ATTACHMENT else arguments
+
+
+def _describe(tool: str, arguments: Mapping[str, Json]) -> str:
+    """What a call was made with. Of an attachment that is its name; its bytes say nothing to a person."""
+    return describe_call({"name": arguments.get("name", "")} if tool == ATTACHMENT else arguments)
 
 
 def _texts_of(result: ToolResult) -> Sequence[str]:

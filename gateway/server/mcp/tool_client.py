@@ -18,6 +18,7 @@ from gateway.core.approval import Approval
 from gateway.core.attachments import KeptAttachment
 from gateway.core.canonical import Json, digest
 from gateway.core.errors import GatewayError, InvalidParams, NotFound, Refused
+from gateway.core.local_tools import ATTACHMENT
 from gateway.core.model import PublishedTool, ToolCall
 from gateway.core.results import ToolResult
 from gateway.core.vocabulary import ApprovalStatus, PermissionMode
@@ -213,7 +214,10 @@ def _offered(tools: Sequence[PublishedTool]) -> tuple[PublishedTool, ...]:
     return tuple(
         tool
         for tool in tools
-        if tool.permission is not PermissionMode.FORBIDDEN and tool.spec.unavailable is None and not tool.spec.local
+        if tool.permission is not PermissionMode.FORBIDDEN
+        and tool.spec.unavailable is None
+        and not tool.spec.local
+        and tool.spec.name != ATTACHMENT
     )
 
 

@@ -1,4 +1,5 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
+import { ATTACHER } from "./attached.ts";
 import type { Message } from "./messages.ts";
 
 /*
@@ -32,16 +33,19 @@ export function pageOf(content: string): KeptPage {
 }
 
 /**
- * The tools without the one that reads on, where nothing is to be read on: each tool makes every prompt longer. `isLong` says of
- * which results the model may be shown a part only.
+ * The tools without the one that takes in what a person attaches, and without the one that reads on where nothing is to be read on:
+ * each tool makes every prompt longer. `isLong` says of which results the model may be shown a part only.
  */
 export function usefulTools<T extends { readonly name: string }>(
   tools: readonly T[],
   messages: readonly Message[],
   isLong: (content: string) => boolean,
 ): readonly T[] {
+  const offered = tools.filter(({ name }) => name !== ATTACHER);
   const goesOn = (content: string) => pageOf(content).note !== "" || isLong(content);
-  return messages.some((each) => each.role === "tool" && goesOn(each.result.content)) ? tools : withoutReader(tools);
+  return messages.some((each) => each.role === "tool" && goesOn(each.result.content))
+    ? offered
+    : withoutReader(offered);
 }
 
 /** The tools but the one that reads on. A small model cannot write down an id; for it the loop reads on. */

@@ -1,6 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import type { InferenceToken, ModelInfo } from "../protocol/generated.ts";
 import { ConnectionLost } from "../protocol/rpc.ts";
+import { withoutAttachedBytes } from "./attached.ts";
 import { ChatFailure } from "./chat.ts";
 import { recordOf } from "./claims.ts";
 import { explainCut } from "./copy.ts";
@@ -32,8 +33,8 @@ export async function askForStep(dependencies: LoopDependencies, turn: LoopTurn,
       dependencies.emit({ type: "model:asked" });
       const chat = dependencies.chatWith(await tokenFor(dependencies, turn, model));
       return await lane({
-        messages: turn.messages,
-        shown: turn.shown,
+        messages: withoutAttachedBytes(turn.messages),
+        shown: withoutAttachedBytes(turn.shown),
         maySummarise: turn.maySummarise,
         turnId: turn.id,
         tools: usefulTools(turn.snapshot.tools, turn.messages, (content) => isReadOn(content, model)),

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from gateway.adapters.tools.builtin.attachments import attachment_tools
 from gateway.adapters.tools.builtin.egress import Egress
 from gateway.adapters.tools.builtin.fetching import Fetcher
 from gateway.adapters.tools.builtin.files import Workspace
@@ -40,7 +41,7 @@ def builtin_source(
     def load() -> Sequence[ToolEntry]:
         workspace = Workspace(folder)
         held.callback(workspace.close)
-        tools = [*file_tools(workspace), *system_tools(workspace, read_audit), *kept_tools(read_kept)]
+        tools = [*file_tools(workspace), *system_tools(workspace, read_audit), *kept_tools(read_kept), *attachment_tools()]
         tools += web_tools(Fetcher(Egress(allow_hosts)))
         if embedder is not None and index is not None:
             tools += semantic_tools(workspace, PassageStore(index, folder.resolve(), embedder.id), embedder)

@@ -1,9 +1,11 @@
 import { type KeyboardEvent, lazy, Suspense, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import type { ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
+import { AttachButton, useDroppedFiles } from "./AttachButton.tsx";
 import { CompletionMenu, optionId } from "./CompletionMenu.tsx";
 import styles from "./Composer.module.css";
 import type { Suggestion } from "./completion.ts";
+import { PendingFilesRow } from "./PendingFilesRow.tsx";
 import { useCompletion } from "./use-completion.ts";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
@@ -28,6 +30,8 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
     text,
     caret,
   );
+
+  useDroppedFiles((files) => void workspace.attach(files));
 
   // What is put in by choosing it ends where the person types on.
   const wantedCaret = useRef<number | null>(null);
@@ -129,12 +133,14 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
         {suggestions.length > 0 && (
           <CompletionMenu id={menuId} label={label} suggestions={suggestions} chosen={chosen} onTake={take} />
         )}
+        <PendingFilesRow files={state.files} onRemove={(place) => workspace.removeFile(place)} />
         <div className={styles.row}>
+          <AttachButton onFiles={(files) => void workspace.attach(files)} />
           <textarea
             ref={field}
             className={styles.field}
             aria-label="Message"
-            placeholder="Ask, type / for commands or @ for a file"
+            placeholder="Ask, or type / or @"
             rows={Math.min(MAX_ROWS, text.split("\n").length)}
             value={text}
             data-pane-focus
@@ -146,6 +152,12 @@ export function Composer({ workspace, state }: { readonly workspace: Workspace; 
             onChange={({ currentTarget }) => write(currentTarget.value, currentTarget.selectionStart)}
             onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
             onKeyDown={onKeyDown}
+            onPaste={(event) => {
+              const files = [...event.clipboardData.files];
+              if (files.length === 0) return;
+              event.preventDefault();
+              void workspace.attach(files);
+            }}
           />
           {busy ? (
             <>

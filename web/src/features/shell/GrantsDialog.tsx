@@ -20,7 +20,7 @@ interface GrantsProps {
 /** The grants of this session that are in force. They can be revoked here, and not changed. */
 export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) {
   useEffect(() => {
-    if (open) void workspace.loadGrants();
+    if (open) void workspace.grants.load();
   }, [workspace, open]);
   return (
     <Dialog open={open} title="Grants" cancelLabel="Close" onClose={onClose}>
@@ -47,7 +47,7 @@ export function GrantsDialog({ workspace, grants, open, onClose }: GrantsProps) 
               <p className={styles.note}>Any value: {grant.freed.join(", ")}</p>
             )}
             <div>
-              <Button size="small" variant="danger" onClick={() => void workspace.revokeGrant(grant.id)}>
+              <Button size="small" variant="danger" onClick={() => void workspace.grants.revoke(grant.id)}>
                 Revoke
               </Button>
             </div>

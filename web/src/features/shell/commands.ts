@@ -10,6 +10,8 @@ export interface CommandContext {
   findModel(): Promise<ModelInfo | null>;
   /** The conversation on the screen, or a new one named after `text`. */
   conversationFor(text: string): Promise<OpenConversation>;
+  /** Send ahead what the person has attached. Whether all of it came in. */
+  sendFiles(conversation: OpenConversation): Promise<boolean>;
 }
 
 /** What became of what was typed. Text that was not taken stays in the message box. */
@@ -46,6 +48,8 @@ async function sendMessage(text: string, context: CommandContext): Promise<Comma
   const model = await context.findModel();
   if (model === null) return refused("No model is available. `countersign doctor` says what is missing.");
   const conversation = await context.conversationFor(text);
+  if (!(await context.sendFiles(conversation)))
+    return refused("What you attached was not taken in, so the message was not sent. Remove the file, or try again.");
   return takenIf(await conversation.sendMessage(text, model));
 }
 

@@ -1,3 +1,4 @@
+import { ATTACHER } from "../../agent/attached.ts";
 import { chatOver } from "../../agent/chat.ts";
 import { advance, type Conversation, emptyConversation, restore as restoreLog } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
@@ -29,6 +30,8 @@ export class OpenConversation {
   #recalled: readonly Message[] = [];
   #runner: TurnRunner | null = null;
   #isLoading = false;
+  /** Between the turn that takes a file in and the message that it goes with, nothing else may begin. */
+  #isAttaching = false;
   /** The turn that runs now; resolved when none does. */
   #underWay: Promise<void> = Promise.resolve();
   #figures: ReadonlyMap<string, AnswerFigures> = new Map();
@@ -64,7 +67,7 @@ export class OpenConversation {
   }
 
   get busy(): boolean {
-    return this.#isLoading || (this.#runner?.busy ?? false);
+    return this.#isLoading || this.#isAttaching || (this.#runner?.busy ?? false);
   }
 
   /** Show what the gateway has stored, and wait again for what still runs there. */
@@ -92,6 +95,18 @@ export class OpenConversation {
     const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
     return this.#follow(await runner.call(text, proposal));
+  }
+
+  /** Take in a file that the person attaches, by a call of their own in a turn of its own. Whether it came in. */
+  async attach(name: string, data: string): Promise<boolean> {
+    this.#isAttaching = true;
+    try {
+      if (!(await this.call(`Attached ${name}`, { name: ATTACHER, arguments: { name, data } }))) return false;
+      await this.#underWay;
+      return Object.values(this.#log.calls).at(-1)?.result?.outcome === "ok";
+    } finally {
+      this.#isAttaching = false;
+    }
   }
 
   /**

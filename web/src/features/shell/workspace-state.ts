@@ -1,6 +1,7 @@
 import { type Conversation as ConversationLog, waitingCalls } from "../../agent/conversation.ts";
 import type { Conversation, Grant, ModelInfo, SessionDescription } from "../../protocol/generated.ts";
 import type { ConnectionState } from "../../protocol/rpc.ts";
+import type { PendingFile } from "./attachments.ts";
 import type { OpenConversation, UnfinishedTurn } from "./open-conversation.ts";
 import type { AnswerFigures } from "./personal-chat.ts";
 import type { Settings } from "./settings.ts";
@@ -29,6 +30,8 @@ export interface WorkspaceState {
   /** What answers took, by turn. */
   readonly figures: ReadonlyMap<string, AnswerFigures>;
   readonly busy: boolean;
+  /** What goes with the next message. */
+  readonly files: readonly PendingFile[];
   /** What will be sent when the answer under way is complete. */
   readonly queue: readonly string[];
   /** A text for the message box; a new one is a new object. */

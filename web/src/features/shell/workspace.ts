@@ -2,10 +2,12 @@ import { emptyConversation } from "../../agent/conversation.ts";
 import type { AgentEvent } from "../../agent/events.ts";
 import { explainFailure } from "../../agent/gateway.ts";
 import { readCommand } from "../../agent/slash.ts";
-import type { Conversation, Grant, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
+import type { Conversation, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
+import { type GivenFile, PendingFiles } from "./attachments.ts";
 import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
 import { ConversationIndex, titleFrom } from "./conversation-index.ts";
+import { HeldGrants } from "./held-grants.ts";
 import { Library } from "./library.ts";
 import { Lookups } from "./lookups.ts";
 import { ModelChoice } from "./model-choice.ts";
@@ -20,6 +22,8 @@ import { rowOf, type WorkspaceState } from "./workspace-state.ts";
 export class Workspace {
   readonly environment: ShellEnvironment;
   readonly lookups: Lookups;
+  readonly grants: HeldGrants;
+  readonly #files: PendingFiles;
   /** What is done with whole conversations. */
   readonly library: Library;
   readonly #client: AgentClient;
@@ -33,13 +37,14 @@ export class Workspace {
   readonly #models = new ModelChoice();
   #currentId: string | null = null;
   #loading = false;
-  #grants: readonly Grant[] | null = null;
   #problem: string | null = null;
   #offered: { readonly text: string } | null = null;
 
   constructor(environment: ShellEnvironment) {
     this.environment = environment;
     this.#client = environment.createClient();
+    this.#files = new PendingFiles(environment.kept);
+    this.grants = new HeldGrants(this.#client, (work) => this.#attempt(work));
     this.lookups = new Lookups(this.#client, environment);
     this.#settings = readSettings(environment.kept);
     this.#index = new ConversationIndex(this.#client);
@@ -167,6 +172,17 @@ export class Workspace {
     return this.#run(typed.trim(), current);
   }
 
+  /** Take files for the next message of the conversation on the screen. */
+  async attach(files: readonly GivenFile[]): Promise<void> {
+    this.#problem = await this.#files.add(this.#currentId, files);
+    this.#publish();
+  }
+
+  removeFile(place: number): void {
+    this.#files.remove(this.#currentId, place);
+    this.#publish();
+  }
+
   /** Ask again from a turn on, in a branch: the conversation itself stays as it is. */
   async askInBranch(turnId: string, text: string): Promise<void> {
     const original = this.#current;
@@ -234,19 +250,6 @@ export class Workspace {
     this.#publish();
   }
 
-  async loadGrants(): Promise<void> {
-    await this.#attempt(async () => {
-      this.#grants = (await this.#client.call("grants/list", {})).grants;
-    });
-  }
-
-  async revokeGrant(grantId: string): Promise<void> {
-    await this.#attempt(async () => {
-      await this.#client.call("grants/revoke", { grantId });
-      this.#grants = this.#grants?.filter((grant) => grant.id !== grantId) ?? null;
-    });
-  }
-
   /** The tool of that name in the conversation on the screen; null, with the reason said, where it cannot be had. */
   async findTool(name: string): Promise<ToolDescriptor | null> {
     let found: ToolDescriptor | undefined;
@@ -281,6 +284,7 @@ export class Workspace {
         if (this.#modelFor(id)?.tier === undefined) this.#session = await this.#client.call("session/describe", {});
         return this.#modelFor(id);
       },
+      sendFiles: (opened) => this.#files.sendTo(opened),
       conversationFor: async (text) => conversation ?? (await this.#createConversation(text)),
     };
     let taken = false;
@@ -319,6 +323,7 @@ export class Workspace {
     this.#index.put(conversation);
     this.#models.copy(this.#currentId, conversation.id);
     this.#models.forget(null);
+    this.#files.move(null, conversation.id);
     this.#show(conversation.id);
     this.#publish();
     return created;
@@ -376,11 +381,12 @@ export class Workspace {
       log: current?.log ?? emptyConversation,
       figures: current?.figures ?? new Map(),
       busy: current?.busy ?? false,
+      files: this.#files.of(this.#currentId),
       queue: current?.queue.texts ?? [],
       offered: this.#offered,
       unfinishedTurn: current?.unfinishedTurn ?? null,
       loading: this.#loading,
-      grants: this.#grants,
+      grants: this.grants.held,
       problem: this.#problem,
     };
   }

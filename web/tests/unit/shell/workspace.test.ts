@@ -300,9 +300,9 @@ describe("the list", () => {
       "grants/revoke": () => ({}),
     });
     const { workspace } = await start(client);
-    await workspace.loadGrants();
+    await workspace.grants.load();
     expect(workspace.getState().grants).toHaveLength(1);
-    await workspace.revokeGrant("grt_1");
+    await workspace.grants.revoke("grt_1");
     expect(workspace.getState().grants).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { withoutBytes } from "../../../agent/attached.ts";
 import type { CallCard, CallProgress } from "../../../agent/conversation.ts";
 import type { Observation } from "../../../agent/messages.ts";
 import type { Attachment } from "../../../protocol/generated.ts";
@@ -25,7 +26,8 @@ export interface ToolCallProps {
  * waits is a line that points to the dock, so that a question stands in one place.
  */
 export function ToolCallView({ card, onCancel }: ToolCallProps) {
-  const { call, tool, progress, result } = card;
+  const { tool, progress, result } = card;
+  const call = withoutBytes(card.call);
   const { label, tone } = stateOf(card);
   const explanation = explainFailedCall(card);
   const waits = result === undefined && card.phase === "waiting";

@@ -1,0 +1,117 @@
+import type { OpenConversation } from "./open-conversation.ts";
+import type { KeptTexts } from "./shell-environment.ts";
+
+/** A file that goes with the next message. `data` are its bytes in base64, as the gateway takes them. */
+export interface PendingFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly data: string;
+}
+
+/** What may be attached to one message. A message of the protocol has room for one file of the greatest size. */
+export const MOST_FILES = 5;
+const MOST_BYTES = 120 * 1024;
+const NAME_LENGTH = 200;
+
+/** A file as a browser hands it over. */
+export type GivenFile = Pick<File, "name" | "size" | "arrayBuffer">;
+
+/** The files that go with the next message of a conversation. They survive a reload, in this browser only. */
+export class PendingFiles {
+  readonly #kept: KeptTexts;
+  readonly #known = new Map<string | null, readonly PendingFile[]>();
+
+  constructor(kept: KeptTexts) {
+    this.#kept = kept;
+  }
+
+  of(conversationId: string | null): readonly PendingFile[] {
+    const known = this.#known.get(conversationId) ?? readStored(this.#kept.read(nameOf(conversationId)));
+    this.#known.set(conversationId, known);
+    return known;
+  }
+
+  /** What was attached to a conversation that had not begun goes with it now. */
+  move(from: string | null, to: string): void {
+    this.#write(to, this.of(from));
+    this.#write(from, []);
+  }
+
+  /** Have the gateway take them in, one after the other. What it does not take stays here, and the message is not sent. */
+  async sendTo(conversation: Pick<OpenConversation, "id" | "attach">): Promise<boolean> {
+    for (;;) {
+      const [file] = this.of(conversation.id);
+      if (file === undefined) return true;
+      if (!(await conversation.attach(file.name, file.data))) return false;
+      this.remove(conversation.id, 0);
+    }
+  }
+
+  /** Take files in; gives why one of them was not, in words. */
+  async add(conversationId: string | null, files: readonly GivenFile[]): Promise<string | null> {
+    let problem: string | null = null;
+    for (const file of files) {
+      const why =
+        this.of(conversationId).length >= MOST_FILES ? `At most ${MOST_FILES} files go with a message.` : null;
+      const read = why === null ? await readFile(file) : { problem: why };
+      if ("problem" in read) problem = read.problem;
+      else this.#write(conversationId, [...this.of(conversationId), read]);
+    }
+    return problem;
+  }
+
+  remove(conversationId: string | null, place: number): void {
+    this.#write(
+      conversationId,
+      this.of(conversationId).filter((_, index) => index !== place),
+    );
+  }
+
+  #write(conversationId: string | null, files: readonly PendingFile[]): void {
+    this.#known.set(conversationId, files);
+    this.#kept.write(nameOf(conversationId), files.length === 0 ? "" : JSON.stringify(files));
+  }
+}
+
+/** Anything may stand in a browser's storage. */
+function readStored(text: string): readonly PendingFile[] {
+  try {
+    const stored: unknown = JSON.parse(text);
+    return Array.isArray(stored) ? stored.filter(isPendingFile) : [];
+  } catch {
+    return [];
+  }
+}
+
+function nameOf(conversationId: string | null): string {
+  return `files:${conversationId ?? "new"}`;
+}
+
+async function readFile(file: GivenFile): Promise<PendingFile | { readonly problem: string }> {
+  const name = file.name.slice(-NAME_LENGTH) || "unnamed";
+  if (file.size > MOST_BYTES)
+    return { problem: `${name} is too large: at most ${MOST_BYTES / 1024} KB of text can be attached.` };
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (text.includes("\0")) throw new TypeError("no text has this character");
+  } catch {
+    return {
+      problem: `${name} is not text. Text, CSV, Markdown, JSON and code can be attached; no model here sees images.`,
+    };
+  }
+  return { name, bytes: bytes.length, data: toBase64(bytes) };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  // In pieces, for a call takes only so many arguments.
+  for (let start = 0; start < bytes.length; start += 0x8000)
+    binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000));
+  return btoa(binary);
+}
+
+function isPendingFile(value: unknown): value is PendingFile {
+  const file = value as Partial<PendingFile> | null;
+  return typeof file?.name === "string" && typeof file.bytes === "number" && typeof file.data === "string";
+}
