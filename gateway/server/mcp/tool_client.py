@@ -214,11 +214,12 @@ def _offered(tools: Sequence[PublishedTool]) -> tuple[PublishedTool, ...]:
     return tuple(
         tool
         for tool in tools
-        if tool.permission is not PermissionMode.FORBIDDEN
-        and tool.spec.unavailable is None
-        and not tool.spec.local
-        and tool.spec.name != ATTACHMENT
+        if tool.permission is not PermissionMode.FORBIDDEN and tool.spec.unavailable is None and not _is_for_pages(tool)
     )
+
+
+def _is_for_pages(tool: PublishedTool) -> bool:
+    return tool.spec.local or tool.spec.name == ATTACHMENT
 
 
 def _fingerprint(tools: Sequence[PublishedTool]) -> str:
