@@ -19,6 +19,7 @@ from gateway.adapters.tools.sources import ToolsConfig, no_audit, nothing_kept
 from gateway.core.sources import AddedSource
 from gateway.core.vocabulary import Tier
 from gateway.runtime.gateway import Timing
+from gateway.runtime.retention import Retention
 from gateway.sandbox.job import SandboxPreference
 from gateway.server.access import Origins
 from gateway.settings import CONFIG_FILE, Settings
@@ -83,4 +84,5 @@ def timing_of(settings: Settings) -> Timing:
         grace=settings.grace_seconds,
         approval=settings.approval_seconds,
         zone=ZoneInfo(settings.time_zone),
+        retention=Retention(settings.retain_days, settings.retain_days_of),
     )

@@ -1,4 +1,5 @@
-"""Background work of a running gateway: warm the model, end expired sessions, reload the policy on SIGHUP."""
+"""Background work of a running gateway: warm the model, end expired sessions, erase what was kept long enough,
+reload the policy on SIGHUP."""
 
 from __future__ import annotations
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 EXPIRY_SECONDS: Final = 5.0
 """How often expired sessions are ended and approvals counted again; what is void is refused at once in any case."""
+
+RETENTION_SECONDS: Final = 5.0
+"""How often calls are looked for whose content has been kept for long enough."""
 
 OnWarmed: TypeAlias = "Callable[[PrefixState | None], None]"
 """Called once, with how the model came to know what every conversation begins with; None when it does not."""
@@ -53,6 +57,17 @@ async def expire_sessions(application: Application) -> None:
             await application.gateway.approvals.recount()
         except GatewayError as error:
             _log.warning("expired sessions could not be ended now: %s", error.message)
+
+
+async def keep_retention(application: Application) -> None:
+    """Erase what has been kept for long enough, until cancelled. It begins with what fell due while no gateway ran."""
+    while True:
+        try:
+            while await application.erasures.retain():
+                pass
+        except GatewayError as error:
+            _log.warning("what has been kept for long enough could not be erased now: %s", error.message)
+        await asyncio.sleep(RETENTION_SECONDS)
 
 
 async def reload_policy(application: Application) -> None:

@@ -16,7 +16,7 @@ import uvloop
 from gateway import __version__
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.application import Application
-from gateway.background import OnWarmed, expire_sessions, reload_policy, warm_model
+from gateway.background import OnWarmed, expire_sessions, keep_retention, reload_policy, warm_model
 from gateway.bootstrap import PolicyWrapper, build, keep_policy
 from gateway.commands import control_commands
 from gateway.draining import drain
@@ -103,6 +103,7 @@ async def lifespan(
     await application.models.start()
     application.gateway.tasks.spawn(warm_model(application, on_warmed))
     application.gateway.tasks.spawn(expire_sessions(application))
+    application.gateway.tasks.spawn(keep_retention(application))
     door = ClientDoor(
         application.gateway,
         application.sessions,

@@ -19,6 +19,12 @@ from gateway.installation import require_web
 DAY: Final = 24 * 3600.0
 """Seconds. Whatever waits for a person may wait over night; nothing that waits longer is still wanted."""
 
+RetainedTool = Annotated[str, Field(min_length=1, max_length=128)]
+"""A tool by its name."""
+
+RetainedDays = Annotated[int, Field(strict=True, ge=0, le=36_500)]
+"""Whole days."""
+
 _HOST = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 

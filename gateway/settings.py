@@ -25,6 +25,8 @@ from gateway.setting_values import (
     ModuleName,
     NewFolder,
     Origin,
+    RetainedDays,
+    RetainedTool,
     Seconds,
     ServerArguments,
     TimeZone,
@@ -125,6 +127,15 @@ class Settings(BaseSettings):
     snapshot_seconds: Seconds = Field(SNAPSHOT_SECONDS, description="how long a turn's snapshot is valid")
     grace_seconds: Seconds = Field(GRACE_SECONDS, description="how long a lost connection's turn can be resumed")
     enrolment_minutes: float = Field(15.0, gt=0, le=DAY / 60, description="how long an enrolment link works")
+    retain_days: int | None = Field(
+        None,
+        ge=0,
+        le=36_500,
+        description="days after which arguments and results of calls are erased; 0: as soon as a call has closed; unset: never",
+    )
+    retain_days_of: dict[RetainedTool, RetainedDays] = Field(
+        {}, description="days for single tools in place of `retain_days`: `[retain_days_of]` with a line `TOOL = DAYS` for each"
+    )
     drain_seconds: float = Field(
         10.0, ge=0, le=600, description="how long running calls may go on after the signal to stop, before they are cancelled"
     )

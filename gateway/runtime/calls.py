@@ -15,6 +15,7 @@ from gateway.core.ledger import ToolResult
 from gateway.core.lifecycle import CallEvent, Phase, advance
 from gateway.core.model import ToolRequest
 from gateway.core.vocabulary import Outcome, Reason
+from gateway.runtime.ports import PolicyVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class InFlightCall:
     phase: Phase = Phase.PROPOSED
     approval_id: str | None = None
     judgement: Judgement | None = None
+    retain_days: int | None = None
     waiting: list[asyncio.Future[CallAnswer]] = field(default_factory=list[asyncio.Future[CallAnswer]])
     stopped: asyncio.Future[Reason | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     closed: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -57,6 +59,11 @@ class InFlightCall:
     def request_digest(self) -> str:
         """What tells the same call sent again from another one under the same id."""
         return self.request.digest
+
+    def note(self, verdict: PolicyVerdict, judgement: Judgement) -> PolicyVerdict:
+        """What the policy said of it last; gives the verdict back."""
+        self.judgement, self.retain_days = judgement, verdict.obligations.retain_days
+        return verdict
 
     def step(self, event: CallEvent) -> None:
         """Take one step of the lifecycle. Raises IllegalStep."""

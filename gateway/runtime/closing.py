@@ -31,6 +31,7 @@ from gateway.runtime.conversation import Conversation
 from gateway.runtime.endings import Broken, CallEnding, IdConflict, NotRecordable, NotRun, Ran, ResultLost
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Entropy, Ledger
+from gateway.runtime.retention import Retention
 from gateway.runtime.tasks import Tasks
 from gateway.runtime.untrusted_results import note_result
 
@@ -44,7 +45,15 @@ class Closing:
     """Writes how calls ended."""
 
     def __init__(
-        self, *, ledger: Ledger, exposures: Exposures, approvals: Approvals, clock: Clock, entropy: Entropy, tasks: Tasks
+        self,
+        *,
+        ledger: Ledger,
+        exposures: Exposures,
+        approvals: Approvals,
+        clock: Clock,
+        entropy: Entropy,
+        tasks: Tasks,
+        retention: Retention,
     ) -> None:
         self._ledger = ledger
         self._exposures = exposures
@@ -52,6 +61,7 @@ class Closing:
         self._clock = clock
         self._entropy = entropy
         self._tasks = tasks
+        self._retention = retention
 
     async def close(self, ending: CallEnding) -> CallAnswer:
         """Put the end of a call on record and give its answer. The one way a call ends.
@@ -87,9 +97,9 @@ class Closing:
         """The refusal together with what led to it; whoever answered the question hears of it once it is durable."""
         refusal, checked, resolution = ending.refusal, ending.checked, ending.resolution
         request = ending.call.request if checked is None else checked.request
-        result = self._refused(request, refusal)
+        result, now = self._refused(request, refusal), self._clock.now()
         entry = CallClosed(
-            at=self._clock.now(),
+            at=now,
             request=request,
             snapshot=None if checked is None else checked.snapshot,
             descriptor_digest=None if checked is None else checked.spec.digest,
@@ -98,6 +108,7 @@ class Closing:
             result=result,
             executed=False,
             judgement=ending.call.judgement,
+            erase_at=self._retention.erase_at(request.tool, now, ending.call.retain_days),
         )
         try:
             indices = await self._ledger.append(*ending.alongside, entry)
@@ -117,9 +128,9 @@ class Closing:
 
     async def _close_ran(self, ending: Ran) -> CallAnswer:
         """The outcome, and what comes back with it: the exposure of conversation and session rises."""
-        conversation, checked, result = ending.conversation, ending.checked, ending.result
+        conversation, checked, result, now = ending.conversation, ending.checked, ending.result, self._clock.now()
         entry = CallClosed(
-            at=self._clock.now(),
+            at=now,
             request=checked.request,
             snapshot=checked.snapshot,
             descriptor_digest=checked.spec.digest,
@@ -130,6 +141,7 @@ class Closing:
             kept=ending.kept,
             settled=ending.settled,
             attachments=ending.attachments,
+            erase_at=self._retention.erase_at(checked.request.tool, now, ending.call.retain_days),
         )
         after: tuple[Entry, ...] = ()
         if ending.executed:

@@ -201,7 +201,7 @@ class Dispatcher:
         changed = self._checks.recheck(conversation, checked)
         if changed is not None:
             return NotRun(call, changed, checked)
-        judged, call.judgement = self._checks.judge(conversation, session, checked)
+        judged = call.note(*self._checks.judge(conversation, session, checked))
         verdict = gate.decide(
             checked.request,
             checked.published,
@@ -258,7 +258,7 @@ class Dispatcher:
         judged = self._checks.rejudge(conversation, session, checked, pending.approval)
         if isinstance(judged, Refuse):
             return lapsed(call, checked, pending, judged, now)
-        call.judgement = judged.judgement
+        call.note(*judged)
         return checked, session
 
     async def _run_allowed(
@@ -314,7 +314,7 @@ class Dispatcher:
         reserved = self._checks.reserve(session, checked, judged.verdict)
         if isinstance(reserved, Refuse):
             return overtaken(call, checked, pending, answer, reserved, self._clock.now())
-        call.judgement = judged.judgement
+        call.note(*judged)
         call.step(CallEvent.APPROVAL_GIVEN)
         self._denials.note_approval(session)
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, assert_never
+from typing import Final, Protocol, assert_never
 
 from gateway.core.approval import Grant
 from gateway.core.errors import NotFound, Refused
@@ -16,6 +16,7 @@ from gateway.core.ledger import (
     CallSubject,
     ConversationDeleted,
     ConversationSubject,
+    Entry,
     ErasureReason,
     ErasureSubject,
     GrantRevoked,
@@ -34,6 +35,9 @@ from gateway.runtime.ports import (
     PeopleRecords,
 )
 from gateway.runtime.sessions import Sessions
+
+MOST_RETAINED_AT_ONCE: Final = 50
+"""Calls whose time is up that are erased in one transaction: nobody else's commit waits long for it."""
 
 
 class ErasingRecords(ErasureRecordsReader, CallRecords, PeopleRecords, Protocol):
@@ -97,6 +101,20 @@ class Erasures:
             elif isinstance(each, RecordsErased) and isinstance(each.subject, CallSubject | ConversationSubject):
                 self._conversations.forget(each.subject.conversation_id)
         return Erased(sum(len(each.records) for each in entries if isinstance(each, RecordsErased)), copies)
+
+    async def retain(self) -> int:
+        """Erase the content of the calls that have been kept for long enough, some of them. Gives of how many."""
+        now = self._clock.now()
+        due = await self._records.due_calls(now, MOST_RETAINED_AT_ONCE)
+        entries: list[Entry] = []
+        for call in due:
+            entries += await self._end_grants(call)
+            entries += await self._records.plan_erasure(call, ErasureReason.RETENTION, now)
+        if entries:
+            await self._ledger.append(*entries)
+        for call in due:
+            self._conversations.forget(call.conversation_id)
+        return len(due)
 
     async def _require_closed(self, subject: ErasureSubject) -> None:
         match subject:

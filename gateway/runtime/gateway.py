@@ -45,6 +45,7 @@ from gateway.runtime.ports import (
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.recovery import recover
 from gateway.runtime.releases import Releases
+from gateway.runtime.retention import Retention
 from gateway.runtime.tasks import Tasks
 from gateway.runtime.turns import GRACE_SECONDS, SNAPSHOT_SECONDS, Turns
 from gateway.runtime.usage import QuotaUsage
@@ -74,6 +75,8 @@ class Timing:
     approval: float = APPROVAL_SECONDS
     zone: tzinfo = UTC
     """The operator's time zone, in which the policy reads the clock."""
+    retention: Retention = field(default_factory=Retention)
+    """How long the content of calls is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +280,15 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
             clock=clock,
             tasks=tasks,
         ),
-        closing=Closing(ledger=ledger, exposures=exposures, approvals=approvals, clock=clock, entropy=entropy, tasks=tasks),
+        closing=Closing(
+            ledger=ledger,
+            exposures=exposures,
+            approvals=approvals,
+            clock=clock,
+            entropy=entropy,
+            tasks=tasks,
+            retention=times.retention,
+        ),
         ledger=ledger,
         records=records,
         connections=connections,

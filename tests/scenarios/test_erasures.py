@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateway.adapters.storage.sqlite import DATABASE, choose_driver
+from gateway.core.call_history import DAY_MS
 from tests.harness.person import Turn
 from tests.harness.process import GatewayProcess
 from tests.scenarios.conftest import Scene
-from tests.scenarios.staging import finish, stage
+from tests.scenarios.staging import edit, finish, stage
+
+WRITE = '@why("This changes files, so it needs your yes")\n'
 
 LONG = 12_000
 """Characters: a payload of several pages of the database."""
@@ -117,3 +123,56 @@ async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) ->
         assert files_with(state, "Benedikta-Marker") == []
         assert (await verdict(gateway))["sound"]
         await ben.leave()
+
+
+@pytest.mark.requirement("002-74", "what may be kept for a time only is erased when it is over, also while no gateway ran")
+async def test_what_may_be_kept_for_a_time_only_goes_when_it_is_over(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    of_tools = json.dumps({"peek": 0, "note": 400})
+    async with stage(home, COUNTERSIGN_RETAIN_DAYS="30", COUNTERSIGN_RETAIN_DAYS_OF=of_tools) as scene:
+        gateway, state = scene.gateway, scene.gateway.state
+        # The policy obliges to less than the setting says of this tool; of a tool that nobody names, the setting counts.
+        edit(gateway, "default.cedar", WRITE, f'{WRITE}@retain_days("7")\n')
+        assert (await gateway.run("policy", "reload"))[0] == 0
+        turn = await scene.begin()
+        await consent(scene, turn, "medlar", "written", "turn")
+        call = await turn.start("erase", {"what": "quince"}, "destroyed")
+        await scene.ada.answer(scene.console, await scene.asked("destroyed"))
+        assert (await finish(call))["outcome"] == "ok"
+        # Kept for no time at all: the tool's own setting is all there is to say of it.
+        assert (await turn.invoke("peek", {"what": "plum-jam " + "x" * LONG}, "at-once"))["outcome"] == "ok"
+        async with asyncio.timeout(30):
+            while files_with(state, "plum-jam"):
+                await asyncio.wait_for(scene.gateway.run("audit", "checkpoint"), 20)
+        (record,) = (await scene.console.call("audit/list", {"filter": {"event": "records:erased"}, "limit": 5}))["entries"]
+        assert (record["body"]["reason"], record["body"]["callId"]) == ("retention", "at-once")
+        kept = {row["call_id"]: row["erase_at"] - row["closed_at"] for row in rows(state) if row["erase_at"] is not None}
+        assert kept == {"written": 7 * DAY_MS, "destroyed": 30 * DAY_MS}
+
+        await end(scene, turn)
+        await scene.ada.leave()
+        assert await gateway.stop() == 0
+        age(state, "written")
+        await gateway.start()
+        console = await scene.ada.console()
+        async with asyncio.timeout(30):
+            while files_with(state, "medlar"):
+                await asyncio.wait_for(scene.gateway.run("audit", "checkpoint"), 20)
+        records = (await console.call("audit/list", {"filter": {"event": "records:erased"}, "limit": 5}))["entries"]
+        assert [each["body"]["callId"] for each in records] == ["written", "at-once"]
+        assert files_with(state, "quince")
+        assert (await verdict(gateway))["sound"]
+
+
+def rows(state: Path) -> list[dict[str, Any]]:
+    with closing(choose_driver().connect(state / DATABASE)) as connection:
+        found = connection.execute("SELECT call_id, closed_at, erase_at FROM calls").fetchall()
+    return [dict(zip(("call_id", "closed_at", "erase_at"), row, strict=True)) for row in found]
+
+
+def age(state: Path, call_id: str) -> None:
+    """Let the time of a call be over, in a database that nobody uses."""
+    with closing(choose_driver().connect(state / DATABASE)) as connection:
+        connection.execute("UPDATE calls SET erase_at = 1 WHERE call_id = ?", (call_id,))
+        connection.commit()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, assert_never, cast
 
 import orjson
-from sqlalchemy import CTE, ColumnElement, Connection, Select, and_, func, or_, select
+from sqlalchemy import CTE, ColumnElement, Connection, Select, and_, func, or_, select, true
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.sqlite import JsonMember
@@ -50,7 +50,7 @@ def plan_erasure(
     """The entries that erase a subject, to be written together. Empty where nothing is kept of it."""
     match subject:
         case CallSubject():
-            return _entries(subject, _find_of_call(connection, subject), reason, at, by)
+            return _entries(subject, _find_of_call(connection, subject, reason), reason, at, by)
         case ConversationSubject():
             return [*_plan_conversation(connection, subject, reason, at, by)]
         case PersonSubject():
@@ -81,6 +81,12 @@ def count_open_turns(connection: Connection, subject: ErasureSubject) -> int:
 def select_conversations_of_call(call_id: str) -> Select[Any]:
     """The conversations that have a call of that id."""
     return select(t.calls.c.conversation_id).where(t.calls.c.call_id == call_id)
+
+
+def select_due_calls(now: int, limit: int) -> Select[Any, Any]:
+    """The closed calls whose content has been kept for long enough, those that are longest due first."""
+    due = t.calls.c.erase_at.is_not(None), t.calls.c.erase_at <= now
+    return select(t.calls.c.conversation_id, t.calls.c.call_id).where(*due).order_by(t.calls.c.erase_at).limit(limit)
 
 
 def select_copies(conversation_id: str) -> Select[Any]:
@@ -125,23 +131,25 @@ def _plan_conversation(
     yield from _entries(subject, Erasable(_positions(connection, of)), reason, at, by)
 
 
-def _find_of_call(connection: Connection, call: CallSubject) -> Erasable:
+def _find_of_call(connection: Connection, call: CallSubject, reason: ErasureReason) -> Erasable:
     of_call = t.calls.c.conversation_id == call.conversation_id, t.calls.c.call_id == call.call_id
-    began = connection.execute(select(t.calls.c.request_leaf).where(*of_call)).scalar()
-    if began is None:
+    row = connection.execute(select(t.calls.c.request_leaf, t.calls.c.closing_leaf).where(*of_call)).first()
+    if row is None:
         return Erasable(())
+    # A result that came too late stands after the end, by its digest; a retention does not read all of the log for that.
+    ended = row.closing_leaf if reason is ErasureReason.RETENTION else None
     asked = select(t.approvals.c.id).where(
         t.approvals.c.conversation_id == call.conversation_id, t.approvals.c.call_id == call.call_id
     )
     own = and_(_member("conversationId") == call.conversation_id, _member("callId") == call.call_id)
     # A grant pins what was shown of the call that it was given for.
     given = and_(_member("event") == GrantIssued.EVENT, _member("approvalId").in_(asked))
-    found = set(_positions(connection, or_(own, given), began))
+    found = set(_positions(connection, or_(own, given), row.request_leaf, ended))
     messages: list[ErasedMessage] = []
     for row in connection.execute(_messages_with(call)):
         is_result = row.call_id == call.call_id
         if is_result:
-            found.update(_positions(connection, t.leaves.c.position == row.leaf, row.leaf))
+            found.update(_positions(connection, true(), row.leaf, row.leaf))
         left = _without_arguments(row.tool_calls, call.call_id)
         messages.append(ErasedMessage(row.conversation_id, row.position, "" if is_result else row.content, left))
     return Erasable(sorted(found), messages)
@@ -178,8 +186,10 @@ def _find_names(connection: Connection, person_id: str) -> Iterable[int]:
             yield row.position
 
 
-def _positions(connection: Connection, of: ColumnElement[bool], since: int = 0) -> Sequence[int]:
+def _positions(connection: Connection, of: ColumnElement[bool], since: int = 0, until: int | None = None) -> Sequence[int]:
     chosen = select(t.leaves.c.position).where(t.leaves.c.position >= since, t.leaves.c.payload.is_not(None), of)
+    if until is not None:
+        chosen = chosen.where(t.leaves.c.position <= until)
     return [row.position for row in connection.execute(chosen.order_by(t.leaves.c.position))]
 
 

@@ -35,13 +35,14 @@ class Eraser:
         except OSError as error:
             raise LedgerUnavailable(f"`{JOURNAL}` cannot be written: {error.strerror}; nothing was erased") from None
 
-    def finish(self, connection: Connection) -> None:
-        """What was erased is on record. Where its copies cannot be removed now, the next erasure tries again."""
+    def finish(self, connection: Connection, *, whole: bool = True) -> None:
+        """What was erased is on record. Where its copies cannot be removed now, the next erasure tries again. `whole`: also what
+        moved between pages, which takes a copy of the database."""
         driver: Any = connection.dialect.dbapi
         try:
-            whole = scrub(connection, self._folder / DATABASE)
+            done = scrub(connection, self._folder / DATABASE, copy=whole)
         except (driver.Error, OSError) as error:
             _log.error("copies of what was erased may be left in `%s`: %s", DATABASE, error)
             return
-        if not whole:
+        if not done:
             _log.warning("copies of what was erased are left in the write-ahead log until nobody reads an older state")

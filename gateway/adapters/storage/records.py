@@ -19,12 +19,13 @@ from gateway.adapters.storage.erasable import (
     plan_erasure,
     select_conversations_of_call,
     select_copies,
+    select_due_calls,
 )
 from gateway.adapters.storage.projections import EveryReader
 from gateway.adapters.storage.reader import RECOVER, ARow
 from gateway.adapters.storage.sqlite import hold_snapshot, is_damaged
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable
-from gateway.core.ledger import Entry, ErasureReason, ErasureSubject
+from gateway.core.ledger import CallSubject, Entry, ErasureReason, ErasureSubject
 
 READERS: Final = 2
 """Threads for lists: enough that one long audit search does not hold up a conversation."""
@@ -72,6 +73,9 @@ class SqlRecords(EveryReader):
 
     async def conversations_of_call(self, call_id: str) -> Sequence[str]:
         return await self._list(select_conversations_of_call(call_id), lambda row: row[0])
+
+    async def due_calls(self, now: int, limit: int) -> Sequence[CallSubject]:
+        return await self._list(select_due_calls(now, limit), lambda row: CallSubject(row[0], row[1]))
 
     async def copies_of(self, conversation_id: str) -> Sequence[str]:
         return await self._list(select_copies(conversation_id), lambda row: row[0])

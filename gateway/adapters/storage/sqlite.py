@@ -156,15 +156,15 @@ def reserve_log(path: Path) -> None:
             os.close(handle)
 
 
-def scrub(connection: Connection, path: Path) -> bool:
+def scrub(connection: Connection, path: Path, *, copy: bool) -> bool:
     """Leave no copy of what was erased in the database's own files. Outside a transaction of the writer; False where somebody
     reads an older moment of the database, so that its log had to stay.
 
     Erased cells and pages are zeros already. What is left are earlier pages in the write-ahead log, and what moved from page to
-    page as the trees grew, which only a whole copy is rid of.
+    page as the trees grew, which only a whole `copy` is rid of.
     """
     cursor = connection.connection.cursor()
-    if path.stat().st_size <= LARGEST_COPIED_WHOLE:
+    if copy and path.stat().st_size <= LARGEST_COPIED_WHOLE:
         cursor.execute("VACUUM")
     busy, _, _ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
     cursor.close()

@@ -136,6 +136,7 @@ conversations = Table(
     Column("open_turn_id", Text),
     Column("deleted_at", _Time),
     Index(None, "principal_id", "updated_at", "id"),
+    Index("ix_conversations_parent_id", "parent_id", **partial_index("parent_id IS NOT NULL")),
 )
 
 turns = Table(
@@ -202,9 +203,12 @@ calls = Table(
     Column("closing_leaf", Place),
     # Whether it was put on record that its tool was about to run.
     Column("intended", Boolean, nullable=False, server_default=false()),
+    # When its content is to be erased; none where it is kept, or erased already.
+    Column("erase_at", _Time),
     # Second columns that only grow keep new entries together: fewer pages for every commit to write.
     Index(None, "session_id", "request_leaf"),
     Index(None, "principal_id", "received_at"),
+    Index("ix_calls_erase_at", "erase_at", **partial_index("erase_at IS NOT NULL")),
     # The call itself is the key; a second tree with row ids would double the writes of the hot path.
     sqlite_with_rowid=False,
 )

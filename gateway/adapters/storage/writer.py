@@ -18,6 +18,7 @@ from gateway.adapters.storage.commits import Committer, Outcome, Prepared
 from gateway.adapters.storage.eraser import Eraser
 from gateway.adapters.storage.mark import SYNC_SECONDS, MarkFile
 from gateway.core.errors import GatewayError, LedgerBusy, LedgerUnavailable
+from gateway.core.ledger import ErasureReason
 
 MOST_WAITING: Final = 4_096
 """Submissions that may wait for the disk. Beyond that a new one is refused at once: nothing runs that cannot be recorded."""
@@ -145,7 +146,7 @@ class Writer:
         if self._mark is not None and self._committer.note is not None:
             self._mark.write(self._committer.note)
         if erasures and self._eraser is not None:
-            self._eraser.finish(connection)
+            self._eraser.finish(connection, whole=any(each.reason is not ErasureReason.RETENTION for each in erasures))
         return outcomes
 
     def _take_waiting(self) -> list[Submission]:

@@ -80,6 +80,8 @@ class CallClosed:
     """What the policy was asked about a call that did not run; None where it was refused before anybody asked the policy."""
     settled: tuple[QuotaUse, ...] = ()
     """What is given back of what its intent set aside. In the tables only."""
+    erase_at: int | None = None
+    """When its content is to be erased; None where it is kept. In the tables only."""
 
     def leaf(self) -> Leaf:
         if self.executed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from gateway.core.ledger import Entry, ErasureReason, ErasureSubject
+from gateway.core.ledger import CallSubject, Entry, ErasureReason, ErasureSubject
 
 
 class ErasureRecordsReader(Protocol):
@@ -23,6 +23,10 @@ class ErasureRecordsReader(Protocol):
 
     async def conversations_of_call(self, call_id: str) -> Sequence[str]:
         """The conversations that have a call of that id, which its client chose."""
+        ...
+
+    async def due_calls(self, now: int, limit: int) -> Sequence[CallSubject]:
+        """Closed calls whose content has been kept for long enough, longest due first."""
         ...
 
     async def copies_of(self, conversation_id: str) -> Sequence[str]:

@@ -141,9 +141,10 @@ def test_the_migration_gives_the_pending_approvals_that_index_on_both(dialect: s
 def test_many_rows_in_one_step_are_joined_with_a_table_of_their_parameters() -> None:
     sql = " ".join(compile_many(CLOSE_RUN_CALL, sqlite.dialect(), 2).split())
     assert sql == (
-        "WITH changed(state, closed_at, leaf, of_conversation_id, of_call_id, of_request_digest, state_1)"
-        " AS (VALUES (?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?))"
-        " UPDATE calls SET state=changed.state, closed_at=changed.closed_at, closing_leaf=changed.leaf FROM changed"
+        "WITH changed(state, closed_at, leaf, erase_at, of_conversation_id, of_call_id, of_request_digest, state_1)"
+        " AS (VALUES (?, ?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?, ?))"
+        " UPDATE calls SET state=changed.state, closed_at=changed.closed_at, closing_leaf=changed.leaf,"
+        " erase_at=changed.erase_at FROM changed"
         " WHERE calls.conversation_id = changed.of_conversation_id AND calls.call_id = changed.of_call_id"
         " AND calls.request_digest = changed.of_request_digest AND calls.state = changed.state_1"
     )

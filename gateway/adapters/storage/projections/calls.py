@@ -36,7 +36,7 @@ _this_call = and_(
     t.calls.c.call_id == given("call_id"),
     t.calls.c.request_digest == given("request_digest"),
 )
-_NOT_CLOSED_YET = ("closed_at", "closing_leaf")
+_NOT_CLOSED_YET = ("closed_at", "closing_leaf", "erase_at")
 
 OPEN_CALL = insertion(t.calls, leaf="request_leaf", without=_NOT_CLOSED_YET, grouped=True)
 """A call's first entry. A second one with the same id breaks the key and is refused."""
@@ -93,7 +93,12 @@ def _closing(*where: Any) -> Statement:
     return Statement(
         update(t.calls)
         .where(_this_call, *where)
-        .values(state=CallState.CLOSED.value, closed_at=bindparam("closed_at"), closing_leaf=bindparam(LEAF)),
+        .values(
+            state=CallState.CLOSED.value,
+            closed_at=bindparam("closed_at"),
+            closing_leaf=bindparam(LEAF),
+            erase_at=bindparam("erase_at"),
+        ),
         refusal="the call cannot be closed: it is closed already, never ran, or is another call",
         grouped=True,
         takes_leaf=True,
@@ -193,7 +198,7 @@ def _use_grant(entry: CallIntended, grant_id: str) -> Change:
 
 def _close(entry: CallClosed) -> Sequence[Change]:
     request = entry.request
-    values = {**_of_call(request), "closed_at": entry.at}
+    values = {**_of_call(request), "closed_at": entry.at, "erase_at": entry.erase_at}
     if entry.executed:
         closed = Change(CLOSE_RUN_CALL, values, _key(request))
         settled = change_counts(entry.settled, _key(request)) if entry.settled else ()

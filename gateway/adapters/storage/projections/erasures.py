@@ -45,6 +45,11 @@ ERASE_CALL = (
         Statement(delete(kept).where(kept.c.conversation_id == given("conversation_id"), kept.c.call_id == given("call_id")))
         for kept in (t.kept_results, t.attachments)
     ),
+    Statement(
+        update(t.calls)
+        .where(t.calls.c.conversation_id == given("conversation_id"), t.calls.c.call_id == given("call_id"))
+        .values(erase_at=null())
+    ),
 )
 """What the tables hold of a call's content, besides the leaves: first what refers to its questions, then they."""
 
@@ -52,6 +57,7 @@ ERASE_CONVERSATION = (
     Statement(delete(t.approval_answers).where(t.approval_answers.c.approval_id.in_(_approvals_of_conversation))),
     Statement(delete(t.grants).where(t.grants.c.approval_id.in_(_approvals_of_conversation))),
     Statement(delete(t.approvals).where(_of_conversation)),
+    Statement(update(t.calls).where(t.calls.c.conversation_id == given("conversation_id")).values(erase_at=null())),
 )
 
 ERASED_NAME = "(erased)"
