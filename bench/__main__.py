@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from bench import calls, history, idle, ledger, mcp_calls, openapi, proxies, sources, spawn, sse, start, verify
+from bench import calls, history, idle, ledger, mcp_calls, openapi, policy, proxies, sources, spawn, sse, start, verify
 from bench.figures import Pace, say
 
 SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
@@ -22,6 +22,7 @@ SUBJECTS: dict[str, Callable[[Pace], Coroutine[None, None, None]]] = {
     "sources": sources.measure,
     "proxies": proxies.measure,
     "history": history.measure,
+    "policy": policy.measure,
 }
 
 

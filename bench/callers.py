@@ -19,7 +19,7 @@ import psutil
 import uvloop
 
 from bench.figures import percentile
-from bench.lanes import Lane, Run, Target
+from bench.lanes import TIME_LIMIT, Lane, Run, Target
 
 WARM_UP = 0.2
 """Seconds before each cell that count for nothing but CPU per call."""
@@ -62,6 +62,18 @@ class Callers:
         after = server.cpu_times()
         spent = after.user + after.system - before.user - before.system
         return Cell(answer["rate"], answer["p50"], answer["p99"], spent / answer["calls"] * 1e3, answer["busy"])
+
+    async def begin_turns(self, name: str) -> None:
+        """Each caller of that server begins another turn."""
+        await self._ask({"do": "begin", "name": name})
+
+    async def listen(self, name: str, notification: str) -> None:
+        """From now on each caller of that server notes when it is told that."""
+        await self._ask({"do": "listen", "name": name, "notification": notification})
+
+    async def heard(self, name: str) -> float:
+        """When the last of them was told, by the monotonic clock, which all processes of a machine share."""
+        return float((await self._ask({"do": "heard", "name": name}))["last"])
 
     async def _ask(self, command: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
@@ -129,16 +141,26 @@ async def _obey() -> None:
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     lanes: dict[str, list[Lane]] = {}
+    told: list[asyncio.Future[float]] = []
     while line := await reader.readline():
         command = json.loads(line)
         own = lanes.setdefault(command["name"], [])
         try:
-            if command["do"] == "open":
-                target = Target(**command["target"])
-                own += [await Lane.connect(target) for _ in range(command["lanes"])]
-                answer: dict[str, Any] = {}
-            else:
-                answer = await _drive(own, command)
+            answer: dict[str, Any] = {}
+            match command["do"]:
+                case "open":
+                    target = Target(**command["target"])
+                    own += [await Lane.connect(target) for _ in range(command["lanes"])]
+                case "begin":
+                    for lane in own:
+                        await lane.begin()
+                case "listen":
+                    told = [lane.listen(command["notification"]) for lane in own]
+                case "heard":
+                    async with asyncio.timeout(TIME_LIMIT):
+                        answer["last"] = max(await asyncio.gather(*told))
+                case _:
+                    answer = await _drive(own, command)
         except (OSError, RuntimeError, TimeoutError) as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 from dataclasses import replace
 
 import psutil
 
 from bench.callers import start_callers
 from bench.figures import Pace, report, report_pairs, say
-from bench.servers import start_gateway, start_limit, work_folder
+from bench.servers import raise_file_limit, start_gateway, start_limit, work_folder
 
 SOCKETS = 1_000
 SETTLING = 1.0
@@ -19,7 +18,7 @@ SETTLING = 1.0
 
 async def measure(pace: Pace) -> None:
     """Proportional set size, so that pages shared with other processes count once; the limit beside it. Always one round."""
-    _raise_file_limit()
+    raise_file_limit()
     with work_folder() as ours, work_folder() as limit:
         async with (
             start_gateway(ours) as gateway,
@@ -52,11 +51,3 @@ async def measure(pace: Pace) -> None:
 async def _weigh(*pids: int) -> list[int]:
     await asyncio.sleep(SETTLING)
     return [int(psutil.Process(pid).memory_full_info().pss) for pid in pids]
-
-
-def _raise_file_limit() -> None:
-    """For this process and those it starts; the usual soft limit of 1,024 would be in the way."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 4 * SOCKETS
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))

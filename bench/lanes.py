@@ -104,6 +104,18 @@ class Lane(asyncio.Protocol):
             await finished
         self._receive = self._ignore
 
+    def listen(self, notification: str) -> asyncio.Future[float]:
+        """When the next notification of that name comes, by the monotonic clock."""
+        heard: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        wanted = f'"method":"{notification}"'.encode()
+
+        def hear(message: bytes) -> None:
+            if wanted in message and not heard.done():
+                heard.set_result(time.monotonic())
+
+        self._receive = hear
+        return heard
+
     async def begin(self) -> None:
         """Open a conversation and a turn, if the target has such things."""
         conversation, turn, snapshot, digest = "cnv_none", "trn_none", "snp_none", "0" * 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Mapping
@@ -19,6 +20,9 @@ from tests.harness.unlimited import copy_policy_without_quotas
 ROOT = Path(__file__).parents[1]
 WORK = Path(__file__).parent / ".work"
 """Beside the code and not in /tmp, which on many machines is memory: there a commit costs nothing."""
+
+MOST_FILES = 4_000
+"""Open at once, for a thousand sockets to each of two servers."""
 
 
 @dataclass(frozen=True)
@@ -96,3 +100,11 @@ async def wait_for_port(port: int) -> None:
             else:
                 writer.close()
                 return
+
+
+def raise_file_limit() -> None:
+    """Room for thousands of sockets, here and in what this process starts; the usual soft limit is 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))

@@ -197,7 +197,7 @@ class Turns:
                 continue
             turn.revoke_snapshots()
             if turn.snapshot is not None:
-                self._connections.notify(turn.session_id, SnapshotRevokedNotice(turn.snapshot.id, reason))
+                self._tell(turn, SnapshotRevokedNotice(turn.snapshot.id, reason))
 
     def resume_suspended(self, conversation: Conversation) -> None:
         """After a restart: an open turn starts its grace period now, for its connection is gone."""
@@ -238,6 +238,15 @@ class Turns:
         turn.publish(snapshot, lineage)
         if before is not None and holder is not None and holder.id != connection.id:
             holder.outbox.put(SnapshotRevokedNotice(before.id, "rebound"))
+
+    def _tell(self, turn: Turn, notice: SnapshotRevokedNotice) -> None:
+        """The connection that holds the snapshot. To tell the others of its session too would be a message for every pair of
+        them: a thousand tabs of one person took a minute of the event loop."""
+        holder = self._holder(turn)
+        if holder is None:
+            self._connections.notify(turn.session_id, notice)
+        else:
+            holder.outbox.put(notice)
 
     def _holder(self, turn: Turn) -> Connection | None:
         if turn.snapshot is None:

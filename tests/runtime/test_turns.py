@@ -12,6 +12,7 @@ from gateway.core.errors import NotFound
 from gateway.core.ledger import TurnEnded
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.gateway import Timing, assemble
+from gateway.runtime.notices import PolicyChangedNotice
 from gateway.runtime.ports import ModelInfo, ModelPhase
 from tests.fakes.inference import TINY
 from tests.runtime.conftest import PATIENCE, Stage
@@ -50,6 +51,20 @@ async def test_looking_in_from_another_tab_takes_nothing_away_unless_asked_to(st
     assert taken.snapshot is not None
     assert taken.snapshot.connection_id == "con_2"
     assert await stage.told("snapshot/revoked") == {"snapshotId": snapshot.id, "reason": "rebound"}
+
+
+async def test_a_connection_is_told_of_its_own_snapshot_and_of_nobody_elses(stage: Stage) -> None:
+    held: dict[str, str] = {}
+    others = [stage.gateway.connections.attach(stage.session, f"con_{number}") for number in range(2, 8)]
+    for connection in others:
+        conversation = await stage.gateway.conversations.create(stage.session, None)
+        held[connection.id] = (await stage.gateway.turns.begin(connection, conversation.id)).id
+    stage.policy.next_version = "policy-2"
+    await stage.gateway.reload_policy()
+    for connection in others:
+        assert await stage.told("snapshot/revoked", connection) == {"snapshotId": held[connection.id], "reason": "policyChanged"}
+        assert isinstance(connection.outbox.take(), PolicyChangedNotice)
+        assert connection.outbox.take() is None
 
 
 async def test_a_turn_whose_connection_never_comes_back_ends_with_its_calls(stage: Stage) -> None:
