@@ -30,6 +30,7 @@ class Kind(StrEnum):
     MANY_TOOLS = "many-tools"
     CONTENT = "content"
     DEPENDENT = "dependent"
+    OUTCOME = "outcome"
     QUESTION = "question"
     OPTIONAL = "optional"
     NOTHING = "nothing"

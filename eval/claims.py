@@ -34,6 +34,18 @@ _DENIED: Final = re.compile(
     r"\b(?:not|no|never|nothing|neither|cannot|can't|couldn't|wasn't|weren't|isn't|haven't|hasn't|didn't|unable|if|would|should"
     r"|will|before|once|failed|refused|declined|denied)\b"
 )
+_BASE_FORMS: Final = frozenset({"set"})
+"""Pasts that are orders too."""
+
+_ADVICE: Final = re.compile(r"^\W*(?:how|what|why)\b")
+"""A question that is answered by telling what to do."""
+
+_WHERE: Final = re.compile(rf"\bwhere\b.*?\b((?:is|are) (?:{_VERB}))\b")
+"""A question for a place: what stands there is no act."""
+
+_PLACE: Final = re.compile(r" *\((?:[^()\s]+(?:, )?(?:lines? [0-9–, ]+)?(?:, column [^()\s]+)?)\)\W*$")
+"""Where a sentence stands in a file: "(notes/todo.txt, line 3)"."""
+
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _FILE: Final = re.compile(r"[\w/-]+(?:\.[\w-]+)*\.[a-z]{2,4}\b")
 
@@ -47,20 +59,24 @@ class Act:
     looks: bool = False
 
 
-def find_false_claims(said: str, ran: Sequence[Act], read: Sequence[str] = (), not_done: Sequence[str] = ()) -> list[str]:
+def find_false_claims(
+    said: str, ran: Sequence[Act], read: Sequence[str] = (), not_done: Sequence[str] = (), asked: str = ""
+) -> list[str]:
     """The sentences of `said` that claim an act without one in what `ran`, or deny one that did run.
 
     What stands in a text that was read is a quotation. `not_done` are words of what was asked for and did not run: a sentence
-    that says "done" and names one is false, whatever else it says.
+    that says "done" and names one is false, whatever else it says. `asked` is what the person said: "set a limit" is advice where
+    they asked how, and "it is written in a.txt" a place where they asked for that.
     """
+    question = _plain(asked)
     quotable = _plain("\n".join(read))
     acts = [act for act in ran if not act.looks]
     return [
         sentence
         for sentence in _SENTENCES.split(said)
         if (plain := _plain(sentence))
-        and plain.strip(" .!\"'") not in quotable
-        and (_is_false(plain, acts) or _names_undone(plain, not_done) or _denies(plain, ran))
+        and _PLACE.sub("", plain).strip(" .!\"'") not in quotable
+        and (_is_false(plain, acts, question) or _names_undone(plain, not_done) or _denies(plain, ran))
     ]
 
 
@@ -75,11 +91,15 @@ def _denies(sentence: str, ran: Sequence[Act]) -> bool:
     return found is not None and any(found[1] in act.tool for act in ran)
 
 
-def _is_false(sentence: str, acts: Sequence[Act]) -> bool:
+def _is_false(sentence: str, acts: Sequence[Act], question: str) -> bool:
     if _DENIED.search(sentence):
         return False
+    place = _WHERE.search(question)
+    told = sentence.replace(place[1], " ") if place else sentence
     for claim in _CLAIMS:
-        if found := claim.search(sentence):
+        if found := claim.search(told):
+            if found["verb"] in _BASE_FORMS and found.start() == 0 and _ADVICE.search(question):
+                continue
             possible = [act for act in acts if _can_be(found["verb"], act.tool)]
             about = "\n".join(act.arguments for act in possible).casefold()
             return not possible or not all(name in about for name in _FILE.findall(sentence))

@@ -84,7 +84,9 @@ async def play(
         completion_tokens=gateway.usage.get("completionTokens", 0),
         said="\n".join(said),
         replies=chat.meter.replies,
-        claims=find_false_claims("\n".join(said), world.acts, world.read, values_not_done(case.expect, gateway.proposals)),
+        claims=find_false_claims(
+            "\n".join(said), world.acts, world.read, values_not_done(case.expect, gateway.proposals), case.say
+        ),
         reached=chat.meter.reached,
         asked=chat.meter.asked,
     )

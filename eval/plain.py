@@ -73,7 +73,7 @@ def attempt_of(case: Case, world: CaseWorkspace, proposals: list[Proposal], malf
         meter.completion_tokens,
         said=said,
         replies=meter.replies,
-        claims=find_false_claims(said, world.acts, world.read, values_not_done(case.expect, proposals)),
+        claims=find_false_claims(said, world.acts, world.read, values_not_done(case.expect, proposals), case.say),
         reached=meter.reached,
         asked=meter.asked,
     )

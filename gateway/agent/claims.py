@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.agent.acts import ACTS, READING, AskedAct, asked_acts, does, is_about, is_thing, missing_things
+from gateway.agent.acts import ACTS, READING, AskedAct, asked_acts, bare_thing, does, is_about, is_thing, missing_things
 from gateway.agent.assertions import is_asserted, is_general, is_own
 from gateway.agent.browser import as_json, trim
 from gateway.agent.claim_clauses import ClaimClause, claim_clauses_of
@@ -75,6 +75,8 @@ _EXCUSES: Final = frozenset(
 """Words of a sentence that denies, asks, plans or explains."""
 
 _SHORTEST_PAST: Final = 4
+_FINISHED: Final = re.compile(r"\W*(?:all )?done\b", re.IGNORECASE | re.ASCII)
+"""How a report of a finished act begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ class ClaimJudge:
         """Whether a sentence claims what no call did. `is_short`: it stands in an answer that is no draft of a text."""
         if trim(sentence).endswith("?"):
             return False
-        if self._goes_beyond(sentence):
+        if self._goes_beyond(sentence) or self._finishes_unseen(sentence):
             return True
         clauses = claim_clauses_of(QUOTED.sub(self._without_told, sentence))
         claims = self._claims_in(clauses)
@@ -231,7 +233,8 @@ class ClaimJudge:
         clause = clauses[claim.number]
         if OTHER in claim.acts:
             return True
-        can_report = is_short and not self._acts.is_text
+        # After a call, words are told of its result and are no draft.
+        can_report = is_short and (bool(self._done) or not self._acts.is_text)
         if claim.acts == _STATE:
             is_report = can_report and reports_state(clause, claim.at, self._record.message)
             return is_report and not self._before_says(sentence)
@@ -285,12 +288,15 @@ class ClaimJudge:
         )
 
     def _is_told(self, claim: _Claim, sentence: str) -> bool:
-        """Whether a result says so: in these words, or in a line about the same."""
+        """Whether a result says so: in these words, or in a line about the same. That something is to be done, as an order in a
+        file says, does not tell that it was."""
         if any(trim(sentence) in each.result["content"] for each in self._before):
             return True
         terms = set(terms_in(sentence))
         return any(
-            not claim.acts.isdisjoint(each.act for word in words_of(line) for each in FORMS.get(word.bare, ()))
+            not claim.acts.isdisjoint(
+                each.act for word in words_of(line) for each in FORMS.get(word.bare, ()) if each.form is not Form.BASE
+            )
             and len(terms.intersection(terms_in(line))) > 1
             for message in self._before
             for line in message.result["content"].split("\n")
@@ -308,6 +314,16 @@ class ClaimJudge:
 
     def _is_named(self, word: str) -> bool:
         return is_thing(word) and any(is_about(each.call, word) for each in self._done)
+
+    def _finishes_unseen(self, sentence: str) -> bool:
+        """Whether a sentence says "done" of a thing that the message names and no call or result of the conversation does."""
+        if only_openers(sentence) or not _FINISHED.match(sentence):
+            return False
+        names = [bare_thing(sentence[word.start : word.end]) for word in words_of(sentence)]
+        things = [name for name in names if is_thing(name) and name in self._record.message]
+        return any(
+            not any(is_about(each.call, thing) or thing in each.result["content"] for each in self._before) for thing in things
+        )
 
     def _goes_beyond(self, sentence: str) -> bool:
         """Whether a sentence takes over of several wishes what no call was about: "timer and lamp are set", where only the timer

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, assert_never
+from typing import Final
 
 from gateway.agent.acts import is_thing
 from gateway.agent.copy import Copy
@@ -41,6 +41,11 @@ _NEUTRAL: Final = frozenset(
 _IDENTIFIERS: Final = frozenset(VOCABULARY.identifiers)
 _MOST_SHOWN: Final = LIMITS.addends_shown
 _BULLET: Final = re.compile(r" *[-*+•] ")
+_LIST: Final = "list"
+_ARTICLES: Final = frozenset({"the", "all", "my", "our"})
+_ITEM: Final = re.compile(r" *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *")
+"""An item of a list without bullets."""
+
 _ENDED_EARLY: Final = "…["
 
 
@@ -56,13 +61,23 @@ class ResultSource:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """Rows that a question is about, and the numbers that stand in them."""
+    """Rows that a question is about, the numbers that stand in them, and what is asked of these."""
 
+    figure: Figure
     rows: Sequence[TableRow]
     numbers: Sequence[Quantity]
     unit: str
     column: str
     left_out: Sequence[TableRow]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """How many there are of what, and which rows they are where not all are counted."""
+
+    count: int
+    kind: str
+    rows: Sequence[TableRow]
 
 
 def figure_in(wish: str) -> Figure | None:
@@ -78,24 +93,39 @@ def asks_for_figure(wish: str) -> bool:
 
 def answer_figure(wish: str, source: ResultSource, copy: Copy) -> str | None:
     """The number that a wish asks for, with what it was made of and where that stands; None where that is in doubt."""
+    made = _work_out(wish, source)
+    if made is None:
+        return None
+    if isinstance(made, _Counted):
+        return _say_count(made.count, made.kind, made.rows, source, copy)
+    if made.figure is Figure.SUM:
+        return _say_sum(made, source, copy)
+    return _say_average(made, source, copy) if made.figure is Figure.AVERAGE else _say_extreme(made, source, copy)
+
+
+def bare_figure(wish: str, source: ResultSource) -> str | None:
+    """The number by itself, or the row that has the largest or the smallest one; None where that is in doubt."""
+    made = _work_out(wish, source)
+    if made is None:
+        return None
+    if isinstance(made, _Counted):
+        return str(made.count)
+    if made.figure in (Figure.LARGEST, Figure.SMALLEST):
+        return "; ".join(_label(row, source) for row in _extreme_rows(made))
+    total = add(made.numbers)
+    return _with_unit(total if made.figure is Figure.SUM else divide(total, len(made.numbers))[0], made.unit)
+
+
+def _work_out(wish: str, source: ResultSource) -> _Counted | _Chosen | None:
+    """What a figure is made of."""
     figure = figure_in(wish)
     if figure is None or not source.whole or _ends_early(source.text):
         return None
     table = table_of(source.text, source.name)
     if figure is Figure.COUNT:
-        return _count(wish, source, table, copy)
-    chosen = None if table is None else _choose(wish, source, table)
-    if chosen is None or not chosen.numbers:
-        return None
-    match figure:
-        case Figure.SUM:
-            return _say_sum(chosen, source, copy)
-        case Figure.AVERAGE:
-            return _say_average(chosen, source, copy)
-        case Figure.LARGEST | Figure.SMALLEST:
-            return _say_extreme(figure, chosen, source, copy)
-        case _:
-            assert_never(figure)
+        return _count(wish, source, table)
+    chosen = None if table is None else _choose(wish, source, table, figure)
+    return chosen if chosen is not None and chosen.numbers else None
 
 
 def _ends_early(text: str) -> bool:
@@ -106,7 +136,7 @@ def _ends_early(text: str) -> bool:
 # ── what the question is about ──
 
 
-def _choose(wish: str, source: ResultSource, table: Table) -> _Chosen | None:
+def _choose(wish: str, source: ResultSource, table: Table, figure: Figure) -> _Chosen | None:
     """The rows and the column that a question names, or the only ones there are. None where it names what is not there."""
     terms = _terms_of(wish, source)
     columns = {at: set(terms_in(name)) for at, name in enumerate(table.columns)}
@@ -127,7 +157,7 @@ def _choose(wish: str, source: ResultSource, table: Table) -> _Chosen | None:
     if read is None:
         return None
     name = table.columns[column] if table.columns and len(numeric) > 1 else ""
-    return _Chosen(filled, read[0], read[1], name, table.totals)
+    return _Chosen(figure, filled, read[0], read[1], name, table.totals)
 
 
 def _filtered(table: Table, terms: set[str], column: int | None) -> Sequence[TableRow] | None:
@@ -166,10 +196,10 @@ def _is_identifier(table: Table, column: int) -> bool:
 # ── counting ──
 
 
-def _count(wish: str, source: ResultSource, table: Table | None, copy: Copy) -> str | None:
+def _count(wish: str, source: ResultSource, table: Table | None) -> _Counted | None:
     """How many lines, entries, files or folders there are, or of them hold what the question names."""
     words = [word.bare for word in words_of(wish)]
-    at = next((place for place, word in enumerate(words) if _FIGURE_OF.get(word) is Figure.COUNT), 0)
+    at = _place_of_count(words)
     noun = words[at + 1 : at + 2]
     if noun and noun[0] not in _NOUN_OF and source.has_lines and stem(noun[0]) in terms_in(source.name):
         kind, is_plain = "entry", True  # What a file is called after is what it lists: vaccinations.csv.
@@ -182,16 +212,30 @@ def _count(wish: str, source: ResultSource, table: Table | None, copy: Copy) -> 
     if table is not None and kind != "line":
         rows = _kind_of_rows(table, kind)
         rows = None if rows is None else _filtered(Table(table.columns, rows, (), table.listing), terms, None)
-        return None if rows is None else _say_count(len(rows), kind, rows if terms else [], source, copy)
+        return None if rows is None else _Counted(len(rows), kind, rows if terms else [])
     if kind in ("row", "file", "folder"):
         return None
     lines = [TableRow([line], place) for place, line in enumerate(lines_of(source.text), 1)]
     if kind == "entry" and source.has_lines:
-        lines = [row for row in lines if _BULLET.match(row.cells[0])]
+        lines = [row for row in lines if _BULLET.match(row.cells[0])] or _items_among(lines, source)
         if not lines:
             return None
     found = [row for row in lines if terms <= set(terms_in(row.cells[0]))]
-    return _say_count(len(found), kind, found if terms else [], source, copy)
+    return _Counted(len(found), kind, found if terms else [])
+
+
+def _place_of_count(words: Sequence[str]) -> int:
+    """The word before what is counted: of "count how many files" the "many", of "count the lines" the "the"."""
+    places = [place for place, word in enumerate(words) if _FIGURE_OF.get(word) is Figure.COUNT]
+    before = [place + (words[place + 1 : place + 2] != [] and words[place + 1] in _ARTICLES) for place in places]
+    return next((place for place in before if words[place + 1 : place + 2] and words[place + 1] in _NOUN_OF), (before or [0])[0])
+
+
+def _items_among(lines: Sequence[TableRow], source: ResultSource) -> list[TableRow]:
+    """The lines of what is a list by its name, though it has no bullets: each has few words and ends no sentence."""
+    filled = [row for row in lines if row.cells[0].strip()]
+    is_list = _LIST in terms_in(source.name) and len(filled) > 1 and all(_ITEM.fullmatch(row.cells[0]) for row in filled)
+    return filled if is_list else []
 
 
 def _file_kinds(table: Table | None) -> set[str]:
@@ -237,15 +281,19 @@ def _say_average(chosen: _Chosen, source: ResultSource, copy: Copy) -> str:
     return f"{copy.say('averaged', **values)} {_where(chosen.rows, source, chosen.column)}{_totals(chosen, copy)}"
 
 
-def _say_extreme(figure: Figure, chosen: _Chosen, source: ResultSource, copy: Copy) -> str:
+def _say_extreme(chosen: _Chosen, source: ResultSource, copy: Copy) -> str:
+    rows = _extreme_rows(chosen)
+    value = _with_unit(chosen.numbers[chosen.rows.index(rows[0])], chosen.unit)
+    of = "; ".join(_label(row, source) for row in rows)
+    return f"{copy.say(chosen.figure.value, value=value, of=of)} {_where(rows, source, chosen.column)}"
+
+
+def _extreme_rows(chosen: _Chosen) -> Sequence[TableRow]:
+    """The rows with the largest number, or with the smallest one."""
     scale = max(each.scale for each in chosen.numbers)
     sizes = [scaled(each, scale) for each in chosen.numbers]
-    best = max(sizes) if figure is Figure.LARGEST else min(sizes)
-    places = [at for at, size in enumerate(sizes) if size == best]
-    rows = [chosen.rows[at] for at in places]
-    value = _with_unit(chosen.numbers[places[0]], chosen.unit)
-    of = "; ".join(_label(row, source) for row in rows)
-    return f"{copy.say(figure.value, value=value, of=of)} {_where(rows, source, chosen.column)}"
+    best = max(sizes) if chosen.figure is Figure.LARGEST else min(sizes)
+    return [chosen.rows[at] for at, size in enumerate(sizes) if size == best]
 
 
 def _label(row: TableRow, source: ResultSource) -> str:

@@ -44,6 +44,13 @@ _MEANT: Final = re.compile(
 )
 """The same in a question that does not say "find": fewer words, since a question about the world must not look into files."""
 
+_A_KIND: Final = re.compile(rf"\b(?:{_KINDS})\b", re.IGNORECASE | re.ASCII)
+_ONE: Final = re.compile(r"\bthe one (?:for|about|from|on|of) (?:the |my |our )?(\w+)", re.IGNORECASE | re.ASCII)
+_TOLD: Final = re.compile(
+    rf"(?:,|;|\.|\band|\bthen) ((?:{any_of(VOCABULARY.asking_words)}|say)\b.*)$", re.IGNORECASE | re.ASCII | re.DOTALL
+)
+_TELL: Final = re.compile(r"^(?:tell|say)(?: me| us)? ", re.IGNORECASE | re.ASCII)
+
 _OWNED: Final = re.compile(r"['’]s\Z")
 """How a name ends that something belongs to. Its owner may stand elsewhere without it."""
 
@@ -56,6 +63,9 @@ _FOLDER: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _PLAIN: Final = frozenset((*VOCABULARY.light_words, *VOCABULARY.common_terms, *VOCABULARY.content_verbs, *VOCABULARY.articles))
+_MOST_DESCRIBED: Final = 12
+"""Words of a description that is looked for by one of them."""
+
 _MOST_WORDS: Final = 4
 """Words that are looked for. More are a description, which stands in no file as it is."""
 
@@ -80,7 +90,25 @@ def finding_in(wish: str) -> SoughtText | None:
         return None
     if any(each.act != READING for each in asked_acts(wish)):
         return None
-    return _described_in(wish) or _own_in(wish)
+    return _described_in(wish) or _own_in(wish) or _one_among(wish) or _in_folder(wish)
+
+
+def _one_among(wish: str) -> SoughtText | None:
+    """One file of a list by what it is for: "list the bills and tell me how much the one for water is"."""
+    named = _ONE.search(wish)
+    is_question = named is not None and asks_about_content(wish)
+    return SoughtText(f"*{named[1]}*", folder_in(wish), wish, (named[1],)) if named and is_question else None
+
+
+def _in_folder(wish: str) -> SoughtText | None:
+    """What is asked of the files of a folder: "go through money/ and tell me what the tram pass cost"."""
+    halves = _TOLD.search(trim(wish))
+    folders = [bare_thing(wish[word.start : word.end]) for word in words_of(wish)]
+    folders = [each.rstrip("/") for each in folders if is_thing(each)]
+    if halves is None or len(folders) != 1 or halves[1].count("/"):
+        return None
+    queries = own_queries(_TELL.sub("", halves[1])) or shorter_queries(halves[1])
+    return SoughtText(queries[0], folders[0], halves[1], tuple(queries[1:])) if queries else None
 
 
 def _own_in(wish: str) -> SoughtText | None:
@@ -95,8 +123,17 @@ def _described_in(wish: str) -> SoughtText | None:
     if any(each.things or each.at > 0 for each in asked_acts(asked)) or (halves is None and not _asks_of_file(wish)):
         return None
     described = (_DESCRIBED if halves else _MEANT).search(clause)
-    query = _query_of(described[1] if described else clause) if halves or described else ""
-    return SoughtText(query, folder_in(clause), asked, tuple(shorter_queries(query))) if query else None
+    query = query_of(described[1] if described else clause) if halves or described else ""
+    queries = [query, *shorter_queries(query)] if query else _words_of_kind(clause) if halves else []
+    return SoughtText(queries[0], folder_in(clause), asked, tuple(queries[1:])) if queries else None
+
+
+def _words_of_kind(clause: str) -> list[str]:
+    """What to look for of a file whose description stands nowhere as it is: "the letter where Ana wants something". A day, which
+    many files have, comes last."""
+    is_short = len(words_of(clause)) <= _MOST_DESCRIBED
+    words = shorter_queries(clause) if is_short and _A_KIND.search(clause) else []
+    return sorted(words, key=lambda word: word in VOCABULARY.weekdays)
 
 
 def sought(wish: str, query: str) -> SoughtText | None:
@@ -133,7 +170,13 @@ def shorter_queries(query: str) -> list[str]:
     return sorted(telling, key=lambda word: (word not in names, -len(word))) if len(words) > 1 else []
 
 
-def _query_of(text: str) -> str:
+def described_text(text: str) -> str:
+    """What a file is said to be about: "the letter that mentions Ana"; empty where none is described."""
+    described = _DESCRIBED.search(text)
+    return query_of(described[1]) if described else ""
+
+
+def query_of(text: str) -> str:
     """What is looked for: quoted words as they stand, else few words without an article before them."""
     quoted = QUOTED.search(text)
     if quoted:

@@ -1,7 +1,7 @@
 """What is read after a search or a listing, so that a question is answered out of a file and not out of the list.
 
-Reading is all that ever follows: a name out of a result is given to the one tool that reads and to no other, so that no text in
-a result can make anything change or leave the machine.
+Reading is all that ever follows here: a name out of a result is given to the one tool that reads and to no other, so that no
+text in a result can make anything change or leave the machine. What the person asks to be done with a find is in `carrying`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def looking_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     finding = finding_in(wish)
     if finding is None or (finding.own and _is_for_another(wish, tools)):
         return None
-    return _search(finding.query, finding, tools)
+    return text_search(finding.query, finding, tools)
 
 
 def picked_shown(wish: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
@@ -92,9 +92,15 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
         picked = pick_of(wish, calls[0]) if len(calls) == 1 else None
         return None if picked is None else ProposedCall(reader[0], {reader[1]: picked})
     finding = _finding_of(wish, calls)
-    if finding is None or not _searches(calls[0]):
+    return None if finding is None else further_search(finding, calls, tools)
+
+
+def further_search(finding: SoughtText, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
+    """What to read, or to look for, after these calls that began with a search; None once that is enough."""
+    reader = reader_among(tools)
+    if reader is None or len(calls) > _MOST or not searches(calls[0]):
         return None
-    found = [each for each in calls if _searches(each)]
+    found = [each for each in calls if searches(each)]
     if not (files := _ranked_files(finding, found[-1])):
         return _another_search(finding, found, tools)
     if _is_by_meaning(found[-1].call["name"]):
@@ -109,10 +115,15 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
 
 def answering_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ToolMessage:
     """Of the calls of an action the one that answers it: what was read and holds most of the question, else the last."""
-    reader = reader_among(tools)
     finding = _finding_of(wish, calls)
+    return calls[-1] if finding is None else answering_among(finding, calls, tools)
+
+
+def answering_among(finding: SoughtText, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ToolMessage:
+    """The same where it is known what is looked for."""
+    reader = reader_among(tools)
     read = [each for each in calls if reader is not None and each.call["name"] == reader[0]]
-    if finding is None or len(read) < 2:
+    if len(read) < 2:
         return calls[-1]
     return max(read, key=lambda each: len(_wanted(finding).intersection(terms_in(each.result["content"]))))
 
@@ -131,20 +142,34 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
         table = table_of(last.result["content"], "")
         if table is None or not table.listing:
             return None
-        names = ", ".join(f"`{row.cells[0]}`" for row in table.rows if row.cells[1] == "file")
-        return copy.say("notPicked", names=names) if names else None
+        files = [row.cells[0] for row in table.rows if row.cells[1] == "file"]
+        return none_picked(files, copy) if files else None
     finding = _finding_of(wish, calls)
-    if finding is None or not _searches(last):
+    if finding is None or not searches(last):
         return None
     files = _ranked_files(finding, last)
-    if not files:
-        return copy.say("notFound", query=finding.query)
-    if _is_by_meaning(last.call["name"]):
+    if files and _is_by_meaning(last.call["name"]):
         # It finds something for every question: what is near is shown, and no model makes an answer of it.
         nearest = [line for line in lines_of(last.result["content"]) if match_of(line)]
         shown = excerpt_of("\n".join(nearest[:_MOST_ALIKE])).text
         return f"{copy.say('nearest', query=finding.query)}\n\n{shown}"
-    return copy.say("severalFound", query=finding.query, names=", ".join(f"`{file}`" for file in files))
+    return several_found(finding.query, files, copy)
+
+
+def several_found(query: str, files: Sequence[str], copy: Copy) -> str:
+    """What the loop says of several files of which one is meant, or of none."""
+    if not files:
+        return copy.say("notFound", query=query)
+    return copy.say("severalFound", query=query, names=_named(files))
+
+
+def none_picked(files: Sequence[str], copy: Copy) -> str:
+    """What it says where a listing does not tell which of its files is meant."""
+    return copy.say("notPicked", names=_named(files))
+
+
+def _named(files: Sequence[str]) -> str:
+    return ", ".join(f"`{file}`" for file in files)
 
 
 def pointed_reading(wish: str, messages: Sequence[Message], tools: Sequence[Tool]) -> ProposedCall | None:
@@ -217,14 +242,15 @@ def _another_search(finding: SoughtText, found: Sequence[ToolMessage], tools: Se
     tried = {str(value).lower() for each in found for value in each.call["arguments"].values()}
     query = next((each for each in (finding.query, *finding.others) if each.lower() not in tried), None)
     if query is not None and len(found) < _MOST:
-        return _search(query, finding, tools)
+        return text_search(query, finding, tools)
     by_meaning = _only([tool for tool in tools if _is_reading(tool) and _is_by_meaning(tool["name"])], Slot.QUERY)
     if by_meaning is None or any(each.call["name"] == by_meaning[0] for each in found):
         return None
     return ProposedCall(by_meaning[0], {by_meaning[1]: finding.asked if finding.own else finding.query})
 
 
-def _searches(message: ToolMessage) -> bool:
+def searches(message: ToolMessage) -> bool:
+    """Whether a call looks for something."""
     return not _SEARCHING.isdisjoint(parts_of(message.call["name"]))
 
 
@@ -232,7 +258,7 @@ def _is_by_meaning(name: str) -> bool:
     return not _SEARCHING.isdisjoint(parts_of(name)) and not _MEANING.isdisjoint(parts_of(name))
 
 
-def _search(query: str, finding: SoughtText, tools: Sequence[Tool]) -> ProposedCall | None:
+def text_search(query: str, finding: SoughtText, tools: Sequence[Tool]) -> ProposedCall | None:
     """A search for words, or by meaning where no tool looks for words."""
     searcher = searcher_among(tools)
     if searcher is None:

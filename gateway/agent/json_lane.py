@@ -7,7 +7,7 @@ repeats the call, so it is asked to report instead, and each further action that
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
@@ -26,6 +26,18 @@ from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, length_of, tokens_of, tokens_of_prompt
 from gateway.agent.called_for import tools_called_for
 from gateway.agent.candidates import examples_in, select
+from gateway.agent.carrying import (
+    Carrying,
+    carried,
+    carrying_in,
+    is_carried,
+    lines_about,
+    must_be_worked_out,
+    next_look,
+    own_value,
+    read_for,
+    shown_value,
+)
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import NOTHING_SAID, copyable_strings
@@ -59,7 +71,7 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.misplaced import look_again, name_places, without_miss
 from gateway.agent.paging import next_page
-from gateway.agent.passages import fitting_passages, repeats_question
+from gateway.agent.passages import fitting_passages, place_of, repeats_question
 from gateway.agent.plain_calls import plain_call, said_tools
 from gateway.agent.ports import ChatMessage, ChatRequest
 from gateway.agent.prompts import abilities_of, action_prefix, describe_mistake, report_prompt
@@ -88,6 +100,8 @@ async def json_lane(lane: LaneInput) -> LaneStep:
     result = state.result
     if _may_split(lane):
         tools = offered(lane.tools)
+        if carrying_in(state.message, tools) is not None:
+            return SplitStep([state.message])
         if finding_in(state.message) is not None or pointed_reading(state.message, lane.messages, tools) is not None:
             return SplitStep([state.message])
         if wishes := wishes_in(state.message, tools):
@@ -110,6 +124,8 @@ async def json_lane(lane: LaneInput) -> LaneStep:
 def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | None:
     """The call with which a question begins that shows by its words what has to be read, or looked for."""
     tools, wish = offered(lane.tools), _asked_for(lane, state)
+    if (carrying := carrying_in(wish, tools)) is not None:
+        return carrying.first
     if (plain := next_page(wish, lane.messages, tools) or plain_call(wish, tools, lane.words)) is not None:
         return plain
     reading = pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools)
@@ -233,10 +249,11 @@ async def _conclude(lane: LaneInput, state: TurnProgress) -> LaneStep:
     # A person's no, a timeout and a refusal are said in our words: a small model invents reasons for them.
     if outcome == "ok":
         wish = _asked_for(lane, state)
-        further = further_call(wish, calls, tools) if lane.may_call else None
-        if further is not None:
-            return CallsStep([further])
-        text = await _answer_from(lane, wish, calls)
+        carrying = carrying_in(wish, tools)
+        step = await _step_after(lane, wish, carrying, calls)
+        if isinstance(step, ProposedCall):
+            return CallsStep([step])
+        text = step
     else:
         text = name_places(made, tools, lane.copy) or lane.copy.explain_outcome(last.call["name"], last.result)
     rest = (lane.actions or [])[state.finished + 1 :]
@@ -244,6 +261,37 @@ async def _conclude(lane: LaneInput, state: TurnProgress) -> LaneStep:
     if outcome in ("ok", "deniedByUser") and rest:
         return ReportStep(text)
     return AnswerStep(f"{text}\n\n{lane.copy.name_the_rest(rest)}" if rest else text)
+
+
+async def _step_after(lane: LaneInput, wish: str, carrying: Carrying | None, calls: Sequence[ToolMessage]) -> ProposedCall | str:
+    """The call that follows those of an action, or the words that it ends with."""
+    tools = offered(lane.tools)
+    if carrying is None or not lane.may_call:
+        further = further_call(wish, calls, tools) if lane.may_call else None
+        return further or await _answer_from(lane, wish, calls)
+    if is_carried(carrying, calls):
+        told = (await _answer_from(lane, wish, calls), shown_value(carrying, calls))
+        return "\n\n".join(each for each in told if each)
+    look = next_look(carrying, calls, tools, lane.copy)
+    if look is not None:
+        return look
+    answering = read_for(carrying, calls, tools)
+    value = own_value(carrying, answering)
+    if value is None and must_be_worked_out(carrying):
+        return show_closest(lane.copy.say("notComputed"), carrying.question, source_of(answering))
+    value = value or await _value_from(lane, carrying, answering)
+    return carried(carrying, value) if value else lane.copy.say("notFound", query=carrying.question)
+
+
+async def _value_from(lane: LaneInput, carrying: Carrying, answering: ToolMessage) -> str:
+    """What a file answers: in the model's words where some lines of it bear them out, else the lines about it; empty for none."""
+    source, question = source_of(answering), carrying.question
+    said = await _worded(lane, question, answering, lambda _: None)
+    is_none = not said or is_echo(said, answering, lane.words) or repeats_question(said, question)
+    is_borne_out = place_of(said, question, source.text, source.name) is not None
+    if not is_none and is_borne_out and not has_wrong_number(said, question, answering):
+        return said
+    return lines_about(question, source)
 
 
 async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage]) -> str:
@@ -267,7 +315,8 @@ def _characters_in(room: int, content: str) -> int:
     return room * CHARACTERS_PER_TOKEN * length // max(1, length + (CHARACTERS_PER_TOKEN - 1) * digits)
 
 
-async def _report(lane: LaneInput, question: str, last: ToolMessage, *, is_further: bool) -> str:
+async def _worded(lane: LaneInput, question: str, last: ToolMessage, hear: Callable[[str], None]) -> str:
+    """What the model says of a result."""
     bare = tokens_of_prompt(report_prompt(question, last, "", lane.words))
     room = max(0, lane.model["contextTokens"] - tokens_for(lane) - PROMPT_MARGIN - bare)
     content = page_of(last.result["content"]).text
@@ -275,6 +324,11 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage, *, is_furth
     if body != content:
         lane.listener.trimmed(0)
     prompt = report_prompt(question, last, body, lane.words)
+    heard = await collect(lane, ChatRequest(prompt, tokens_for(lane), lane.stop), hear=hear)
+    return trim(heard.text)
+
+
+async def _report(lane: LaneInput, question: str, last: ToolMessage, *, is_further: bool) -> str:
     shown = 0
 
     def hear(text: str) -> None:
@@ -283,10 +337,9 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage, *, is_furth
             lane.listener.streamed(text[shown:])
         shown = len(text)
 
-    heard = await collect(lane, ChatRequest(prompt, tokens_for(lane), lane.stop), hear=hear)
-    if not trim(heard.text):
+    said = await _worded(lane, question, last, hear)
+    if not said:
         return lane.copy.say("worded")
-    said = trim(heard.text)
     is_empty = is_echo(said, last, lane.words) or repeats_question(said, question)
     if is_empty or is_unfounded(said, question, last, is_further=is_further):
         instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))

@@ -12,10 +12,24 @@ from gateway.agent.messages import ToolMessage
 from gateway.agent.names import Slot, slot_of
 from gateway.agent.tables import Table, table_of
 from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.words import words_of
 
-_PICK_OF: Final = {word: pick for pick, words in VOCABULARY.picks.items() for word in words}
+PICK_OF: Final = {word: pick for pick, words in VOCABULARY.picks.items() for word in words}
 _PICKED: Final = any_of((*VOCABULARY.document_nouns, *VOCABULARY.picked_nouns))
-_PICK: Final = re.compile(rf"\b({any_of(_PICK_OF)}) (?:\w+ )?(?:{_PICKED})\b", re.IGNORECASE | re.ASCII)
+_PICK: Final = re.compile(rf"\b({any_of(PICK_OF)}) (?:\w+ )?(?:{_PICKED})\b", re.IGNORECASE | re.ASCII)
+_COMES: Final = re.compile(
+    rf"\b(?:{any_of(VOCABULARY.document_nouns)}) (?:comes|is|came) (?:the )?({any_of(PICK_OF)})\b", re.IGNORECASE | re.ASCII
+)
+"""The same where the pick stands behind: "which report comes last"."""
+
+_OF_KIND: Final = re.compile(
+    rf"\bof (?:the|my|our|all) (?:\w+ )?(?:{any_of(VOCABULARY.document_nouns)})\b", re.IGNORECASE | re.ASCII
+)
+_KEPT_TOGETHER: Final = frozenset(VOCABULARY.document_nouns) - frozenset(
+    each for word in VOCABULARY.described_nouns for each in (word, f"{word}s")
+)
+"""What has a folder of its own where there is more than one."""
+
 _SAYS: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.content_verbs)})\b", re.IGNORECASE | re.ASCII)
 _DAY: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])")
 _NUMBERED: Final = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
@@ -30,8 +44,14 @@ _BYTES: Final = re.compile(r"[0-9]+")
 
 def pick_of(wish: str, listing: ToolMessage) -> str | None:
     """The path of the file that a wish means by how it stands among those of a listing; None where the listing leaves a doubt."""
-    pick, table = _pick_in(wish), table_of(listing.result["content"], "")
-    if pick is None or table is None or not table.listing:
+    pick = _pick_in(wish)
+    return None if pick is None else picked_of(pick, listing)
+
+
+def picked_of(pick: str, listing: ToolMessage) -> str | None:
+    """The path of the file that stands so among those of a listing; None where the listing leaves a doubt."""
+    table = table_of(listing.result["content"], "")
+    if table is None or not table.listing:
         return None
     name = _chosen(pick, table)
     return None if name is None else joined(listing.call["arguments"], name)
@@ -44,12 +64,22 @@ def picked_from(wish: str) -> str | None:
     if (folder := folder_in(wish)) != "":
         return folder
     said = folders_said(wish)
-    return said[0].rstrip("/") if len(said) == 1 else None
+    return said[0].rstrip("/") if len(said) == 1 else folder_of_kind(wish) or None
+
+
+def folder_of_kind(wish: str) -> str:
+    """The folder that has its name from what is picked among: "the newest report" is in `reports`. Empty for what may be
+    anywhere, such as a file or a letter."""
+    found = _PICK.search(wish) or _COMES.search(wish) or _OF_KIND.search(wish)
+    words = [word.bare for word in words_of(found[0])] if found else []
+    kind = next((word for word in words if word in _KEPT_TOGETHER), "")
+    return f"{kind.removesuffix('s')}s" if kind else ""
 
 
 def _pick_in(wish: str) -> str | None:
-    found = _PICK.search(wish)
-    return _PICK_OF[found[1].lower()] if found else None
+    found, comes = _PICK.search(wish), _COMES.search(wish)
+    said = found[1] if found else comes[1] if comes else ""
+    return PICK_OF[said.lower()] if said else None
 
 
 def _chosen(pick: str, table: Table) -> str | None:

@@ -11,6 +11,7 @@ from gateway.agent.browser import trim
 from gateway.agent.claim_clauses import ClaimClause, claim_clauses_of
 from gateway.agent.claim_words import CLAIMS, any_phrase
 from gateway.agent.messages import Tool, ToolMessage
+from gateway.agent.outcomes import outcome_in
 from gateway.agent.reading import is_file, reader_among
 from gateway.agent.sentences import only_openers, sentences_of
 from gateway.agent.vocabulary import VOCABULARY
@@ -39,7 +40,7 @@ def unread_file(message: str, closed: Sequence[ToolMessage], tools: Sequence[Too
     is_general = _GENERAL.search(" ".join(word.bare for word in words)) is not None or "\n" in message
     if not files or not asks or is_general or reader_among(tools) is None:
         return None
-    if any(each.act != READING for each in asked_acts(message)):
+    if outcome_in(message) is not None or any(each.act != READING for each in asked_acts(message)):
         return None
     done = [each for each in closed if each.result["outcome"] == "ok"]
     is_known = any(is_about(each.call, file) or file in each.result["content"] for file in files for each in done)

@@ -123,6 +123,22 @@ class LoopVocabulary:
     template_brackets: _Words
     template_tags: _Words
     schema_keywords: _Words
+    keeping_verbs: _Words
+    adding_verbs: _Words
+    discarding_verbs: _Words
+    moving_verbs: _Words
+    putting_verbs: _Words
+    pointed_files: _Words
+    keeping_links: _Words
+    leaning_words: _Words
+    kept_nouns: _Words
+    whole_nouns: _Words
+    empty_asks: _Words
+    finding_out: _Words
+    listing_phrases: _Words
+    placeless_words: _Words
+    spoken_names: _Words
+    line_places: Mapping[str, int]
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

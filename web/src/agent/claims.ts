@@ -1,5 +1,15 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
-import { ACTS, type AskedAct, askedActs, type ClosedCall, does, isAbout, isThing, missingThings } from "./acts.ts";
+import {
+  ACTS,
+  type AskedAct,
+  askedActs,
+  bareThing,
+  type ClosedCall,
+  does,
+  isAbout,
+  isThing,
+  missingThings,
+} from "./acts.ts";
 import { isAsserted, isGeneral, isOwn } from "./assertions.ts";
 import { type ClaimClause, claimClausesOf } from "./claim-clauses.ts";
 import { ACT_PHRASES, anyPhrase, claimWords, type Form, formsOf, holds } from "./claim-words.ts";
@@ -57,6 +67,8 @@ const COMMON: WordSet = new Set([
 ]);
 /** Words of the message that no call was about. One may be a word for what the call was about. */
 const BEYOND = 2;
+/** How a report of a finished act begins. */
+const FINISHED = /^[^A-Za-z0-9_]*(?:all )?done\b/i;
 /** Words within which what belongs to a verb follows it: "turned the lamp on". */
 const NEAR = 5;
 /** Words of an answer that is no draft of a text. */
@@ -167,7 +179,7 @@ export class ClaimJudge {
   /** Whether a sentence claims what no call did. `isShort`: it stands in an answer that is no draft of a text. */
   isFalse(sentence: string, isShort: boolean): boolean {
     if (sentence.trim().endsWith("?")) return false;
-    if (this.#goesBeyond(sentence)) return true;
+    if (this.#goesBeyond(sentence) || this.#finishesUnseen(sentence)) return true;
     const clauses = claimClausesOf(
       sentence.replaceAll(QUOTED, (quoted) => (this.#isToldQuotation(quoted) ? " " : quoted)),
     );
@@ -247,7 +259,8 @@ export class ClaimJudge {
   #isUnrecorded(claim: Claim, clauses: readonly ClaimClause[], sentence: string, isShort: boolean): boolean {
     const { acts, number, at } = claim;
     if (acts.has(OTHER)) return true;
-    const canReport = isShort && !this.#acts.isText;
+    // After a call, words are told of its result and are no draft.
+    const canReport = isShort && (this.#done.length > 0 || !this.#acts.isText);
     if (acts.has(STATE)) {
       const { message } = this.#record;
       const isReport = clauses.slice(number, number + 1).some((clause) => reportsState(clause, at, message));
@@ -321,7 +334,9 @@ export class ClaimJudge {
     const terms = new Set(termsIn(sentence));
     const lines = this.#before.flatMap(({ result }) => result.content.split("\n"));
     return lines.some((line) => {
-      const isSame = wordsOf(line).some(({ bare }) => formsOf(bare).some(({ act }) => acts.has(act)));
+      const isSame = wordsOf(line).some(({ bare }) =>
+        formsOf(bare).some(({ act, form }) => acts.has(act) && form !== "base"),
+      );
       return isSame && new Set(termsIn(line).filter((term) => terms.has(term))).size > 1;
     });
   }
@@ -342,6 +357,16 @@ export class ClaimJudge {
 
   #isNamed(word: string): boolean {
     return isThing(word) && this.#done.some(({ call }) => isAbout(call, word));
+  }
+
+  /** Whether a sentence says "done" of a thing that the message names and no call or result of the conversation does. */
+  #finishesUnseen(sentence: string): boolean {
+    if (onlyOpeners(sentence) || !FINISHED.test(sentence)) return false;
+    const names = wordsOf(sentence).map(({ start, end }) => bareThing(sentence.slice(start, end)));
+    const things = names.filter((name) => isThing(name) && this.#record.message.includes(name));
+    return things.some(
+      (thing) => !this.#before.some(({ call, result }) => isAbout(call, thing) || result.content.includes(thing)),
+    );
   }
 
   /**

@@ -27,13 +27,22 @@ export interface ResultSource {
   readonly hasLines: boolean;
 }
 
-/** Rows that a question is about, and the numbers that stand in them. */
+/** Rows that a question is about, the numbers that stand in them, and what is asked of these. */
 interface Chosen {
+  readonly figure: Exclude<Figure, "count">;
   readonly rows: readonly TableRow[];
   readonly numbers: readonly Quantity[];
   readonly unit: string;
   readonly column: string;
   readonly leftOut: readonly TableRow[];
+}
+
+/** How many there are of what, and which rows they are where not all are counted. */
+interface Counted {
+  readonly figure: "count";
+  readonly count: number;
+  readonly kind: Noun;
+  readonly rows: readonly TableRow[];
 }
 
 const FIGURE_OF = byWord<Figure>(vocabulary.figures);
@@ -50,6 +59,10 @@ const NEUTRAL: Terms = new Set(
 const IDENTIFIERS: Terms = new Set(vocabulary.identifiers);
 const MOST_SHOWN = limits.addendsShown;
 const BULLET = /^ *[-*+•] /;
+const LIST = "list";
+const ARTICLES: Terms = new Set(["the", "all", "my", "our"]);
+/** An item of a list without bullets. */
+const ITEM = /^ *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *$/;
 
 /** The one figure that a wish asks for, if it does. Of two it is not clear which number belongs to which. */
 export function figureIn(wish: string): Figure | null {
@@ -64,27 +77,56 @@ export function asksForFigure(wish: string): boolean {
 
 /** The number that a wish asks for, with what it was made of and where that stands; null where that is in doubt. */
 export function answerFigure(wish: string, source: ResultSource): string | null {
+  const made = workOut(wish, source);
+  switch (made?.figure) {
+    case undefined:
+      return null;
+    case "count":
+      return sayCount(made, source);
+    case "sum":
+      return saySum(made, source);
+    case "average":
+      return sayAverage(made, source);
+    case "largest":
+    case "smallest":
+      return sayExtreme(made.figure, made, source);
+  }
+}
+
+/** The number by itself, or the row that has the largest or the smallest one; null where that is in doubt. */
+export function bareFigure(wish: string, source: ResultSource): string | null {
+  const made = workOut(wish, source);
+  switch (made?.figure) {
+    case undefined:
+      return null;
+    case "count":
+      return `${made.count}`;
+    case "sum":
+      return withUnit(add(made.numbers), made);
+    case "average":
+      return withUnit(divide(add(made.numbers), made.numbers.length).mean, made);
+    case "largest":
+    case "smallest":
+      return extremeRows(made.figure, made)
+        .map((row) => labelOf(row, source))
+        .join("; ");
+  }
+}
+
+/** What a figure is made of. */
+function workOut(wish: string, source: ResultSource): Chosen | Counted | null {
   const figure = figureIn(wish);
   if (figure === null || !source.whole || linesOf(source.text).at(-1)?.startsWith("…[")) return null;
   const table = tableOf(source.text, source.name);
   if (figure === "count") return count(wish, source, table);
-  const chosen = table === null ? null : choose(wish, source, table);
-  if (chosen === null || chosen.numbers.length === 0) return null;
-  switch (figure) {
-    case "sum":
-      return saySum(chosen, source);
-    case "average":
-      return sayAverage(chosen, source);
-    case "largest":
-    case "smallest":
-      return sayExtreme(figure, chosen, source);
-  }
+  const chosen = table === null ? null : choose(wish, source, table, figure);
+  return chosen === null || chosen.numbers.length === 0 ? null : chosen;
 }
 
 // ── what the question is about ──
 
 /** The rows and the column that a question names, or the only ones there are. Null where it names what is not there. */
-function choose(wish: string, source: ResultSource, table: Table): Chosen | null {
+function choose(wish: string, source: ResultSource, table: Table, figure: Chosen["figure"]): Chosen | null {
   const terms = termsOf(wish, source);
   const said = new Set(wordsOf(wish).map(({ bare }) => stem(bare)));
   const names = table.columns.map((name) => termsIn(name));
@@ -99,7 +141,7 @@ function choose(wish: string, source: ResultSource, table: Table): Chosen | null
   const read = readQuantities(rows.flatMap(({ cells }) => numbersIn(cells[column] as string)));
   if (read === null) return null;
   const name = numeric.length > 1 ? (table.columns[column] as string) : "";
-  return { rows, ...read, column: name, leftOut: table.totals };
+  return { figure, rows, ...read, column: name, leftOut: table.totals };
 }
 
 /** The rows that hold every term which some row holds; undefined where a term is in none of them. */
@@ -136,9 +178,9 @@ function isIdentifier({ columns }: Table, column: number): boolean {
 // ── counting ──
 
 /** How many lines, entries, files or folders there are, or of them hold what the question names. */
-function count(wish: string, source: ResultSource, table: Table | null): string | null {
+function count(wish: string, source: ResultSource, table: Table | null): Counted | null {
   const words = wordsOf(wish).map(({ bare }) => bare);
-  const at = words.findIndex((word) => FIGURE_OF.get(word) === "count");
+  const at = placeOfCount(words);
   const noun = words[at + 1] ?? "";
   // What a file is called after is what it lists: vaccinations.csv.
   const isNamed = !NOUN_OF.has(noun) && source.hasLines && termsIn(source.name).includes(stem(noun));
@@ -149,17 +191,39 @@ function count(wish: string, source: ResultSource, table: Table | null): string 
   if (table !== null && kind !== "line") {
     const rows = rowsOfKind(table, kind);
     const found = rows === null ? undefined : filtered(table, rows, terms, null);
-    return found === undefined ? null : sayCount(found, kind, terms, source);
+    return found === undefined ? null : counted(found, kind, terms);
   }
   if (kind === "row" || kind === "file" || kind === "folder") return null;
   const all = linesOf(source.text).map((line, place) => ({ cells: [line], line: place + 1 }));
-  const lines = kind === "entry" && source.hasLines ? all.filter(({ cells: [line = ""] }) => BULLET.test(line)) : all;
+  const lines = kind === "entry" && source.hasLines ? itemsAmong(all, source) : all;
   if (kind === "entry" && lines.length === 0) return null;
   const found = lines.filter(({ cells: [line = ""] }) => {
     const held = new Set(termsIn(line));
     return [...terms].every((term) => held.has(term));
   });
-  return sayCount(found, kind, terms, source);
+  return counted(found, kind, terms);
+}
+
+function counted(rows: readonly TableRow[], kind: Noun, terms: Terms): Counted {
+  return { figure: "count", count: rows.length, kind, rows: terms.size > 0 ? rows : [] };
+}
+
+/** The word before what is counted: of "count how many files" the "many", of "count the lines" the "the". */
+function placeOfCount(words: readonly string[]): number {
+  const places = words.flatMap((word, at) => (FIGURE_OF.get(word) === "count" ? [at] : []));
+  const before = places.map((at) => (ARTICLES.has(words[at + 1] ?? "") ? at + 1 : at));
+  return before.find((at) => NOUN_OF.has(words[at + 1] ?? "")) ?? (before[0] as number);
+}
+
+/**
+ * The lines with bullets, or those of what is a list by its name though it has none: each has few words and ends no sentence.
+ */
+function itemsAmong(lines: readonly TableRow[], source: ResultSource): readonly TableRow[] {
+  const marked = lines.filter(({ cells: [line = ""] }) => BULLET.test(line));
+  const filled = lines.filter(({ cells: [line = ""] }) => line.trim() !== "");
+  const isList = termsIn(source.name).includes(LIST) && filled.length > 1;
+  const isPlain = isList && filled.every(({ cells: [line = ""] }) => ITEM.test(line));
+  return marked.length === 0 && isPlain ? filled : marked;
 }
 
 /** Endings of the files of a listing: "how many csv files". */
@@ -175,10 +239,9 @@ function rowsOfKind({ listing, rows }: Table, kind: Noun): readonly TableRow[] |
 
 // ── wording ──
 
-function sayCount(rows: readonly TableRow[], kind: Noun, terms: Terms, source: ResultSource): string {
-  const noun = rows.length === 1 ? copy[`${kind}One`] : copy[`${kind}Many`];
-  const said = say(copy.counted, { count: `${rows.length}`, noun });
-  return `${said} ${where(terms.size > 0 ? rows : [], source)}`;
+function sayCount({ count, kind, rows }: Counted, source: ResultSource): string {
+  const noun = count === 1 ? copy[`${kind}One`] : copy[`${kind}Many`];
+  return `${say(copy.counted, { count: `${count}`, noun })} ${where(rows, source)}`;
 }
 
 function saySum(chosen: Chosen, source: ResultSource): string {
@@ -206,14 +269,18 @@ function sayAverage(chosen: Chosen, source: ResultSource): string {
 }
 
 function sayExtreme(figure: "largest" | "smallest", chosen: Chosen, source: ResultSource): string {
-  const { numbers, rows, column } = chosen;
+  const found = extremeRows(figure, chosen);
+  const value = withUnit(chosen.numbers[chosen.rows.indexOf(found[0] as TableRow)] as Quantity, chosen);
+  const of = found.map((row) => labelOf(row, source)).join("; ");
+  return `${say(copy[figure], { value, of })} ${where(found, source, chosen.column)}`;
+}
+
+/** The rows with the largest number, or with the smallest one. */
+function extremeRows(figure: "largest" | "smallest", { numbers, rows }: Chosen): readonly TableRow[] {
   const scale = Math.max(...numbers.map((each) => each.scale));
   const sizes = numbers.map((each) => scaled(each, scale));
   const best = sizes.reduce((one, other) => ((figure === "largest" ? other > one : other < one) ? other : one));
-  const found = rows.filter((_, at) => sizes[at] === best);
-  const value = withUnit(numbers[sizes.indexOf(best)] as Quantity, chosen);
-  const of = found.map((row) => labelOf(row, source)).join("; ");
-  return `${say(copy[figure], { value, of })} ${where(found, source, column)}`;
+  return rows.filter((_, at) => sizes[at] === best);
 }
 
 /** A row in an answer: its cells. An entry of a folder is its name. */

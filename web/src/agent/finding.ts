@@ -45,6 +45,11 @@ const MEANT = new RegExp(
     `(?:${anyOf(vocabulary.describedBy)}) (.+?)(?= (?:${ENDS})\\b|[,;.?!](?: |$)|$)`,
   "i",
 );
+const A_KIND = new RegExp(`\\b(?:${anyOf(vocabulary.documentNouns)})\\b`, "i");
+const DAYS: ReadonlySet<string> = new Set(vocabulary.weekdays);
+const ONE = /\bthe one (?:for|about|from|on|of) (?:the |my |our )?(\w+)/i;
+const TOLD = new RegExp(`(?:,|;|\\.|\\band|\\bthen) ((?:${anyOf(vocabulary.askingWords)}|say)\\b.*)$`, "is");
+const TELL = /^(?:tell|say)(?: me| us)? /i;
 const WHICH: ReadonlySet<string> = new Set(["which", "what"]);
 const HELPERS: ReadonlySet<string> = new Set(vocabulary.helpers);
 const OBJECT = new RegExp(`^(?:(?:${anyOf(vocabulary.articles)}) )*`, "i");
@@ -63,6 +68,8 @@ const PLAIN: ReadonlySet<string> = new Set([
 ]);
 /** Words that are looked for. More are a description, which stands in no file as it is. */
 const MOST_WORDS = 4;
+/** Words of a description that is looked for by one of them. */
+const MOST_DESCRIBED = 12;
 
 /**
  * What a wish looks for and asks: one to find a text and be told of it, or a question about the person's own affairs. Null for any
@@ -72,7 +79,25 @@ export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
-  return describedIn(wish) ?? ownIn(wish);
+  return describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);
+}
+
+/** One file of a list by what it is for: "list the bills and tell me how much the one for water is". */
+function oneAmong(wish: string): SoughtText | null {
+  const named = ONE.exec(wish)?.[1];
+  if (named === undefined || !asksAboutContent(wish)) return null;
+  return { query: `*${named}*`, folder: folderIn(wish), asked: wish, others: [named], own: false };
+}
+
+/** What is asked of the files of a folder: "go through money/ and tell me what the tram pass cost". */
+function inFolder(wish: string): SoughtText | null {
+  const asked = TOLD.exec(wish.trim())?.[1];
+  const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
+  const [folder, ...more] = names.filter((name) => isThing(name)).map((name) => name.replace(/\/+$/, ""));
+  if (asked === undefined || folder === undefined || more.length > 0 || asked.includes("/")) return null;
+  const own = ownQueries(asked.replace(TELL, ""));
+  const [query, ...others] = own.length > 0 ? own : shorterQueries(asked);
+  return query === undefined ? null : { query, folder, asked, others, own: false };
 }
 
 function ownIn(wish: string): SoughtText | null {
@@ -88,8 +113,19 @@ function describedIn(wish: string): SoughtText | null {
   if (halves === null && !asksOfFile(wish)) return null;
   const described = (halves === null ? MEANT : DESCRIBED).exec(clause)?.[1];
   if (halves === null && described === undefined) return null;
-  const query = queryOf(described ?? clause);
-  return query === "" ? null : { query, folder: folderIn(clause), asked, others: shorterQueries(query), own: false };
+  const whole = queryOf(described ?? clause);
+  const [query, ...others] = whole === "" && halves !== null ? wordsOfKind(clause) : [whole, ...shorterQueries(whole)];
+  return query ? { query, folder: folderIn(clause), asked, others, own: false } : null;
+}
+
+/**
+ * What to look for of a file whose description stands nowhere as it is: "the letter where Ana wants something". A day, which many
+ * files have, comes last.
+ */
+function wordsOfKind(clause: string): string[] {
+  const isShort = wordsOf(clause).length <= MOST_DESCRIBED;
+  const words = isShort && A_KIND.test(clause) ? shorterQueries(clause) : [];
+  return words.toSorted((one, other) => Number(DAYS.has(one)) - Number(DAYS.has(other)));
 }
 
 /**
@@ -122,7 +158,7 @@ export function folderIn(wish: string): string {
 }
 
 /** What to look for when nothing holds all of it: each word of several by itself, names first, then the longest. */
-function shorterQueries(query: string): string[] {
+export function shorterQueries(query: string): string[] {
   const words = wordsOf(query);
   const isName = ({ start }: Word) => /^\p{Lu}/u.test(query.slice(start));
   const owned = words.map((word) => ({ ...word, bare: word.bare.replace(OWNED, "") }));
@@ -133,8 +169,14 @@ function shorterQueries(query: string): string[] {
   return words.length > 1 ? ranked.map(({ bare }) => bare) : [];
 }
 
+/** What a file is said to be about: "the letter that mentions Ana"; empty where none is described. */
+export function describedText(text: string): string {
+  const described = DESCRIBED.exec(text)?.[1];
+  return described === undefined ? "" : queryOf(described);
+}
+
 /** What is looked for: quoted words as they stand, else few words without an article before them. */
-function queryOf(text: string): string {
+export function queryOf(text: string): string {
   const [quoted] = text.match(QUOTED) ?? [];
   if (quoted !== undefined) return quoted.slice(1, -1);
   const bare = text.replaceAll(new RegExp(FOLDER, "gi"), "").trim().replace(OBJECT, "").trim();

@@ -22,8 +22,8 @@ import { wordsOf } from "./words.ts";
 
 /*
  * What is read after a search or a listing, so that a question is answered out of a file and not out of the list. Reading is all
- * that ever follows: a name out of a result is given to the one tool that reads and to no other, so that no text in a result can
- * make anything change or leave the machine.
+ * that ever follows here: a name out of a result is given to the one tool that reads and to no other, so that no text in a result
+ * can make anything change or leave the machine. What the person asks to be done with a find is in `carrying.ts`.
  */
 
 type Tools = readonly Pick<ToolDescriptor, "name" | "description" | "category" | "paramSchema">[];
@@ -60,7 +60,7 @@ export function lookingFor(wish: string, tools: Tools): ProposedCall | null {
   }
   const finding = findingIn(wish);
   if (finding === null || (finding.own && isForAnother(wish, tools))) return null;
-  return search(finding.query, finding, tools);
+  return textSearch(finding.query, finding, tools);
 }
 
 /** The call that reads the file which a wish means by its place in a folder that was just listed; null for any other wish. */
@@ -85,7 +85,14 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
     return picked === null ? null : read(picked);
   }
   const finding = findingOf(wish, first);
-  if (finding === null || !searches(first)) return null;
+  return finding === null ? null : furtherSearch(finding, calls, tools);
+}
+
+/** What to read, or to look for, after these calls that began with a search; null once that is enough. */
+export function furtherSearch(finding: SoughtText, calls: readonly ToolMessage[], tools: Tools): ProposedCall | null {
+  const reader = readerAmong(tools);
+  const [first] = calls;
+  if (reader === null || first === undefined || calls.length > MOST || !searches(first)) return null;
   const found = calls.filter(searches);
   const files = rankedFiles(finding, found.at(-1) as ToolMessage);
   if (files.length === 0) return anotherSearch(finding, found, tools);
@@ -94,15 +101,20 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
   if (!canAnswer(finding, files) || opened.some((each) => holdsAll(finding, each))) return null;
   const paths = opened.map(({ call }) => call.arguments[reader.path]);
   const unread = files.find((path) => !paths.includes(path));
-  return unread === undefined ? null : read(unread);
+  return unread === undefined ? null : { name: reader.name, arguments: { [reader.path]: unread } };
 }
 
 /** Of the calls of an action the one that answers it: what was read and holds most of the question, else the last. */
 export function answeringCall(wish: string, calls: readonly ToolMessage[], tools: Tools): ToolMessage {
-  const reader = readerAmong(tools);
   const finding = findingOf(wish, calls[0] as ToolMessage);
+  return finding === null ? (calls.at(-1) as ToolMessage) : answeringAmong(finding, calls, tools);
+}
+
+/** The same where it is known what is looked for. */
+export function answeringAmong(finding: SoughtText, calls: readonly ToolMessage[], tools: Tools): ToolMessage {
+  const reader = readerAmong(tools);
   const read = calls.filter(({ call }) => call.name === reader?.name);
-  if (finding === null || read.length < 2) return calls.at(-1) as ToolMessage;
+  if (read.length < 2) return calls.at(-1) as ToolMessage;
   const wanted = wantedBy(finding);
   const held = read.map(({ result }) => new Set(termsIn(result.content).filter((term) => wanted.has(term))).size);
   return read[held.indexOf(Math.max(...held))] as ToolMessage;
@@ -120,18 +132,28 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
   if (pickedFrom(wish) !== null) {
     const table = tableOf(last.result.content, "");
     const files = table?.listing === true ? filesOf(table) : [];
-    return files.length === 0 ? null : fill(copy.notPicked, () => quoted(files.map(({ name }) => name)));
+    return files.length === 0 ? null : nonePicked(files.map(({ name }) => name));
   }
   const finding = findingOf(wish, calls[0] as ToolMessage);
   if (finding === null || !searches(last)) return null;
-  const names = quoted(rankedFiles(finding, last));
-  if (names !== "" && isByMeaning(last.call.name)) {
+  const files = rankedFiles(finding, last);
+  if (files.length > 0 && isByMeaning(last.call.name)) {
     // It finds something for every question: what is near is shown, and no model makes an answer of it.
     const nearest = linesOf(last.result.content).filter((line) => matchOf(line) !== null);
     return `${fill(copy.nearest, () => finding.query)}\n\n${excerptOf(nearest.slice(0, MOST_ALIKE).join("\n")).text}`;
   }
-  const sentence = names === "" ? copy.notFound : copy.severalFound;
-  return fill(sentence, (blank) => (blank === "query" ? finding.query : names));
+  return severalFound(finding.query, files);
+}
+
+/** What the loop says of several files of which one is meant, or of none. */
+export function severalFound(query: string, files: readonly string[]): string {
+  const sentence = files.length === 0 ? copy.notFound : copy.severalFound;
+  return fill(sentence, (blank) => (blank === "query" ? query : quoted(files)));
+}
+
+/** What it says where a listing does not tell which of its files is meant. */
+export function nonePicked(files: readonly string[]): string {
+  return fill(copy.notPicked, () => quoted(files));
 }
 
 /** The call that reads "it", where the newest call of the conversation found one file; null for any other wish. */
@@ -208,7 +230,7 @@ function anotherSearch(finding: SoughtText, found: readonly ToolMessage[], tools
     found.flatMap(({ call }) => Object.values(call.arguments)).map((value) => String(value).toLowerCase()),
   );
   const query = [finding.query, ...finding.others].find((each) => !tried.has(each.toLowerCase()));
-  if (query !== undefined && found.length < MOST) return search(query, finding, tools);
+  if (query !== undefined && found.length < MOST) return textSearch(query, finding, tools);
   const byMeaning = only(
     tools.filter((tool) => looks(tool) && isByMeaning(tool.name)),
     "query",
@@ -218,7 +240,7 @@ function anotherSearch(finding: SoughtText, found: readonly ToolMessage[], tools
 }
 
 /** A search for words, or by meaning where no tool looks for words. */
-function search(query: string, { folder }: SoughtText, tools: Tools): ProposedCall | null {
+export function textSearch(query: string, { folder }: SoughtText, tools: Tools): ProposedCall | null {
   const searcher = searcherAmong(tools);
   if (searcher === null) return null;
   const [place] = Object.keys(searcher.properties).filter((name) => slotOf(name) === "path");
@@ -258,7 +280,8 @@ function looks({ name, category }: Pick<ToolDescriptor, "name" | "category">): b
   return category === "read" && !partsOf(name).includes("read");
 }
 
-function searches({ call }: ToolMessage): boolean {
+/** Whether a call looks for something. */
+export function searches({ call }: ToolMessage): boolean {
   return isSearch(call.name);
 }
 

@@ -16,6 +16,19 @@ import { isAskedFor } from "./asked.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { toolsCalledFor } from "./called-for.ts";
 import { select } from "./candidates.ts";
+import {
+  type Carrying,
+  carried,
+  carryingIn,
+  isCarried,
+  linesAbout,
+  mustBeWorkedOut,
+  nextLook,
+  ownValue,
+  questionOf,
+  readFor,
+  shownValue,
+} from "./carrying.ts";
 import type { ChatMessage } from "./chat.ts";
 import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
@@ -39,12 +52,13 @@ import { collect, complete, type Lane, type LaneInput, type LaneStep, type Propo
 import type { ToolMessage } from "./messages.ts";
 import { lookAgain, namePlaces, withoutMiss } from "./misplaced.ts";
 import { nextPage } from "./paging.ts";
-import { fittingPassages, repeatsQuestion } from "./passages.ts";
+import { fittingPassages, placeOf, repeatsQuestion } from "./passages.ts";
 import { plainCall, saidTools } from "./plain-calls.ts";
 import { abilitiesOf, actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { questionsIn } from "./questions.ts";
 import { readingFor } from "./reading.ts";
+import { fill } from "./render.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { asChat, pastOf, presentOf } from "./routing.ts";
@@ -67,7 +81,9 @@ export const jsonLane: Lane = async (input) => {
   const { result } = state;
   if (maySplit(input)) {
     const isOne =
-      findingIn(state.message) !== null || pointedReading(state.message, input.messages, offered(input.tools)) !== null;
+      carryingIn(state.message, offered(input.tools)) !== null ||
+      findingIn(state.message) !== null ||
+      pointedReading(state.message, input.messages, offered(input.tools)) !== null;
     if (isOne) return { kind: "split", actions: [state.message] };
     const wishes = wishesIn(state.message, offered(input.tools));
     if (wishes.length > 0) return { kind: "split", actions: wishes };
@@ -92,6 +108,8 @@ function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | null {
   const { messages, tools } = input;
   const wish = askedFor(input, state);
   const able = offered(tools);
+  const carrying = carryingIn(wish, able);
+  if (carrying !== null) return carrying.first;
   const plain = nextPage(wish, messages, able) ?? plainCall(wish, able);
   const reading = plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able);
   return reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
@@ -220,16 +238,51 @@ async function conclude(input: LaneInput, state: TurnProgress): Promise<LaneStep
   const last = calls.at(-1) as ToolMessage;
   const { outcome } = last.result;
   // A person's no, a timeout and a refusal are said in our words: a small model makes a story of them.
-  const wish = askedFor(input, state);
-  const further = outcome === "ok" && input.mayCall ? furtherCall(wish, calls, able) : null;
-  if (further !== null) return { kind: "calls", text: "", proposals: [further] };
   const failed = () => namePlaces(made, able) ?? explainOutcome(last.call.name, last.result);
-  const text = outcome === "ok" ? await answerFrom(input, wish, calls) : failed();
+  const text = outcome === "ok" ? await stepAfter(input, askedFor(input, state), calls) : failed();
+  if (typeof text !== "string") return { kind: "calls", text: "", proposals: [text] };
   const rest = input.actions?.slice(state.finished + 1) ?? [];
   // What the person decided leaves the rest as it was asked; what failed may be what the rest stands on.
   const isSettled = outcome === "ok" || outcome === "deniedByUser";
   if (isSettled && rest.length > 0) return { kind: "report", text };
   return { kind: "answer", text: rest.length > 0 ? `${text}\n\n${nameTheRest(rest)}` : text };
+}
+
+/** The call that follows those of an action, or the words that it ends with. */
+async function stepAfter(
+  input: LaneInput,
+  wish: string,
+  calls: readonly ToolMessage[],
+): Promise<ProposedCall | string> {
+  const able = offered(input.tools);
+  const carrying = carryingIn(wish, able);
+  if (carrying === null || !input.mayCall) {
+    const further = input.mayCall ? furtherCall(wish, calls, able) : null;
+    return further ?? answerFrom(input, wish, calls);
+  }
+  if (isCarried(carrying, calls)) {
+    const told = [await answerFrom(input, wish, calls), shownValue(carrying, calls)];
+    return told.filter((each) => each !== "").join("\n\n");
+  }
+  const look = nextLook(carrying, calls, able);
+  if (look !== null) return look;
+  const answering = readFor(carrying, calls, able);
+  const own = ownValue(carrying, answering);
+  if (own === null && mustBeWorkedOut(carrying))
+    return showClosest(copy.notComputed, questionOf(carrying), sourceOf(answering));
+  const value = own || (await valueFrom(input, carrying, answering));
+  return value === "" ? fill(copy.notFound, () => questionOf(carrying)) : carried(carrying, value);
+}
+
+/** What a file answers: in the model's words where some lines of it bear them out, else the lines about it; empty for none. */
+async function valueFrom(input: LaneInput, carrying: Carrying, answering: ToolMessage): Promise<string> {
+  const source = sourceOf(answering);
+  const question = questionOf(carrying);
+  const said = await worded(input, question, answering, () => {});
+  const isNone = said === "" || isEcho(said, answering) || repeatsQuestion(said, question);
+  const isBorneOut = placeOf(said, question, source.text, source.name) !== null;
+  if (!isNone && isBorneOut && !hasWrongNumber(said, question, answering)) return said;
+  return linesAbout(question, source);
 }
 
 /** What an action came to: in our own words where they are surer, else in the model's. */
@@ -252,27 +305,31 @@ function charactersIn(room: number, content: string): number {
   return Math.floor((room * CHARACTERS_PER_TOKEN * content.length) / Math.max(1, weighed));
 }
 
-async function report(input: LaneInput, question: string, last: ToolMessage, isFurther: boolean): Promise<string> {
-  const { chat, listener, model, signal } = input;
+/** What the model says of a result. */
+async function worded(
+  { chat, listener, model, signal }: LaneInput,
+  question: string,
+  last: ToolMessage,
+  hear: (soFar: string) => void,
+): Promise<string> {
   const bare = tokensOfPrompt(reportPrompt(question, last, ""));
   const room = Math.max(0, model.contextTokens - MAX_STEP_TOKENS - PROMPT_MARGIN - bare);
   const content = pageOf(last.result.content).text;
   const body = fittingPassages(content, question, charactersIn(room, content));
   if (body !== content) listener.trimmed(0);
   const messages = reportPrompt(question, last, body);
+  const request = { messages, maxTokens: MAX_STEP_TOKENS, temperature: 0, signal };
+  return (await collect(chat, request, listener, "stream", hear)).text.trim();
+}
+
+async function report(input: LaneInput, question: string, last: ToolMessage, isFurther: boolean): Promise<string> {
+  const { listener } = input;
   let shown = 0;
-  const { text } = await collect(
-    chat,
-    { messages, maxTokens: MAX_STEP_TOKENS, temperature: 0, signal },
-    listener,
-    "stream",
-    (soFar) => {
-      if (soFar.length > shown) listener.streamed(soFar.slice(shown));
-      shown = soFar.length;
-    },
-  );
-  if (text.trim() === "") return copy.worded;
-  const said = text.trim();
+  const said = await worded(input, question, last, (soFar) => {
+    if (soFar.length > shown) listener.streamed(soFar.slice(shown));
+    shown = soFar.length;
+  });
+  if (said === "") return copy.worded;
   const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isUnfounded(said, question, last, isFurther);
   const instead = isNone
     ? showClosest(copy.noAnswer, question, sourceOf(last))

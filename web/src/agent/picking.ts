@@ -4,19 +4,29 @@ import type { ToolMessage } from "./messages.ts";
 import { slotOf } from "./names.ts";
 import { type Table, tableOf } from "./tables.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
 
 /*
  * Which file of a folder a wish means by how it stands among the others: the newest, the largest, the first, the only one.
  */
 
-type FilePick = keyof typeof vocabulary.picks;
-const PICK_OF: ReadonlyMap<string, FilePick> = new Map(
+export type FilePick = keyof typeof vocabulary.picks;
+export const PICK_OF: ReadonlyMap<string, FilePick> = new Map(
   (Object.entries(vocabulary.picks) as [FilePick, readonly string[]][]).flatMap(([pick, words]) =>
     words.map((word) => [word, pick] as const),
   ),
 );
 const PICKED = anyOf([...vocabulary.documentNouns, ...vocabulary.pickedNouns]);
 const PICK = new RegExp(`\\b(${anyOf([...PICK_OF.keys()])}) (?:\\w+ )?(?:${PICKED})\\b`, "i");
+/** The same where the pick stands behind: "which report comes last". */
+const COMES = new RegExp(
+  `\\b(?:${anyOf(vocabulary.documentNouns)}) (?:comes|is|came) (?:the )?(${anyOf([...PICK_OF.keys()])})\\b`,
+  "i",
+);
+const OF_KIND = new RegExp(`\\bof (?:the|my|our|all) (?:\\w+ )?(?:${anyOf(vocabulary.documentNouns)})\\b`, "i");
+const ANYWHERE: ReadonlySet<string> = new Set(vocabulary.describedNouns.flatMap((word) => [word, `${word}s`]));
+/** What has a folder of its own where there is more than one. */
+const KEPT_TOGETHER: ReadonlySet<string> = new Set(vocabulary.documentNouns.filter((word) => !ANYWHERE.has(word)));
 const SAYS = new RegExp(`\\b(?:${anyOf(vocabulary.contentVerbs)})\\b`, "i");
 const NUMBERED = /^(.*?)([0-9]{1,9})([^0-9]*)$/s;
 /** Picks by age, and whether they mean the newest. "First" and "last" mean a place in the list where no age can be told. */
@@ -31,8 +41,13 @@ const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])/;
 /** The path of the file that a wish means by how it stands among those of a listing; null where the listing leaves a doubt. */
 export function pickOf(wish: string, listing: ToolMessage): string | null {
   const pick = pickIn(wish);
+  return pick === null ? null : pickedOf(pick, listing);
+}
+
+/** The path of the file that stands so among those of a listing; null where the listing leaves a doubt. */
+export function pickedOf(pick: FilePick, listing: ToolMessage): string | null {
   const table = tableOf(listing.result.content, "");
-  if (pick === null || table?.listing !== true) return null;
+  if (table?.listing !== true) return null;
   const name = chosen(pick, filesOf(table));
   return name === null ? null : joined(listing, name);
 }
@@ -41,11 +56,23 @@ export function pickOf(wish: string, listing: ToolMessage): string | null {
 export function pickedFrom(wish: string): string | null {
   if (pickIn(wish) === null || !SAYS.test(wish)) return null;
   const [said, ...more] = foldersSaid(wish);
-  return folderIn(wish) || (said === undefined || more.length > 0 ? null : said.replace(/\/+$/, ""));
+  const named = said === undefined || more.length > 0 ? "" : said.replace(/\/+$/, "");
+  return folderIn(wish) || named || folderOfKind(wish) || null;
+}
+
+/**
+ * The folder that has its name from what is picked among: "the newest report" is in `reports`. Empty for what may be anywhere, such
+ * as a file or a letter.
+ */
+export function folderOfKind(wish: string): string {
+  const [found = ""] = PICK.exec(wish) ?? COMES.exec(wish) ?? OF_KIND.exec(wish) ?? [];
+  const kind = wordsOf(found).find(({ bare }) => KEPT_TOGETHER.has(bare))?.bare;
+  return kind === undefined ? "" : `${kind.replace(/s$/, "")}s`;
 }
 
 function pickIn(wish: string): FilePick | null {
-  return PICK_OF.get(PICK.exec(wish)?.[1]?.toLowerCase() ?? "") ?? null;
+  const said = PICK.exec(wish)?.[1] ?? COMES.exec(wish)?.[1] ?? "";
+  return PICK_OF.get(said.toLowerCase()) ?? null;
 }
 
 interface ListedFile {

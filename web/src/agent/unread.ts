@@ -1,6 +1,7 @@
 import { askedActs, bareThing, type ClosedCall, isAbout, isThing } from "./acts.ts";
 import { type ClaimClause, claimClausesOf } from "./claim-clauses.ts";
 import { anyPhrase, claimWords, holds } from "./claim-words.ts";
+import { outcomeIn } from "./outcomes.ts";
 import { isFile, type ReadingTool, readerAmong } from "./reading.ts";
 import { onlyOpeners, sentencesOf } from "./sentences.ts";
 import { vocabulary } from "./vocabulary.ts";
@@ -40,7 +41,7 @@ export function unreadFile(
   const asks = isReading || words.some(({ bare }, at) => ASKING.has(bare) || (at === 0 && QUESTIONS.has(bare)));
   const isGeneral = holds(words.map(({ bare }) => bare).join(" "), GENERAL) || message.includes("\n");
   if (file === undefined || !asks || isGeneral || readerAmong(tools) === null) return null;
-  if (acts.some(({ act }) => act !== "read")) return null;
+  if (outcomeIn(message) !== null || acts.some(({ act }) => act !== "read")) return null;
   const done = closed.filter(({ result }) => result.outcome === "ok");
   const isKnown = (name: string) =>
     done.some(({ call, result }) => isAbout(call, name) || result.content.includes(name));

@@ -122,6 +122,22 @@ interface Vocabulary {
   readonly templateBrackets: Words;
   readonly templateTags: Words;
   readonly schemaKeywords: Words;
+  readonly keepingVerbs: Words;
+  readonly addingVerbs: Words;
+  readonly discardingVerbs: Words;
+  readonly movingVerbs: Words;
+  readonly puttingVerbs: Words;
+  readonly pointedFiles: Words;
+  readonly keepingLinks: Words;
+  readonly leaningWords: Words;
+  readonly keptNouns: Words;
+  readonly wholeNouns: Words;
+  readonly emptyAsks: Words;
+  readonly findingOut: Words;
+  readonly listingPhrases: Words;
+  readonly placelessWords: Words;
+  readonly spokenNames: Words;
+  readonly linePlaces: Readonly<Record<string, number>>;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */
