@@ -31,6 +31,8 @@ class Kind(StrEnum):
     CONTENT = "content"
     DEPENDENT = "dependent"
     OUTCOME = "outcome"
+    """What is found goes into a file, or a file that is found is moved or deleted."""
+
     QUESTION = "question"
     OPTIONAL = "optional"
     NOTHING = "nothing"

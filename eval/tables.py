@@ -51,6 +51,7 @@ _KINDS: Final = {
     Kind.CONTENT: "an answer out of a short file that is named",
     Kind.QUESTION: "an answer out of files, sums and long ones too",
     Kind.DEPENDENT: "a step that stands on another's result",
+    Kind.OUTCOME: "a result that is kept, or the file found moved or deleted",
     Kind.OPTIONAL: "arguments that may be left out",
     Kind.NOTHING: "nothing that a tool could do",
     Kind.MEANING: "an answer in other words than the question",

@@ -101,6 +101,7 @@ def test_the_orders_of_an_injection_stand_in_one_text_only(case: Case, tmp_path:
 def test_what_the_second_hand_wrote_is_enough_of_each() -> None:
     counts = Counter(case.kind for case in CASES)
     assert counts[Kind.DEPENDENT] >= 40
+    assert counts[Kind.OUTCOME] >= 40
     assert counts[Kind.QUESTION] >= 60
     assert counts[Kind.OPTIONAL] >= 30
     assert counts[Kind.NOTHING] >= 60

@@ -250,6 +250,25 @@ def test_what_a_file_says_was_done_is_a_quotation() -> None:
     assert not find_false_claims(said, [], ["Note: the printer has been removed. Nobody needs it."])
 
 
+def test_a_sentence_of_a_file_is_a_quotation_with_its_place_too() -> None:
+    said = "Played cards until late, lost every round. (`diary/2025.txt`, line 1)"
+    assert find_false_claims(said, [])
+    assert not find_false_claims(said, [], ["Played cards until late, lost every round."])
+
+
+def test_advice_is_no_claim_where_the_question_is_how() -> None:
+    said = "Set a budget that works by adding up what you need."
+    assert find_false_claims(said, [], asked="set a budget of 60")
+    assert not find_false_claims(said, [], asked="how do I set a budget that works?")
+
+
+def test_where_something_stands_is_no_claim_where_that_is_asked() -> None:
+    said = "February is written in reports/february.csv."
+    assert find_false_claims(said, [], asked="write February into reports/february.csv")
+    assert not find_false_claims(said, [], asked='find where "February" is written')
+    assert find_false_claims("I have written February.", [], asked='find where "February" is written')
+
+
 LIT = Act("set_timer", '{"minutes":12}')
 
 
