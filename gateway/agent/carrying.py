@@ -50,7 +50,8 @@ _LEAD: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _SEARCHED: Final = re.compile(
-    rf"^(?:{any_of(VOCABULARY.search_phrases)}) (?:(?:my|our|the|all|through) )*(?:\w+ )?for (.+)$", re.IGNORECASE | re.ASCII
+    rf"^(?:{any_of(VOCABULARY.search_phrases)}) (?:(?:{any_of((*VOCABULARY.plural_articles, 'through'))}) )*(?:\w+ )?for (.+)$",
+    re.IGNORECASE | re.ASCII,
 )
 """What a search is for: "search my notes for garlic"."""
 

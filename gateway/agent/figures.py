@@ -42,7 +42,7 @@ _IDENTIFIERS: Final = frozenset(VOCABULARY.identifiers)
 _MOST_SHOWN: Final = LIMITS.addends_shown
 _BULLET: Final = re.compile(r" *[-*+•] ")
 _LIST: Final = "list"
-_ARTICLES: Final = frozenset({"the", "all", "my", "our"})
+_ARTICLES: Final = frozenset(VOCABULARY.plural_articles)
 _ITEM: Final = re.compile(r" *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *")
 """An item of a list without bullets."""
 

@@ -45,7 +45,7 @@ _MEANT: Final = re.compile(
 """The same in a question that does not say "find": fewer words, since a question about the world must not look into files."""
 
 _A_KIND: Final = re.compile(rf"\b(?:{_KINDS})\b", re.IGNORECASE | re.ASCII)
-_ONE: Final = re.compile(r"\bthe one (?:for|about|from|on|of) (?:the |my |our )?(\w+)", re.IGNORECASE | re.ASCII)
+_ONE: Final = re.compile(rf"\bthe one (?:{any_of(VOCABULARY.one_links)}) (?:the |my |our )?(\w+)", re.IGNORECASE | re.ASCII)
 _TOLD: Final = re.compile(
     rf"(?:,|;|\.|\band|\bthen) ((?:{any_of(VOCABULARY.asking_words)}|say)\b.*)$", re.IGNORECASE | re.ASCII | re.DOTALL
 )

@@ -47,23 +47,22 @@ _TAIL: Final = rf"[.!?]*(?:,? (?:{any_of((*WISH_WORDS.tails, *WISH_WORDS.remarks
 _FILE: Final = r"[\"'`]?([^\s\"'`,;:?!()]*[^\s\"'`,;:?!()./]\.[A-Za-z][A-Za-z0-9]*)[\"'`]?"
 _PLACE: Final = r"(?:(?:the|my|our) )?[\"'`]?([^\s\"'`,;:?!]*[^\s\"'`,;:?!.])[\"'`]?(?: (?:folder|directory))?"
 _POINTED: Final = any_of(VOCABULARY.pointed_files)
-_DESCRIBED: Final = r"(?:the|that|this|my|our|whatever) .+?"
-_KEPT_IN: Final = r"(?: (?:the|a|my|our)(?: new)?(?: (?:file|note|list))?(?: (?:called|named))?)?"
+_DESCRIBED: Final = rf"(?:{any_of(VOCABULARY.described_leads)}) .+?"
+_LINKS: Final = any_of(VOCABULARY.moving_links)
+_KEPT_IN: Final = rf"(?: (?:{any_of(VOCABULARY.kept_leads)})(?: new)?(?: (?:file|note|list))?(?: (?:called|named))?)?"
 
 _REMOVES: Final = re.compile(rf"^{_LEAD}(?:{any_of(VOCABULARY.discarding_verbs)}) ({_POINTED})(?: away| out)?{_TAIL}", _FLAGS)
 _REMOVES_DESCRIBED: Final = re.compile(
     rf"^{_LEAD}(?:{any_of(VOCABULARY.discarding_verbs)}) ({_DESCRIBED})(?: away| out)?{_TAIL}", _FLAGS
 )
 _MOVES: Final = re.compile(
-    rf"^{_LEAD}(?:{any_of(VOCABULARY.moving_verbs)}) ({_POINTED})(?: over)? (?:to|into|in|under|as|inside) {_PLACE}{_TAIL}",
+    rf"^{_LEAD}(?:{any_of(VOCABULARY.moving_verbs)}) ({_POINTED})(?: over)? (?:{_LINKS}) {_PLACE}{_TAIL}",
     _FLAGS,
 )
 _MOVES_DESCRIBED: Final = re.compile(
-    rf"^{_LEAD}(?:{any_of(VOCABULARY.moving_verbs)}) ({_DESCRIBED})(?: over)? (?:to|into|under|as) {_PLACE}{_TAIL}", _FLAGS
+    rf"^{_LEAD}(?:{any_of(VOCABULARY.moving_verbs)}) ({_DESCRIBED})(?: over)? (?:{_LINKS}) {_PLACE}{_TAIL}", _FLAGS
 )
-_PUTS: Final = re.compile(
-    rf"^{_LEAD}(?:{any_of(VOCABULARY.putting_verbs)}) ({_POINTED}) (?:to|into|in|under|inside) {_PLACE}{_TAIL}", _FLAGS
-)
+_PUTS: Final = re.compile(rf"^{_LEAD}(?:{any_of(VOCABULARY.putting_verbs)}) ({_POINTED}) (?:{_LINKS}) {_PLACE}{_TAIL}", _FLAGS)
 _KEEPS: Final = re.compile(
     rf"^{_LEAD}({any_of(VOCABULARY.keeping_verbs)})(?: down)? (.+?)(?: down)? (?:{any_of(VOCABULARY.keeping_links)}){_KEPT_IN} "
     rf"{_FILE}{_TAIL}",

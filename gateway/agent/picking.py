@@ -23,7 +23,7 @@ _COMES: Final = re.compile(
 """The same where the pick stands behind: "which report comes last"."""
 
 _OF_KIND: Final = re.compile(
-    rf"\bof (?:the|my|our|all) (?:\w+ )?(?:{any_of(VOCABULARY.document_nouns)})\b", re.IGNORECASE | re.ASCII
+    rf"\bof (?:{any_of(VOCABULARY.plural_articles)}) (?:\w+ )?(?:{any_of(VOCABULARY.document_nouns)})\b", re.IGNORECASE | re.ASCII
 )
 _KEPT_TOGETHER: Final = frozenset(VOCABULARY.document_nouns) - frozenset(
     each for word in VOCABULARY.described_nouns for each in (word, f"{word}s")

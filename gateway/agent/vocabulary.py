@@ -123,6 +123,11 @@ class LoopVocabulary:
     template_brackets: _Words
     template_tags: _Words
     schema_keywords: _Words
+    plural_articles: _Words
+    described_leads: _Words
+    moving_links: _Words
+    kept_leads: _Words
+    one_links: _Words
     keeping_verbs: _Words
     adding_verbs: _Words
     discarding_verbs: _Words

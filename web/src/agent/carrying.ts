@@ -60,7 +60,7 @@ const LEAD = new RegExp(
 );
 /** What a search is for: "search my notes for garlic". */
 const SEARCHED = new RegExp(
-  `^(?:${anyOf(vocabulary.searchPhrases)}) (?:(?:my|our|the|all|through) )*(?:\\w+ )?for (.+)$`,
+  `^(?:${anyOf(vocabulary.searchPhrases)}) (?:(?:${anyOf([...vocabulary.pluralArticles, "through"])}) )*(?:\\w+ )?for (.+)$`,
   "i",
 );
 const LISTED = new RegExp(`\\b(?:${anyOf(vocabulary.listingPhrases)})\\b`, "i");

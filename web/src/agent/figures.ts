@@ -60,7 +60,7 @@ const IDENTIFIERS: Terms = new Set(vocabulary.identifiers);
 const MOST_SHOWN = limits.addendsShown;
 const BULLET = /^ *[-*+•] /;
 const LIST = "list";
-const ARTICLES: Terms = new Set(["the", "all", "my", "our"]);
+const ARTICLES: Terms = new Set(vocabulary.pluralArticles);
 /** An item of a list without bullets. */
 const ITEM = /^ *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *$/;
 

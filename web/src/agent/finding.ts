@@ -47,7 +47,7 @@ const MEANT = new RegExp(
 );
 const A_KIND = new RegExp(`\\b(?:${anyOf(vocabulary.documentNouns)})\\b`, "i");
 const DAYS: ReadonlySet<string> = new Set(vocabulary.weekdays);
-const ONE = /\bthe one (?:for|about|from|on|of) (?:the |my |our )?(\w+)/i;
+const ONE = new RegExp(`\\bthe one (?:${anyOf(vocabulary.oneLinks)}) (?:the |my |our )?(\\w+)`, "i");
 const TOLD = new RegExp(`(?:,|;|\\.|\\band|\\bthen) ((?:${anyOf(vocabulary.askingWords)}|say)\\b.*)$`, "is");
 const TELL = /^(?:tell|say)(?: me| us)? /i;
 const WHICH: ReadonlySet<string> = new Set(["which", "what"]);

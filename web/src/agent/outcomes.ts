@@ -29,23 +29,24 @@ const TAIL = `[.!?]*(?:,? (?:${anyOf([...wishWords.tails, ...wishWords.remarks])
 const FILE = "[\"'`]?([^\\s\"'`,;:?!()]*[^\\s\"'`,;:?!()./]\\.[A-Za-z][A-Za-z0-9]*)[\"'`]?";
 const PLACE = "(?:(?:the|my|our) )?[\"'`]?([^\\s\"'`,;:?!]*[^\\s\"'`,;:?!.])[\"'`]?(?: (?:folder|directory))?";
 const POINTED = anyOf(vocabulary.pointedFiles);
-const DESCRIBED = "(?:the|that|this|my|our|whatever) .+?";
-const KEPT_IN = "(?: (?:the|a|my|our)(?: new)?(?: (?:file|note|list))?(?: (?:called|named))?)?";
+const DESCRIBED = `(?:${anyOf(vocabulary.describedLeads)}) .+?`;
+const LINKS = anyOf(vocabulary.movingLinks);
+const KEPT_IN = `(?: (?:${anyOf(vocabulary.keptLeads)})(?: new)?(?: (?:file|note|list))?(?: (?:called|named))?)?`;
 const DISCARDING = anyOf(vocabulary.discardingVerbs);
 const MOVING = anyOf(vocabulary.movingVerbs);
 
 const REMOVES = new RegExp(`^${LEAD}(?:${DISCARDING}) (${POINTED})(?: away| out)?${TAIL}`, "i");
 const REMOVES_DESCRIBED = new RegExp(`^${LEAD}(?:${DISCARDING}) (${DESCRIBED})(?: away| out)?${TAIL}`, "i");
 const MOVES = new RegExp(
-  `^${LEAD}(?:${MOVING}) (${POINTED})(?: over)? (?:to|into|in|under|as|inside) ${PLACE}${TAIL}`,
+  `^${LEAD}(?:${MOVING}) (${POINTED})(?: over)? (?:${LINKS}) ${PLACE}${TAIL}`,
   "i",
 );
 const MOVES_DESCRIBED = new RegExp(
-  `^${LEAD}(?:${MOVING}) (${DESCRIBED})(?: over)? (?:to|into|under|as) ${PLACE}${TAIL}`,
+  `^${LEAD}(?:${MOVING}) (${DESCRIBED})(?: over)? (?:${LINKS}) ${PLACE}${TAIL}`,
   "i",
 );
 const PUTS = new RegExp(
-  `^${LEAD}(?:${anyOf(vocabulary.puttingVerbs)}) (${POINTED}) (?:to|into|in|under|inside) ${PLACE}${TAIL}`,
+  `^${LEAD}(?:${anyOf(vocabulary.puttingVerbs)}) (${POINTED}) (?:${LINKS}) ${PLACE}${TAIL}`,
   "i",
 );
 const KEEPS = new RegExp(

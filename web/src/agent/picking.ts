@@ -23,7 +23,10 @@ const COMES = new RegExp(
   `\\b(?:${anyOf(vocabulary.documentNouns)}) (?:comes|is|came) (?:the )?(${anyOf([...PICK_OF.keys()])})\\b`,
   "i",
 );
-const OF_KIND = new RegExp(`\\bof (?:the|my|our|all) (?:\\w+ )?(?:${anyOf(vocabulary.documentNouns)})\\b`, "i");
+const OF_KIND = new RegExp(
+  `\\bof (?:${anyOf(vocabulary.pluralArticles)}) (?:\\w+ )?(?:${anyOf(vocabulary.documentNouns)})\\b`,
+  "i",
+);
 const ANYWHERE: ReadonlySet<string> = new Set(vocabulary.describedNouns.flatMap((word) => [word, `${word}s`]));
 /** What has a folder of its own where there is more than one. */
 const KEPT_TOGETHER: ReadonlySet<string> = new Set(vocabulary.documentNouns.filter((word) => !ANYWHERE.has(word)));

@@ -122,6 +122,11 @@ interface Vocabulary {
   readonly templateBrackets: Words;
   readonly templateTags: Words;
   readonly schemaKeywords: Words;
+  readonly pluralArticles: Words;
+  readonly describedLeads: Words;
+  readonly movingLinks: Words;
+  readonly keptLeads: Words;
+  readonly oneLinks: Words;
   readonly keepingVerbs: Words;
   readonly addingVerbs: Words;
   readonly discardingVerbs: Words;
