@@ -16,6 +16,7 @@ import { ACT_PHRASES, anyPhrase, claimWords, type Form, formsOf, holds } from ".
 import type { Message } from "./messages.ts";
 import { partsOf } from "./names.ts";
 import { stem, termsIn } from "./ranking.ts";
+import { canDo, changes, isDone, wordsAbout } from "./recorded.ts";
 import { REPORTED_STATES, reportsAct, reportsState } from "./reported.ts";
 import { onlyOpeners, sentencesOf } from "./sentences.ts";
 import { progressOf } from "./turn-progress.ts";
@@ -385,34 +386,4 @@ export class ClaimJudge {
     const taken = words.filter((word) => asked.has(word) && !COMMON.has(word) && !covered.has(stem(word)));
     return new Set(taken.filter((word) => !this.#isNamed(word))).size >= BEYOND;
   }
-}
-
-/** The words that a call and its result hold, and those for what it does. */
-function wordsAbout({ call, result }: ClosedCall): string[] {
-  const parts = partsOf(call.name);
-  const acts = ACTS.filter(([, { calls }]) => calls.some((each) => parts.includes(each)));
-  const given = JSON.stringify(call.arguments).replaceAll("\\n", " ");
-  const told = `${given} ${result.content}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return [...parts, ...told, ...acts.flatMap(([, { verbs, claims }]) => [...verbs, ...claims])];
-}
-
-/** Whether a call can have done an act: by the verbs in its tool's name, or by its category. */
-function canDo(act: string, message: ClosedCall, tools: TurnRecord["tools"]): boolean {
-  const { name: called } = message.call;
-  // Of a tool that only looks, "file" in its name is what it looks at.
-  const looks = tools.some(({ name, category }) => name === called && category === "read");
-  const verbs = partsOf(called)
-    .slice(0, looks ? 1 : undefined)
-    .flatMap(formsOf);
-  if (verbs.some((each) => each.act === act)) return true;
-  const known = ACTS.find(([name]) => name === act);
-  return known === undefined ? changes(message, tools) : does(known[0], message.call, tools);
-}
-
-function changes({ call }: ClosedCall, tools: TurnRecord["tools"]): boolean {
-  return tools.some(({ name, category }) => name === call.name && category !== "read");
-}
-
-function isDone({ result }: ClosedCall): boolean {
-  return result.outcome === "ok";
 }

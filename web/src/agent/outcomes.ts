@@ -37,18 +37,9 @@ const MOVING = anyOf(vocabulary.movingVerbs);
 
 const REMOVES = new RegExp(`^${LEAD}(?:${DISCARDING}) (${POINTED})(?: away| out)?${TAIL}`, "i");
 const REMOVES_DESCRIBED = new RegExp(`^${LEAD}(?:${DISCARDING}) (${DESCRIBED})(?: away| out)?${TAIL}`, "i");
-const MOVES = new RegExp(
-  `^${LEAD}(?:${MOVING}) (${POINTED})(?: over)? (?:${LINKS}) ${PLACE}${TAIL}`,
-  "i",
-);
-const MOVES_DESCRIBED = new RegExp(
-  `^${LEAD}(?:${MOVING}) (${DESCRIBED})(?: over)? (?:${LINKS}) ${PLACE}${TAIL}`,
-  "i",
-);
-const PUTS = new RegExp(
-  `^${LEAD}(?:${anyOf(vocabulary.puttingVerbs)}) (${POINTED}) (?:${LINKS}) ${PLACE}${TAIL}`,
-  "i",
-);
+const MOVES = new RegExp(`^${LEAD}(?:${MOVING}) (${POINTED})(?: over)? (?:${LINKS}) ${PLACE}${TAIL}`, "i");
+const MOVES_DESCRIBED = new RegExp(`^${LEAD}(?:${MOVING}) (${DESCRIBED})(?: over)? (?:${LINKS}) ${PLACE}${TAIL}`, "i");
+const PUTS = new RegExp(`^${LEAD}(?:${anyOf(vocabulary.puttingVerbs)}) (${POINTED}) (?:${LINKS}) ${PLACE}${TAIL}`, "i");
 const KEEPS = new RegExp(
   `^${LEAD}(${anyOf(vocabulary.keepingVerbs)})(?: down)? (.+?)(?: down)? ` +
     `(?:${anyOf(vocabulary.keepingLinks)})${KEPT_IN} ${FILE}${TAIL}`,
