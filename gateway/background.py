@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gateway.adapters.inference.factory import WarmingBackend
 from gateway.application import Application
 from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
+from gateway.settings import Settings
 from gateway.shipped import read_loop_file
 
 if TYPE_CHECKING:
@@ -45,6 +47,21 @@ async def warm_model(application: Application, on_warmed: OnWarmed) -> None:
         _log.info("the model was not warmed: %s", error.message)
     finally:
         on_warmed(prefix_state)
+
+
+@asynccontextmanager
+async def ship_records(application: Application, settings: Settings) -> AsyncGenerator[None]:
+    """Send the records of the log to the sinks of the settings while the context lasts. Raises Misconfigured."""
+    if not settings.sinks:
+        yield
+        return
+    # Imported where there are sinks: their HTTP client takes a tenth of a second.
+    from gateway.adapters.shipping.settings import read_sinks
+    from gateway.adapters.shipping.shipper import shipping
+
+    store, now = application.store, application.gateway.ports.clock.now
+    async with shipping(read_sinks(settings.sinks), store.records, store.verification_key.name, settings.state, now):
+        yield
 
 
 async def expire_sessions(application: Application) -> None:

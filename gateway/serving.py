@@ -16,7 +16,7 @@ import uvloop
 from gateway import __version__
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.application import Application
-from gateway.background import OnWarmed, expire_sessions, keep_retention, reload_policy, warm_model
+from gateway.background import OnWarmed, expire_sessions, keep_retention, reload_policy, ship_records, warm_model
 from gateway.bootstrap import PolicyWrapper, build, keep_policy
 from gateway.commands import control_commands
 from gateway.draining import drain
@@ -116,7 +116,8 @@ async def lifespan(
     )
     await control.start()
     try:
-        yield door
+        async with ship_records(application, settings):
+            yield door
     finally:
         await control.stop()
 

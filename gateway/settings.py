@@ -72,6 +72,9 @@ class Settings(BaseSettings):
     sources: dict[str, dict[str, Any]] = Field(
         {}, description="MCP servers, HTTP APIs and databases whose tools are offered: `[sources.NAME]` tables, see docs/TOOLS.md"
     )
+    sinks: dict[str, dict[str, Any]] = Field(
+        {}, description="where the records of the audit log are sent as they come: `[sinks.NAME]` tables, see docs/AUDIT.md"
+    )
     tool_timeout: float = Field(
         DEFAULT_TOOL_TIMEOUT, gt=0, le=3600, description="how long a program may run unless its file says"
     )

@@ -17,6 +17,7 @@ from gateway.cli.audit_accounts import compare, explain, replay
 from gateway.cli.audit_erasures import erase
 from gateway.cli.audit_exports import export
 from gateway.cli.audit_receipts import is_receipt, receipt, verifier, verify_receipt
+from gateway.cli.audit_sinks import sinks
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.effects import escape
@@ -135,7 +136,7 @@ def show(
         click.echo("nothing matches")
 
 
-for _command in (export, explain, replay, compare, receipt, verifier, erase):
+for _command in (export, explain, replay, compare, receipt, verifier, sinks, erase):
     audit.add_command(_command)
 
 

@@ -17,6 +17,7 @@ from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.sqlite import choose_driver
 from gateway.adapters.system.clock import SystemClock
 from gateway.adapters.tools.sources import ToolsConfig, describe_sandbox, describe_tools
+from gateway.cli.audit_sinks import look_at_sinks
 from gateway.cli.serve import TOOL_FILE
 from gateway.core.errors import GatewayError
 from gateway.installation import require_web
@@ -59,6 +60,7 @@ async def diagnose(settings: Settings, *, may_replace_builtin: bool = False) -> 
         _check("web apps", lambda: f"built in {require_web(settings.web_folder)}"),
         _check("limits", lambda: check_limits(settings)),
         await _check_port(settings),
+        *_check_sinks(settings),
         *await diagnose_model(choice, SystemClock()),
     ]
 
@@ -69,6 +71,13 @@ def _check(name: str, describe: Callable[[], str]) -> Finding:
         return Finding(name, ok=True, sentence=describe())
     except GatewayError as error:
         return Finding(name, ok=False, sentence=error.message)
+
+
+def _check_sinks(settings: Settings) -> list[Finding]:
+    try:
+        return [Finding(f"sink {each.name}", ok=not each.place.fault, sentence=each.sentence) for each in look_at_sinks(settings)]
+    except GatewayError as error:
+        return [Finding("sinks", ok=False, sentence=error.message)]
 
 
 async def _check_tools(config: ToolsConfig, *, may_replace_builtin: bool) -> Finding:

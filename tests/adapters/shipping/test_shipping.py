@@ -1,0 +1,136 @@
+"""Where a sink goes on: after a restart, a log that was put back, a connection that broke, and a file that was cut off."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.adapters.shipping import shipper
+from gateway.adapters.shipping.file import FileWriter
+from gateway.adapters.shipping.otlp import metric_request
+from gateway.adapters.shipping.places import Place, PlaceFile
+from gateway.adapters.shipping.records import ShippedRecord, SinkDown
+from gateway.adapters.shipping.settings import NamedSink, read_sinks
+from gateway.adapters.shipping.syslog import SyslogWriter
+from gateway.core.errors import LedgerUnavailable, Misconfigured
+from gateway.runtime.ports import AuditRow
+
+PATIENCE = 10.0
+
+
+class Records:
+    """A log of so many records."""
+
+    def __init__(self, size: int, name: str = "a") -> None:
+        self.rows = [AuditRow(index, f"{name}{index}", {"event": "turn:begun", "at": 1}, None) for index in range(size)]
+
+    async def audit_at(self, positions: Sequence[int]) -> Sequence[AuditRow]:
+        return [self.rows[each] for each in positions if each < len(self.rows)]
+
+
+def sink_of(folder: Path) -> NamedSink:
+    (made,) = read_sinks({"disk": {"kind": "file", "path": str(folder / "out.jsonl")}})
+    return made
+
+
+async def follow_to(folder: Path, records: Records, size: int) -> list[int]:
+    """What was written until the sink has so many records."""
+    place = PlaceFile(folder, "disk")
+    async with shipper.shipping([sink_of(folder)], records, "log", folder, lambda: 5), asyncio.timeout(PATIENCE):
+        while place.read() != Place(size, records.rows[size - 1].hash, 5):
+            await asyncio.sleep(0.01)
+    return [json.loads(line)["index"] for line in (folder / "out.jsonl").read_text().splitlines()]
+
+
+async def test_a_sink_goes_on_where_it_was_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipper, "AT_ONCE", 3)
+    assert await follow_to(tmp_path, Records(7), 7) == list(range(7))
+    assert await follow_to(tmp_path, Records(9), 9) == list(range(9))
+
+
+async def test_a_log_that_is_another_one_is_sent_from_its_beginning(tmp_path: Path) -> None:
+    await follow_to(tmp_path, Records(5), 5)
+    assert await follow_to(tmp_path, Records(3, "b"), 3) == [0, 1, 2, 3, 4, 0, 1, 2]
+
+
+async def test_a_place_that_cannot_be_read_is_the_beginning_and_one_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
+    file = PlaceFile(tmp_path, "disk")
+    for damage in ("", "{}", "[1]", '{"next": "x", "last_hash": "", "sent_at": null, "fault": ""}'):
+        (tmp_path / "sink-disk.json").write_text(damage)
+        assert file.read() == Place()
+    with pytest.raises(LedgerUnavailable):
+        PlaceFile(tmp_path / "absent", "disk").write(Place())
+
+
+async def test_a_line_that_was_cut_off_stays_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "out.jsonl").write_text('{"cut')
+    await FileWriter(tmp_path / "out.jsonl").send([ShippedRecord("log", Records(1).rows[0], with_payload=False)])
+    cut, whole = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert (cut, json.loads(whole)["key"]) == ('{"cut', "log/0")
+    with pytest.raises(SinkDown):
+        await FileWriter(tmp_path / "absent" / "out").send([])
+
+
+async def test_what_a_broken_connection_may_have_held_is_sent_again(tmp_path: Path) -> None:
+    taken = asyncio.Event()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        taken.set()
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    (sink,) = read_sinks({"siem": {"kind": "syslog", "host": "127.0.0.1", "port": port, "tls": False}})
+    writer = SyslogWriter(sink.settings)  # pyright: ignore[reportArgumentType] - it is one of syslog
+    records = [ShippedRecord("log", row, with_payload=False) for row in Records(4).rows]
+    await writer.send(records)
+    await taken.wait()
+    async with asyncio.timeout(PATIENCE):
+        with contextlib.suppress(SinkDown):
+            while True:
+                await writer.send(records[:1])
+                await asyncio.sleep(0)
+    assert writer.take_back() >= 4
+    assert writer.take_back() == 0
+    server.close()
+
+
+def test_durations_are_counted_by_tool_and_error() -> None:
+    def closed(index: int, outcome: str, milliseconds: int) -> ShippedRecord:
+        body = {"event": "call:closed", "at": 10 + index, "tool": "peek", "outcome": outcome, "durationMs": milliseconds}
+        return ShippedRecord("log", AuditRow(index, "", body, None), with_payload=False)
+
+    request: Any = metric_request([closed(0, "ok", 5), closed(1, "ok", 100_000), closed(2, "timedOut", 10)])
+    (metric,) = request["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]
+    ok, timed_out = metric["histogram"]["dataPoints"]
+    assert (ok["count"], ok["sum"], ok["bucketCounts"][0], ok["bucketCounts"][-1]) == ("2", 100.005, "1", "1")
+    assert {"key": "error.type", "value": {"stringValue": "timedOut"}} in timed_out["attributes"]
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"kind": "ftp"}, "ftp"),
+        ({"kind": "file"}, "`path`"),
+        ({"kind": "file", "path": "x", "nonsense": 1}, "`nonsense`"),
+        ({"kind": "otlp", "url": "ftp://x"}, "`url`"),
+        ({"kind": "otlp", "url": "http://x", "signals": ["smoke"]}, "`signals.0`"),
+        ({"kind": "syslog", "host": "x", "port": 0}, "`port`"),
+    ],
+)
+def test_a_wrong_table_is_named_with_what_is_wrong_in_it(table: dict[str, Any], said: str) -> None:
+    with pytest.raises(Misconfigured, match=r"\[sinks\.siem\]") as refused:
+        read_sinks({"siem": table})
+    assert said.strip("`") in refused.value.message
+
+
+def test_the_name_of_a_sink_names_no_other_file() -> None:
+    with pytest.raises(Misconfigured, match="a sink's name"):
+        read_sinks({"../../etc": {"kind": "file", "path": "x"}})
