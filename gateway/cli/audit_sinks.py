@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from gateway.adapters.shipping.places import Place, PlaceFile
+from gateway.adapters.shipping.places import PlaceFile, SinkPlace
 from gateway.adapters.shipping.settings import read_sinks
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.core.effects import escape
@@ -25,7 +25,7 @@ class SinkStanding:
 
     name: str
     kind: str
-    place: Place
+    place: SinkPlace
     behind: int
 
     @property

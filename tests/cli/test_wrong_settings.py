@@ -119,6 +119,8 @@ FIELDS = [
     env("sources", "[1]", "a table, like `[sources.name]`"),
     toml("sources", '"notes"', "a table, like `[sources.name]`"),
     toml("sources", "{notes = 5}", "a table, like `[sources.name]`"),
+    env("sinks", "siem", "a table, like `[sources.name]`"),
+    toml("sinks", "{siem = 5}", "a table, like `[sources.name]`"),
     *seconds("tool_timeout", "3600"),
     env("sandbox", "docker", "'auto', 'bubblewrap' or 'landlock'"),
     toml("sandbox", "[]", "'auto', 'bubblewrap' or 'landlock'"),
@@ -234,6 +236,8 @@ LATER = [
     Wrong("`[sources.notes]`", "true or false", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "enabled": 1}}'}),
     Wrong("`[sources.notes]`", "`tools` gives tools", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "tools": 1}}'}),
     Wrong("`[sources.notes]`", "no category", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "tools": {"a": "all"}}}'}),
+    Wrong("`[sinks.siem]`", "`port`", {"COUNTERSIGN_SINKS": '{"siem": {"kind": "syslog", "host": "h", "port": 0}}'}),
+    Wrong("`[sinks.Siem]`", "lower-case letters", {"COUNTERSIGN_SINKS": '{"Siem": {"kind": "file", "path": "f"}}'}),
     Wrong("`[sources.notes]`", "no label", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "labels": ["secret"]}}'}),
 ]
 

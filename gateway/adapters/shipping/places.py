@@ -13,7 +13,7 @@ from gateway.core.errors import LedgerUnavailable
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SinkPlace:
     """The next record to send, and the hash of the one before it: a log that has another one there is another log, or one that
     was put back. `fault` says why nothing is taken now, `sent_at` when something was last, in epoch milliseconds."""
 
@@ -29,20 +29,20 @@ class PlaceFile:
     def __init__(self, state: Path, name: str) -> None:
         self._path = state / f"sink-{name}.json"
 
-    def read(self) -> Place:
+    def read(self) -> SinkPlace:
         """The beginning where there is none, or none that can be read."""
         try:
             stored: Any = orjson.loads(self._path.read_bytes())
-            return Place(
+            return SinkPlace(
                 next=max(int(stored["next"]), 0),
                 last_hash=str(stored["last_hash"]),
                 sent_at=None if stored["sent_at"] is None else int(stored["sent_at"]),
                 fault=str(stored["fault"]),
             )
         except (OSError, ValueError, TypeError, KeyError):
-            return Place()
+            return SinkPlace()
 
-    def write(self, place: Place) -> None:
+    def write(self, place: SinkPlace) -> None:
         """In place of the one before. Raises LedgerUnavailable."""
         fresh = self._path.with_suffix(".new")
         try:

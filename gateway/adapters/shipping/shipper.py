@@ -12,7 +12,7 @@ from typing import Final, Protocol, assert_never
 
 from gateway.adapters.shipping.file import FileWriter
 from gateway.adapters.shipping.otlp import OtlpWriter
-from gateway.adapters.shipping.places import Place, PlaceFile
+from gateway.adapters.shipping.places import PlaceFile, SinkPlace
 from gateway.adapters.shipping.records import ShippedRecord, Sink, SinkDown
 from gateway.adapters.shipping.settings import FileSink, NamedSink, OtlpSink, SyslogSink
 from gateway.adapters.shipping.syslog import SyslogWriter
@@ -40,7 +40,7 @@ class RecordReader(Protocol):
     async def audit_at(self, positions: Sequence[int]) -> Sequence[AuditRow]: ...
 
 
-class Lane:
+class SinkLane:
     """One sink, and how far it is."""
 
     def __init__(self, sink: NamedSink, records: RecordReader, log: str, file: PlaceFile, now: Callable[[], int]) -> None:
@@ -82,7 +82,7 @@ class Lane:
         before = await self._records.audit_at([place.next - 1])
         if not before or before[0].hash != place.last_hash:
             _log.warning("the log is not the one that sink `%s` was sent; it is sent again from its beginning", self._name)
-            self._place = Place()
+            self._place = SinkPlace()
 
     async def _step(self) -> int:
         rows = await self._records.audit_at(range(self._place.next, self._place.next + AT_ONCE))
@@ -92,7 +92,7 @@ class Lane:
         if self._place.fault:
             _log.info("sink `%s` takes records again", self._name)
         # Only after the sink has them: what is sent twice can be told by its key, what is not sent at all cannot.
-        self._keep(Place(rows[-1].index + 1, rows[-1].hash, self._now()))
+        self._keep(SinkPlace(rows[-1].index + 1, rows[-1].hash, self._now()))
         return len(rows)
 
     def _fail(self, fault: str) -> None:
@@ -103,7 +103,7 @@ class Lane:
         # The hash of the record before is not at hand, and is not compared then.
         self._keep(replace(place, next=max(place.next - again, 0), last_hash="") if again else place)
 
-    def _keep(self, place: Place) -> None:
+    def _keep(self, place: SinkPlace) -> None:
         self._place = place
         self._file.write(place)
 
@@ -126,7 +126,7 @@ async def shipping(
     sinks: Sequence[NamedSink], records: RecordReader, log: str, state: Path, now: Callable[[], int]
 ) -> AsyncGenerator[None]:
     """Every sink is followed while the context lasts."""
-    lanes = [Lane(sink, records, log, PlaceFile(state, sink.name), now) for sink in sinks]
+    lanes = [SinkLane(sink, records, log, PlaceFile(state, sink.name), now) for sink in sinks]
     tasks = [asyncio.create_task(lane.follow()) for lane in lanes]
     try:
         yield

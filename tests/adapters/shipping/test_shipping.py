@@ -14,7 +14,7 @@ import pytest
 from gateway.adapters.shipping import shipper
 from gateway.adapters.shipping.file import FileWriter
 from gateway.adapters.shipping.otlp import metric_request
-from gateway.adapters.shipping.places import Place, PlaceFile
+from gateway.adapters.shipping.places import PlaceFile, SinkPlace
 from gateway.adapters.shipping.records import ShippedRecord, SinkDown
 from gateway.adapters.shipping.settings import NamedSink, read_sinks
 from gateway.adapters.shipping.syslog import SyslogWriter
@@ -43,7 +43,7 @@ async def follow_to(folder: Path, records: Records, size: int) -> list[int]:
     """What was written until the sink has so many records."""
     place = PlaceFile(folder, "disk")
     async with shipper.shipping([sink_of(folder)], records, "log", folder, lambda: 5), asyncio.timeout(PATIENCE):
-        while place.read() != Place(size, records.rows[size - 1].hash, 5):
+        while place.read() != SinkPlace(size, records.rows[size - 1].hash, 5):
             await asyncio.sleep(0.01)
     return [json.loads(line)["index"] for line in (folder / "out.jsonl").read_text().splitlines()]
 
@@ -63,9 +63,9 @@ async def test_a_place_that_cannot_be_read_is_the_beginning_and_one_that_cannot_
     file = PlaceFile(tmp_path, "disk")
     for damage in ("", "{}", "[1]", '{"next": "x", "last_hash": "", "sent_at": null, "fault": ""}'):
         (tmp_path / "sink-disk.json").write_text(damage)
-        assert file.read() == Place()
+        assert file.read() == SinkPlace()
     with pytest.raises(LedgerUnavailable):
-        PlaceFile(tmp_path / "absent", "disk").write(Place())
+        PlaceFile(tmp_path / "absent", "disk").write(SinkPlace())
 
 
 async def test_a_line_that_was_cut_off_stays_by_itself(tmp_path: Path) -> None:
