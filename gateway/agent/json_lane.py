@@ -88,7 +88,7 @@ PROMPT_MARGIN: Final = LIMITS.json_lane_margin
 CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
 """Fewer than the usual four: results are paths, figures and code, which take more tokens than prose."""
 
-_DIGIT: Final = re.compile("[0-9]")
+_DENSE: Final = re.compile("[0-9.,:;/_-]")
 
 MISTAKE_LENGTH: Final = LIMITS.mistake_characters
 """What a model is told of its mistake, in characters: enough for the schema's complaint."""
@@ -309,8 +309,9 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
 
 
 def _characters_in(room: int, content: str) -> int:
-    """Characters of a result that fit into so many tokens. Each digit may be a token by itself, as in a log full of times."""
-    digits = len(_DIGIT.findall(content))
+    """Characters of a result that fit into so many tokens. Each digit and each mark may be a token by itself, as in a table or
+    in a log full of times."""
+    digits = len(_DENSE.findall(content))
     length = length_of(content)
     return room * CHARACTERS_PER_TOKEN * length // max(1, length + (CHARACTERS_PER_TOKEN - 1) * digits)
 

@@ -298,9 +298,12 @@ async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMe
   return [...said].join("\n\n");
 }
 
-/** Characters of a result that fit into so many tokens. Each digit may be a token by itself, as in a log full of times. */
+/**
+ * Characters of a result that fit into so many tokens. Each digit and each mark may be a token by itself, as in a table or in a log
+ * full of times.
+ */
 function charactersIn(room: number, content: string): number {
-  const digits = content.match(/[0-9]/g)?.length ?? 0;
+  const digits = content.match(/[0-9.,:;/_-]/g)?.length ?? 0;
   const weighed = content.length + (CHARACTERS_PER_TOKEN - 1) * digits;
   return Math.floor((room * CHARACTERS_PER_TOKEN * content.length) / Math.max(1, weighed));
 }
