@@ -7,7 +7,7 @@ from playwright.async_api import Locator, Page, expect
 
 from gateway.adapters.inference.scripted import Reply
 from tests.e2e.appearance import check_appearance
-from tests.e2e.person import PHONE, Person, answers, expect_idle, send
+from tests.e2e.person import PHONE, Person, answers, approval_dock, call_card, call_tool, expect_idle, send
 from tests.e2e.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -165,3 +165,39 @@ async def test_a_conversation_is_found_pinned_and_saved_as_markdown(shell: Page,
 
 async def test_no_page_reported_a_violation(person: Person) -> None:
     await person.check_no_violations()
+
+
+async def test_what_came_of_an_answer_survives_a_reload_in_mid_stream(shell: Page, model: ScriptedServer) -> None:
+    model.will_answer(Reply("Once upon a time " * 20, stalls_after=12))
+    await send(shell, "tell me a story")
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await shell.wait_for_function("() => Object.keys(localStorage).some((name) => name.startsWith('partial:'))")
+    await shell.reload()
+    await expect(answers(shell)).to_contain_text("Once upon a time")
+    await expect(shell.get_by_text("This answer was interrupted")).to_be_visible()
+    model.will_answer(Reply("Once upon a time there was an end."))
+    await shell.get_by_role("button", name="Continue", exact=True).click()
+    await expect(answers(shell).last).to_have_text("Once upon a time there was an end.")
+    await expect_idle(shell)
+
+
+async def test_a_turn_that_another_tab_took_over_settles_here_and_can_be_taken_back(person: Person, shell: Page) -> None:
+    person.write_file("notes/over.txt", "Long done.\n")
+    await call_tool(shell, "delete_file", path="notes/over.txt")
+    await expect(approval_dock(shell)).to_be_visible()
+    other = await person.context.new_page()
+    await other.goto(shell.url)
+    await other.get_by_role("button", name="Continue here").click()
+    await expect(approval_dock(other)).to_be_visible()
+    await expect(shell.get_by_text("This conversation is open in another tab")).to_be_visible()
+
+    await shell.get_by_role("button", name="Continue here").click()
+    await expect(other.get_by_text("This conversation is open in another tab")).to_be_visible()
+    await approval_dock(shell).get_by_role("button", name="Cancel call").click()
+    await expect(call_card(shell, "delete_file", "Cancelled")).to_be_visible()
+    await expect_idle(shell)
+    # The tab that lost it shows what became of it, and nothing that still runs.
+    await expect(call_card(other, "delete_file", "Cancelled")).to_be_visible()
+    await expect(other.get_by_text("This conversation is open in another tab")).to_be_hidden()
+    await expect(approval_dock(other)).to_be_hidden()
+    await other.close()

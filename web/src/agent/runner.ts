@@ -104,12 +104,14 @@ export class TurnRunner {
     turn.stale = false;
   }
 
-  /** The gateway voided a snapshot. Another tab may have taken the turn over; otherwise a fresh one is asked for. */
-  revoked(snapshotId: string, reason: string): void {
+  /** The gateway voided a snapshot. Gives whether another tab has taken the turn over; if not, a fresh snapshot is asked for. */
+  revoked(snapshotId: string, reason: string): boolean {
     const turn = this.#turn;
-    if (turn?.snapshot.id !== snapshotId) return;
-    if (reason === "rebound") turn.stop.abort(new TurnStopped("elsewhere"));
+    if (turn?.snapshot.id !== snapshotId) return false;
+    const isElsewhere = reason === "rebound";
+    if (isElsewhere) turn.stop.abort(new TurnStopped("elsewhere"));
     else turn.stale = true;
+    return isElsewhere;
   }
 
   async #begin(text: string, model: ModelInfo | null): Promise<LoopTurn | null> {
@@ -227,7 +229,9 @@ export class TurnRunner {
       return "stopped";
     }
     if (halt instanceof TurnStopped) {
-      this.#notice(halt.why === "over" ? copy.turnOver : copy.elsewhere);
+      if (halt.why === "over") this.#notice(copy.turnOver);
+      // Nothing has gone wrong, and there is a way back.
+      else this.#dependencies.emit({ type: "notice:raised", tone: "info", text: copy.elsewhere });
       return "failed";
     }
     const isGone = error instanceof RpcError && error.code === RpcCode.notFound;

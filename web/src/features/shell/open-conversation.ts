@@ -7,9 +7,14 @@ import { type Message, recall } from "../../agent/messages.ts";
 import type { Begun, TurnRunner } from "../../agent/runner.ts";
 import type { ConversationOpened, ModelInfo, OpenTurn } from "../../protocol/generated.ts";
 import { MessageQueue } from "./message-queue.ts";
+import { PartialAnswer } from "./partial-answer.ts";
 import { type AnswerFigures, addFigures, personalChat, withRoom } from "./personal-chat.ts";
 import type { Settings } from "./settings.ts";
 import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
+
+/** How often a page looks whether a turn that another tab holds is over. */
+const WATCH_MS = 3_000;
+const UNSTOPPED = new AbortController().signal;
 
 /** A turn that an earlier page, or another tab, left open. */
 export interface UnfinishedTurn {
@@ -37,6 +42,10 @@ export class OpenConversation {
   #figures: ReadonlyMap<string, AnswerFigures> = new Map();
   #log: Conversation = emptyConversation;
   #unfinishedTurn: UnfinishedTurn | null = null;
+  #models: readonly ModelInfo[] = [];
+  /** The turn that another tab holds, until it is over there or taken back. */
+  #watchedTurn: string | null = null;
+  readonly #partial: PartialAnswer;
 
   constructor(
     id: string,
@@ -47,6 +56,7 @@ export class OpenConversation {
   ) {
     this.id = id;
     this.queue = new MessageQueue(id, environment.kept);
+    this.#partial = new PartialAnswer(id, environment);
     this.#client = client;
     this.#environment = environment;
     this.#settings = settings;
@@ -77,8 +87,12 @@ export class OpenConversation {
     this.#recalled = recall(messages, calls);
     this.#runner = null;
     this.#log = restoreLog(messages, calls, openTurn?.turnId ?? null);
+    const begun = this.#partial.of(messages.at(-1));
+    if (begun !== null) this.#log = advance(this.#log, { type: "assistant:said", content: begun, stopped: true });
     this.#unfinishedTurn = openTurn ? { turn: openTurn, elsewhere: openTurn.snapshot === undefined } : null;
+    this.#models = models;
     this.#onChange(null);
+    if (this.#unfinishedTurn?.elsewhere) void this.#watch(this.#unfinishedTurn.turn.turnId);
     // A call that waits for a person, or runs, is waited for at once. Asking the model again is for the person to say.
     const isLive = calls.some((view) => view.turnId === openTurn?.turnId && view.state !== "closed");
     if (isLive && openTurn?.snapshot !== undefined) void this.continueTurn(models);
@@ -88,12 +102,15 @@ export class OpenConversation {
   async sendMessage(text: string, model: ModelInfo): Promise<boolean> {
     const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
+    this.#watchedTurn = null;
+    this.#models = [model];
     return this.#follow(await runner.run(text, withRoom(model, this.#settings())));
   }
 
   async call(text: string, proposal: ProposedCall): Promise<boolean> {
     const runner = await this.#takeRunner();
     this.#unfinishedTurn = null;
+    this.#watchedTurn = null;
     return this.#follow(await runner.call(text, proposal));
   }
 
@@ -128,6 +145,7 @@ export class OpenConversation {
       ? await this.#client.call("conversations/open", { conversationId: this.id, takeOver: true })
       : { openTurn: unfinished.turn };
     this.#unfinishedTurn = null;
+    this.#watchedTurn = null;
     this.#onChange(null);
     if (openTurn?.snapshot === undefined) return;
     const model = models.find(({ id }) => id === openTurn.modelId) ?? null;
@@ -158,6 +176,7 @@ export class OpenConversation {
   /** Something happened that concerns this conversation. */
   apply(event: AgentEvent): void {
     this.#log = advance(this.#log, event);
+    this.#partial.follow(event, this.#log);
     this.#onChange(event);
   }
 
@@ -171,7 +190,44 @@ export class OpenConversation {
   }
 
   snapshotRevoked(snapshotId: string, reason: string): void {
-    this.#runner?.revoked(snapshotId, reason);
+    if (this.#runner?.revoked(snapshotId, reason) === true) void this.#handOver();
+  }
+
+  /** Another tab has taken the turn. What is shown is from now on what the gateway has of it, with a way to take it back. */
+  async #handOver(): Promise<void> {
+    await this.#underWay;
+    await this.#reload();
+  }
+
+  /** Look now and then whether a turn still runs elsewhere, and show what became of it once it does not. */
+  async #watch(turnId: string): Promise<void> {
+    if (this.#watchedTurn === turnId) return;
+    this.#watchedTurn = turnId;
+    while (this.#watchedTurn === turnId) {
+      await this.#environment.wait(WATCH_MS, UNSTOPPED);
+      if (this.#watchedTurn !== turnId || this.#client.state.phase === "ended") return;
+      if (await this.#isOpen(turnId)) continue;
+      this.#watchedTurn = null;
+      await this.#reload();
+    }
+  }
+
+  /** Asked by the list, which moves no turn from one connection to another. */
+  async #isOpen(turnId: string): Promise<boolean> {
+    try {
+      const { conversations } = await this.#client.call("conversations/list", {});
+      return conversations.some(({ id, openTurnId }) => id === this.id && openTurnId === turnId);
+    } catch {
+      return true;
+    }
+  }
+
+  async #reload(): Promise<void> {
+    try {
+      await this.restore(await this.#client.call("conversations/open", { conversationId: this.id }), this.#models);
+    } catch {
+      // The connection is away. What is shown stays, and the person can open the conversation again.
+    }
   }
 
   /** Whether the turn has begun; from now on it is the one under way. */

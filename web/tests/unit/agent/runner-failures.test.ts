@@ -67,7 +67,7 @@ describe("when things break", () => {
     await until(() => events.some((event) => event.type === "call:sent"));
     runner.revoked("snp_1", "rebound");
     await turn;
-    expect(events).toContainEqual({ type: "notice:raised", tone: "danger", text: copy.elsewhere });
+    expect(events).toContainEqual({ type: "notice:raised", tone: "info", text: copy.elsewhere });
     expect(gateway.paramsOf("turns/end")).toHaveLength(0);
   });
 
