@@ -10,6 +10,7 @@ import { Tag } from "../../ui/Tag.tsx";
 import { TimeAgo } from "../../ui/TimeAgo.tsx";
 import styles from "./ConversationSidebar.module.css";
 import { groupConversations, searchConversations } from "./conversation-groups.ts";
+import { FileChooser } from "./FileChooser.tsx";
 import { usePins } from "./use-pins.ts";
 import type { Workspace } from "./workspace.ts";
 import type { ConversationRow, WorkspaceState } from "./workspace-state.ts";
@@ -69,6 +70,10 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
   const choose = (id: string | null) => {
     onChosen();
     void workspace.open(id);
+  };
+  const importFiles = (files: readonly File[]) => {
+    onChosen();
+    void workspace.library.import(files);
   };
   const continueInCopy = (id: string) => {
     onChosen();
@@ -144,6 +149,9 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
           </ul>
         </div>
       ))}
+      <FileChooser label="Import a conversation" accept=".json" onFiles={(files) => importFiles(files)}>
+        Import
+      </FileChooser>
       {state.hasMore && (
         <Button size="small" onClick={() => void workspace.library.loadOlder()}>
           Show older

@@ -53,7 +53,11 @@ export function ConversationView({ workspace, state, session }: ConversationView
         />
         <StatusBanners workspace={workspace} state={state} />
         {isEmpty ? (
-          <Welcome name={session.session.principalName} onChoose={(text) => void workspace.submit(text)} />
+          <Welcome
+            name={session.session.principalName}
+            kept={workspace.environment.kept}
+            onChoose={(text) => void workspace.submit(text)}
+          />
         ) : (
           <Suspense fallback={<Spinner label="Opening the conversation" />}>
             <Log

@@ -1,3 +1,6 @@
+import { isObject } from "../../agent/parse.ts";
+import type { ConversationExport } from "../../protocol/generated.ts";
+import { writeMarkdown } from "./conversation-markdown.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import type { KeptTexts } from "./shell-environment.ts";
 
@@ -95,12 +98,29 @@ async function readFile(file: GivenFile): Promise<PendingFile | { readonly probl
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (text.includes("\0")) throw new TypeError("no text has this character");
+    const imported = readExport(text);
+    if (imported !== null) return imported;
   } catch {
     return {
       problem: `${name} is not text. Text, CSV, Markdown, JSON and code can be attached; no model here sees images.`,
     };
   }
   return { name, bytes: bytes.length, data: toBase64(bytes) };
+}
+
+/** An exported conversation as people read it; null for every other text. What it says is somebody's claim, as in any file. */
+function readExport(text: string): PendingFile | null {
+  try {
+    const exported: unknown = JSON.parse(text);
+    if (!isObject(exported) || exported.format !== "countersign.conversation.v1") return null;
+    const told = exported as unknown as ConversationExport;
+    const bytes = new TextEncoder().encode(writeMarkdown(told));
+    const name = `${told.conversation.title || "conversation"}.md`.slice(-NAME_LENGTH);
+    return bytes.length > MOST_BYTES ? null : { name, bytes: bytes.length, data: toBase64(bytes) };
+  } catch {
+    // Not one of ours after all.
+    return null;
+  }
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -1,3 +1,4 @@
+import type { GivenFile } from "./attachments.ts";
 import type { ConversationIndex } from "./conversation-index.ts";
 import type { OpenConversations } from "./open-conversations.ts";
 import type { ShellEnvironment } from "./shell-environment.ts";
@@ -8,6 +9,8 @@ export interface LibraryParts {
   readonly environment: Pick<ShellEnvironment, "saveFile">;
   currentId(): string | null;
   open(id: string | null): Promise<void>;
+  /** Take files for the next message of the conversation on the screen. */
+  attach(files: readonly GivenFile[]): Promise<void>;
   /** Does something that may fail, and says so in words if it does. Gives whether it was done. */
   attempt(work: () => Promise<unknown>): Promise<boolean>;
 }
@@ -48,6 +51,13 @@ export class Library {
     await attempt(async () => {
       environment.saveFile(`conversation-${id}.${format}`, await index.export(id, format));
     });
+  }
+
+  /** Begin a conversation with an exported one attached: what it says is as untrusted as any file. */
+  async import(files: readonly GivenFile[]): Promise<void> {
+    if (files.length === 0) return;
+    await this.#parts.open(null);
+    await this.#parts.attach(files);
   }
 
   loadOlder(): Promise<boolean> {

@@ -60,6 +60,7 @@ export class Workspace {
       environment,
       currentId: () => this.#currentId,
       open: (id) => this.open(id),
+      attach: (files) => this.attach(files),
       attempt: (work) => this.#attempt(work),
     });
     this.#published = new PublishedState(

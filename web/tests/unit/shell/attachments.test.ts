@@ -60,6 +60,26 @@ describe("files for the next message", () => {
   });
 });
 
+test("an exported conversation is attached as people read it, in a new one", async () => {
+  const exported = {
+    format: "countersign.conversation.v1",
+    exportedAt: "2026-11-21T10:00:00.000Z",
+    conversation: { id: "cnv_9", title: "Garden" },
+    messages: [{ role: "user", content: "which seeds?" }],
+    calls: [],
+  };
+  const { workspace } = await start(new ScriptedClient(), [], "cnv_1");
+  await workspace.library.import([]);
+  expect(workspace.getState().currentId).toBe("cnv_1");
+  await workspace.library.import([file("conversation-cnv_9.json", JSON.stringify(exported))]);
+  const [attached] = workspace.getState().files;
+  expect(workspace.getState().currentId).toBeNull();
+  expect(attached?.name).toBe("Garden.md");
+  expect(atob(attached?.data ?? "")).toContain("## You\n\nwhich seeds?");
+  await workspace.library.import([file("other.json", '{"format":"countersign.conversation.v1"}')]);
+  expect(workspace.getState().files.at(-1)?.name).toBe("other.json");
+});
+
 describe("a message with files", () => {
   test("sends them ahead as calls of the person's, each in a turn of its own, and tells the model without their bytes", async () => {
     const invoked: ToolRequest[] = [];

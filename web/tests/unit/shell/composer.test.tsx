@@ -121,3 +121,18 @@ test("a waiting call is withdrawn and made again with what the person has change
   expect(asked[1]).toMatchObject({ turnId: "trn_2", call: { arguments: { path: "notes/older.txt" } } });
   expect(asked[1]).not.toHaveProperty("model");
 });
+
+test("how this works is told in three sentences, until it is put away once", async () => {
+  const texts = new Map<string, string>();
+  const kept = {
+    read: (name: string) => texts.get(name) ?? "",
+    write: (name: string, text: string) => void texts.set(name, text),
+  };
+  const { user } = openShell(new ScriptedClient(), [], { kept });
+  const tour = await screen.findByRole("region", { name: "How this works" });
+  expect(within(tour).getAllByRole("listitem")).toHaveLength(3);
+  await expectAccessible();
+  await user.click(within(tour).getByRole("button", { name: "Got it" }));
+  expect(screen.queryByRole("region", { name: "How this works" })).toBeNull();
+  expect(texts.get("tour")).toBe("seen");
+});
