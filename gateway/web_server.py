@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,7 @@ from gateway.server.call_files import CallFiles
 from gateway.server.mcp.client_site import ClientSite, ClientSiteParts
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.audit import AuditMethods
+from gateway.server.methods.audit_views import SinkState
 from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
@@ -63,7 +65,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     seconds = settings.enrolment_minutes * 60
     people = PeopleMethods(application.people, application.passkeys, origins, enrolment_seconds=seconds)
     filters = CallFilters(application.store.records, gateway.ports.clock)
-    audit = AuditMethods(gateway, application.store.history, filters, verifier)
+    audit = AuditMethods(gateway, application.store.history, filters, verifier, partial(_read_sinks, settings))
     console_methods = ConsoleMethods(
         gateway, application.passkeys, audit, sources, clients, policies, people, agent_origin=origins.agent
     )
@@ -109,6 +111,19 @@ def _verify(state: Path) -> LogReport:
     from gateway.adapters.storage.inspection import verify_stored_log
 
     return verify_stored_log(state, check_recorded_answer)
+
+
+def _read_sinks(settings: Settings) -> Sequence[SinkState]:
+    if not settings.sinks:
+        return ()
+    from gateway.adapters.shipping.places import PlaceFile
+    from gateway.adapters.shipping.settings import read_sinks
+
+    states: list[SinkState] = []
+    for sink in read_sinks(settings.sinks):
+        place = PlaceFile(settings.state, sink.name).read()
+        states.append(SinkState(sink.name, sink.settings.kind, place.next, place.sent_at, place.fault))
+    return states
 
 
 def _read_receipt(state: Path, conversation_id: str, call_id: str, owner_id: str | None) -> bytes:

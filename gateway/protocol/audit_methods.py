@@ -260,3 +260,21 @@ class AuditModels(Wire):
     until: Timestamp
     models: tuple[ModelUseView, ...]
     unread: Count
+
+
+class AuditSink(Wire):
+    """A place outside this host that records are sent to as they come: the first `sent` of them were taken, and `behind` wait.
+    `fault` says why it takes none now."""
+
+    name: FreeText
+    kind: FreeText
+    sent: Count
+    behind: Count
+    sent_at: Timestamp | None = None
+    fault: FreeText | None = None
+
+
+class AuditSinks(Wire):
+    """All of them, in the order of the settings."""
+
+    sinks: tuple[AuditSink, ...]

@@ -166,6 +166,7 @@ CONSOLE = Dialect(
             "audit/call": MethodShape(audit.AuditedCallRef, audit.CallDetails),
             "audit/load": MethodShape(audit.AuditSpan, audit.AuditLoad),
             "audit/models": MethodShape(audit.AuditSpan, audit.AuditModels),
+            "audit/sinks": MethodShape(Nothing, audit.AuditSinks),
             "policy/describe": MethodShape(Nothing, console.PolicyDescription),
             "policy/get": MethodShape(policy.PolicyVersionRef, policy.PolicyText),
             "policy/history": MethodShape(policy.PolicyHistoryPage, policy.PolicyHistory),

@@ -27,6 +27,7 @@ READ = {
     "audit/call",
     "audit/load",
     "audit/models",
+    "audit/sinks",
 }
 
 ATTEMPTS: Mapping[str, Mapping[str, Any]] = {

@@ -113,6 +113,9 @@ async def test_what_a_sink_missed_while_it_was_down_comes_when_it_is_back(tmp_pa
         await scene.gateway.wait_for(re.compile("sink `otel` takes no records: it cannot be reached"))
         code, said = await scene.gateway.run("audit", "sinks")
         assert (code, "otel: otlp, 0 records sent" in said) == (1, True)
+        told = {each["name"]: each for each in (await scene.console.call("audit/sinks"))["sinks"]}
+        assert (told["otel"]["sent"], told["otel"]["fault"]) == (0, "it cannot be reached")
+        assert told["otel"]["behind"] > 0
         async with collector.there(context):
             await until(collector, lambda: closed("while-down", collector.logged()) and closed("while-down", collector.spoken()))
             assert (await turn.invoke("peek", {"what": "very secret milk"}, "while-up"))["outcome"] == "ok"

@@ -139,6 +139,7 @@ def test_an_auditor_reads_the_audit_log_and_has_no_other_method() -> None:
         "audit/call",
         "audit/load",
         "audit/models",
+        "audit/sinks",
     }
     assert all(map(is_refused, AGENT_TABLE.values()))
 

@@ -3,7 +3,8 @@ others their own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from gateway.core.approval import Approval
@@ -34,7 +35,16 @@ LOAD_DAYS: Final = 7
 class AuditMethods:
     """The handlers."""
 
-    def __init__(self, gateway: Gateway, history: CallHistory, filters: CallFilters, verifier: AuditVerifier) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        history: CallHistory,
+        filters: CallFilters,
+        verifier: AuditVerifier,
+        read_sinks: Callable[[], Sequence[views.SinkState]] = tuple,
+    ) -> None:
+        """`read_sinks` blocks."""
+        self._read_sinks = read_sinks
         self._gateway = gateway
         self._filters = filters
         self._history = history
@@ -50,6 +60,7 @@ class AuditMethods:
             "audit/call": MethodRow(self.show_call, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
             "audit/load": MethodRow(self.sum_load, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
             "audit/models": MethodRow(self.sum_models, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
+            "audit/sinks": MethodRow(self.list_sinks, Concurrency.AT_ONCE, MethodPermission.READS_ALL),
             "audit/verify": MethodRow(self.verify, Concurrency.IN_ORDER, MethodPermission.READS_ALL),
         }
 
@@ -188,6 +199,15 @@ class AuditMethods:
             models=tuple(map(views.view_model, totals)),
             unread=await self._history.unread(),
         )
+
+    # ── sinks ──
+
+    async def list_sinks(self, _caller: ConsoleCaller, _params: Nothing) -> wire.AuditSinks:
+        """Where records are sent to, and how far each is."""
+        states = await asyncio.to_thread(self._read_sinks)
+        newest = await self._gateway.ports.records.audit(AuditQuery(limit=1)) if states else ()
+        size = newest[0].index + 1 if newest else 0
+        return wire.AuditSinks(sinks=tuple(views.view_sink(state, size) for state in states))
 
     # ── private ──
 

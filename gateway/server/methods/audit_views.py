@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median_low
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.core.call_history import AuditedCall, read_rules
 from gateway.core.canonical import Json
@@ -50,6 +50,28 @@ def view_audited_call(call: AuditedCall, names: Mapping[str, str], passkey: Pass
         started_at=_time(call.started_at),
         closed_at=_time(call.closed_at),
         duration_ms=call.duration_ms,
+    )
+
+
+class SinkState(NamedTuple):
+    """How far a sink is, as it keeps it itself: the next record that it is to be sent."""
+
+    name: str
+    kind: str
+    next: int
+    sent_at: int | None
+    fault: str
+
+
+def view_sink(state: SinkState, size: int) -> wire.AuditSink:
+    """A sink of a log of so many records."""
+    return wire.AuditSink(
+        name=state.name,
+        kind=state.kind,
+        sent=state.next,
+        behind=max(size - state.next, 0),
+        sent_at=_time(state.sent_at),
+        fault=state.fault or None,
     )
 
 

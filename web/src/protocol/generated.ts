@@ -276,6 +276,10 @@ export interface CountersignProtocol {
         params: AuditSpan;
         result: AuditModels;
       };
+      "audit/sinks": {
+        params: Nothing;
+        result: AuditSinks;
+      };
       "audit/verify": {
         params: Nothing;
         result: AuditVerification;
@@ -1543,6 +1547,24 @@ export interface ModelUseView {
   requests: number;
   seconds: number;
   turns: number;
+}
+/**
+ * All of them, in the order of the settings.
+ */
+export interface AuditSinks {
+  sinks: AuditSink[];
+}
+/**
+ * A place outside this host that records are sent to as they come: the first `sent` of them were taken, and `behind` wait.
+ * `fault` says why it takes none now.
+ */
+export interface AuditSink {
+  behind: number;
+  fault?: string;
+  kind: string;
+  name: string;
+  sent: number;
+  sentAt?: string;
 }
 /**
  * The result of the gateway's own check: every leaf is hashed again into `root` and compared with the last signed

@@ -147,3 +147,24 @@ describe("verifying a call in its page", () => {
     expect(await screen.findByText("The gateway gave no receipt of this call.")).toBeDefined();
   });
 });
+
+describe("the places that the log is sent to", () => {
+  const siem = { name: "siem", kind: "syslog", sent: 40, behind: 2, sentAt: "2026-11-21T09:00:00.000Z" };
+
+  test("are told with how far each is, and loudly where one is down", async () => {
+    const collector = { name: "otel", kind: "otlp", sent: 0, behind: 42, fault: "it cannot be reached" };
+    gateway.handlers["audit/sinks"] = () => ({ sinks: [siem, collector] });
+    openConsole(gateway, "/audit");
+    expect(await screen.findByText("otel takes no records: it cannot be reached")).toBeDefined();
+    expect(screen.getByText("42 wait in the log and are sent when it is back. None is lost.")).toBeDefined();
+    expect(screen.getByText(/2 places outside this host, 1 of them down/)).toBeDefined();
+    expect(screen.getByText(/40 records sent, 2 behind/)).toBeDefined();
+  });
+
+  test("are not asked for by whoever sees only their own calls", async () => {
+    gateway.profile = "guest";
+    openConsole(gateway, "/audit");
+    expect(await screen.findByText("No call in this time")).toBeDefined();
+    expect(gateway.asked("audit/sinks")).toEqual([]);
+  });
+});

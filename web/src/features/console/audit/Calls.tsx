@@ -17,6 +17,7 @@ import { type CallsView, isNarrowed, readCallsView, writeCallsView } from "./cal
 import { ExportCalls } from "./ExportCalls.tsx";
 import { Histogram } from "./Histogram.tsx";
 import { SavedViews } from "./SavedViews.tsx";
+import { Sinks } from "./Sinks.tsx";
 
 /** The calls of the log, newest first: found and counted by the gateway and never only among what happens to be loaded. */
 export function Calls() {
@@ -75,6 +76,7 @@ export function Calls() {
         </>
       )}
       {count.data !== undefined && count.data.total > 0 && <ExportCalls view={view} total={count.data.total} />}
+      <Sinks />
       <SavedViews search={writeCallsView(view)} />
     </>
   );

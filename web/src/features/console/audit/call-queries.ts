@@ -7,6 +7,8 @@ const PAGE = 100;
 /** How often a page that follows the log asks again. */
 const FOLLOWING_MS = 3_000;
 
+const SINKS_MS = 10_000;
+
 /** The calls of a view, newest first, page by page; all of them asked for again while the page follows the log. */
 export function useCalls(view: CallsView, following: boolean) {
   const ask = useAsk();
@@ -32,6 +34,17 @@ export function useCallCount(view: CallsView, following: boolean) {
     queryFn: () => ask("audit/count", { filter: callFilterOf(view, Date.now()) }),
     placeholderData: keepPreviousData,
     refetchInterval: following && FOLLOWING_MS,
+  });
+}
+
+/** How far the places are that the log is sent to; asked by whoever may know it. */
+export function useSinks(allowed: boolean) {
+  const ask = useAsk();
+  return useQuery({
+    queryKey: ["audit", "sinks"],
+    queryFn: () => ask("audit/sinks", {}),
+    enabled: allowed,
+    refetchInterval: SINKS_MS,
   });
 }
 
