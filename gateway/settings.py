@@ -59,6 +59,9 @@ class Settings(BaseSettings):
 
     state: NewFolder = Field(Path("state"), description="folder of the database, keys and sockets")
     workspace: NewFolder = Field(Path("workspace"), description="folder the built-in file tools work in")
+    backups: NewFolder | None = Field(
+        None, description="folder where the console has backups made; `backups` in the state folder when unset"
+    )
     policy: Folder | None = Field(None, description="folder of the policy documents; the shipped ones when unset")
     policy_source: Literal["files", "database"] = Field(
         "files",
@@ -184,6 +187,9 @@ class Settings(BaseSettings):
         state, workspace = Path(os.path.realpath(self.state)), Path(os.path.realpath(self.workspace))
         if state.is_relative_to(workspace) or workspace.is_relative_to(state):
             raise ValueError("`state` and `workspace` must be two folders, neither within the other; tools work in the workspace")
+        backups = Path(os.path.realpath(self.backups or self.state))
+        if backups.is_relative_to(workspace) or workspace.is_relative_to(backups):
+            raise ValueError("`backups` and `workspace` must be two folders, neither within the other; a backup holds a key")
         return self
 
     @property

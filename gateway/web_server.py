@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from gateway import __version__
 from gateway.adapters.identity.cookies import ItsdangerousSigner, read_key
 from gateway.application import Application
+from gateway.console_backups import backup_methods
 from gateway.policy_records import rehearse_stored
 from gateway.runtime.attachments import Attachments
 from gateway.runtime.policies.rehearsals import Rehearsals
@@ -67,7 +68,15 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     filters = CallFilters(application.store.records, gateway.ports.clock)
     audit = AuditMethods(gateway, application.store.history, filters, verifier, partial(_read_sinks, settings))
     console_methods = ConsoleMethods(
-        gateway, application.passkeys, audit, sources, clients, policies, people, agent_origin=origins.agent
+        gateway,
+        application.passkeys,
+        audit,
+        sources,
+        clients,
+        policies,
+        people,
+        backup_methods(settings, application.sessions),
+        agent_origin=origins.agent,
     )
     return ServerParts(
         access=access,

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from gateway.protocol import agent_methods as agent
 from gateway.protocol import audit_methods as audit
+from gateway.protocol import backup_methods as backups
 from gateway.protocol import client_methods as clients
 from gateway.protocol import console_methods as console
 from gateway.protocol import elicitation_methods as elicitation
@@ -199,6 +200,8 @@ CONSOLE = Dialect(
             "secrets/list": MethodShape(Nothing, sources.SecretList),
             "secrets/store": MethodShape(sources.NewSecret, Nothing),
             "secrets/remove": MethodShape(sources.SecretRef, Nothing),
+            "backups/list": MethodShape(Nothing, backups.BackupList),
+            "backups/make": MethodShape(Nothing, backups.BackupMade),
             "clients/list": MethodShape(Nothing, clients.ClientList),
             "clients/disconnect": MethodShape(clients.ClientRef, Nothing),
             "people/list": MethodShape(Nothing, people.PersonList),

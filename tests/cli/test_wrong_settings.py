@@ -148,6 +148,9 @@ FIELDS = [
     toml("model_template", "5", "a path"),
     env("model_preallocate", "perhaps", "`true` or `false`"),
     toml("model_preallocate", "2", "`true` or `false`"),
+    env("backups", "a-file", "a folder"),
+    env("backups", "", "a path"),
+    toml("backups", "5", "a path"),
     env("prompt_cache", "a-file", "a folder"),
     env("prompt_cache", "", "a path"),
     env("llama_server", "nowhere", "the path of a llama-server binary"),
@@ -179,6 +182,7 @@ TOGETHER = [
     Wrong("`agent_origin`", "set both", {"COUNTERSIGN_AGENT_ORIGIN": "https://agent.example.com"}),
     Wrong("`console_origin`", "different hosts", file='agent_origin = "http://a.test:1"\nconsole_origin = "http://a.test:2"'),
     Wrong("`workspace`", "two folders", {"COUNTERSIGN_STATE": "workspace/state"}),
+    Wrong("`backups`", "a backup holds a key", {"COUNTERSIGN_BACKUPS": "workspace/kept"}),
     Wrong("`state`", "two folders", {"COUNTERSIGN_WORKSPACE": "."}),
 ]
 

@@ -41,6 +41,7 @@ from gateway.server.access import Origins
 from gateway.server.listener import listener
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.audit import AuditMethods
+from gateway.server.methods.backups import BackupMethods, NewBackup
 from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
@@ -75,6 +76,11 @@ _Value = TypeVar("_Value")
 def rehearse_nothing(draft: PolicyDraft, days: int, tell: Callable[[int], None]) -> Rehearsal:
     """A rehearsal over an empty record."""
     return Rehearsal()
+
+
+def make_no_backup() -> NewBackup:
+    """Nothing here is worth one."""
+    raise AssertionError
 
 
 class Unobserved:
@@ -273,6 +279,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
         PolicyMethods(policies.publishing, policies.freezing, Rehearsals(rehearse_nothing), ledger),
         PeopleMethods(people, passkeys, Origins(f"http://{agent_host}", origin), enrolment_seconds=900),
+        BackupMethods(state / "backups", make=make_no_backup, find=tuple, require_fresh=sessions.require_fresh),
         agent_origin=f"http://{agent_host}",
     )
     app = HostGate(

@@ -27,6 +27,7 @@ from gateway.runtime.sources import Sources
 from gateway.server.access import Origins
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.audit import AuditMethods
+from gateway.server.methods.backups import BackupMethods
 from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
@@ -47,6 +48,7 @@ CONSOLE_TABLE = ConsoleMethods(
         cast("PolicyPublishing", None), cast("PolicyFreezing", None), cast("Rehearsals", None), cast("AuditRecords", None)
     ),
     PeopleMethods(cast("People", None), cast("PasskeyCeremonies", None), cast("Origins", None), enrolment_seconds=900),
+    BackupMethods(cast("Any", None), make=cast("Any", None), find=cast("Any", None), require_fresh=cast("Any", None)),
     agent_origin="http://a.test",
 ).table()
 
@@ -104,12 +106,12 @@ def test_every_audit_tag_is_an_event_of_the_log() -> None:
 
 def test_what_concerns_everybody_is_for_operators() -> None:
     reserved = {name for name, method in CONSOLE_TABLE.items() if method.row.permission is MethodPermission.OPERATOR}
-    others = {name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/", "people/"))}
+    others = {name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/", "people/", "backups/"))}
     assert others == {"sessions/list", "sessions/end", "sessions/restrict"}
     assert CONSOLE_TABLE["audit/verify"].row.permission is MethodPermission.READS_ALL
     # The overview shows whoever is no operator their own row alone; tests/server/test_console_methods.py holds that.
     assert [name for name in CONSOLE_TABLE if name.startswith("policy/") and name not in reserved] == ["policy/overview"]
-    assert {name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/", "people/"))} <= reserved
+    assert {name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/", "people/", "backups/"))} <= reserved
     assert {method.row.permission for method in AGENT_TABLE.values()} == {MethodPermission.ANY_SESSION}
 
 

@@ -28,6 +28,7 @@ from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import AuditQuery, PolicySubject
 from gateway.server.methods.audit import AuditMethods
+from gateway.server.methods.backups import BackupMethods
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.elicitations import ElicitationMethods
@@ -68,6 +69,7 @@ class ConsoleMethods:
         clients: ClientMethods,
         policies: PolicyMethods,
         people: PeopleMethods,
+        backups: BackupMethods,
         *,
         agent_origin: str,
     ) -> None:
@@ -78,6 +80,7 @@ class ConsoleMethods:
         self._clients = clients
         self._policies = policies
         self._people = people
+        self._backups = backups
         self._agent_origin = agent_origin
 
     def table(self) -> Mapping[str, Method[ConsoleCaller]]:
@@ -117,6 +120,7 @@ class ConsoleMethods:
                 **self._clients.rows(),
                 **self._policies.rows(),
                 **self._people.rows(),
+                **self._backups.rows(),
             },
         )
 

@@ -284,6 +284,14 @@ export interface CountersignProtocol {
         params: Nothing;
         result: AuditVerification;
       };
+      "backups/list": {
+        params: Nothing;
+        result: BackupList;
+      };
+      "backups/make": {
+        params: Nothing;
+        result: BackupMade;
+      };
       "clients/disconnect": {
         params: ClientRef;
         result: Nothing;
@@ -1576,6 +1584,30 @@ export interface AuditVerification {
   root: string;
   size: number;
   verified: boolean;
+}
+/**
+ * The backups that the console has had made and that are still there, newest first; `folder` is where they are, on the
+ * gateway's machine.
+ */
+export interface BackupList {
+  backups: Backup[];
+  folder: string;
+}
+/**
+ * A backup that was checked before it got its name. `file` is that name, within the folder of backups.
+ */
+export interface Backup {
+  file: string;
+  madeAt: string;
+  size: number;
+}
+/**
+ * The new backup, how many records it holds, and their root.
+ */
+export interface BackupMade {
+  backup: Backup;
+  records: number;
+  root: string;
 }
 /**
  * Which client.

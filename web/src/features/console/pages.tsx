@@ -35,6 +35,7 @@ const CallPage = lazy(async () => ({ default: (await import("./audit/CallPage.ts
 const Load = lazy(async () => ({ default: (await import("./audit/Load.tsx")).Load }));
 const Models = lazy(async () => ({ default: (await import("./audit/Models.tsx")).Models }));
 const Records = lazy(async () => ({ default: (await import("./audit/Records.tsx")).Records }));
+const BackupPage = lazy(async () => ({ default: (await import("./backup/BackupPage.tsx")).BackupPage }));
 const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
 const Connect = lazy(async () => ({ default: (await import("./account/Connect.tsx")).Connect }));
 const Clients = lazy(async () => ({ default: (await import("./clients/Clients.tsx")).Clients }));
@@ -187,6 +188,7 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
+  { path: paths.backup, title: "Backup", access: "operator", component: BackupPage },
   { path: paths.authorize, title: "Continue to the shell", access: "signedIn", component: Authorize },
   { path: paths.connect, title: "Connect a program", access: "signedIn", component: Connect },
   { path: paths.enrol, title: "Enrol", access: "anyone", component: Enrol },

@@ -12,6 +12,7 @@ export const paths = {
   grants: "/grants",
   clients: "/clients",
   passkeys: "/passkeys",
+  backup: "/backup",
   people: "/people",
   sources: "/sources",
   source: (name: string) => `/sources/${encodeURIComponent(name)}`,

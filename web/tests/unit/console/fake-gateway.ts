@@ -181,6 +181,7 @@ export class FakeGateway {
       "audit/sinks": () => ({ sinks: [] }),
       "audit/models": () => ({ ...NO_TIME, models: [], unread: 0 }),
       "sources/list": () => ({ sources: [] }),
+      "backups/list": () => ({ folder: "/srv/backups", backups: [] }),
       "sessions/list": () => ({ sessions: [] }),
       "secrets/list": () => ({ secrets: [] }),
     };

@@ -33,6 +33,11 @@ export function Today() {
         <Figure name="of them failed">{ended("failed")?.toLocaleString("en") ?? "…"}</Figure>
         {operator && <LiveSessions />}
       </dl>
+      {operator && (
+        <p>
+          <Link href={paths.backup}>Back up the record</Link>
+        </p>
+      )}
       {decided.length > 0 && (
         <>
           <h3>Decided last</h3>

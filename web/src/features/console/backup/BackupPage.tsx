@@ -1,0 +1,88 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { BackupMade } from "../../../protocol/generated.ts";
+import { Banner } from "../../../ui/Banner.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Digest } from "../../../ui/Digest.tsx";
+import { byteCount } from "../../../ui/durations.ts";
+import { EmptyState } from "../../../ui/EmptyState.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { Spinner } from "../../../ui/Spinner.tsx";
+import { ExactTime } from "../../../ui/TimeAgo.tsx";
+import { VerificationNeeded } from "../account/VerificationNeeded.tsx";
+import { useVerifiedAction } from "../account/verified-action.ts";
+import { explain } from "../errors.ts";
+import { PageHeading } from "../PageHeading.tsx";
+import { useAsk } from "../session.tsx";
+
+const backups = ["backups"] as const;
+
+/** Has a backup made on the gateway's machine. None is fetched through a browser: it holds the key that signs the log. */
+export function BackupPage() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  const kept = useQuery({ queryKey: backups, queryFn: () => ask("backups/list", {}) });
+  const [made, setMade] = useState<BackupMade | null>(null);
+  const { attempt, verificationNeeded, failure } = useVerifiedAction(
+    async () => setMade(await ask("backups/make", {})),
+    () => void cache.invalidateQueries({ queryKey: backups }),
+  );
+  return (
+    <>
+      <PageHeading lead="One file with the whole record and the key that signs its log, kept on the gateway's machine. It does not hold the policy, the settings, the workspace or the models.">
+        Backup
+      </PageHeading>
+      {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}
+      {verificationNeeded && (
+        <VerificationNeeded>
+          Whoever has a backup can read every call, so confirm that it is you. The browser asks for one of your
+          passkeys.
+        </VerificationNeeded>
+      )}
+      {made !== null && (
+        <Banner
+          tone="ok"
+          title={`${made.records.toLocaleString("en")} records are backed up, and the copy was checked`}
+        >
+          <Digest value={made.root} what="root" />
+        </Banner>
+      )}
+      <div className="row">
+        <Button variant="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
+          {verificationNeeded ? "Confirm with your passkey" : "Make a backup"}
+        </Button>
+        <span className="note">
+          The gateway goes on working meanwhile. <code>countersign restore FILE</code> puts one back.
+        </span>
+      </div>
+      {kept.isError && <Banner tone="danger" urgent title={explain(kept.error)} />}
+      {kept.isPending && <Spinner label="Looking for backups" />}
+      {kept.data !== undefined && (
+        <section className="stack" aria-labelledby="kept">
+          <h2 id="kept">Backups that are there</h2>
+          <p>
+            In <code>{kept.data.folder}</code>. Keep a copy on another machine: what lies on the disk of the record is
+            lost with it.
+          </p>
+          {kept.data.backups.length === 0 ? (
+            <EmptyState title="The console has made none yet">
+              <p>Those that the command line made elsewhere are not listed.</p>
+            </EmptyState>
+          ) : (
+            <KeyValue
+              rows={kept.data.backups.map(({ file, size, madeAt }) => ({
+                name: file,
+                term: <ExactTime at={madeAt} />,
+                value: (
+                  <>
+                    <code>{file}</code>, {byteCount(size)}
+                  </>
+                ),
+              }))}
+            />
+          )}
+        </section>
+      )}
+    </>
+  );
+}
