@@ -12,6 +12,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Generator
+from dataclasses import replace
 
 import orjson
 from starlette.responses import Response
@@ -148,7 +149,7 @@ class Relay(Response):
         async with self._broker.backend.ask(self._path, self._asked) as stream:
             if stream.status not in _PASSED_ON:
                 _log.warning("the model answered %d to %s", stream.status, self._path)
-                raise _UpstreamFault
+                raise _UpstreamFault(f"the model's server answered with status {stream.status}")
             is_events = stream.content_type.startswith(EVENT_STREAM)
             self._begun_as = EVENT_STREAM if is_events else "application/json"
             # nginx and other proxies would otherwise buffer an event stream.
@@ -177,8 +178,9 @@ class Relay(Response):
     def _fault_of(self, error: BaseException) -> HttpError:
         if isinstance(error, GatewayError):
             return describe(error)
-        if not isinstance(error, _UpstreamFault):
-            _log.error("the relay to the model failed", exc_info=error)
+        if isinstance(error, _UpstreamFault):
+            return replace(_BROKEN, message=str(error)) if str(error) else _BROKEN
+        _log.error("the relay to the model failed", exc_info=error)
         return _BROKEN
 
     async def _record(self, outcome: str) -> None:

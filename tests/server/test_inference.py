@@ -352,6 +352,7 @@ async def test_an_internal_error_of_the_upstream_is_not_passed_on(turn: Turn, st
     script(turn, b'{"error":"api key /etc/secret is wrong"}', None, status=status)
     reply = await turn.ask(ASKED)
     assert (reply.status, reply.json["error"]["code"]) == (502, "model_error")
+    assert str(status) in reply.json["error"]["message"]
     assert b"secret" not in reply.body
 
 
