@@ -25,6 +25,7 @@ from gateway.server.methods.audit_views import SinkState
 from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.erasures import ErasureMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
@@ -76,6 +77,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         policies,
         people,
         backup_methods(settings, application.sessions),
+        ErasureMethods(application.erasures),
         agent_origin=origins.agent,
     )
     return ServerParts(

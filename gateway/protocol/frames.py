@@ -19,6 +19,7 @@ from gateway.protocol import backup_methods as backups
 from gateway.protocol import client_methods as clients
 from gateway.protocol import console_methods as console
 from gateway.protocol import elicitation_methods as elicitation
+from gateway.protocol import erasure_methods as erasure
 from gateway.protocol import explain_methods as explain
 from gateway.protocol import notifications
 from gateway.protocol import overview_methods as overview
@@ -161,6 +162,7 @@ CONSOLE = Dialect(
             "passkeys/remove": MethodShape(console.PasskeyRef, Nothing),
             "audit/list": MethodShape(console.AuditPage, console.AuditList),
             "audit/verify": MethodShape(Nothing, console.AuditVerification),
+            "audit/erase": MethodShape(erasure.ErasureRequest, erasure.ErasureDone),
             "audit/calls": MethodShape(audit.CallPageRequest, audit.AuditedCallList),
             "audit/count": MethodShape(audit.CallCounting, audit.CallCount),
             "audit/choices": MethodShape(Nothing, audit.CallChoices),

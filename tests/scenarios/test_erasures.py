@@ -105,7 +105,8 @@ async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) ->
         await end(scene, again)
 
         # The whole conversation, and a person.
-        await erase(gateway, "--conversation", turn.conversation_id)
+        done = await scene.console.call("audit/erase", {"conversationId": turn.conversation_id})
+        assert (done["records"] > 0, done["copies"]) == (True, [])
         assert files_with(state, "quince") == []
         ben = await scene.another("Benedikta-Marker", "guest")
         shell = await ben.agent()
@@ -123,6 +124,15 @@ async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) ->
         assert files_with(state, "Benedikta-Marker") == []
         assert (await verdict(gateway))["sound"]
         await ben.leave()
+
+        # Somebody takes a payload out of the database by hand: nothing says that it was erased, and the log is not sound.
+        with closing(choose_driver().connect(state / DATABASE)) as connection:
+            taken = connection.execute("SELECT max(position) FROM leaves WHERE payload IS NOT NULL").fetchone()[0]
+            connection.execute("UPDATE leaves SET salt = NULL, payload = NULL WHERE position = ?", (taken,))
+            connection.commit()
+        found = await verdict(gateway)
+        assert (found["sound"], found["fault"]["place"]) == (False, f"records[{taken}].payload")
+        assert "was taken out: no record says that it was erased" in found["fault"]["detail"]
 
 
 @pytest.mark.requirement("002-74", "what may be kept for a time only is erased when it is over, also while no gateway ran")

@@ -81,6 +81,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "people/suspend": {"principal": NOBODY},
     "people/resume": {"principal": NOBODY},
     "people/remove": {"principal": NOBODY},
+    "audit/erase": {"principal": NOBODY},
     "sessions/list": {},
     "sessions/end": {"sessionId": "ses_nobody"},
     "sessions/restrict": {"sessionId": "ses_nobody", "label": "high"},
@@ -124,6 +125,7 @@ async def test_case_121_giving_authority_takes_a_fresh_passkey_and_taking_it_doe
         assert await reason_of(stolen, "people/set-profile", principal=person, profile="operator") == "stepUpRequired"
         await stolen.call("people/suspend", {"principal": person})
         assert await reason_of(stolen, "people/resume", principal=person) == "stepUpRequired"
+        assert await reason_of(stolen, "audit/erase", principal=person) == "stepUpRequired"
         assert (await find(stolen, "Eve"))["profile"] == "guest"
 
         assert (await scene.ada.sign_in()).status == 204

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import uvicorn
 from starlette.requests import HTTPConnection
@@ -27,6 +27,7 @@ from gateway.runtime.announcements import SourceAnnouncements
 from gateway.runtime.client_grants import ClientGrants
 from gateway.runtime.clients import Clients
 from gateway.runtime.connections import Connection
+from gateway.runtime.erasures import ErasingRecords, Erasures
 from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
@@ -45,6 +46,7 @@ from gateway.server.methods.backups import BackupMethods, NewBackup
 from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
+from gateway.server.methods.erasures import ErasureMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
@@ -280,6 +282,7 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         PolicyMethods(policies.publishing, policies.freezing, Rehearsals(rehearse_nothing), ledger),
         PeopleMethods(people, passkeys, Origins(f"http://{agent_host}", origin), enrolment_seconds=900),
         BackupMethods(state / "backups", make=make_no_backup, find=tuple, require_fresh=sessions.require_fresh),
+        ErasureMethods(Erasures(ledger, cast("ErasingRecords", ledger), gateway.conversations, gateway.grants, sessions, clock)),
         agent_origin=f"http://{agent_host}",
     )
     app = HostGate(

@@ -17,6 +17,7 @@ from gateway.protocol import closing, frames
 from gateway.protocol.frames import AGENT, CONSOLE, Dialect
 from gateway.runtime.clients import Clients
 from gateway.runtime.connections import OUTBOX_BYTES, Connection
+from gateway.runtime.erasures import Erasures
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
@@ -31,6 +32,7 @@ from gateway.server.methods.backups import BackupMethods
 from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
+from gateway.server.methods.erasures import ErasureMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
@@ -49,6 +51,7 @@ CONSOLE_TABLE = ConsoleMethods(
     ),
     PeopleMethods(cast("People", None), cast("PasskeyCeremonies", None), cast("Origins", None), enrolment_seconds=900),
     BackupMethods(cast("Any", None), make=cast("Any", None), find=cast("Any", None), require_fresh=cast("Any", None)),
+    ErasureMethods(cast("Erasures", None)),
     agent_origin="http://a.test",
 ).table()
 
@@ -107,7 +110,7 @@ def test_every_audit_tag_is_an_event_of_the_log() -> None:
 def test_what_concerns_everybody_is_for_operators() -> None:
     reserved = {name for name, method in CONSOLE_TABLE.items() if method.row.permission is MethodPermission.OPERATOR}
     others = {name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/", "people/", "backups/"))}
-    assert others == {"sessions/list", "sessions/end", "sessions/restrict"}
+    assert others == {"sessions/list", "sessions/end", "sessions/restrict", "audit/erase"}
     assert CONSOLE_TABLE["audit/verify"].row.permission is MethodPermission.READS_ALL
     # The overview shows whoever is no operator their own row alone; tests/server/test_console_methods.py holds that.
     assert [name for name in CONSOLE_TABLE if name.startswith("policy/") and name not in reserved] == ["policy/overview"]

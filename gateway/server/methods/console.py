@@ -33,6 +33,7 @@ from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.elicitations import ElicitationMethods
 from gateway.server.methods.encoding import decode_credential_id
+from gateway.server.methods.erasures import ErasureMethods
 from gateway.server.methods.explanations import ExplanationMethods
 from gateway.server.methods.overview import OverviewMethods
 from gateway.server.methods.people import PeopleMethods
@@ -70,6 +71,7 @@ class ConsoleMethods:
         policies: PolicyMethods,
         people: PeopleMethods,
         backups: BackupMethods,
+        erasures: ErasureMethods,
         *,
         agent_origin: str,
     ) -> None:
@@ -81,6 +83,7 @@ class ConsoleMethods:
         self._policies = policies
         self._people = people
         self._backups = backups
+        self._erasures = erasures
         self._agent_origin = agent_origin
 
     def table(self) -> Mapping[str, Method[ConsoleCaller]]:
@@ -121,6 +124,7 @@ class ConsoleMethods:
                 **self._policies.rows(),
                 **self._people.rows(),
                 **self._backups.rows(),
+                **self._erasures.rows(),
             },
         )
 

@@ -264,6 +264,10 @@ export interface CountersignProtocol {
         params: CallCounting;
         result: CallCount;
       };
+      "audit/erase": {
+        params: ErasureRequest;
+        result: ErasureDone;
+      };
       "audit/list": {
         params: AuditPage;
         result: AuditList;
@@ -1455,6 +1459,21 @@ export interface CallBucket {
 export interface OutcomeCount {
   calls: number;
   outcome: string;
+}
+/**
+ * What to erase: a call of a conversation, a whole conversation, or a person who was removed.
+ */
+export interface ErasureRequest {
+  callId?: string;
+  conversationId?: string;
+  principal?: string;
+}
+/**
+ * How many records lost their content, and which copies of the conversation are still there.
+ */
+export interface ErasureDone {
+  copies: string[];
+  records: number;
 }
 /**
  * Which page of the log, newest first.

@@ -10,6 +10,7 @@ import {
 } from "../../../src/features/console/audit/calls-view.ts";
 import { readViews } from "../../../src/features/console/audit/saved-views.ts";
 import type { AuditedCall, CallCount, CallDetails } from "../../../src/protocol/generated.ts";
+import { RpcError } from "../../../src/protocol/rpc.ts";
 import { requirement } from "../../requirement.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { FakeGateway } from "./fake-gateway.ts";
@@ -290,6 +291,35 @@ describe("the page of one call", () => {
     expect(await screen.findByText(/It is not kept/)).toBeDefined();
     expect(screen.getByText(/refused before it was compared/)).toBeDefined();
     expect(screen.getByText(/No rule of the policy decided/)).toBeDefined();
+  });
+
+  test("erases what is kept of the call once an operator confirms it, and says why it could not", async () => {
+    requirement("002-74", "an operator erases what is kept of a call on its page");
+    gateway.handlers["audit/call"] = () => details;
+    gateway.handlers["audit/erase"] = () => {
+      throw new RpcError(-32004, "the call has not closed; cancel it first");
+    };
+    openConsole(gateway, "/audit/calls/7");
+    await userEvent.click(await screen.findByRole("button", { name: "Erase what is kept of it" }));
+    const dialog = within(screen.getByRole("dialog"));
+    expect(gateway.asked("audit/erase")).toEqual([]);
+    await userEvent.click(dialog.getByRole("button", { name: "Erase" }));
+    expect(await dialog.findByText(/has not closed/i)).toBeDefined();
+    gateway.handlers["audit/erase"] = () => ({ records: 2, copies: [] });
+    const bare = details.entries.map(({ payload: _payload, ...entry }) => entry);
+    gateway.handlers["audit/call"] = () => ({ ...details, entries: bare });
+    await userEvent.click(dialog.getByRole("button", { name: "Erase" }));
+    expect((await screen.findByRole("region", { name: "Notice" })).textContent).toContain("is erased");
+    expect(gateway.asked("audit/erase").at(-1)).toEqual({ conversationId: "cnv_1", callId: "call_7" });
+    await waitFor(() => expect(screen.queryByRole("button", { name: "Erase what is kept of it" })).toBeNull());
+  });
+
+  test("offers an auditor nothing to erase", async () => {
+    gateway.profile = "auditor";
+    gateway.handlers["audit/call"] = () => details;
+    openConsole(gateway, "/audit/calls/7");
+    expect(await screen.findByText("Writing asks first")).toBeDefined();
+    expect(screen.queryByRole("button", { name: "Erase what is kept of it" })).toBeNull();
   });
 
   test("of an address that names no record says so without asking", async () => {

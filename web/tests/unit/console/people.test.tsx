@@ -4,6 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AliveSession, Person } from "../../../src/protocol/generated.ts";
 import { RpcError } from "../../../src/protocol/rpc.ts";
+import { requirement } from "../../requirement.ts";
 import { prepareDocument } from "../ui/document.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 import { openConsole } from "./open-console.tsx";
@@ -36,6 +37,7 @@ beforeEach(() => {
     "people/suspend": () => ({}),
     "people/resume": () => ({}),
     "people/remove": () => ({}),
+    "audit/erase": () => ({ records: 3, copies: [] }),
     "people/invite": () => ({ link: "http://console.localhost:8765/enrol#t=s3cret", seconds: 900 }),
     "sessions/end": () => ({}),
     "sessions/restrict": () => ({}),
@@ -48,7 +50,7 @@ afterEach(() => {
 });
 
 /** The gateway wants a passkey first: the request is refused until the person has signed in again. */
-function demandPasskey(method: "people/invite" | "people/set-profile"): void {
+function demandPasskey(method: "people/invite" | "people/set-profile" | "audit/erase"): void {
   const answer = gateway.handlers[method] as () => never;
   let signedIn = false;
   gateway.replies["/signin/options"] = () => ({ status: 200, body: { challenge: "AAAA" } });
@@ -84,7 +86,7 @@ describe("the page of people", () => {
     expect(card("Nora").getByText("you")).toBeDefined();
     const gone = screen.getByRole("region", { name: "Without a passkey" });
     expect(within(gone).getByRole("listitem", { name: "Gone" })).toBeDefined();
-    expect(offered("Gone")).toEqual([]);
+    expect(offered("Gone")).toEqual(["Erase what is kept"]);
   });
 
   test("is no page of a guest's", async () => {
@@ -136,6 +138,21 @@ describe("the page of people", () => {
     await userEvent.click(await dialog.findByRole("button", { name: "Confirm with your passkey" }));
     expect((await screen.findByRole("region", { name: "Notice" })).textContent).toContain("Gil is an operator now.");
     expect(gateway.environment.askPasskey).toHaveBeenCalledTimes(1);
+  });
+
+  test("erases what is kept of somebody who was removed, with a passkey, and offers it no more", async () => {
+    requirement("002-74", "an operator erases what is kept of a person who was removed");
+    demandPasskey("audit/erase");
+    people.push(person("prn_4", "Gone", { passkeys: 0 }), person("prn_5", "(erased)", { passkeys: 0 }));
+    await open();
+    expect(card("(erased)").queryByRole("button")).toBeNull();
+    await userEvent.click(card("Gone").getByRole("button", { name: "Erase what is kept" }));
+    const dialog = within(screen.getByRole("dialog"));
+    await userEvent.click(dialog.getByRole("button", { name: "Erase what is kept" }));
+    expect(await dialog.findByText(/Nothing brings back what is erased/)).toBeDefined();
+    await userEvent.click(await dialog.findByRole("button", { name: "Confirm with your passkey" }));
+    expect((await screen.findByRole("region", { name: "Notice" })).textContent).toContain("Gone is erased.");
+    expect(gateway.asked("audit/erase").at(-1)).toEqual({ principal: "prn_4" });
   });
 });
 

@@ -16,6 +16,7 @@ import { paths } from "../paths.ts";
 import { AuditTabs } from "./AuditTabs.tsx";
 import { useCallDetails } from "./call-queries.ts";
 import { CALL_LABELS, DECISIONS } from "./calls-view.ts";
+import { EraseCall } from "./EraseCall.tsx";
 import { ExplainLink } from "./ExplainLink.tsx";
 import { readableBody, summarize } from "./entry.ts";
 import { ENDING_TONES, endingOf, wordOf } from "./outcome-words.ts";
@@ -93,6 +94,7 @@ function Details({ details }: { readonly details: CallDetails }) {
       <Section title="Proof">
         <Proof details={details} />
       </Section>
+      <EraseCall details={details} />
       <Section title="Records">
         {entries.map((entry) => (
           <details key={entry.index}>

@@ -56,7 +56,7 @@ function OpenDialog({ person, change, you, onClose }: ChangeDialogProps & { read
       {you && !gives && <Banner tone="waiting" title="This is you: your session here ends with it." />}
       {verificationNeeded && (
         <VerificationNeeded>
-          This gives somebody authority here, so confirm that it is you. The browser asks for one of your passkeys.
+          {`${gives ? "This gives somebody authority here" : "Nothing brings back what is erased"}, so confirm that it is you. The browser asks for one of your passkeys.`}
         </VerificationNeeded>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}

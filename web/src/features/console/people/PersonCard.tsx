@@ -13,6 +13,7 @@ import { CHANGES, type Change, changesOf } from "./changes.ts";
 /** One person: what they are, when they were last here, and what can be done about it. */
 export function PersonCard({ person }: { readonly person: Person }) {
   const [chosen, setChosen] = useState<Change | null>(null);
+  const changes = changesOf(person);
   const you = useDescription().data?.session.principal === person.id;
   return (
     <Card as="li" label={person.name}>
@@ -35,9 +36,9 @@ export function PersonCard({ person }: { readonly person: Person }) {
           { name: "Sessions of the agent", value: String(person.sessions) },
         ]}
       />
-      {person.passkeys > 0 && (
+      {changes.length > 0 && (
         <div className="row">
-          {changesOf(person).map((change) => (
+          {changes.map((change) => (
             <Button
               key={change}
               variant={CHANGES[change].gives ? "secondary" : "danger"}

@@ -2,7 +2,7 @@ import type { ConsoleMethods } from "../../../protocol/contract.ts";
 import type { Person } from "../../../protocol/generated.ts";
 
 /** What an operator can do about a person. */
-export type Change = "makeOperator" | "makeGuest" | "suspend" | "resume" | "remove";
+export type Change = "makeOperator" | "makeGuest" | "suspend" | "resume" | "remove" | "erase";
 
 interface Described {
   readonly label: string;
@@ -15,6 +15,9 @@ interface Described {
 }
 
 const VOID_LINKS = "Enrolment links that are open, also those of others, are void.";
+
+/** What the gateway calls somebody who was erased. */
+const ERASED_NAME = "(erased)";
 
 /** Every change, in words. */
 export const CHANGES: Readonly<Record<Change, Described>> = {
@@ -48,10 +51,17 @@ export const CHANGES: Readonly<Record<Change, Described>> = {
     does: `Their sessions end now and their passkeys are gone for good: to come back they have to be invited as somebody new. What they did stays on record. ${VOID_LINKS}`,
     done: "was removed",
   },
+  erase: {
+    label: "Erase what is kept",
+    gives: false,
+    does: "All their conversations, the arguments and results of their calls and their name are erased for good. That something was done, when and how it was decided stays on record, and so does this erasure. Files that were exported or backed up before still have it.",
+    done: "is erased",
+  },
 };
 
 /** What can be done about a person as they are now. */
-export function changesOf({ profile, suspended }: Person): readonly Change[] {
+export function changesOf({ name, passkeys, profile, suspended }: Person): readonly Change[] {
+  if (passkeys === 0) return name === ERASED_NAME ? [] : ["erase"];
   const role = profile === "operator" ? "makeGuest" : "makeOperator";
   return suspended ? ["resume", "remove"] : [role, "suspend", "remove"];
 }
@@ -74,5 +84,7 @@ export function apply(ask: Ask, change: Change, { id: principal }: Person): Prom
       return ask("people/resume", { principal });
     case "remove":
       return ask("people/remove", { principal });
+    case "erase":
+      return ask("audit/erase", { principal });
   }
 }
