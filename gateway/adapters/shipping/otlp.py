@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import aiohttp
 import orjson
@@ -17,6 +17,7 @@ import orjson
 from gateway import __version__
 from gateway.adapters.shipping.records import ShippedRecord, SinkDown
 from gateway.adapters.shipping.settings import OtlpSink, Signal
+from gateway.core.canonical import Json
 from gateway.core.ledger import CallClosed
 from gateway.core.vocabulary import Outcome
 
@@ -85,11 +86,13 @@ class OtlpWriter:
 def _require_whole(said: bytes) -> None:
     """Raises SinkDown where the collector took only some of it (`partial_success`)."""
     try:
-        answer: Any = orjson.loads(said or b"{}")
+        answer: Json = orjson.loads(said or b"{}")
     except orjson.JSONDecodeError:
         return
-    partial: Any = answer.get("partialSuccess") if isinstance(answer, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    if isinstance(partial, dict) and any(int(count) for name, count in partial.items() if name.startswith("rejected")):  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportUnknownArgumentType]
+    partial = cast("dict[str, Json]", answer).get("partialSuccess") if isinstance(answer, dict) else None
+    counts = cast("dict[str, Json]", partial).items() if isinstance(partial, dict) else ()
+    # A number of 64 bits is text in this JSON.
+    if any(str(count) != "0" for name, count in counts if name.startswith("rejected")):
         raise SinkDown("it refused some of the records")
 
 
