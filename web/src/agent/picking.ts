@@ -41,10 +41,12 @@ const IN_TIME: ReadonlyMap<FilePick, boolean> = new Map([
 ]);
 const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])/;
 
-/** The path of the file that a wish means by how it stands among those of a listing; null where the listing leaves a doubt. */
+/**
+ * The path of the file that a wish, which `pickedFrom` knows, means by how it stands among those of a listing; null where the
+ * listing leaves a doubt.
+ */
 export function pickOf(wish: string, listing: ToolMessage): string | null {
-  const pick = pickIn(wish);
-  return pick === null ? null : pickedOf(pick, listing);
+  return pickedOf(pickIn(wish) as FilePick, listing);
 }
 
 /** The path of the file that stands so among those of a listing; null where the listing leaves a doubt. */
