@@ -201,6 +201,7 @@ class _PolicyInForce:
             second = replace(first, path=facts.second_path)
             return _stricter(*(self.judge(principal, spec, each, taint, label, moment) for each in (first, second)))
         tool, source, interface = self._likeness.representative((spec.name, spec.source, spec.interface_id))
+        is_kept = facts is None or len(facts.path or "") + len(facts.host or "") <= _LONGEST_FACT
         question = _ToolQuestion(
             principal.profile,
             self._person(principal),
@@ -210,14 +211,12 @@ class _PolicyInForce:
             source,
             interface,
             spec.trust,
-            facts,
+            self._likeness.representative_facts(facts) if facts is not None and is_kept else facts,
             taint,
             label,
             self.reading.reduce(moment),
         )
-        if facts is not None and len(facts.path or "") + len(facts.host or "") > _LONGEST_FACT:
-            return self._judge_tool(question)
-        return self._remember_tool(question)
+        return self._remember_tool(question) if is_kept else self._judge_tool(question)
 
     def ask_as(self, generation: SchemaGeneration) -> None:
         """Ask as an earlier version did."""

@@ -1,13 +1,13 @@
-"""Which tools no rule tells apart, so that one of them can be judged for all.
+"""Which calls no rule tells apart, so that one of them can be judged for all.
 
-A rule reaches a tool's name, source and interface in few ways that matter: compared with a text, looked for among texts,
-matched with a pattern, or named as an entity. Tools for which each of these comes out the same get the same verdict. Where a
-rule does anything else with one of the three, nothing is assumed about it, and tools that differ in it are told apart.
+A rule reaches the texts of a call (its tool's name, source and interface, the path and host that it is about) in few ways that
+matter: compared with a text, looked for among texts, matched with a pattern, or, of tools, named as an entity. Calls for which
+each of these comes out the same get the same verdict. Where a rule does anything else with one of the texts, nothing is assumed
+about it, and calls that differ in it are told apart.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias, cast
@@ -15,11 +15,13 @@ from typing import Final, TypeAlias, cast
 from cedarpy import pst
 
 from gateway.adapters.policy.reading import walk
+from gateway.core.model import CallFacts
 
 Names: TypeAlias = tuple[str, str, str]
 """A tool's name, source and interface: all of it that is free text."""
 
-_ATTRIBUTES: Final = ("name", "source", "interface")
+_TOOL_TEXTS: Final = ("name", "source", "interface")
+_FACT_TEXTS: Final = ("path", "host")
 _NO_TEXT: Final = frozenset({"network", "local", "trust"})
 """Judged as they are for every tool, and an attribute of models only."""
 
@@ -27,43 +29,97 @@ _TEXTS_OF_PROFILES: Final = frozenset({"suppressedTools", "autoHosts"})
 _EQUALITY: Final = frozenset({"eq", "not_eq"})
 _RESOURCE: Final = pst.Var("resource")
 _PRINCIPAL: Final = pst.Var("principal")
+_CONTEXT: Final = pst.Var("context")
+_FACTS: Final = pst.GetAttr(_CONTEXT, "facts")
 
 _REMEMBERED: Final = 8192
-"""Tools whose representative is kept, and representatives."""
+"""Tools and facts whose representative is kept, and representatives."""
+
+
+class _TextUses:
+    """How the rules of a policy use one text of a call."""
+
+    def __init__(self) -> None:
+        self.is_told_apart = False
+        self.texts: set[str] = set()
+        self._patterns: set[tuple[pst.PatternElem, ...]] = set()
+
+    def note(self, node: pst.GetAttr, within: object, of_profiles: Iterable[str]) -> None:
+        """One use: `node` is the text, `within` what it is a part of, `of_profiles` the texts of the person's profile."""
+        match within:
+            case pst.BinaryOp(op=op, left=pst.StringLit(text)) | pst.BinaryOp(op=op, right=pst.StringLit(text)) if (
+                op in _EQUALITY
+            ):
+                self.texts.add(text)
+            case pst.BinaryOp(op="contains", left=pst.Set() as found, right=right) if right == node and _is_of(
+                found, pst.StringLit
+            ):
+                self.texts.update(cast("pst.StringLit", each).value for each in found.elements)
+            case pst.BinaryOp(op="contains", left=pst.GetAttr(base=base, attr=attr), right=right) if (
+                right == node and base == _PRINCIPAL and attr in _TEXTS_OF_PROFILES
+            ):
+                self.texts.update(of_profiles)
+            case pst.Like(pattern=pattern):
+                self._patterns.add(pattern)
+            case _:
+                self.is_told_apart = True
+
+    def see(self, text: str) -> object:
+        """What the rules see of a text: the same for texts that none of them tells apart."""
+        if self.is_told_apart or text in self.texts:
+            return text
+        return tuple(_matches(pattern, text) for pattern in self._patterns)
 
 
 class Likeness:
-    """Gives for each tool the one that stands for all that are like it."""
+    """Gives for each call's tool and facts those that stand for all that are like them."""
 
     def __init__(self, rules: Mapping[str, pst.Template], profiles: Iterable[Sequence[str]]) -> None:
         """`profiles` are the lists of texts that rules reach through the person that is judged."""
-        self._told_apart: set[str] = set()
-        self._texts: defaultdict[str, set[str]] = defaultdict(set)
-        self._patterns: defaultdict[str, set[tuple[pst.PatternElem, ...]]] = defaultdict(set)
-        self._of_profiles = [text for texts in profiles for text in texts]
-        self._texts["name"] |= {uid.id for uid in pst.entity_uids(rules) if uid.type.basename == "Tool"}
+        self._uses = {name: _TextUses() for name in (*_TOOL_TEXTS, *_FACT_TEXTS)}
+        self._reads_bytes = False
+        of_profiles = [text for texts in profiles for text in texts]
+        self._uses["name"].texts |= {uid.id for uid in pst.entity_uids(rules) if uid.type.basename == "Tool"}
         for node, within in walk([rule.clauses for rule in rules.values()]):
             if node == _RESOURCE:
                 self._note_tool(within)
+            elif node in (_CONTEXT, _FACTS):
+                self._note_facts(within)
             elif isinstance(node, pst.GetAttr) and node.base == _RESOURCE:
-                self._note_attribute(node, within)
+                self._note_attribute(node, within, of_profiles)
+            elif isinstance(node, pst.GetAttr) and node.base == _FACTS:
+                self._note_fact(node, within, of_profiles)
         self._standing: dict[tuple[object, ...], Names] = {}
+        self._standing_facts: dict[tuple[object, ...], CallFacts] = {}
         self._remember = lru_cache(_REMEMBERED)(self._find)
+        self._remember_facts = lru_cache(_REMEMBERED)(self._find_facts)
 
     def representative(self, names: Names) -> Names:
         """The name, source and interface of a tool that every rule treats as it treats this one."""
         return self._remember(names)
 
+    def representative_facts(self, facts: CallFacts) -> CallFacts:
+        """Facts that every rule treats as it treats these. They are kept: the caller bounds how long their texts are."""
+        return self._remember_facts(facts)
+
     def _find(self, names: Names) -> Names:
-        seen = tuple(self._see(attribute, text) for attribute, text in zip(_ATTRIBUTES, names, strict=True))
+        seen = tuple(self._uses[name].see(text) for name, text in zip(_TOOL_TEXTS, names, strict=True))
         if len(self._standing) >= _REMEMBERED:
             self._standing.clear()
         return self._standing.setdefault(seen, names)
 
-    def _see(self, attribute: str, text: str) -> object:
-        if attribute in self._told_apart or text in self._texts[attribute]:
-            return text
-        return tuple(_matches(pattern, text) for pattern in self._patterns[attribute])
+    def _find_facts(self, facts: CallFacts) -> CallFacts:
+        path = None if facts.path is None else self._uses["path"].see(facts.path)
+        host = None if facts.host is None else self._uses["host"].see(facts.host)
+        size = facts.bytes if self._reads_bytes or facts.bytes is None else 0
+        if len(self._standing_facts) >= _REMEMBERED:
+            self._standing_facts.clear()
+        seen = facts.path is None, path, facts.host is None, host, size, facts.recursive, facts.second_path
+        return self._standing_facts.setdefault(seen, facts)
+
+    def _tell_apart(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._uses[name].is_told_apart = True
 
     def _note_tool(self, within: object) -> None:
         """Note how the tool itself is used; that of its attributes is noted with them."""
@@ -80,29 +136,34 @@ class Likeness:
             ):
                 return
             case _:
-                self._told_apart |= set(_ATTRIBUTES)
+                self._tell_apart(_TOOL_TEXTS)
 
-    def _note_attribute(self, node: pst.GetAttr, within: object) -> None:
+    def _note_attribute(self, node: pst.GetAttr, within: object, of_profiles: Iterable[str]) -> None:
         if node.attr in _NO_TEXT:
             return
-        texts, patterns = self._texts[node.attr], self._patterns[node.attr]
-        match within:
-            case pst.BinaryOp(op=op, left=pst.StringLit(text)) | pst.BinaryOp(op=op, right=pst.StringLit(text)) if (
-                op in _EQUALITY
-            ):
-                texts.add(text)
-            case pst.BinaryOp(op="contains", left=pst.Set() as found, right=right) if right == node and _is_of(
-                found, pst.StringLit
-            ):
-                texts.update(cast("pst.StringLit", each).value for each in found.elements)
-            case pst.BinaryOp(op="contains", left=pst.GetAttr(base=base, attr=attr), right=right) if (
-                right == node and base == _PRINCIPAL and attr in _TEXTS_OF_PROFILES
-            ):
-                texts.update(self._of_profiles)
-            case pst.Like(pattern=pattern):
-                patterns.add(pattern)
+        if node.attr in _TOOL_TEXTS:
+            self._uses[node.attr].note(node, within, of_profiles)
+        else:
+            self._tell_apart(_TOOL_TEXTS)
+
+    def _note_facts(self, within: object) -> None:
+        """Note a use of the context or its facts. Asking for one member is noted with that member; that one is there, or is not,
+        is the same for whatever stands in its place."""
+        if not isinstance(within, pst.GetAttr | pst.HasAttr):
+            self._tell_apart(_FACT_TEXTS)
+            self._reads_bytes = True
+
+    def _note_fact(self, node: pst.GetAttr, within: object, of_profiles: Iterable[str]) -> None:
+        match node.attr:
+            case "path" | "host":
+                self._uses[node.attr].note(node, within, of_profiles)
+            case "bytes":
+                self._reads_bytes = True
+            case "recursive":
+                # Judged as it is.
+                return
             case _:
-                self._told_apart |= {node.attr} if node.attr in _ATTRIBUTES else set(_ATTRIBUTES)
+                self._note_facts(None)
 
 
 def _is_of(node: object, kind: type) -> bool:

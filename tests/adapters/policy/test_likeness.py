@@ -1,4 +1,4 @@
-"""Tools that no rule tells apart share a verdict, and it is exactly the one that each of them would get by itself."""
+"""Calls that no rule tells apart share a verdict, and it is exactly the one that each of them would get by itself."""
 
 from __future__ import annotations
 
@@ -66,6 +66,44 @@ conditions = st.one_of(
     st.builds('{{"n": resource}}.n.source == {}'.format, literals),
     st.builds("(if resource.network then {} else {}) like {}".format, attributes, literals, patterns),
 )
+fact_texts = st.sampled_from(["path", "host"])
+
+
+def with_fact(name: str, condition: str) -> str:
+    """A condition over a fact, where it is reported; `@` stands for it."""
+    return f"context.facts has {name} && {condition.replace('@', f'context.facts.{name}')}"
+
+
+of_facts = st.one_of(
+    # What is understood.
+    st.builds(with_fact, fact_texts, literals.map("@ == {}".format)),
+    st.builds(with_fact, fact_texts, literals.map("{} != @".format)),
+    st.builds(with_fact, fact_texts, patterns.map("@ like {}".format)),
+    st.builds(with_fact, fact_texts, lists.map("{}.contains(@)".format)),
+    st.builds(with_fact, fact_texts, st.just("principal.autoHosts.contains(@)")),
+    st.builds("context.facts has {}".format, st.sampled_from(["path", "host", "bytes", "recursive"])),
+    st.just("context.facts has bytes && context.facts.bytes > 1"),
+    st.just("context.facts has recursive && context.facts.recursive"),
+    # What is not, so that calls are told apart.
+    st.builds(with_fact, fact_texts, st.just("@ == resource.name")),
+    st.builds(with_fact, fact_texts, lists.map("[@].containsAny({})".format)),
+    st.builds(with_fact, fact_texts, patterns.map('(if resource.network then @ else "a") like {}'.format)),
+    st.builds(with_fact, fact_texts, literals.map('{{"n": @}}.n == {}'.format)),
+    st.just("context.facts has path && context.facts has host && context.facts.path == context.facts.host"),
+    st.builds(
+        "{0}.facts has {1} && {0}.facts.{1} like {2}".format,
+        st.just("(if resource.network then context else context)"),
+        fact_texts,
+        patterns,
+    ),
+    st.builds(
+        "{0} has {1} && {0}.{1} == {2}".format,
+        st.just("(if resource.network then context.facts else context.facts)"),
+        fact_texts,
+        literals,
+    ),
+)
+joined_facts = st.builds("({}) {} ({})".format, of_facts, st.sampled_from(["&&", "||"]), st.one_of(of_facts, conditions))
 joined = st.builds("({}) {} ({})".format, conditions, st.sampled_from(["&&", "||"]), conditions)
 bodies = st.tuples(
     st.sampled_from(["permit", "permit", "forbid"]),
@@ -89,6 +127,21 @@ tools = st.builds(
     make_tool, names, names, names, st.sampled_from([Category.READ, Category.WRITE, Category.NETWORK]), st.booleans()
 )
 facts = st.sampled_from([None, CallFacts(), CallFacts(path="a"), CallFacts(path="ab")])
+many_facts = st.builds(
+    CallFacts,
+    path=st.one_of(st.none(), names),
+    host=st.one_of(st.none(), names),
+    bytes=st.one_of(st.none(), st.integers(0, 3)),
+    recursive=st.one_of(st.none(), st.booleans()),
+    second_path=st.one_of(st.none(), st.none(), names),
+)
+fact_bodies = st.tuples(
+    st.sampled_from(["permit", "permit", "forbid"]),
+    st.sampled_from(ACTIONS),
+    st.just("resource"),
+    st.sampled_from(["when", "unless"]),
+    st.one_of(of_facts, joined_facts),
+)
 
 
 def write(number: int, body: tuple[str, str, str, str, str]) -> str:
@@ -112,9 +165,9 @@ def judge(policy: CedarPolicy, profile: Profile, spec: ToolSpec, call: CallFacts
 
 
 def tell_all_apart(policy: CedarPolicy) -> None:
-    """Have every tool stand for itself."""
+    """Have every tool, and all facts, stand for themselves."""
     likeness: Any = policy._in_force._likeness  # pyright: ignore[reportPrivateUsage] (nothing else can tell them apart)
-    likeness.representative = lambda names: names  # pyright: ignore[reportUnknownLambdaType]
+    likeness.representative = likeness.representative_facts = lambda each: each  # pyright: ignore[reportUnknownLambdaType]
 
 
 @settings(max_examples=120, deadline=None)
@@ -133,6 +186,24 @@ def test_a_shared_verdict_is_the_one_that_the_tool_gets_by_itself(
     verdicts = [judge(shared, profile, spec, call) for spec in offered]
     assert verdicts == [judge(apart, profile, spec, call) for spec in offered]
     assert [judge(shared, profile, spec, call) for spec in reversed(offered)] == verdicts[::-1]
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.lists(fact_bodies, min_size=1, max_size=4),
+    st.lists(many_facts, min_size=2, max_size=25),
+    st.sampled_from(Profile),
+    tools,
+)
+def test_a_shared_verdict_is_the_one_that_other_facts_get_by_themselves(
+    made: list[Any], reported: list[CallFacts], profile: Profile, spec: ToolSpec
+) -> None:
+    rules = [write(number, body) for number, body in enumerate(made)]
+    shared, apart = enact(rules), enact(rules)
+    tell_all_apart(apart)
+    verdicts = [judge(shared, profile, spec, call) for call in reported]
+    assert verdicts == [judge(apart, profile, spec, call) for call in reported]
+    assert [judge(shared, profile, spec, call) for call in reversed(reported)] == verdicts[::-1]
 
 
 @settings(max_examples=60, deadline=None)
@@ -225,3 +296,48 @@ def test_a_long_name_and_a_pattern_of_many_stars_take_no_time(folder: Path, star
     policy = add_rule(folder, f'resource.name like "{"a*" * stars}b"')
     spec = ToolSpec("a" * 64, "", "mcp", "m", {}, Category.READ, "mcp:x")
     assert judge(policy, Profile.OPERATOR, spec, None).mode is PermissionMode.AUTO
+
+
+def count_calls_judged(policy: CedarPolicy, reported: list[CallFacts]) -> int:
+    """How many of these calls Cedar is asked about."""
+    remembered: Any = policy._in_force._remember_tool  # pyright: ignore[reportPrivateUsage] (nothing else shows it)
+    before = remembered.cache_info().misses
+    spec = many(2)[1]
+    for facts_of_call in reported:
+        judge(policy, Profile.OPERATOR, spec, facts_of_call)
+    return remembered.cache_info().misses - before
+
+
+FILES = [CallFacts(path=f"{folder}/{number}.txt", bytes=number) for folder in ("notes", "reports") for number in range(100)]
+
+
+def test_hundreds_of_files_that_no_rule_names_are_judged_once(folder: Path) -> None:
+    assert count_calls_judged(CedarPolicy(folder), FILES) == 1
+
+
+def test_files_of_a_folder_that_a_rule_names_are_judged_once_for_all_of_them(folder: Path) -> None:
+    policy = add_rule(folder, 'context.facts has path && context.facts.path like "notes/*"')
+    assert count_calls_judged(policy, FILES) == 2
+    modes = {facts_of_call.path: judge(policy, Profile.OPERATOR, many(2)[1], facts_of_call).mode for facts_of_call in FILES}
+    assert {path for path, mode in modes.items() if mode is PermissionMode.FORBIDDEN} == {
+        path for path in modes if str(path).startswith("notes/")
+    }
+
+
+@pytest.mark.parametrize(
+    ("condition", "judged"),
+    [
+        ('context.facts has path && context.facts.path == "notes/7.txt"', 2),
+        ("context.facts has bytes && context.facts.bytes > 50", 100),
+        ("[context.facts].contains(context.facts)", 200),
+    ],
+)
+def test_what_a_rule_looks_at_tells_files_apart(folder: Path, condition: str, judged: int) -> None:
+    assert count_calls_judged(add_rule(folder, condition), FILES) == judged
+
+
+def test_a_fact_that_is_too_long_to_keep_is_judged_each_time_and_alike(folder: Path) -> None:
+    policy = add_rule(folder, 'context.facts has path && context.facts.path like "notes/*"')
+    long = CallFacts(path="notes/" + "x" * 600)
+    assert judge(policy, Profile.OPERATOR, many(2)[1], long).mode is PermissionMode.FORBIDDEN
+    assert count_calls_judged(policy, [long] * 3) == 0
