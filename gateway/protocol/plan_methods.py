@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gateway.core.plans import PLAN_STEPS
 from gateway.protocol.console_methods import ApprovalQuestion
 from gateway.protocol.shapes import WireApproval
 from gateway.protocol.wire import Flag, Identifier, JsonObject, Wire
@@ -37,7 +36,7 @@ class ShownPart(Wire):
 class PlanAnswerParams(Wire):
     """A person's yes to every covered part of a plan, in its order."""
 
-    parts: Annotated[tuple[ShownPart, ...], Field(min_length=2, max_length=PLAN_STEPS)]
+    parts: Annotated[tuple[ShownPart, ...], Field(max_length=64)]
     assertion: JsonObject | None = None
 
 

@@ -1113,17 +1113,9 @@ export interface PlanAnswer {
     [k: string]: unknown;
   };
   /**
-   * @minItems 2
-   * @maxItems 8
+   * @maxItems 64
    */
-  parts:
-    | [ShownPart, ShownPart]
-    | [ShownPart, ShownPart, ShownPart]
-    | [ShownPart, ShownPart, ShownPart, ShownPart]
-    | [ShownPart, ShownPart, ShownPart, ShownPart, ShownPart]
-    | [ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart]
-    | [ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart]
-    | [ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart, ShownPart];
+  parts: ShownPart[];
 }
 /**
  * A question that was shown, and the challenge that it came with.

@@ -16,8 +16,10 @@ import { ArgumentPages } from "./ArgumentPages.tsx";
 import { CopiedTextView } from "./CopiedText.tsx";
 import { Decision } from "./Decision.tsx";
 import { needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
+import { PlanReview } from "./PlanReview.tsx";
 import { PreviewView } from "./PreviewView.tsx";
-import { useQuestion } from "./queries.ts";
+import { openParts } from "./plan.ts";
+import { useApprovals, useQuestion } from "./queries.ts";
 import { RequestQuote } from "./RequestQuote.tsx";
 import { SignedStatement } from "./SignedStatement.tsx";
 import { useInspection } from "./use-inspection.ts";
@@ -32,7 +34,12 @@ export function ApprovalReview() {
 
 function Review({ id }: { readonly id: string }) {
   const question = useQuestion(id);
-  if (question.data !== undefined) return <Question question={question.data} />;
+  const approvals = useApprovals().data;
+  if (question.data !== undefined) {
+    const { approval } = question.data;
+    const open = approval.status === "pending" ? openParts(approval, approvals ?? []) : [];
+    return open.length > 1 ? <PlanReview open={open} /> : <Question question={question.data} />;
+  }
   if (question.isPending) return <Spinner label="Reading the approval" />;
   return (
     <>

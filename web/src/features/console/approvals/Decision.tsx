@@ -42,7 +42,7 @@ export function Decision({ question, inspection, unread }: DecisionProps) {
   const [failure, setFailure] = useState<Error | null>(null);
   const handlers = { onAnswer: setAnswer, onFailure: setFailure };
   const section = useRef<HTMLElement>(null);
-  const open = approval.status === "pending";
+  const open = approval.status === "pending" && approval.answered !== true;
   const wasOpen = useRef(open);
   useEffect(() => {
     // The pressed button is gone and its focus with it; whoever works by keyboard goes on from where it was.
@@ -86,6 +86,8 @@ interface AnswerHandlers {
 }
 
 function DecisionOrResult({ question, inspection, unread, answer, handlers }: DecisionOrResultProps) {
+  if (question.approval.answered && question.approval.status === "pending")
+    return <p>Approved. It runs when the call before it has gone well.</p>;
   if (question.approval.status === "pending")
     return <PendingDecision question={question} inspection={inspection} unread={unread} handlers={handlers} />;
   // Of several approvals, one that was given here need not be what decided.

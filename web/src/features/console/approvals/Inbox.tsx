@@ -22,6 +22,7 @@ import { step, useShortcuts } from "../shortcuts.ts";
 import { BrokenGlass } from "./BrokenGlass.tsx";
 import styles from "./Inbox.module.css";
 import { describeGiven, isShared, needsPasskey, STATUS_LABELS, STATUS_TONES } from "./labels.ts";
+import { groupPlans } from "./plan.ts";
 import { storeApproval, useApprovals, useWaiting } from "./queries.ts";
 import { StoppedQuestions } from "./StoppedQuestions.tsx";
 
@@ -56,9 +57,9 @@ export function Inbox() {
             </EmptyState>
           ) : (
             <ul className="stack">
-              {mine.map((approval) => (
-                <WaitingCard key={approval.id} approval={approval} />
-              ))}
+              {groupPlans(mine).map(([approval, ...later]) =>
+                approval === undefined ? null : <WaitingCard key={approval.id} approval={approval} later={later} />,
+              )}
             </ul>
           )}
         </section>
@@ -87,14 +88,25 @@ export function Inbox() {
   );
 }
 
-function WaitingCard({ approval }: { readonly approval: Approval }) {
+interface WaitingCardProps {
+  readonly approval: Approval;
+  /** The calls that follow it, which are approved on the same page. */
+  readonly later?: readonly Approval[];
+}
+
+function WaitingCard({ approval, later = [] }: WaitingCardProps) {
   return (
     <Card as="li" tone={approval.kind === "stepUp" ? "danger" : "waiting"}>
       <div className={styles.summary}>
         <VisibleText text={approval.summary} prose />
       </div>
+      {later.map((each) => (
+        <div key={each.id} className={styles.summary}>
+          then <VisibleText text={each.summary} prose />
+        </div>
+      ))}
       <div className="row">
-        <Tag>{approval.tool}</Tag>
+        <Tag>{later.length === 0 ? approval.tool : `${later.length + 1} steps`}</Tag>
         <Wants approval={approval} />
         <Countdown until={approval.expiresAt} label="Expires in" />
         <span className="note">

@@ -57,6 +57,9 @@ function findMismatches(approval: Approval, statement: ApprovalQuestion["stateme
       mismatches.push(`The ${WORDS[member] ?? member} on this page is not the one in the statement.`);
     }
   }
+  if (canonicalText(approval.plan ?? null) !== canonicalText(statement.plan ?? null)) {
+    mismatches.push("Which call this one follows on this page is not what the statement says.");
+  }
   if (canonicalText(shownApprovers(approval)) !== canonicalText(signedApprovers(statement))) {
     mismatches.push("Who has to approve on this page is not who has to in the statement.");
   }

@@ -68,7 +68,7 @@ export function useAllowQuestions() {
 
 /** The approvals that still wait, the one that expires first in front. */
 export function pendingOf(approvals: readonly Approval[] | undefined): readonly Approval[] {
-  const pending = (approvals ?? []).filter((approval) => approval.status === "pending");
+  const pending = (approvals ?? []).filter(({ status, answered }) => status === "pending" && answered !== true);
   return pending.sort((first, second) => first.expiresAt.localeCompare(second.expiresAt));
 }
 
