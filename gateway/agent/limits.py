@@ -19,6 +19,7 @@ class LoopLimits:
     nudges: int
     rounds: int
     calls_per_reply: int
+    plan_steps: int
     repeated_cycle_calls: int
     reply_characters: int
     reply_pieces: int

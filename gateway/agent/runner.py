@@ -4,6 +4,7 @@ results back, and stops. It holds no authority; every call it sends may be refus
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final, assert_never
 
@@ -29,6 +30,7 @@ from gateway.agent.events import (
 from gateway.agent.holding import hold_to_record
 from gateway.agent.lane import AnswerStep, CallsStep, CondensedStep, ProposedCall, ReportStep, SplitStep, StuckStep
 from gateway.agent.messages import CANCELLED, AssistantMessage, Call, Message, Result, ToolMessage, UserMessage, unanswered
+from gateway.agent.plans import plan_at_front
 from gateway.agent.ports import StopReason, StopSignal, TurnStopped
 from gateway.agent.retries import TurnLimits, ask_for_step, refresh
 from gateway.agent.turn import LoopTurn, voids_snapshot
@@ -244,16 +246,34 @@ class TurnRunner:
         await self._record(turn, {"role": "assistant", "content": text, "toolCalls": calls})
 
     async def _execute(self, turn: LoopTurn) -> None:
-        """Send the calls that have no result yet, one after the other."""
-        for call in unanswered(turn.messages, turn.id):
-            self._dependencies.emit(CallSentEvent(call["id"]))
-            result = await self._invoke(turn, call)
-            turn.keep(ToolMessage(turn.id, call, result))
-            self._dependencies.emit(CallClosedEvent(call["id"], result))
-            turn.stale = turn.stale or voids_snapshot(result.get("reason"))
+        """Send the calls that have no result yet, one after the other; those that a person is asked about in a row, at once."""
+        waiting = unanswered(turn.messages, turn.id)
+        while waiting:
+            plan = plan_at_front(waiting, turn.snapshot["tools"])
+            waiting = waiting[len(plan) :]
+            await self._execute_plan(turn, plan)
 
-    async def _invoke(self, turn: LoopTurn, call: Call) -> Result:
+    async def _execute_plan(self, turn: LoopTurn, plan: Sequence[Call]) -> None:
+        """Send calls that the gateway runs one after another, and that a person is asked about together."""
         await refresh(self._dependencies, turn)
+        earlier = [None, *(call["id"] for call in plan)]
+        sent: list[asyncio.Task[Result]] = []
+        for call, after in zip(plan, earlier, strict=False):
+            self._dependencies.emit(CallSentEvent(call["id"]))
+            sent.append(asyncio.ensure_future(self._invoke(turn, call, after)))
+        try:
+            for call, task in zip(plan, sent, strict=True):
+                turn.sent = call["id"]
+                result = await task
+                turn.keep(ToolMessage(turn.id, call, result))
+                self._dependencies.emit(CallClosedEvent(call["id"], result))
+                turn.stale = turn.stale or voids_snapshot(result.get("reason"))
+        finally:
+            for task in sent:
+                task.cancel()
+            await asyncio.gather(*sent, return_exceptions=True)
+
+    async def _invoke(self, turn: LoopTurn, call: Call, after: str | None) -> Result:
         snapshot, model = turn.snapshot, turn.model
         params: dict[str, Any] = {
             **turn.reference,
@@ -263,7 +283,8 @@ class TurnRunner:
         }
         if model is not None:
             params["model"] = {"id": model["id"], "backend": model["backend"]}
-        turn.sent = call["id"]
+        if after is not None:
+            params["after"] = after
         try:
             return await self._dependencies.gateway.call("tools/invoke", params, turn.stop)
         except InvalidParams as error:

@@ -71,6 +71,8 @@ class ApprovalPrompts:
         self._console_origin = console_origin
         self._only_once = only_once
         self._open: dict[str, asyncio.Task[None]] = {}
+        self._asking = asyncio.Lock()
+        """Calls that follow one another ask at once; here each is read and answered before the next one is shown."""
 
     def requested(self, approval_id: str) -> None:
         """A call needs an approval."""
@@ -96,6 +98,10 @@ class ApprovalPrompts:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _put(self, approval_id: str) -> None:
+        async with self._asking:
+            await self._put_alone(approval_id)
+
+    async def _put_alone(self, approval_id: str) -> None:
         try:
             approval, _, challenge = await self._approvals.get(self._console, approval_id)
             if challenge is None:

@@ -72,6 +72,8 @@ class NotificationReader:
                 self._questions.requested(approval.id)
             case ApprovalResolvedNotice(approval_id, _, status, _):
                 self._questions.resolved(approval_id, status)
+            case ApprovalChangedNotice(approval) if approval.answered:
+                self._screen.say(f"`{approval.tool}`: approved, and runs after the call before it")
             case ApprovalChangedNotice(approval):
                 self._screen.say(f"`{approval.tool}`: approved by {len(approval.given)} of {approval.needs.approvers} people")
             case ToolProgressNotice(call_id, message, fraction):

@@ -26,7 +26,7 @@ from gateway.runtime.approvals.audience import Audience, is_for, is_operator
 from gateway.runtime.approvals.challenges import Challenges
 from gateway.runtime.approvals.entries import approve_with, break_glass_entry, give, resolve_by
 from gateway.runtime.approvals.pending import Approved, Decided, Denied, Pending, PersonalAnswer, StepUpFailed
-from gateway.runtime.approvals.slots import QuestionSlots
+from gateway.runtime.approvals.slots import QuestionSlots, plan_of
 from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran
 from gateway.runtime.checks import CheckedCall
 from gateway.runtime.connections import ConnectionRegistry
@@ -88,9 +88,11 @@ class SingleApprovals:
     ) -> Pending | Refuse:
         """Put the question on record, then before the person. `copies` are what of its arguments came from untrusted results."""
         person = checked.request.principal
-        waiting = sum(each.approval.session_id == checked.request.session_id for each in self._pending.values())
+        asker = checked.request
+        waiting = {plan_of(each.approval) for each in self._pending.values() if each.approval.session_id == asker.session_id}
+        plan = asker.conversation_id, asker.call_id if asker.plan is None else asker.plan.first
         most = self._policy.limits(person.profile).pending_approvals
-        with self._slots.reserve(checked.request.session_id, waiting, most) as reserved:
+        with self._slots.reserve(asker.session_id, plan, waiting, most) as reserved:
             if not reserved:
                 message = "too many approvals wait for an answer already"
                 return Refuse(Outcome.REFUSED_BY_POLICY, Reason.QUOTA_EXCEEDED, message)

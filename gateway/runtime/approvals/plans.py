@@ -22,6 +22,7 @@ from gateway.runtime.approvals.approvals import SingleApprovals
 from gateway.runtime.approvals.audience import is_for, is_operator
 from gateway.runtime.approvals.entries import approve_with, give, resolve_by
 from gateway.runtime.approvals.pending import Approved, Pending, StepUpFailed
+from gateway.runtime.approvals.slots import plan_of
 from gateway.runtime.ports import ConsoleSession
 
 
@@ -117,8 +118,8 @@ class Approvals(SingleApprovals):
 
     def _open_parts(self, asked: Pending) -> Sequence[Pending]:
         """The questions of a plan that nobody has answered for good, in order."""
-        whole = _plan_of(asked.approval)
-        parts = [each for each in self._pending.values() if not each.taken and _plan_of(each.approval) == whole]
+        whole = plan_of(asked.approval)
+        parts = [each for each in self._pending.values() if not each.taken and plan_of(each.approval) == whole]
         return sorted(parts, key=lambda each: _step_of(each.approval))
 
     def _is_for(self, console: ConsoleSession, pending: Pending) -> bool:
@@ -195,11 +196,6 @@ class Approvals(SingleApprovals):
                 self._hand_over(pending, answer)
         decided = {pending.approval.id: (await self._conclude(pending, answer)).approval for pending, answer in final}
         return [decided.get(pending.approval.id, pending.approval) for pending in parts]
-
-
-def _plan_of(approval: Approval) -> tuple[str, str]:
-    place = approval.plan
-    return approval.conversation_id, approval.call_id if place is None else str(place["first"])
 
 
 def _step_of(approval: Approval) -> int:

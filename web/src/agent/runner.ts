@@ -10,6 +10,7 @@ import { explainFailure, observeRefusal } from "./gateway.ts";
 import { holdToRecord } from "./holding.ts";
 import type { ProposedCall, StuckReason } from "./lane.ts";
 import { CANCELLED, type Message, type Observation, UNHEARD, unanswered } from "./messages.ts";
+import { planAtFront } from "./plans.ts";
 import { askForStep, refresh } from "./retries.ts";
 import { type LoopTurn, openTurn, TurnStopped, voidsSnapshot } from "./turn.ts";
 import { labelOf, progressOf } from "./turn-progress.ts";
@@ -265,25 +266,42 @@ export class TurnRunner {
     await this.#record(turn, { role: "assistant", content: text, toolCalls });
   }
 
-  /** Send the calls that have no result yet, one after the other. With nobody to ask what comes next, that is all. */
+  /** Send the calls that have no result yet, one after the other; those that a person is asked about in a row, at once. */
   async #execute(turn: LoopTurn): Promise<"answered"> {
-    for (const call of unanswered(turn.messages, turn.id)) {
-      this.#dependencies.emit({ type: "call:sent", callId: call.id });
-      const result = await this.#invoke(turn, call);
-      this.#keep({ role: "tool", turnId: turn.id, call, result });
-      this.#dependencies.emit({ type: "call:closed", callId: call.id, result });
-      if (voidsSnapshot(result.reason)) turn.stale = true;
+    let waiting = unanswered(turn.messages, turn.id);
+    while (waiting.length > 0) {
+      const plan = planAtFront(waiting, turn.snapshot.tools);
+      waiting = waiting.slice(plan.length);
+      await this.#executePlan(turn, plan);
     }
     return "answered";
   }
 
-  async #invoke(turn: LoopTurn, call: ToolCall): Promise<Observation> {
+  /** Send calls that the gateway runs one after another, and that a person is asked about together. */
+  async #executePlan(turn: LoopTurn, plan: readonly ToolCall[]): Promise<void> {
+    await refresh(this.#dependencies, turn);
+    const sent = plan.map((call, place) => {
+      this.#dependencies.emit({ type: "call:sent", callId: call.id });
+      const result = this.#invoke(turn, call, plan[place - 1]?.id);
+      // One that fails ends the turn where it is waited for; until then nobody listens.
+      result.catch(() => undefined);
+      return { call, result };
+    });
+    for (const { call, result: coming } of sent) {
+      turn.sent = call.id;
+      const result = await coming;
+      this.#keep({ role: "tool", turnId: turn.id, call, result });
+      this.#dependencies.emit({ type: "call:closed", callId: call.id, result });
+      if (voidsSnapshot(result.reason)) turn.stale = true;
+    }
+  }
+
+  async #invoke(turn: LoopTurn, call: ToolCall, after: string | undefined): Promise<Observation> {
     const { conversationId, id: turnId, model } = turn;
     for (let attempt = 1; ; attempt++) {
       await refresh(this.#dependencies, turn);
       try {
         const { id: snapshotId, digest: snapshotDigest } = turn.snapshot;
-        turn.sent = call.id;
         return await this.#dependencies.gateway.call(
           "tools/invoke",
           {
@@ -293,6 +311,7 @@ export class TurnRunner {
             snapshotDigest,
             call,
             ...(model && { model: { id: model.id, backend: model.backend } }),
+            ...(after !== undefined && { after }),
           },
           turn.stop.signal,
         );

@@ -7,6 +7,7 @@ import type { ToolRequest } from "../../../src/protocol/generated.ts";
 import { requirement } from "../../requirement.ts";
 import {
   calls,
+  descriptor,
   gatewayGiving,
   largeModel,
   ok,
@@ -107,6 +108,27 @@ describe("a turn with a tool-calling model", () => {
     expect(said()).toEqual(["Both done."]);
   });
 
+  test("those of them that a person is asked about are sent at once, each after the one before it", async () => {
+    const sent: (string | undefined)[][] = [];
+    const offered = [descriptor("write_file", { permission: "consent" })];
+    const gateway = new ScriptedGateway({
+      "turns/begin": () => ({ snapshot: { ...snapshotOf("trn_1"), tools: offered } }),
+      "tools/invoke": async ({ call, after }: ToolRequest) => {
+        sent.push([call.id, after]);
+        await Promise.resolve();
+        return resultOf(call.id, ok("done"));
+      },
+    });
+    const { chat } = scriptedChat(calls(["write_file", { path: "a" }], ["write_file", { path: "b" }]), "Both done.");
+    const { runner, said } = stage(gateway, chat);
+    await play(runner, "write both", largeModel);
+    expect(sent).toEqual([
+      ["call_1", undefined],
+      ["call_2", "call_1"],
+    ]);
+    expect(said()).toEqual(["Both done."]);
+  });
+
   test("a denial is fed back and the model has the last word", async () => {
     requirement("002-54", "a denial is fed back to a tool-calling model");
     requirement("000-02", "the outcome of a call is in the next request of the same conversation");
@@ -187,7 +209,7 @@ describe("stopping", () => {
     expect(events.at(-1)).toEqual({ type: "turn:ended", ending: "stopped", label: "words" });
   });
 
-  test("while a call waits for a person: nothing more is asked or sent", async () => {
+  test("while calls wait for a person: nothing more is asked or sent", async () => {
     const gateway = new ScriptedGateway({
       "tools/invoke": (_request: ToolRequest, signal?: AbortSignal) =>
         new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
@@ -198,7 +220,7 @@ describe("stopping", () => {
     await until(() => events.some((event) => event.type === "call:sent"));
     await runner.stop();
     await turn;
-    expect(gateway.paramsOf("tools/invoke")).toHaveLength(1);
+    expect(gateway.paramsOf("tools/invoke")).toHaveLength(2);
     expect(requests).toHaveLength(1);
     expect(events.at(-1)).toMatchObject({ type: "turn:ended", ending: "stopped" });
   });
@@ -217,7 +239,7 @@ describe("stopping", () => {
     await turn;
     const closed = events.flatMap((event) => (event.type === "call:closed" ? [event.result] : []));
     expect(closed.map(({ outcome }) => outcome)).toEqual(["cancelled", "cancelled"]);
-    // The first was on its way, and the gateway may have run it; the second was never sent.
+    // The first was on its way, and the gateway may have run it; the second waits for it and cannot have run.
     expect(closed.map(({ error }) => error)).toEqual([copy.unheard, undefined]);
     await play(runner, "leave them", largeModel);
     const asked = requests[1]?.messages ?? [];
