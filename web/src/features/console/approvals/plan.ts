@@ -20,7 +20,7 @@ export function openParts(of: Approval, approvals: readonly Approval[]): readonl
   const parts = approvals.filter(
     (each) => each.status === "pending" && each.answered !== true && planOf(each) === planOf(of),
   );
-  return parts.sort((one, other) => stepOf(one) - stepOf(other));
+  return parts.some(({ plan }) => plan !== undefined) ? parts.sort((one, other) => stepOf(one) - stepOf(other)) : [of];
 }
 
 /** What waits, with the calls of a plan together: each list is one thing to look at. */
