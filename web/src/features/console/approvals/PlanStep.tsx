@@ -11,7 +11,7 @@ import { CopiedTextView } from "./CopiedText.tsx";
 import type { Inspection } from "./challenge.ts";
 import { needsPasskey } from "./labels.ts";
 import { PreviewView } from "./PreviewView.tsx";
-import { stepOf } from "./plan.ts";
+import { planStepOf } from "./plan.ts";
 import { SignedStatement } from "./SignedStatement.tsx";
 import { useInspection } from "./use-inspection.ts";
 import { useReading } from "./use-reading.ts";
@@ -47,7 +47,7 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
   return (
     <li className={styles.step} aria-labelledby={title}>
       <div className="row">
-        <Tag>Step {stepOf(approval)}</Tag>
+        <Tag>Step {planStepOf(approval)}</Tag>
         {needsPasskey(approval) && <Tag tone="danger">needs your passkey</Tag>}
         {!covered && <Tag tone="waiting">waits for somebody else</Tag>}
       </div>
@@ -95,7 +95,7 @@ export function PlanStep({ question, covered, onSeen, onDeny, denying, disabled 
           aria-disabled={disabled && !denying}
           onClick={() => !disabled && onDeny()}
         >
-          Deny step {stepOf(approval)}
+          Deny step {planStepOf(approval)}
         </Button>
       </div>
       <div ref={end} aria-hidden />

@@ -11,7 +11,7 @@ export function planOf({ conversationId, plan, callId }: Approval): string {
 }
 
 /** Which call of its plan an approval is about, counted from 1. */
-export function stepOf({ plan }: Approval): number {
+export function planStepOf({ plan }: Approval): number {
   return plan?.step ?? 1;
 }
 
@@ -20,7 +20,9 @@ export function openParts(of: Approval, approvals: readonly Approval[]): readonl
   const parts = approvals.filter(
     (each) => each.status === "pending" && each.answered !== true && planOf(each) === planOf(of),
   );
-  return parts.some(({ plan }) => plan !== undefined) ? parts.sort((one, other) => stepOf(one) - stepOf(other)) : [of];
+  return parts.some(({ plan }) => plan !== undefined)
+    ? parts.sort((one, other) => planStepOf(one) - planStepOf(other))
+    : [of];
 }
 
 /** What waits, with the calls of a plan together: each list is one thing to look at. */
@@ -31,7 +33,7 @@ export function groupPlans(waiting: readonly Approval[]): readonly (readonly App
     const plan = plans.has(planOf(approval)) ? planOf(approval) : approval.id;
     groups.set(plan, [...(groups.get(plan) ?? []), approval]);
   }
-  return [...groups.values()].map((parts) => parts.sort((one, other) => stepOf(one) - stepOf(other)));
+  return [...groups.values()].map((parts) => parts.sort((one, other) => planStepOf(one) - planStepOf(other)));
 }
 
 /**
