@@ -18,6 +18,7 @@ from gateway.core import ledger as steps
 from gateway.core.canonical import Json, canonical_bytes, parse
 from gateway.core.elicitation import ElicitationStatus
 from gateway.core.ledger import AUDITED, Entry
+from gateway.core.ledger.erasures import CallSubject, ErasureReason, RecordsErased
 from gateway.core.merkle import leaf_hash
 from gateway.core.model import ModelRef
 from gateway.core.sources import AddedSource, SeenTool, SourceKind
@@ -120,6 +121,7 @@ def later_entries() -> list[Entry]:
             b"{}",
             {"id": "x"},
         ),
+        RecordsErased(at, ErasureReason.REQUESTED, (3, 5), CallSubject("cnv_1", "call-1"), OPERATOR.id),
     ]
 
 
