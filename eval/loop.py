@@ -23,6 +23,7 @@ from gateway.agent.events import AgentEvent, AssistantSaidEvent
 from gateway.agent.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from gateway.agent.ports import CallDelta, ChatDelta, ChatFailure, ChatFailureKind, ChatRequest, StopSignal, TextDelta
 from gateway.agent.runner import TurnRunner
+from gateway.cli.terminal.gateway_link import side_by_side
 from gateway.core.local_tools import with_local_tools
 from gateway.core.model import PublishedTool
 from gateway.core.vocabulary import PermissionMode, Tier
@@ -59,6 +60,7 @@ async def play(
         chat_with=lambda _token: chat,
         new_call_id=gateway.new_call_id,
         wait=_wait,
+        side_by_side=side_by_side,
         emit=hear,
         observer=gateway,
         words=read_loop_file("prompts"),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
 from gateway.agent.copy import Copy
 from gateway.agent.events import AgentEvent
+from gateway.agent.messages import Result
 from gateway.agent.ports import Chat, GatewayLink, ReplyObserver, StopSignal
 from gateway.agent.prompts import Words
+
+SideBySide: TypeAlias = Callable[[Sequence[Coroutine[Any, Any, Result]]], AsyncGenerator[Result, None]]
+"""Begins all of these calls, and gives their results in their order. What is still under way when it is closed is cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class LoopDependencies:
     chat_with: Callable[[Mapping[str, Any]], Chat]
     new_call_id: Callable[[], str]
     wait: Callable[[float, StopSignal], Awaitable[None]]
+    side_by_side: SideBySide
     emit: Callable[[AgentEvent], None]
     observer: ReplyObserver
     words: Words

@@ -4,7 +4,6 @@ results back, and stops. It holds no authority; every call it sends may be refus
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final, assert_never
 
@@ -257,21 +256,19 @@ class TurnRunner:
         """Send calls that the gateway runs one after another, and that a person is asked about together."""
         await refresh(self._dependencies, turn)
         earlier = [None, *(call["id"] for call in plan)]
-        sent: list[asyncio.Task[Result]] = []
-        for call, after in zip(plan, earlier, strict=False):
+        for call in plan:
             self._dependencies.emit(CallSentEvent(call["id"]))
-            sent.append(asyncio.ensure_future(self._invoke(turn, call, after)))
+        calls = [self._invoke(turn, call, after) for call, after in zip(plan, earlier, strict=False)]
+        results = self._dependencies.side_by_side(calls)
         try:
-            for call, task in zip(plan, sent, strict=True):
+            for call in plan:
                 turn.sent = call["id"]
-                result = await task
+                result = await anext(results)
                 turn.keep(ToolMessage(turn.id, call, result))
                 self._dependencies.emit(CallClosedEvent(call["id"], result))
                 turn.stale = turn.stale or voids_snapshot(result.get("reason"))
         finally:
-            for task in sent:
-                task.cancel()
-            await asyncio.gather(*sent, return_exceptions=True)
+            await results.aclose()
 
     async def _invoke(self, turn: LoopTurn, call: Call, after: str | None) -> Result:
         snapshot, model = turn.snapshot, turn.model

@@ -6,7 +6,7 @@ nothing leaves the process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
@@ -14,7 +14,7 @@ from typing import Any, Final
 from gateway.agent.copy import Copy
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import AgentEvent, AssistantSaidEvent
-from gateway.agent.messages import Tool
+from gateway.agent.messages import Result, Tool
 from gateway.agent.ports import Chat, ChatMessage, StopSignal
 from gateway.agent.runner import TurnRunner
 from gateway.agent.trajectory import TokenIds
@@ -78,6 +78,7 @@ async def play(trial: Trial, chat: Chat, tier: Tier, context_tokens: int) -> boo
         chat_with=lambda _token: chat,
         new_call_id=world.new_call_id,
         wait=_wait,
+        side_by_side=_one_by_one,
         emit=world.hear,
         observer=world,
         words=_WORDS,
@@ -215,3 +216,9 @@ def _result(outcome: str, content: str = "", **why: str) -> Mapping[str, Any]:
 
 async def _wait(_seconds: float, _stop: StopSignal) -> None:
     """A model that is tried has been started."""
+
+
+async def _one_by_one(calls: Sequence[Coroutine[Any, Any, Result]]) -> AsyncGenerator[Result, None]:
+    """Files in memory answer at once."""
+    for call in calls:
+        yield await call

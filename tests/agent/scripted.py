@@ -28,6 +28,7 @@ from gateway.agent.ports import (
 from gateway.agent.retries import TurnLimits
 from gateway.agent.runner import TurnRunner
 from gateway.agent.trajectory import TokenIds
+from gateway.cli.terminal.gateway_link import side_by_side
 from gateway.shipped import read_loop_file
 
 WORDS = read_loop_file("prompts")
@@ -191,6 +192,7 @@ class Stage:
             chat_with=self._chat_with,
             new_call_id=self._new_call_id,
             wait=self._wait,
+            side_by_side=side_by_side,
             emit=self._emit,
             observer=self.notes,
             words=WORDS,

@@ -25,7 +25,7 @@ from gateway.cli.terminal.commands import ConversationCommands
 from gateway.cli.terminal.completions import AsgiApp, LocalChat
 from gateway.cli.terminal.enrolment import Enrolment
 from gateway.cli.terminal.forwarding import describe_forwarding
-from gateway.cli.terminal.gateway_link import LocalGatewayLink, until_stopped
+from gateway.cli.terminal.gateway_link import LocalGatewayLink, side_by_side, until_stopped
 from gateway.cli.terminal.keyboard import Keyboard
 from gateway.cli.terminal.listeners import LoopListener, LoopListeners
 from gateway.cli.terminal.notifications import NotificationReader
@@ -149,6 +149,7 @@ async def open_agent(
         chat_with=chat_with,
         new_call_id=lambda: application.gateway.ports.entropy.identifier("call_"),
         wait=_wait,
+        side_by_side=side_by_side,
         emit=crowd.hear,
         observer=crowd,
         words=read_loop_file("prompts"),

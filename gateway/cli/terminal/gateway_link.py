@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
+from gateway.agent.messages import Result
 from gateway.agent.ports import StopSignal
 from gateway.protocol.codec import admit
 from gateway.runtime.connections import Connection
@@ -47,3 +48,15 @@ async def until_stopped(stop: StopSignal, work: Coroutine[Any, Any, _Answer]) ->
     finally:
         forget()
         task.cancel()
+
+
+async def side_by_side(calls: Sequence[Coroutine[Any, Any, Result]]) -> AsyncGenerator[Result, None]:
+    """Begin all of these calls and give their results in their order; whatever is still under way at the end is cancelled."""
+    tasks = [asyncio.ensure_future(call) for call in calls]
+    try:
+        for task in tasks:
+            yield await task
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
