@@ -78,7 +78,7 @@ async def play(trial: Trial, chat: Chat, tier: Tier, context_tokens: int) -> boo
         chat_with=lambda _token: chat,
         new_call_id=world.new_call_id,
         wait=_wait,
-        side_by_side=_one_by_one,
+        side_by_side=_alone,
         emit=world.hear,
         observer=world,
         words=_WORDS,
@@ -218,7 +218,7 @@ async def _wait(_seconds: float, _stop: StopSignal) -> None:
     """A model that is tried has been started."""
 
 
-async def _one_by_one(calls: Sequence[Coroutine[Any, Any, Result]]) -> AsyncGenerator[Result, None]:
-    """Files in memory answer at once."""
-    for call in calls:
-        yield await call
+async def _alone(calls: Sequence[Coroutine[Any, Any, Result]]) -> AsyncGenerator[Result, None]:
+    """Nobody is asked here, so that what is sent at once is always one call."""
+    (call,) = calls
+    yield await call
