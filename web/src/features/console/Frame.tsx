@@ -8,7 +8,6 @@ import { Spinner } from "../../ui/Spinner.tsx";
 import { useToast } from "../../ui/Toast.tsx";
 import { describeGiven, STATUS_LABELS } from "./approvals/labels.ts";
 import { type ApprovalListener, useApprovalUpdates } from "./approvals/queries.ts";
-import { signOut } from "./ceremonies.ts";
 import { useElicitationUpdates } from "./elicitations/queries.ts";
 import { explain, Refusal } from "./errors.ts";
 import styles from "./Frame.module.css";
@@ -116,6 +115,7 @@ function Account({ name }: { readonly name: string }) {
   const toast = useToast();
   const leave = async () => {
     try {
+      const { signOut } = await import("./ceremonies.ts");
       await signOut(environment);
       navigate(paths.signIn, { replace: true });
     } catch (error) {

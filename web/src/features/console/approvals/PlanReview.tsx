@@ -14,12 +14,12 @@ import { paths } from "../paths.ts";
 import { useAsk, useSession } from "../session.tsx";
 import styles from "./ApprovalReview.module.css";
 import { useActivated } from "./activation-delay.ts";
+import { approvePlan } from "./approve-plan.ts";
 import type { Inspection } from "./challenge.ts";
 import decision from "./Decision.module.css";
 import { deny } from "./decide.ts";
 import { needsPasskey } from "./labels.ts";
 import { PlanStep } from "./PlanStep.tsx";
-import { approvePlan } from "./plan.ts";
 import { storeApproval } from "./queries.ts";
 
 /** What is known of a step on screen: what this browser computed about it, once all of it was in sight. */
