@@ -33,7 +33,7 @@ from tests.fakes.openai_server import openai_app, serving
 
 ROOT = Path(__file__).parents[2]
 GREETING = orjson.dumps({"answer": "Hello!"}).decode()
-KINDS = 18
+KINDS = 19
 
 
 def greets(_asked: Mapping[str, Any]) -> Reply:
