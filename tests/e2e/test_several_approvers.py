@@ -92,7 +92,7 @@ async def test_a_call_of_two_people_runs_when_the_second_has_approved_it(person:
         assert person.has_file(OLD)
         await decide(second, "Approve with passkey")
         for page in (first, second):
-            await expect(page.get_by_role("region", name="Your decision")).to_contain_text("The call was allowed to run")
+            await expect(page.get_by_role("region", name="Your decision")).to_contain_text("Decided by")
     await expect(call_card(waiting, "delete_file", "Done")).to_be_visible()
     assert not person.has_file(OLD)
 

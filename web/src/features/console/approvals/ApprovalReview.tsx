@@ -62,7 +62,7 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
   const operator = useIsOperator();
   return (
     <article className={styles.question}>
-      <Link href={paths.approvals} className={styles.back}>
+      <Link href={paths.approvals} className={styles.link}>
         All approvals
       </Link>
       <Head question={question} />
@@ -116,7 +116,9 @@ function Question({ question }: { readonly question: ApprovalQuestion }) {
         )}
         {operator && (
           <p className="note">
-            <Link href={paths.explainCall(approval.conversationId, approval.callId)}>Explain it by the rules</Link>
+            <Link className={styles.link} href={paths.explainCall(approval.conversationId, approval.callId)}>
+              Explain it by the rules
+            </Link>
           </p>
         )}
       </section>

@@ -99,7 +99,7 @@ function Steps({ parts }: { readonly parts: readonly PlanPartView[] }) {
   }, [denying.isSuccess]);
   return (
     <article className={styles.question}>
-      <Link href={paths.approvals} className={styles.back}>
+      <Link href={paths.approvals} className={styles.link}>
         All approvals
       </Link>
       <PageHeading lead="They run in this order, each only when the one before it went well. Deny any of them and the others stay.">

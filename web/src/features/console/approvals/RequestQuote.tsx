@@ -10,7 +10,7 @@ export function RequestQuote({ request }: { readonly request: string }) {
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
       <blockquote tabIndex={0}>
-        <VisibleText text={request} prose />
+        <VisibleText text={request} fold={false} prose />
       </blockquote>
     </figure>
   );
