@@ -18,6 +18,8 @@ export default defineConfig(({ mode: app }) => ({
       ? [layered(), single()]
       : [layered(), react(), addressed(app), licensed(), installable(app), gzipped()],
   publicDir: false,
+  // React itself has had this hook since version 18, which is the oldest that the router serves.
+  resolve: { alias: { "use-sync-external-store/shim/index.js": "react" } },
   build: {
     outDir: `../dist/${app}`,
     emptyOutDir: true,

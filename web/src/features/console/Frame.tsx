@@ -9,7 +9,6 @@ import { useToast } from "../../ui/Toast.tsx";
 import { describeGiven, STATUS_LABELS } from "./approvals/labels.ts";
 import { type ApprovalListener, useApprovalUpdates } from "./approvals/queries.ts";
 import { useElicitationUpdates } from "./elicitations/queries.ts";
-import { explain, Refusal } from "./errors.ts";
 import styles from "./Frame.module.css";
 import { LogoIcon } from "./icons.tsx";
 import { Navigation } from "./Navigation.tsx";
@@ -19,6 +18,7 @@ import { useDescription, useRefetchAfterReconnect, useSession } from "./session.
 import { useShortcuts } from "./shortcuts.ts";
 import { useSourceUpdates } from "./sources/updates.ts";
 
+const NotLoaded = lazy(async () => ({ default: (await import("./NotLoaded.tsx")).NotLoaded }));
 const ShortcutHelp = lazy(async () => ({ default: (await import("./ShortcutHelp.tsx")).ShortcutHelp }));
 
 interface SignedInFrameProps {
@@ -119,6 +119,7 @@ function Account({ name }: { readonly name: string }) {
       await signOut(environment);
       navigate(paths.signIn, { replace: true });
     } catch (error) {
+      const { explain, Refusal } = await import("./errors.ts");
       // Signed out already, in another window or by the gateway: then that page is where to be.
       if (error instanceof Refusal && error.status === 401) navigate(paths.signIn, { replace: true });
       else toast(explain(error));
@@ -155,8 +156,8 @@ function Connection() {
 function Loading({ failed }: { readonly failed: Error | null }) {
   if (failed === null) return <Spinner label="Loading your session" />;
   return (
-    <Banner tone="danger" urgent title="The gateway did not answer">
-      {explain(failed)}
-    </Banner>
+    <Suspense>
+      <NotLoaded error={failed} />
+    </Suspense>
   );
 }

@@ -1,6 +1,7 @@
 import { type ComponentType, lazy, type ReactNode } from "react";
 import { PendingCount } from "./approvals/PendingCount.tsx";
 import { Home } from "./home/Home.tsx";
+import type { LoadedPage } from "./page-loaders.ts";
 import { paths } from "./paths.ts";
 
 /** One page of the console. The build gives the gateway the paths of the table, so that it serves the console there. */
@@ -27,32 +28,12 @@ interface NavigationEntry {
   readonly Badge?: ComponentType;
 }
 
-// Whoever only looks at the home page, on a phone too, loads no other.
+// Time runs while a question is opened, so its page needs no table first.
 const loadReview = async () => ({ default: (await import("./approvals/ApprovalReview.tsx")).ApprovalReview });
 const ApprovalReview = lazy(loadReview);
-const Calls = lazy(async () => ({ default: (await import("./audit/Calls.tsx")).Calls }));
-const CallPage = lazy(async () => ({ default: (await import("./audit/CallPage.tsx")).CallPage }));
-const Load = lazy(async () => ({ default: (await import("./audit/Load.tsx")).Load }));
-const Models = lazy(async () => ({ default: (await import("./audit/Models.tsx")).Models }));
-const Records = lazy(async () => ({ default: (await import("./audit/Records.tsx")).Records }));
-const BackupPage = lazy(async () => ({ default: (await import("./backup/BackupPage.tsx")).BackupPage }));
-const Authorize = lazy(async () => ({ default: (await import("./account/Authorize.tsx")).Authorize }));
-const Connect = lazy(async () => ({ default: (await import("./account/Connect.tsx")).Connect }));
-const Clients = lazy(async () => ({ default: (await import("./clients/Clients.tsx")).Clients }));
-const Enrol = lazy(async () => ({ default: (await import("./account/Enrol.tsx")).Enrol }));
-const Grants = lazy(async () => ({ default: (await import("./grants/Grants.tsx")).Grants }));
-const Inbox = lazy(async () => ({ default: (await import("./approvals/Inbox.tsx")).Inbox }));
-const People = lazy(async () => ({ default: (await import("./people/People.tsx")).People }));
-const Policy = lazy(async () => ({ default: (await import("./policy/Policy.tsx")).Policy }));
-const PolicyEditor = lazy(async () => ({ default: (await import("./policy/editor/Editor.tsx")).Editor }));
-const SignIn = lazy(async () => ({ default: (await import("./account/SignIn.tsx")).SignIn }));
-const PolicyExplain = lazy(async () => ({ default: (await import("./policy/explain/Explain.tsx")).Explain }));
-const Sources = lazy(async () => ({ default: (await import("./sources/Sources.tsx")).Sources }));
-const SignInCallback = lazy(async () => ({
-  default: (await import("./sources/SignInCallback.tsx")).SignInCallback,
-}));
-const SourcePage = lazy(async () => ({ default: (await import("./sources/SourcePage.tsx")).SourcePage }));
-const Passkeys = lazy(async () => ({ default: (await import("./account/Passkeys.tsx")).Passkeys }));
+
+const loadPageLoaders = async () => (await import("./page-loaders.ts")).pageLoaders;
+const page = (name: LoadedPage) => lazy(async () => (await loadPageLoaders())[name]());
 
 /**
  * Every page of the console, in the order of the navigation: the most used first, since a phone shows four and keeps the others
@@ -70,7 +51,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.approvals,
     title: "Approvals",
     access: "signedIn",
-    component: Inbox,
+    component: page("Inbox"),
     navigation: {
       label: "Approvals",
       icon: (
@@ -87,7 +68,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.grants,
     title: "Grants",
     access: "signedIn",
-    component: Grants,
+    component: page("Grants"),
     navigation: {
       label: "Grants",
       icon: (
@@ -102,18 +83,18 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.audit,
     title: "Audit",
     access: "reader",
-    component: Calls,
+    component: page("Calls"),
     navigation: { label: "Audit", icon: <path d="M5 6h14M5 10.5h14M5 15h9M5 19.5h6" /> },
   },
-  { path: `${paths.audit}/calls/:position`, title: "Call", access: "reader", component: CallPage },
-  { path: paths.auditRecords, title: "Every record", access: "reader", component: Records },
-  { path: paths.auditLoad, title: "Load on people", access: "reader", component: Load },
-  { path: paths.auditModels, title: "Models", access: "reader", component: Models },
+  { path: `${paths.audit}/calls/:position`, title: "Call", access: "reader", component: page("CallPage") },
+  { path: paths.auditRecords, title: "Every record", access: "reader", component: page("Records") },
+  { path: paths.auditLoad, title: "Load on people", access: "reader", component: page("Load") },
+  { path: paths.auditModels, title: "Models", access: "reader", component: page("Models") },
   {
     path: paths.policy,
     title: "Policy",
     access: "signedIn",
-    component: Policy,
+    component: page("Policy"),
     navigation: {
       label: "Policy",
       icon: (
@@ -124,13 +105,13 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: paths.policyExplain, title: "Explain a call", access: "operator", component: PolicyExplain },
-  { path: paths.policyEditor, title: "Policy editor", access: "operator", component: PolicyEditor },
+  { path: paths.policyExplain, title: "Explain a call", access: "operator", component: page("PolicyExplain") },
+  { path: paths.policyEditor, title: "Policy editor", access: "operator", component: page("PolicyEditor") },
   {
     path: paths.clients,
     title: "Clients",
     access: "signedIn",
-    component: Clients,
+    component: page("Clients"),
     navigation: {
       label: "Clients",
       icon: (
@@ -145,7 +126,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.sources,
     title: "Sources",
     access: "operator",
-    component: Sources,
+    component: page("Sources"),
     navigation: {
       label: "Sources",
       icon: (
@@ -156,13 +137,13 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: `${paths.sources}/:name`, title: "Source", access: "operator", component: SourcePage },
-  { path: `${paths.sources}/:name/callback`, title: "Sign-in", access: "operator", component: SignInCallback },
+  { path: `${paths.sources}/:name`, title: "Source", access: "operator", component: page("SourcePage") },
+  { path: `${paths.sources}/:name/callback`, title: "Sign-in", access: "operator", component: page("SignInCallback") },
   {
     path: paths.people,
     title: "People",
     access: "operator",
-    component: People,
+    component: page("People"),
     navigation: {
       label: "People",
       icon: (
@@ -177,7 +158,7 @@ export const consolePages: readonly ConsolePage[] = [
     path: paths.passkeys,
     title: "Passkeys",
     access: "signedIn",
-    component: Passkeys,
+    component: page("Passkeys"),
     navigation: {
       label: "Passkeys",
       icon: (
@@ -188,15 +169,21 @@ export const consolePages: readonly ConsolePage[] = [
       ),
     },
   },
-  { path: paths.backup, title: "Backup", access: "operator", component: BackupPage },
-  { path: paths.authorize, title: "Continue to the shell", access: "signedIn", component: Authorize },
-  { path: paths.connect, title: "Connect a program", access: "signedIn", component: Connect },
-  { path: paths.enrol, title: "Enrol", access: "anyone", component: Enrol },
-  { path: paths.signIn, title: "Sign in", access: "anyone", component: SignIn },
+  { path: paths.backup, title: "Backup", access: "operator", component: page("BackupPage") },
+  { path: paths.authorize, title: "Continue to the shell", access: "signedIn", component: page("Authorize") },
+  { path: paths.connect, title: "Connect a program", access: "signedIn", component: page("Connect") },
+  { path: paths.enrol, title: "Enrol", access: "anyone", component: page("Enrol") },
+  { path: paths.signIn, title: "Sign in", access: "anyone", component: page("SignIn") },
 ];
 
 /** Asks for the page of a question at once, since time runs while it is opened; otherwise a page loads when it is shown. */
 export function loadAhead(address: string): void {
   // Whoever cannot have it now asks again by showing it.
   if (address.startsWith(`${paths.approvals}/`)) void loadReview().catch(() => undefined);
+  else if (address !== paths.home) void loadPageLoaders().catch(() => undefined);
+}
+
+/** Once the first page is there: what the next one is loaded with, so that going to it takes one round trip and not two. */
+export function loadBehind(): void {
+  void loadPageLoaders().catch(() => undefined);
 }

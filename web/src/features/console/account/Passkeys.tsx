@@ -16,7 +16,8 @@ import { addPasskey } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { useAsk, useSession } from "../session.tsx";
-import { refetchPasskeys, usePasskeys, useRenamePasskey } from "./queries.ts";
+import { refetchPasskeys, usePasskeys } from "./queries.ts";
+import { useRenamePasskey } from "./renaming.ts";
 import { VerificationNeeded } from "./VerificationNeeded.tsx";
 import { useVerifiedAction } from "./verified-action.ts";
 

@@ -3,7 +3,8 @@ import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { useToast } from "../../../ui/Toast.tsx";
 import { explain } from "../errors.ts";
-import { useAllowQuestions, useStopped } from "./queries.ts";
+import { useAllowQuestions } from "./allow-questions.ts";
+import { useStopped } from "./queries.ts";
 
 /** What asks this person nothing more, because they said no so often, each with the button that lets it ask again. */
 export function StoppedQuestions() {

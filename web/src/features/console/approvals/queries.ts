@@ -1,4 +1,4 @@
-import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
 import type {
   Approval,
@@ -6,7 +6,6 @@ import type {
   ApprovalQuestion,
   ApprovalStatus,
   BreakGlass,
-  StoppedView,
 } from "../../../protocol/generated.ts";
 import { useAsk, useDescription, useSession } from "../session.tsx";
 
@@ -55,15 +54,9 @@ function noticesBeside(ask: ReturnType<typeof useAsk>) {
   });
 }
 
-/** Lets what was stopped ask again. What is stopped now is read anew whatever comes of it: a turn may have ended by itself. */
-export function useAllowQuestions() {
-  const ask = useAsk();
-  const cache = useQueryClient();
-  return useMutation({
-    mutationFn: ({ sessionId, turnId }: StoppedView) =>
-      turnId === undefined ? ask("sessions/allow-questions", { sessionId }) : ask("turns/allow-questions", { turnId }),
-    onSettled: () => cache.invalidateQueries({ queryKey: notices }),
-  });
+/** Reads anew what is stopped now. */
+export function refetchNotices(cache: QueryClient): Promise<void> {
+  return cache.invalidateQueries({ queryKey: notices });
 }
 
 /** The approvals that still wait, the one that expires first in front. */

@@ -9,9 +9,10 @@ import { useToast } from "../../../ui/Toast.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { useActivated } from "../approvals/activation-delay.ts";
 import { explain } from "../errors.ts";
+import { useAnswer } from "./answering.ts";
 import { FormFields } from "./FormFields.tsx";
 import { draftOf, valuesOf } from "./form-values.ts";
-import { useAnswer, useElicitations } from "./queries.ts";
+import { useElicitations } from "./queries.ts";
 import styles from "./ServerQuestions.module.css";
 
 /** What the servers of running tools ask this person; nothing where none asks. */

@@ -1,6 +1,6 @@
-import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { Elicitation, ElicitationAnswer } from "../../../protocol/generated.ts";
+import type { Elicitation } from "../../../protocol/generated.ts";
 import { useAsk, useSession } from "../session.tsx";
 
 const list = ["elicitations"] as const;
@@ -11,16 +11,6 @@ export function useElicitations() {
   return useQuery({
     queryKey: list,
     queryFn: async () => (await ask("elicitations/list", {})).elicitations,
-  });
-}
-
-/** Sends an answer. Whatever comes of it, what waits is read anew. */
-export function useAnswer() {
-  const ask = useAsk();
-  const cache = useQueryClient();
-  return useMutation({
-    mutationFn: (answer: ElicitationAnswer) => ask("elicitations/answer", answer),
-    onSuccess: (_, { elicitationId }) => forget(cache, elicitationId),
   });
 }
 
@@ -42,7 +32,8 @@ export function useElicitationUpdates(onRequested: (source: string) => void): vo
   }, [client, cache, onRequested]);
 }
 
-function forget(cache: QueryClient, id: string): void {
+/** Takes a question that was answered out of what waits. */
+export function forget(cache: QueryClient, id: string): void {
   cache.setQueryData<Elicitation[]>(list, (known) => known && without(known, id));
 }
 

@@ -1,23 +1,20 @@
 import { lazy, Suspense } from "react";
 import { Link } from "wouter";
-import type { PolicyDescription } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Card } from "../../../ui/Card.tsx";
-import { KeyValue } from "../../../ui/KeyValue.tsx";
-import { Tag } from "../../../ui/Tag.tsx";
-import { TimeAgo } from "../../../ui/TimeAgo.tsx";
 import { usePasskeys } from "../account/queries.ts";
 import { useBrokenGlass, useWaiting } from "../approvals/queries.ts";
+import { counted } from "../counted.ts";
 import { useElicitations } from "../elicitations/queries.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { useDescription } from "../session.tsx";
 import styles from "./Home.module.css";
-import { usePolicy, useReadinessProblems } from "./queries.ts";
 import { StartWorking } from "./StartWorking.tsx";
 
 // On most visits nothing waits and nothing is wrong, and none of this is needed.
 const BrokenGlass = lazy(async () => ({ default: (await import("../approvals/BrokenGlass.tsx")).BrokenGlass }));
+const Status = lazy(async () => ({ default: (await import("./Status.tsx")).Status }));
 const Today = lazy(async () => ({ default: (await import("./Today.tsx")).Today }));
 const VisibleText = lazy(async () => ({ default: (await import("../../../ui/VisibleText.tsx")).VisibleText }));
 
@@ -29,8 +26,6 @@ export function Home() {
   const asked = useElicitations().data ?? [];
   const nothing = asked.length === 0 ? "Nothing waits for you" : "No call waits for you";
   const passkeys = usePasskeys().data;
-  const policy = usePolicy().data;
-  const problems = useReadinessProblems().data;
   if (description === undefined) return null;
   const { session, agentOrigin } = description;
   return (
@@ -92,54 +87,9 @@ export function Home() {
       <Suspense>
         <Today />
       </Suspense>
-      <Card as="section" label="Status">
-        <h2>Status</h2>
-        <KeyValue
-          rows={[
-            { name: "Profile", value: session.profile },
-            {
-              name: "Session",
-              value: (
-                <>
-                  ends <TimeAgo at={session.expiresAt} />
-                </>
-              ),
-            },
-            { name: "Passkeys", value: passkeys === undefined ? "…" : counted(passkeys.length, "passkey", "passkeys") },
-            ...(policy === undefined ? [] : [{ name: "Policy", value: <InForce policy={policy} /> }]),
-            { name: "Gateway", value: <Readiness problems={problems} /> },
-          ]}
-        />
-      </Card>
+      <Suspense>
+        <Status session={session} passkeys={passkeys?.length} />
+      </Suspense>
     </>
   );
-}
-
-function InForce({ policy }: { readonly policy: PolicyDescription }) {
-  return (
-    <>
-      {counted(policy.rules.length, "rule", "rules")} over {counted(policy.tools.length, "tool", "tools")}, version{" "}
-      <code title={policy.version}>{policy.version.slice(0, 12)}</code>
-    </>
-  );
-}
-
-function Readiness({ problems }: { readonly problems: readonly string[] | undefined }) {
-  if (problems === undefined) return "…";
-  if (problems.length === 0) return <Tag tone="ok">ready</Tag>;
-  return (
-    <ul>
-      {problems.map((problem) => (
-        <li key={problem}>
-          <Suspense fallback="…">
-            <VisibleText text={problem} prose />
-          </Suspense>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

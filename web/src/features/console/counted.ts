@@ -1,0 +1,4 @@
+/** A number with its noun: "1 rule", "2 rules". */
+export function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,64 @@
+import type { ConsoleSessionView, PolicyDescription } from "../../../protocol/generated.ts";
+import { Card } from "../../../ui/Card.tsx";
+import { KeyValue } from "../../../ui/KeyValue.tsx";
+import { Tag } from "../../../ui/Tag.tsx";
+import { TimeAgo } from "../../../ui/TimeAgo.tsx";
+import { VisibleText } from "../../../ui/VisibleText.tsx";
+import { counted } from "../counted.ts";
+import { usePolicy, useReadinessProblems } from "./queries.ts";
+
+interface StatusProps {
+  readonly session: ConsoleSessionView;
+  /** How many there are, once that is known. */
+  readonly passkeys: number | undefined;
+}
+
+/** The state of this session, the policy in force and the gateway. */
+export function Status({ session, passkeys }: StatusProps) {
+  const policy = usePolicy().data;
+  const problems = useReadinessProblems().data;
+  return (
+    <Card as="section" label="Status">
+      <h2>Status</h2>
+      <KeyValue
+        rows={[
+          { name: "Profile", value: session.profile },
+          {
+            name: "Session",
+            value: (
+              <>
+                ends <TimeAgo at={session.expiresAt} />
+              </>
+            ),
+          },
+          { name: "Passkeys", value: passkeys === undefined ? "…" : counted(passkeys, "passkey", "passkeys") },
+          ...(policy === undefined ? [] : [{ name: "Policy", value: <InForce policy={policy} /> }]),
+          { name: "Gateway", value: <Readiness problems={problems} /> },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function InForce({ policy }: { readonly policy: PolicyDescription }) {
+  return (
+    <>
+      {counted(policy.rules.length, "rule", "rules")} over {counted(policy.tools.length, "tool", "tools")}, version{" "}
+      <code title={policy.version}>{policy.version.slice(0, 12)}</code>
+    </>
+  );
+}
+
+function Readiness({ problems }: { readonly problems: readonly string[] | undefined }) {
+  if (problems === undefined) return "…";
+  if (problems.length === 0) return <Tag tone="ok">ready</Tag>;
+  return (
+    <ul>
+      {problems.map((problem) => (
+        <li key={problem}>
+          <VisibleText text={problem} prose />
+        </li>
+      ))}
+    </ul>
+  );
+}
