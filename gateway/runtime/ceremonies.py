@@ -32,6 +32,7 @@ class Purpose(StrEnum):
     ENROL = "enrol"
     SIGN_IN = "signIn"
     ADD_PASSKEY = "addPasskey"
+    ADD_DEVICE = "addDevice"
 
 
 @dataclass(frozen=True, slots=True)

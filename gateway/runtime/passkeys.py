@@ -25,6 +25,7 @@ from gateway.core.ledger import (
 from gateway.core.model import Principal
 from gateway.core.vocabulary import Profile
 from gateway.runtime.ceremonies import OpenCeremonies, Purpose
+from gateway.runtime.device_offers import DeviceOffers, DeviceOfferState, device_link_gone
 from gateway.runtime.ports import (
     Clock,
     ConsoleSession,
@@ -70,6 +71,7 @@ class PasskeyCeremonies:
         self._clock = clock
         self._entropy = entropy
         self._ceremonies = OpenCeremonies(clock=clock, entropy=entropy)
+        self._devices = DeviceOffers(clock=clock, entropy=entropy)
         self._anonymous: deque[float] = deque(maxlen=ANONYMOUS_REFUSALS_PER_MINUTE)
         # "Never the last one" and "at most twenty" hold only if one change is looked at after the other.
         self._changing = asyncio.Lock()
@@ -195,6 +197,57 @@ class PasskeyCeremonies:
                 await self._refuse(browser, Purpose.ADD_PASSKEY, refusal, console.principal.id)
                 raise
         return passkey
+
+    # ── a further device, by a link ──
+
+    def offer_device(self, console: ConsoleSession) -> str:
+        """A one-time token with which another browser registers a passkey of this person. Raises Refused `stepUpRequired`."""
+        self._sessions.require_fresh(console)
+        return self._devices.make(console)
+
+    def device_state(self, console: ConsoleSession) -> DeviceOfferState:
+        """What has become of the link that this console session made last."""
+        return self._devices.state(console)
+
+    async def device_options(self, browser: str, token: str) -> Mapping[str, Json]:
+        """PublicKeyCredentialCreationOptionsJSON for the person of that link, for the browser that shows it first. Raises Refused
+        `deviceLink`."""
+        principal = self._devices.claim(token, browser).console.principal
+        passkeys = await self._records.passkeys(principal.id)
+        if not passkeys:
+            raise device_link_gone()
+        handle = _handle(passkeys)
+        ceremony = self._ceremonies.open(browser, Purpose.ADD_DEVICE, subject=hash_secret(token), user_handle=handle)
+        return self._verifier.registration_options(
+            challenge=ceremony.challenge, user_handle=handle, user_name=principal.name, exclude=passkeys
+        )
+
+    async def add_device(
+        self, browser: str, token: str, credential: Mapping[str, Json], name: str | None, current: ConsoleSession | None
+    ) -> SignedIn:
+        """Use up the link: a further passkey, and a console session in the browser that has it. Refused where the session that
+        made the link has ended, or its person was suspended or removed. `current` is who was signed in here."""
+        name = _require_name(name or "Another device")
+        ceremony = self._ceremonies.take(browser, Purpose.ADD_DEVICE, subject=hash_secret(token))
+        offer = self._devices.claim(token, browser)
+        principal = offer.console.principal
+        async with self._changing:
+            if len(await self._records.passkeys(principal.id)) >= PASSKEYS_PER_PERSON:
+                raise Refused("tooManyPasskeys", "remove a passkey before adding another", 409)
+            try:
+                new = self._verifier.verify_registration(credential, challenge=ceremony.challenge)
+            except Refused as refusal:
+                await self._refuse(browser, Purpose.ADD_DEVICE, refusal, principal.id)
+                raise
+            passkey = self._passkey(new, principal, ceremony.user_handle, name)
+            added = PasskeyAdded(passkey.created_at, passkey, offer.console.id)
+            try:
+                signed_in = await self._sessions.start_console(principal, added, ending=current)
+            except IllegalStep:
+                raise device_link_gone() from None
+        offer.registered = True
+        self._ceremonies.forget(browser)
+        return signed_in
 
     async def passkeys(self, console: ConsoleSession) -> Sequence[Passkey]:
         """The person's own."""

@@ -119,6 +119,10 @@ class Origins:
         it."""
         return f"{self.console}/enrol#t={token}"
 
+    def device_link(self, token: str) -> str:
+        """The link with which a person registers a further device, once."""
+        return f"{self.console}/device#t={token}"
+
     def is_secure(self, site: Site) -> bool:
         """Whether the scheme is https."""
         return self.of(site).startswith("https:")

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from gateway.protocol.wire import Nothing, Wire
 from gateway.server.access import BodyRule, Permission, Site, Source
-from gateway.server.endpoints import attachments, connecting, console, exports, health, inference, pages, receipts, shell
+from gateway.server.endpoints import attachments, connecting, console, devices, exports, health, inference, pages, receipts, shell
 from gateway.server.middleware.headers import REPORT_PATH
 from gateway.server.parts import Handler
 from gateway.server.responses import JSON
@@ -30,6 +30,7 @@ class Tag(StrEnum):
     CEREMONY_OPENED = "ceremony:opened"
     PRINCIPAL_ENROLLED = "principal:enrolled"
     PASSKEY_ADDED = "passkey:added"
+    DEVICE_OFFERED = "device:offered"
     SESSION_STARTED = "session:started"
     SESSION_ENDED = "session:ended"
     SESSION_LENT = "session:lent"
@@ -95,6 +96,10 @@ CONSOLE_ROWS: tuple[Row, ...] = (
     _post(Site.CONSOLE, "/signin/verify", _ANYONE, Tag.SESSION_STARTED, console.sign_in, console.SignInAnswer),
     _post(Site.CONSOLE, "/passkeys/options", _SIGNED_IN, Tag.CEREMONY_OPENED, console.start_passkey),
     _post(Site.CONSOLE, "/passkeys/verify", _SIGNED_IN, Tag.PASSKEY_ADDED, console.add_passkey, console.NewPasskeyAnswer),
+    _post(Site.CONSOLE, "/devices/offer", _SIGNED_IN, Tag.DEVICE_OFFERED, devices.offer_device),
+    _post(Site.CONSOLE, "/devices/look", _SIGNED_IN, Tag.DEVICE_OFFERED, devices.look_at_offer),
+    _post(Site.CONSOLE, "/devices/options", _ANYONE, Tag.CEREMONY_OPENED, devices.start_device, devices.DeviceStart),
+    _post(Site.CONSOLE, "/devices/verify", _ANYONE, Tag.PASSKEY_ADDED, devices.add_device, devices.DeviceAnswer),
     _post(Site.CONSOLE, "/signout", _READER, Tag.SESSION_ENDED, console.sign_out),
     _post(Site.CONSOLE, "/authorize", _SIGNED_IN, Tag.SESSION_LENT, console.authorize_shell, console.ShellState),
     _post(

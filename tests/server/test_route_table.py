@@ -11,6 +11,8 @@ PUBLIC = {
     ("POST", Site.CONSOLE, "/enrol/verify"),
     ("POST", Site.CONSOLE, "/signin/options"),
     ("POST", Site.CONSOLE, "/signin/verify"),
+    ("POST", Site.CONSOLE, "/devices/options"),
+    ("POST", Site.CONSOLE, "/devices/verify"),
     ("GET", Site.AGENT, "/login"),
     ("GET", Site.AGENT, "/callback"),
     # The same file for everybody, with nothing of this gateway in it.

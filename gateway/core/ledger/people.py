@@ -166,17 +166,20 @@ class PrincipalRemoved:
 
 @dataclass(frozen=True, slots=True)
 class PasskeyAdded:
-    """A further passkey, after a fresh step-up with an existing one."""
+    """A further passkey, after a fresh step-up with an existing one. `offered_by`: the console session that made the link, where
+    it was registered in another browser; that session has to be alive and its person a member still."""
 
     EVENT: ClassVar[str] = "passkey:added"
 
     at: int
     passkey: Passkey
+    offered_by: str | None = None
 
     def leaf(self) -> Leaf:
         passkey = self.passkey
+        offered: dict[str, Json] = {} if self.offered_by is None else {"offeredBy": self.offered_by}
         return Leaf(
-            {**header(self.EVENT, self.at, passkey.principal_id), **_describe_passkey(passkey)},
+            {**header(self.EVENT, self.at, passkey.principal_id), **_describe_passkey(passkey), **offered},
             own_bytes({"passkeyName": passkey.name}),
         )
 

@@ -57,43 +57,43 @@ class ShellState(Wire):
 
 async def start_enrolment(context: RequestContext) -> Response:
     """Options for the first passkey of the link's person."""
-    browser, is_new = _browser(context)
+    browser, is_new = read_browser(context)
     options = await context.parts.passkeys.enrolment_options(browser, context.read(EnrolmentStart).token)
-    return _with_browser(context, answer(dict(options)), browser, is_new=is_new)
+    return with_browser(context, answer(dict(options)), browser, is_new=is_new)
 
 
 async def enrol(context: RequestContext) -> Response:
     """Redeem the link: 204 and the console cookie."""
     body = context.read(EnrolmentAnswer)
     current = await context.parts.access.console(context.request)
-    browser, _ = _browser(context)
-    return await _signed_in(context, context.parts.passkeys.enrol(browser, body.token, body.credential, body.name, current))
+    browser, _ = read_browser(context)
+    return await sign_in_with(context, context.parts.passkeys.enrol(browser, body.token, body.credential, body.name, current))
 
 
 async def start_sign_in(context: RequestContext) -> Response:
     """Options for a sign-in with any registered passkey."""
-    browser, is_new = _browser(context)
-    return _with_browser(context, answer(dict(context.parts.passkeys.sign_in_options(browser))), browser, is_new=is_new)
+    browser, is_new = read_browser(context)
+    return with_browser(context, answer(dict(context.parts.passkeys.sign_in_options(browser))), browser, is_new=is_new)
 
 
 async def sign_in(context: RequestContext) -> Response:
     """204 and the console cookie, with a new secret every time."""
     current = await context.parts.access.console(context.request)
-    browser, _ = _browser(context)
-    return await _signed_in(context, context.parts.passkeys.sign_in(browser, context.read(SignInAnswer).credential, current))
+    browser, _ = read_browser(context)
+    return await sign_in_with(context, context.parts.passkeys.sign_in(browser, context.read(SignInAnswer).credential, current))
 
 
 async def start_passkey(context: RequestContext) -> Response:
     """Options for a further passkey, within five minutes of an assertion by an existing one."""
-    browser, is_new = _browser(context)
+    browser, is_new = read_browser(context)
     options = await context.parts.passkeys.addition_options(browser, context.console)
-    return _with_browser(context, answer(dict(options)), browser, is_new=is_new)
+    return with_browser(context, answer(dict(options)), browser, is_new=is_new)
 
 
 async def add_passkey(context: RequestContext) -> Response:
     """204."""
     body = context.read(NewPasskeyAnswer)
-    browser, _ = _browser(context)
+    browser, _ = read_browser(context)
     try:
         await context.parts.passkeys.add(browser, context.console, body.credential, body.name)
     except Refused as refusal:
@@ -116,18 +116,21 @@ async def authorize_shell(context: RequestContext) -> Response:
     return answer({"location": f"{access.origins.agent}/callback?{urlencode({'code': code, 'state': wanted.state})}"})
 
 
-def _browser(context: RequestContext) -> tuple[str, bool]:
+def read_browser(context: RequestContext) -> tuple[str, bool]:
+    """The value of the cookie that ceremonies are bound to, and whether it is new."""
     known = context.jar.read(context.request, BROWSER)
     return (context.parts.entropy.secret(), True) if known is None else (known, False)
 
 
-def _with_browser(context: RequestContext, response: Response, browser: str, *, is_new: bool) -> Response:
+def with_browser(context: RequestContext, response: Response, browser: str, *, is_new: bool) -> Response:
+    """The answer, with that cookie where the browser has none yet."""
     if is_new:
         context.jar.write(response, BROWSER, browser)
     return response
 
 
-async def _signed_in(context: RequestContext, ceremony: Awaitable[SignedIn]) -> Response:
+async def sign_in_with(context: RequestContext, ceremony: Awaitable[SignedIn]) -> Response:
+    """204 and the console cookie, or why not."""
     try:
         signed_in = await ceremony
     except Refused as refusal:

@@ -67,6 +67,19 @@ RESUME = Statement(
 )
 REMOVE_PASSKEYS = Statement(delete(t.passkeys).where(t.passkeys.c.principal_id == given("principal_id")))
 ADD_PASSKEY = insertion(t.passkeys)
+# In the same step as the new passkey, for the person may be suspended or removed while another browser registers it.
+REQUIRE_OFFERING_SESSION = Statement(
+    update(t.console_sessions)
+    .where(
+        t.console_sessions.c.id == given("id"),
+        t.console_sessions.c.principal_id == given("principal_id"),
+        t.console_sessions.c.ended_at.is_(None),
+        exists().where(t.principals.c.id == t.console_sessions.c.principal_id, t.principals.c.suspended_at.is_(None)),
+        exists().where(t.passkeys.c.principal_id == t.console_sessions.c.principal_id),
+    )
+    .values(expires_at=t.console_sessions.c.expires_at),
+    refusal="the session that offered it has ended, or its person is no member any more",
+)
 
 _no_counter = and_(t.passkeys.c.sign_count == 0, given("sign_count") == 0)
 _own_passkey = and_(t.passkeys.c.credential_id == given("credential_id"), t.passkeys.c.principal_id == given("principal_id"))
@@ -126,8 +139,9 @@ def change_people(entry: PeopleEntry) -> Sequence[Change]:
                 Change(VOID_ENROLMENTS, {"used_at": entry.at}),
                 void_answers_of(entry.principal_id),
             )
-        case PasskeyAdded():
-            return (Change(ADD_PASSKEY, _passkey_row(entry.passkey)),)
+        case PasskeyAdded(passkey=passkey, offered_by=session):
+            offering = Change(REQUIRE_OFFERING_SESSION, {"of_id": session, "of_principal_id": passkey.principal_id})
+            return (*(() if session is None else (offering,)), Change(ADD_PASSKEY, _passkey_row(passkey)))
         case PasskeyRenamed():
             return (Change(RENAME_PASSKEY, {**_of_passkey(entry), "name": entry.name}),)
         case PasskeyRemoved():

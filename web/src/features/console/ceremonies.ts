@@ -26,6 +26,37 @@ export async function addPasskey(environment: ConsoleEnvironment, name: string):
   await post(environment, "/passkeys/verify", { credential, ...named(name) });
 }
 
+/** A link for another browser of the same person, and its QR code: for each row of modules a string of `0` and `1` (dark). */
+export interface DeviceLink {
+  readonly link: string;
+  readonly seconds: number;
+  readonly qr: readonly string[];
+}
+
+/** Makes such a link; the one before it is void. Rejects with Refusal `stepUpRequired` when the last proof is too old. */
+export function offerDevice(environment: ConsoleEnvironment): Promise<DeviceLink> {
+  return post<DeviceLink>(environment, "/devices/offer", {});
+}
+
+export type DeviceState = "waiting" | "opened" | "registered" | "gone";
+
+/** What has become of the link that this session made last. */
+export async function lookAtDevice(environment: ConsoleEnvironment): Promise<DeviceState> {
+  return (await post<{ readonly state: DeviceState }>(environment, "/devices/look", {})).state;
+}
+
+/** Takes the link for this browser, and says whose it is. Rejects with Refusal when another browser has it, or it is too old. */
+export async function openDeviceLink(environment: ConsoleEnvironment, token: string): Promise<string> {
+  return (await post<CreationOptions>(environment, "/devices/options", { token })).user.name;
+}
+
+/** Registers a passkey on this device with the token of such a link. Signs in. */
+export async function addDevice(environment: ConsoleEnvironment, token: string, name: string): Promise<void> {
+  const options = await post<CreationOptions>(environment, "/devices/options", { token });
+  const credential = await environment.createPasskey(options);
+  await post(environment, "/devices/verify", { token, credential, ...named(name) });
+}
+
 /** Ends this console session and every shell session it made. */
 export async function signOut(environment: ConsoleEnvironment): Promise<void> {
   await post(environment, "/signout", {});

@@ -13,6 +13,7 @@ export const pageLoaders = {
   Calls: async (): Loaded => ({ default: (await import("./audit/Calls.tsx")).Calls }),
   Clients: async (): Loaded => ({ default: (await import("./clients/Clients.tsx")).Clients }),
   Connect: async (): Loaded => ({ default: (await import("./account/Connect.tsx")).Connect }),
+  Device: async (): Loaded => ({ default: (await import("./account/Device.tsx")).Device }),
   Enrol: async (): Loaded => ({ default: (await import("./account/Enrol.tsx")).Enrol }),
   Grants: async (): Loaded => ({ default: (await import("./grants/Grants.tsx")).Grants }),
   Inbox: async (): Loaded => ({ default: (await import("./approvals/Inbox.tsx")).Inbox }),

@@ -173,6 +173,7 @@ export const consolePages: readonly ConsolePage[] = [
   { path: paths.authorize, title: "Continue to the shell", access: "signedIn", component: page("Authorize") },
   { path: paths.connect, title: "Connect a program", access: "signedIn", component: page("Connect") },
   { path: paths.enrol, title: "Enrol", access: "anyone", component: page("Enrol") },
+  { path: paths.device, title: "Register this device", access: "anyone", component: page("Device") },
   { path: paths.signIn, title: "Sign in", access: "anyone", component: page("SignIn") },
 ];
 

@@ -4,6 +4,7 @@ import type { CallFilter } from "../../protocol/generated.ts";
 export const paths = {
   home: "/",
   enrol: "/enrol",
+  device: "/device",
   signIn: "/signin",
   authorize: "/authorize",
   connect: "/connect",
@@ -54,7 +55,7 @@ export function leadsToShell(next: string): boolean {
   return next.split("?")[0] === paths.authorize;
 }
 
-/** The one-time token of an enrolment link. It stands behind `#`, so it reaches no log of any server. */
+/** The one-time token of an enrolment link, or of one for a further device. It stands behind `#`, so it reaches no log of any server. */
 export function enrolmentToken(hash: string): string | null {
   return new URLSearchParams(hash.replace(/^#/, "")).get("t") || null;
 }

@@ -16,6 +16,7 @@ import { addPasskey } from "../ceremonies.ts";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { useAsk, useSession } from "../session.tsx";
+import { AddDevice } from "./AddDevice.tsx";
 import { refetchPasskeys, usePasskeys } from "./queries.ts";
 import { useRenamePasskey } from "./renaming.ts";
 import { VerificationNeeded } from "./VerificationNeeded.tsx";
@@ -38,6 +39,7 @@ export function Passkeys() {
           ))}
         </ul>
       )}
+      <AddDevice />
       <AddPasskey />
     </>
   );
