@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import segno
 from starlette.responses import Response
 
 from gateway.protocol.wire import JsonObject, Name, Wire
@@ -29,6 +28,9 @@ class DeviceAnswer(Wire):
 async def offer_device(context: RequestContext) -> Response:
     """The link, how many seconds it works, and its QR code: a string of `0` and `1` (dark) for each row of modules, without the
     quiet zone. Within five minutes of an assertion by an existing passkey."""
+    # Loaded with the first code: few runs of a gateway make one.
+    import segno
+
     token = context.parts.passkeys.offer_device(context.console)
     link = context.parts.access.origins.device_link(token)
     rows = ["".join("1" if module else "0" for module in row) for row in segno.make_qr(link, error="m").matrix]
