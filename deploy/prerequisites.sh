@@ -49,6 +49,7 @@ look() {
   has_openmp || need "the OpenMP library, which the local model's server is linked to" libgomp1
   [ "$purpose" = test ] || return 0
   has_browser || need_browser
+  has_firefox || need "Firefox (or name one: FIREFOX=/path/to/firefox)" firefox-esr
   has bwrap || need "bubblewrap, which only Linux has" bubblewrap
   [ -x "$public_python" ] || need "a Python that every user may run, at $public_python" python3
   has_fonts || need "fonts" fonts-dejavu-core
@@ -79,6 +80,15 @@ need_browser() {
   fi
 }
 
+# Ubuntu's own Firefox is a snap, and on macOS it is no program on the PATH: there its tests are skipped where it is not found.
+has_firefox() {
+  [ "$(uname -s)" = Linux ] && ! is_ubuntu || return 0
+  for found in "${FIREFOX:-firefox-esr}" firefox; do
+    has "$found" && return 0
+  done
+  return 1
+}
+
 # Where no list of libraries can be had, the model's own log says what is missing.
 has_openmp() {
   [ -x "$ldconfig" ] || return 0
@@ -102,9 +112,9 @@ commands() {
     echo "apt-get update"
     echo "apt-get install --yes --no-install-recommends$packages"
   elif has dnf; then
-    echo "dnf install --assumeyes$(translate 's/ python3-venv//; s/ npm/ nodejs-npm/; s/libgomp1/libgomp/; s/fonts-dejavu-core/dejavu-sans-fonts/; s/postgresql/postgresql-server/')"
+    echo "dnf install --assumeyes$(translate 's/ python3-venv//; s/ npm/ nodejs-npm/; s/libgomp1/libgomp/; s/fonts-dejavu-core/dejavu-sans-fonts/; s/postgresql/postgresql-server/; s/firefox-esr/firefox/')"
   elif has pacman; then
-    echo "pacman -S --needed$(translate 's/ python3-venv//; s/python3/python/g; s/libgomp1/gcc-libs/; s/fonts-dejavu-core/ttf-dejavu/')"
+    echo "pacman -S --needed$(translate 's/ python3-venv//; s/python3/python/g; s/libgomp1/gcc-libs/; s/fonts-dejavu-core/ttf-dejavu/; s/firefox-esr/firefox/')"
   elif has brew; then
     echo "brew install$(translate 's/ python3-venv//; s/nodejs/node/; s/ npm//; s/ libgomp1//; s/ bubblewrap//; s/ fonts-dejavu-core//')"
   fi

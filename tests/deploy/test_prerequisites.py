@@ -18,6 +18,7 @@ WORKING = {
     "npm": "exit 0",
     "git": "exit 0",
     "chromium": "exit 0",
+    "firefox-esr": "exit 0",
     "bwrap": "exit 0",
     "initdb": "exit 0",
     "ldconfig": "echo libgomp.so.1",
@@ -110,12 +111,13 @@ EVERYTHING = (
     "git",
     "OpenMP",
     "Chromium",
+    "Firefox",
     "bubblewrap",
     "every user may run",
     "fonts",
     "PostgreSQL",
 )
-PACKAGES = "python3 python3-venv nodejs npm git libgomp1 chromium bubblewrap fonts-dejavu-core postgresql"
+PACKAGES = "python3 python3-venv nodejs npm git libgomp1 chromium firefox-esr bubblewrap fonts-dejavu-core postgresql"
 
 
 def test_a_machine_that_has_everything_is_told_nothing(machine: Machine) -> None:
