@@ -16,7 +16,7 @@ from gateway.core.plans import PLAN_STEPS, PlanPlace
 from gateway.core.vocabulary import Outcome, Reason
 from gateway.runtime.calls import InFlightCall, cancelled_before_it_ran
 from gateway.runtime.conversation import Conversation
-from gateway.runtime.ports import CallRecords
+from gateway.runtime.ports import DispatchRecords
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +51,28 @@ def place(conversation: Conversation, request: ToolRequest, after: str | None) -
     return PlacedRequest(replace(request, plan=PlanPlace(first, after, step)), earlier)
 
 
-async def find_place_again(conversation: Conversation, call: InFlightCall, records: CallRecords) -> Refuse | None:
-    """Put a call that waited when the process ended behind what still waits of its plan. Why it can run no more, if it cannot."""
-    plan = call.request.plan
-    if plan is None:
-        return None
-    for other in conversation.in_flight.values():
-        own = other.request.plan
-        first, step = (other.request.call_id, 1) if own is None else (own.first, own.step)
-        if first == plan.first and step < plan.step:
-            call.earlier = other
-    if call.earlier is not None:
-        call.earlier.followed = True
-        return None
-    record = await records.call(conversation.id, plan.after)
-    decided = record is not None and record.result is not None and record.result.outcome in (Outcome.OK, Outcome.DENIED_BY_USER)
-    return None if decided else _FAILED
+async def find_place_again(conversation: Conversation, call: InFlightCall, records: DispatchRecords) -> Refuse | None:
+    """Put a call that waited when the process ended behind what still waits of its plan, which has to be back before it. Why it
+    can run no more, if it cannot.
+
+    Only what is on record counts: a step that asked nobody and had not run left nothing, and so what follows it is not run.
+    """
+    after = None if call.request.plan is None else call.request.plan.after
+    while after is not None:
+        earlier = conversation.in_flight.get(after)
+        if earlier is not None:
+            call.earlier, earlier.followed = earlier, True
+            return None
+        record = await records.call(conversation.id, after)
+        outcome = None if record is None or record.result is None else record.result.outcome
+        if outcome is Outcome.OK:
+            return None
+        # Without a question nobody can tell what the denied call followed.
+        asked = None if record is None or record.approval_id is None else await records.approval(record.approval_id)
+        if outcome is not Outcome.DENIED_BY_USER or asked is None:
+            return _FAILED
+        after = None if asked.plan is None else str(asked.plan["after"])
+    return None
 
 
 def is_early(call: InFlightCall) -> bool:

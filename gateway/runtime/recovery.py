@@ -17,6 +17,7 @@ from gateway.core.labels import Exposure
 from gateway.core.ledger import CallFoundUnknown, ClockSetBack, ConsoleSessionEnded, GatewayStarted, PolicyLoaded
 from gateway.core.model import ToolRequest, ToolSpec
 from gateway.core.vocabulary import Recovery
+from gateway.runtime.approvals.slots import step_of
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
 from gateway.runtime.conversations import Conversations
@@ -64,7 +65,8 @@ async def recover(
     changed = await records.policy_on_record() != policy.version
     loaded = (PolicyLoaded(now, policy.version, policy.documents),) if changed else ()
     await ledger.append(*found, *ended, started, *loaded)
-    waiting = await records.open_approvals()
+    # A later step of a plan finds what it follows only where that is back already, and may have been asked about before it.
+    waiting = sorted(await records.open_approvals(), key=lambda each: step_of(each.approval))
     for conversation_id in await records.conversations_with_open_turns():
         conversation = await conversations.restore(conversation_id)
         if conversation.turn is not None:

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -15,6 +16,7 @@ from gateway.core.ledger import ApprovalGiven, ApprovalResolved, CallClosed, Cal
 from gateway.core.obligations import Obligations
 from gateway.core.vocabulary import ApprovalStatus, GrantScope, Outcome, PermissionMode, Reason
 from gateway.runtime.calls import CallAnswer
+from gateway.runtime.gateway import assemble
 from tests.runtime.approvers import TWO, Approver, ada, arrive
 from tests.runtime.conftest import PATIENCE, Stage
 from tests.runtime.decisions import approve
@@ -253,3 +255,21 @@ async def test_a_passkey_that_is_gone_before_a_later_step_no_longer_counts(stage
     stage.toolbox.release.set()
     assert await ended(calls) == [OK, (Outcome.STEP_UP_FAILED, Reason.ASSERTION_INVALID)]
     assert_sound(stage)
+
+
+async def test_a_plan_is_taken_up_again_in_its_order_however_its_questions_came_on_record(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stage.begin()
+    _, questions = await ask(stage, "write", "write", "write")
+    recorded = await stage.ledger.open_approvals()
+    monkeypatch.setattr(stage.ledger, "open_approvals", AsyncMock(return_value=recorded[::-1]))
+    again = assemble(stage.gateway.ports)
+    await again.start("2")
+    shown = [(each, (await again.approvals.get(stage.console, each))[2] or "") for each in questions]
+    await again.approvals.decide_plan(stage.console, shown)
+    async with asyncio.timeout(PATIENCE):
+        while len(entries(stage, CallClosed)) < len(questions):
+            await asyncio.sleep(0)
+    await again.stop()
+    assert [each.request.call_id for each in entries(stage, CallIntended)] == ["step-1", "step-2", "step-3"]

@@ -187,15 +187,45 @@ async def test_case_137_a_label_that_rises_between_two_steps_stops_what_was_appr
 async def test_a_plan_that_waits_goes_on_after_a_restart_in_its_order(tmp_path: Path) -> None:
     async with stage(tmp_path) as scene:
         turn, _, questions = await ask(scene, "note", 2)
+        gap, lost = await plan_with_a_gap(scene)
         await scene.gateway.kill()
         await scene.gateway.start()
         shell, console = await scene.ada.agent(), await scene.ada.console()
-        await shell.call("conversations/open", {"conversationId": turn.conversation_id})
+        for each in (turn, gap):
+            await shell.call("conversations/open", {"conversationId": each.conversation_id})
         await scene.ada.answer_plan(console, questions[0])
-        for call_id in ("p1", "p2"):
-            async with asyncio.timeout(20):
-                while call_id not in " ".join(scene.effects(turn.conversation_id)):
-                    await asyncio.sleep(0.02)
-        assert [line.split()[0] for line in scene.effects(turn.conversation_id)] == ["p1", "p2"]
+        await wait_for_effects(scene, turn, "p1", "p2")
+        await scene.ada.answer(console, lost[0])
+        await wait_for_effects(scene, gap, "p1")
+        listed = await shell.call("tools/list-calls", {"conversationId": gap.conversation_id})
+        closed = {each["call"]["id"]: each["result"]["reason"] for each in listed["calls"] if each.get("result")}
+        assert {call_id: closed[call_id] for call_id in ("p3", "p5")} == dict.fromkeys(("p3", "p5"), "earlierCallFailed")
+        assert scene.effects(gap.conversation_id) == ["p1 note a 1"]
         await shell.close()
         await console.close()
+
+
+async def plan_with_a_gap(scene: Scene) -> tuple[Turn, list[str]]:
+    """Five steps. The second asks nobody and so leaves no record until it runs; the fourth was denied."""
+    turn = await scene.begin()
+    questions: list[str] = []
+    for call_id, tool, what in (
+        ("p1", "note", "a"),
+        ("p2", "peek", "b"),
+        ("p3", "note", "c"),
+        ("p4", "note", "d"),
+        ("p5", "note", "e"),
+    ):
+        await turn.start(tool, {"what": what}, call_id, after=None if call_id == "p1" else f"p{int(call_id[1]) - 1}")
+        if tool == "note":
+            questions.append(await scene.asked(call_id))
+    await scene.ada.answer(scene.console, questions[2], "deny")
+    return turn, questions
+
+
+async def wait_for_effects(scene: Scene, turn: Turn, *call_ids: str) -> None:
+    """Until these calls, and no other, have had their effect, in this order."""
+    async with asyncio.timeout(20):
+        while len(scene.effects(turn.conversation_id)) < len(call_ids):
+            await asyncio.sleep(0.02)
+    assert [line.split()[0] for line in scene.effects(turn.conversation_id)] == list(call_ids)

@@ -22,7 +22,7 @@ from gateway.runtime.approvals.approvals import SingleApprovals
 from gateway.runtime.approvals.audience import is_for, is_operator
 from gateway.runtime.approvals.entries import approve_with, give, resolve_by
 from gateway.runtime.approvals.pending import Approved, Pending, StepUpFailed
-from gateway.runtime.approvals.slots import plan_of
+from gateway.runtime.approvals.slots import plan_of, step_of
 from gateway.runtime.ports import ConsoleSession
 
 
@@ -120,7 +120,7 @@ class Approvals(SingleApprovals):
         """The questions of a plan that nobody has answered for good, in order."""
         whole = plan_of(asked.approval)
         parts = [each for each in self._pending.values() if not each.taken and plan_of(each.approval) == whole]
-        return sorted(parts, key=lambda each: _step_of(each.approval))
+        return sorted(parts, key=lambda each: step_of(each.approval))
 
     def _is_for(self, console: ConsoleSession, pending: Pending) -> bool:
         return is_for(pending.approval, console.principal.id, operator=is_operator(console.principal))
@@ -196,8 +196,3 @@ class Approvals(SingleApprovals):
                 self._hand_over(pending, answer)
         decided = {pending.approval.id: (await self._conclude(pending, answer)).approval for pending, answer in final}
         return [decided.get(pending.approval.id, pending.approval) for pending in parts]
-
-
-def _step_of(approval: Approval) -> int:
-    place = approval.plan
-    return 1 if place is None else int(place["step"])

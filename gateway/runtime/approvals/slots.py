@@ -19,6 +19,12 @@ def plan_of(approval: Approval) -> PlanKey:
     return approval.conversation_id, approval.call_id if place is None else str(place["first"])
 
 
+def step_of(approval: Approval) -> int:
+    """Its place there, from 1."""
+    place = approval.plan
+    return 1 if place is None else int(place["step"])
+
+
 class QuestionSlots:
     """The questions that sessions are about to ask."""
 

@@ -113,7 +113,9 @@ class ConversationRecords(CallRecords, OpenApprovalRecords, Protocol):
 
 
 class DispatchRecords(CallRecords, LiveSessionRecords, Protocol):
-    """For the driver of calls: replays, lists, and the session of a call that waited through a restart."""
+    """For the driver of calls: replays, lists, and the session and the plan of a call that waited through a restart."""
+
+    async def approval(self, approval_id: str) -> Approval | None: ...
 
 
 class QuotaCount(NamedTuple):
