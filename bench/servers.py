@@ -55,6 +55,7 @@ def prepare_gateway(home: Path, **settings: str) -> GatewayProcess:
         "COUNTERSIGN_POLICY": str(copy_policy_without_quotas(home / "policy")),
         "COUNTERSIGN_TOOLS_MODULES": '["bench.tools"]',
         "COUNTERSIGN_LOG_LEVEL": "warning",
+        "COUNTERSIGN_SOCKETS_PER_SESSION": "4096",
         **settings,
     }
     return GatewayProcess(home, settings=chosen)

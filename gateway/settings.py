@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.core.model import DEFAULT_TOOL_TIMEOUT
 from gateway.installation import installed_folder, shipped_web
+from gateway.protocol.handshake import SOCKETS_PER_SESSION
 from gateway.runtime.approvals import APPROVAL_SECONDS
 from gateway.runtime.turns import GRACE_SECONDS, SNAPSHOT_SECONDS
 from gateway.setting_values import (
@@ -132,6 +133,9 @@ class Settings(BaseSettings):
     approval_seconds: Seconds = Field(APPROVAL_SECONDS, description="how long an approval request waits for an answer")
     snapshot_seconds: Seconds = Field(SNAPSHOT_SECONDS, description="how long a turn's snapshot is valid")
     grace_seconds: Seconds = Field(GRACE_SECONDS, description="how long a lost connection's turn can be resumed")
+    sockets_per_session: int = Field(
+        SOCKETS_PER_SESSION, ge=1, le=4096, description="how many sockets the pages of one session may have open at once"
+    )
     enrolment_minutes: float = Field(15.0, gt=0, le=DAY / 60, description="how long an enrolment link works")
     retain_days: int | None = Field(
         None,

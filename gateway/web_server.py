@@ -100,10 +100,20 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         client_grants=application.clients.grants,
         client_site=_client_site(application, settings, signer),
         agent_socket=agent_socket(
-            gateway, agent_methods, host=origins.host(Site.AGENT), origin=origins.agent, recognise=access.agent
+            gateway,
+            agent_methods,
+            host=origins.host(Site.AGENT),
+            origin=origins.agent,
+            recognise=access.agent,
+            most=settings.sockets_per_session,
         ),
         console_socket=console_socket(
-            gateway, console_methods, host=origins.host(Site.CONSOLE), origin=origins.console, recognise=access.console
+            gateway,
+            console_methods,
+            host=origins.host(Site.CONSOLE),
+            origin=origins.console,
+            recognise=access.console,
+            most=settings.sockets_per_session,
         ),
     )
 

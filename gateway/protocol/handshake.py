@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from gateway.protocol.frames import SUBPROTOCOL
+
+SOCKETS_PER_SESSION: Final = 64
+"""Open at once. Each is told what its session is told, so that many of them would make one notice as many messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class HandshakeVerdict(Enum):
     NO_SESSION = 401
     FOREIGN_ORIGIN = 403
     UNKNOWN_HOST = 421
+    TOO_MANY_SOCKETS = 429
 
     @property
     def message(self) -> str:
@@ -43,6 +48,7 @@ _MESSAGES = {
     HandshakeVerdict.NO_SESSION: "sign in first",
     HandshakeVerdict.FOREIGN_ORIGIN: "this socket opens only to pages of its own origin",
     HandshakeVerdict.UNKNOWN_HOST: "this gateway does not answer to that host",
+    HandshakeVerdict.TOO_MANY_SOCKETS: "this session has as many sockets as `sockets_per_session` allows; close one first",
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -24,7 +25,7 @@ from gateway.core.vocabulary import Profile
 from gateway.protocol.closing import MALFORMED_FRAMES_ALLOWED, CloseCause
 from gateway.protocol.codec import Call, RejectedMessage, admit, decode, encode_error, encode_result
 from gateway.protocol.frames import MAX_MESSAGE_BYTES, SUBPROTOCOL
-from gateway.protocol.handshake import HandshakeRequest, HandshakeVerdict, judge_handshake
+from gateway.protocol.handshake import SOCKETS_PER_SESSION, HandshakeRequest, HandshakeVerdict, judge_handshake
 from gateway.runtime.connections import Connection, Outbox
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.notices import SessionEndedNotice
@@ -57,7 +58,8 @@ class Peer(Generic[Caller]):
 
 @dataclass(frozen=True, slots=True)
 class SocketConfig(Generic[Who, Caller]):
-    """How the agent's and the console's socket differ. `host` is `host[:port]`; `recognise` reads the session's cookie."""
+    """How the agent's and the console's socket differ. `host` is `host[:port]`; `recognise` reads the session's cookie; `most` is
+    how many sockets a session may have open."""
 
     host: str
     origin: str
@@ -65,6 +67,7 @@ class SocketConfig(Generic[Who, Caller]):
     attach: Callable[[Who], Peer[Caller]]
     methods: Mapping[str, Method[Caller]]
     clock: Clock
+    most: int
 
 
 class SocketEndpoint(Generic[Who, Caller]):
@@ -75,6 +78,7 @@ class SocketEndpoint(Generic[Who, Caller]):
         # asyncio keeps only weak references to tasks, and a request may outlive its connection.
         self._running: set[asyncio.Task[None]] = set()
         self._open: set[_Pump[Who, Caller]] = set()
+        self._of_sessions: Counter[str] = Counter()
         self._one_closed = asyncio.Event()
         self._leaving = False
 
@@ -94,12 +98,22 @@ class SocketEndpoint(Generic[Who, Caller]):
             await websocket.send_denial_response(responses.refuse(responses.STOPPING))
             return
         verdict = self._judge(websocket)
-        if verdict is HandshakeVerdict.WELCOME and await self._config.recognise(websocket) is None:
-            verdict = HandshakeVerdict.NO_SESSION
-        if verdict is not HandshakeVerdict.WELCOME:
-            fault = responses.HttpError(verdict.value, verdict.name.lower(), verdict.message)
-            await websocket.send_denial_response(responses.refuse(fault))
-            return
+        session = await self._config.recognise(websocket) if verdict is HandshakeVerdict.WELCOME else None
+        if session is None:
+            await _deny(websocket, HandshakeVerdict.NO_SESSION if verdict is HandshakeVerdict.WELCOME else verdict)
+        elif self._of_sessions[session.id] >= self._config.most:
+            await _deny(websocket, HandshakeVerdict.TOO_MANY_SOCKETS)
+        else:
+            # Counted from before the handshake ends: many at once must not all find room for one.
+            self._of_sessions[session.id] += 1
+            try:
+                await self._serve(websocket)
+            finally:
+                self._of_sessions[session.id] -= 1
+                if not self._of_sessions[session.id]:
+                    del self._of_sessions[session.id]
+
+    async def _serve(self, websocket: WebSocket) -> None:
         try:
             await websocket.accept(subprotocol=SUBPROTOCOL)
         except OSError:
@@ -283,6 +297,11 @@ class _Pump(Generic[Who, Caller]):
         self._close(closing)
 
 
+async def _deny(websocket: WebSocket, verdict: HandshakeVerdict) -> None:
+    fault = responses.HttpError(verdict.value, verdict.name.lower(), verdict.message)
+    await websocket.send_denial_response(responses.refuse(fault))
+
+
 async def _close(websocket: WebSocket, closing: CloseCause) -> None:
     with contextlib.suppress(WebSocketDisconnect):
         await websocket.close(closing.code, closing.reason)
@@ -295,6 +314,7 @@ def agent_socket(
     host: str,
     origin: str,
     recognise: Callable[[HTTPConnection], Awaitable[Session | None]],
+    most: int = SOCKETS_PER_SESSION,
 ) -> SocketEndpoint[Session, Connection]:
     """`/ws` of the agent origin."""
     connections, clock, entropy = gateway.connections, gateway.ports.clock, gateway.ports.entropy
@@ -308,7 +328,7 @@ def agent_socket(
             detach=lambda: connections.detach(connection),
         )
 
-    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock))
+    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, most))
 
 
 def console_socket(
@@ -318,6 +338,7 @@ def console_socket(
     host: str,
     origin: str,
     recognise: Callable[[HTTPConnection], Awaitable[ConsoleSession | None]],
+    most: int = SOCKETS_PER_SESSION,
 ) -> SocketEndpoint[ConsoleSession, ConsoleCaller]:
     """`/ws` of the console origin."""
     connections, clock, entropy = gateway.connections, gateway.ports.clock, gateway.ports.entropy
@@ -334,4 +355,4 @@ def console_socket(
             detach=lambda: connections.detach_console(console),
         )
 
-    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock))
+    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, most))

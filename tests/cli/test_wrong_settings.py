@@ -173,6 +173,8 @@ FIELDS = [
     toml("time_zone", "2", "text"),
     *seconds("approval_seconds", "86400"),
     *seconds("snapshot_seconds", "86400"),
+    env("sockets_per_session", "0", "greater than or equal to 1"),
+    env("sockets_per_session", "many", "a whole number"),
     *seconds("grace_seconds", "86400"),
     *seconds("enrolment_minutes", "1440"),
     env("drain_seconds", "-1", "greater than or equal to 0"),

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
+from gateway.protocol.handshake import SOCKETS_PER_SESSION
 from tests.harness.person import Turn
 from tests.harness.process import GatewayProcess, free_port
 from tests.hostile.raw_socket import PATIENCE, Opcode, RawSocket, connect, frame, handshake, request
@@ -381,8 +382,18 @@ async def test_case_13_messages_after_the_end_of_the_session_have_no_effect(gate
 
 
 async def test_case_26_many_idle_connections_do_not_block_others(gateway: GatewayProcess, scene: Scene) -> None:
-    crowd = [await RawSocket.open(scene.ada.browser, gateway.agent_origin) for _ in range(200)]
-    turn = await scene.begin()
-    assert (await turn.invoke("peek", {"what": "a"}))["outcome"] == "ok"
-    for wire in crowd:
+    """A session has 64 sockets at most: of 200 at once the others are told so, nobody else notices, and room comes back."""
+    trudy = (await scene.another("Trudy", "guest")).browser
+    crowd = await asyncio.gather(*(handshake(trudy, gateway.agent_origin) for _ in range(200)))
+    crowd += [await handshake(trudy, gateway.console_origin) for _ in range(SOCKETS_PER_SESSION + 1)]
+    refused = [wire for status, wire in crowd if status == 429]
+    assert (len(crowd) - len(refused), len(refused)) == (2 * SOCKETS_PER_SESSION, 201 - SOCKETS_PER_SESSION)
+    async with asyncio.timeout(PATIENCE):
+        assert b'"too_many_sockets"' in await refused[-1].reader.readuntil(b"}")
+    assert (await (await scene.begin()).invoke("peek", {"what": "a"}))["outcome"] == "ok"
+    for _, wire in crowd:
         await wire.drop()
+    async with asyncio.timeout(PATIENCE):
+        while (again := await handshake(trudy, gateway.agent_origin))[0] != 101:
+            await again[1].drop()
+    await again[1].drop()

@@ -60,6 +60,7 @@ def test_every_verdict_has_its_status_and_a_sentence() -> None:
         "NO_SESSION": 401,
         "FOREIGN_ORIGIN": 403,
         "UNKNOWN_HOST": 421,
+        "TOO_MANY_SOCKETS": 429,
     }
     assert all(verdict.message for verdict in HandshakeVerdict)
 
