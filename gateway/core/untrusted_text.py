@@ -39,7 +39,20 @@ _ABOUT: Final = 120
 
 # Every address begins with it, so that it says nothing about where one came from.
 _SCHEME: Final = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_ESCAPE: Final = re.compile(
+    r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|u\{([0-9A-Fa-f]{1,5})\}|U000([0-9A-Fa-f]{5})|(.))", re.DOTALL
+)
+
+_LATIN: Final = str.maketrans(
+    # Of Cyrillic and Greek, then small capitals, then what a stroke or a missing dot makes another letter of.
+    dict(zip("абеорсухіјѕԁһѵмткпοανρτυικϲ", "a6eopcyxijsdhvmtknoavptuikc", strict=True))
+    | dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɑɡ", "abcdefghijklmnoprstuvwyzag", strict=True))
+    | dict(zip("øłđıħŧ", "oldiht", strict=True))
+)
+"""Small letters that people read as these of ours."""
+
+_TAGS: Final = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
+"""Invisible characters that say ASCII to a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +191,24 @@ def hash_texts(texts: Iterable[str], arguments: Mapping[str, Json]) -> HashedTex
 
 
 def normalise(text: str) -> str:
-    """Its letters and digits, without case, accents, width, blanks, marks and what cannot be seen."""
+    """Its letters and digits, without case, accents, width, blanks, marks and what cannot be seen, and the commonest letters of
+    other scripts as those that they look like."""
     text = _SCHEME.sub("", text)
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text)
+        text = unicodedata.normalize("NFKD", text.translate(_TAGS)).casefold().translate(_LATIN)
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def list_values(value: Json) -> Iterator[str | int | float]:
-    """Every text and number in a JSON value, member names too, in their order."""
+def list_values(value: Json, *, names: bool = True) -> Iterator[str | int | float]:
+    """Every text and number in a JSON value, in their order, with or without the names of its members."""
     stack = [value]
     while stack:
         part = stack.pop()
         if isinstance(part, list):
             stack.extend(reversed(cast("list[Json]", part)))
         elif isinstance(part, dict):
-            stack.extend(each for member in reversed(cast("dict[str, Json]", part).items()) for each in reversed(member))
+            members = reversed(cast("dict[str, Json]", part).items())
+            stack.extend(each for name, member in members for each in ((member, name) if names else (member,)))
         elif isinstance(part, str | int | float) and not isinstance(part, bool):
             yield part
 
@@ -221,7 +236,8 @@ def _decode(text: str) -> str:
 
 
 def _unescape(escape: re.Match[str]) -> str:
-    code, char = escape.groups()
+    *codes, char = escape.groups()
+    code = next(filter(None, codes), None)
     return chr(int(code, 16)) if code else " " if char in "nrtbf" else char
 
 
@@ -230,13 +246,16 @@ def _hashes(text: str) -> Iterator[int]:
 
 
 def _sequences(arguments: Mapping[str, Json]) -> Iterator[list[tuple[str, str]]]:
-    """What is compared, as rows of texts with the names of their arguments: all texts one after the other, since one may be
-    handed over in pieces, and each number by itself."""
-    values = [(name, value) for name, argument in arguments.items() for value in list_values(argument)]
-    yield [(name, value) for name, value in values if isinstance(value, str)]
-    for name, value in values:
-        if not isinstance(value, str):
-            yield [(name, str(value))]
+    """What is compared, as rows of texts with the names of their arguments. A text or a number may be handed over in pieces, with
+    numbers or names of members between them that belong to it or do not: texts alone, texts and numbers, texts and names."""
+    values = [(name, value) for name, argument in arguments.items() for value in list_values(argument, names=False)]
+    texts = [(name, value) for name, value in values if isinstance(value, str)]
+    yield texts
+    if len(texts) < len(values):
+        yield [(name, str(value)) for name, value in values]
+    named = [(name, value) for name, each in arguments.items() for value in list_values(each) if isinstance(value, str)]
+    if len(named) > len(texts):
+        yield named
 
 
 def _read_arguments(arguments: Mapping[str, Json]) -> Iterator[_Sequence]:

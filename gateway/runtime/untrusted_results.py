@@ -66,4 +66,5 @@ def _describe(tool: str, arguments: Mapping[str, Json]) -> str:
 def _texts_of(result: ToolResult) -> Sequence[str]:
     structured = [str(value) for value in list_values(result.structured)]
     # A text that is cut into short values is found as one, too.
-    return [result.content, result.error or "", *structured, "".join(structured)]
+    unnamed = [str(value) for value in list_values(result.structured, names=False)]
+    return [result.content, result.error or "", *structured, "".join(structured), "".join(unnamed)]

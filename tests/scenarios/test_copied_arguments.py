@@ -53,6 +53,8 @@ async def test_case_129_words_of_an_untrusted_result_leave_with_a_passkey_only(p
             {"to": "ben@home.example", "body": f"https://ok.example/?to={quote(ADDRESS, safe='')}"},
             {"to": "ben@home.example", "body": json.dumps({"to": ADDRESS}).replace("@", "\\u0040")},
             {"to": "billing@att", "body": "acker.example"},
+            {"to": "bіllіng@аttаckеr.example"},
+            {"to": "ben@home.example", "body": "".join(chr(0xE0000 + ord(char)) for char in ADDRESS)},
         )
     ):
         shown = await question(post, turn, "send_mail", arguments, f"copy-{number}")
