@@ -6,7 +6,7 @@ so nobody may do it who works through an agent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
@@ -94,7 +94,7 @@ class Erasures:
             raise NotFound("nothing is kept of that, or there is no such thing")
         copies = await self._records.copies_of(subject.conversation_id) if isinstance(subject, ConversationSubject) else ()
         # What an erased question allowed cannot be shown to anybody any more, so it allows nothing.
-        await self._ledger.append(*await self._end_grants(subject), *entries)
+        await self._ledger.append(*await self._end_grants(subject), *await self._end_grants_of(entries, {subject}), *entries)
         for each in entries:
             if isinstance(each, ConversationDeleted):
                 self._conversations.forget(each.id)
@@ -107,9 +107,14 @@ class Erasures:
         now = self._clock.now()
         due = await self._records.due_calls(now, MOST_RETAINED_AT_ONCE)
         entries: list[Entry] = []
+        done: set[ErasureSubject | None] = set()
         for call in due:
-            entries += await self._end_grants(call)
-            entries += await self._records.plan_erasure(call, ErasureReason.RETENTION, now)
+            # With a call go those that read on in its result, and their own time may be up as well.
+            planned = [
+                each for each in await self._records.plan_erasure(call, ErasureReason.RETENTION, now) if _of(each) not in done
+            ]
+            entries += [*await self._end_grants_of(planned, done), *planned]
+            done.update(map(_of, planned))
         if entries:
             await self._ledger.append(*entries)
         for call in due:
@@ -137,6 +142,11 @@ class Erasures:
         if await self._records.open_turns(subject):
             raise Refused("isOpen", "a turn is open in it; end it, or its session, first", 409)
 
+    async def _end_grants_of(self, entries: Sequence[Entry], done: Collection[ErasureSubject | None]) -> Sequence[GrantRevoked]:
+        """Those that rest on the calls that these entries erase, without those of `done`."""
+        calls = dict.fromkeys(subject for each in entries if isinstance(subject := _of(each), CallSubject))
+        return [ended for call in calls if call not in done for ended in await self._end_grants(call)]
+
     async def _end_grants(self, subject: ErasureSubject) -> Sequence[GrantRevoked]:
         call = await self._records.call(subject.conversation_id, subject.call_id) if isinstance(subject, CallSubject) else None
         approval_id = None if call is None else call.approval_id
@@ -154,3 +164,7 @@ class Erasures:
 
         people = [person.id for person in await self._records.principals()]
         return [lapsed for person in people for lapsed in await self._grants.lapse(person, rests, "erased")]
+
+
+def _of(entry: Entry) -> ErasureSubject | None:
+    return entry.subject if isinstance(entry, RecordsErased) else None

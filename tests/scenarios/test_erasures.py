@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,13 @@ async def erase(gateway: GatewayProcess, *arguments: str) -> str:
     return said
 
 
+async def read_on(turn: Turn, what: str, call_id: str) -> None:
+    """A call with a long result that holds this, and one that reads a page of it."""
+    result = await turn.invoke("peek", {"what": f"{what} {'x' * LONG}"}, call_id)
+    (result_id,) = set(re.findall(r"res_\w+", result["content"]))
+    assert what in (await turn.invoke("read_result", {"result_id": result_id}, f"{call_id}-page"))["content"]
+
+
 async def verdict(gateway: GatewayProcess, *arguments: str) -> dict[str, Any]:
     _, said = await gateway.run("audit", "verify", "--json", *arguments)
     return json.loads(said.splitlines()[-1])
@@ -70,6 +78,7 @@ async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) ->
         await say(scene, turn, "I shall note it.", id="gone", name="note", arguments={"what": what})
         await consent(scene, turn, what, "gone", "turn")
         assert (await turn.invoke("peek", {"what": "quince"}, "kept"))["outcome"] == "ok"
+        await read_on(turn, "greengage", "long")
         await end(scene, turn)
         assert files_with(state, "plum-jam"), "it was kept in the first place"
 
@@ -85,6 +94,10 @@ async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) ->
         (record,) = (await scene.console.call("audit/list", {"filter": {"event": "records:erased"}, "limit": 5}))["entries"]
         assert (record["body"]["reason"], record["body"]["callId"]) == ("requested", "gone")
         assert len(record["body"]["records"]) == report["erased"]
+        # With a call go the calls that read on in its long result.
+        assert files_with(state, "greengage"), "it was kept in the first place"
+        await erase(gateway, "--call", "long")
+        assert files_with(state, "greengage") == []
         for call_id in ("gone", "kept"):
             receipt = tmp_path / f"{call_id}.json"
             code, told = await gateway.run("audit", "receipt", call_id, "-o", str(receipt))
@@ -99,7 +112,11 @@ async def test_nothing_of_what_was_erased_is_left_in_any_file(tmp_path: Path) ->
         again = await Turn.begin(scene.shell, turn.conversation_id)
         replayed = await again.invoke("note", {"what": what}, "gone")
         assert replayed["outcome"] != "ok"
-        assert scene.effects(turn.conversation_id) == [f"gone note {what} 1", "kept peek quince"]
+        assert [line[:17] for line in scene.effects(turn.conversation_id)] == [
+            f"gone note {what} 1"[:17],
+            "kept peek quince",
+            "long peek greenga",
+        ]
         read = await scene.shell.call("conversations/export", {"conversationId": turn.conversation_id})
         assert "plum-jam" not in json.dumps(read)
         await end(scene, again)

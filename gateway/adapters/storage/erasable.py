@@ -32,6 +32,8 @@ from gateway.core.ledger import (
     PrincipalEnrolled,
     RecordsErased,
 )
+from gateway.core.pages import READER
+from gateway.runtime.ports import CallState
 
 _NAMING: Final = (LocalOperatorAdded.EVENT, PrincipalEnrolled.EVENT, PasskeyAdded.EVENT)
 """Records with what a person is called. What they did for others, such as approving, stays with those it was done for."""
@@ -50,7 +52,8 @@ def plan_erasure(
     """The entries that erase a subject, to be written together. Empty where nothing is kept of it."""
     match subject:
         case CallSubject():
-            return _entries(subject, _find_of_call(connection, subject, reason), reason, at, by)
+            calls = subject, *_find_readings(connection, subject)
+            return [each for call in calls for each in _entries(call, _find_of_call(connection, call, reason), reason, at, by)]
         case ConversationSubject():
             return [*_plan_conversation(connection, subject, reason, at, by)]
         case PersonSubject():
@@ -129,6 +132,27 @@ def _plan_conversation(
         yield ConversationDeleted(at, subject.conversation_id, conversation.principal_id)
         of = and_(of, _member("event") != MessageAppended.EVENT)
     yield from _entries(subject, Erasable(_positions(connection, of)), reason, at, by)
+
+
+def _find_readings(connection: Connection, call: CallSubject) -> Iterator[CallSubject]:
+    """The calls that read on in the long result of this one: what they gave is its content."""
+    of_call = t.kept_results.c.conversation_id == call.conversation_id, t.kept_results.c.call_id == call.call_id
+    kept = {row.id for row in connection.execute(select(t.kept_results.c.id).where(*of_call))}
+    if not kept:
+        return
+    reading = (
+        select(t.calls.c.call_id, t.leaves.c.payload)
+        .join(t.leaves, t.leaves.c.position == t.calls.c.request_leaf)
+        .where(
+            t.calls.c.conversation_id == call.conversation_id,
+            t.calls.c.tool == READER,
+            t.calls.c.state == CallState.CLOSED.value,
+            t.leaves.c.payload.is_not(None),
+        )
+    )
+    for row in connection.execute(reading):
+        if orjson.loads(row.payload)["arguments"].get("result_id") in kept:
+            yield CallSubject(call.conversation_id, row.call_id)
 
 
 def _find_of_call(connection: Connection, call: CallSubject, reason: ErasureReason) -> Erasable:
