@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gateway.core.canonical import Json
 from gateway.settings import Settings
@@ -19,7 +22,19 @@ async def operate(settings: Settings, command: str, /, **asked: Json) -> Json:
     answer = await ask_gateway(settings.state / SOCKET_NAME, question)
     if answer is not None:
         return answer
-    async with build(settings, Metrics(), port=settings.port) as application:
-        await application.sources.start(connect=False)
-        await application.clients.grants.restore()
-        return await control_commands(application, settings, settings.port)[command](question)
+    with _work_nowhere(settings) as quiet:
+        async with build(quiet, Metrics(), port=settings.port) as application:
+            await application.sources.start(connect=False)
+            await application.clients.grants.restore()
+            return await control_commands(application, settings, settings.port)[command](question)
+
+
+@contextmanager
+def _work_nowhere(settings: Settings) -> Generator[Settings]:
+    """The settings. Where there is no workspace yet, with an empty folder that goes with the command: it runs no tool, and nobody
+    asked for the workspace to be made where they happen to be."""
+    if settings.workspace.exists():
+        yield settings
+        return
+    with TemporaryDirectory(prefix="countersign-") as folder:
+        yield settings.model_copy(update={"workspace": Path(folder)})
