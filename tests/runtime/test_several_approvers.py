@@ -302,6 +302,15 @@ async def test_nobody_is_asked_where_too_few_people_could_approve(stage: Stage) 
     assert recorded(stage, ApprovalRequested) == []
 
 
+async def test_an_auditor_who_is_named_is_nobody_who_could_approve(stage: Stage) -> None:
+    auditor = await arrive(stage, "Iris", Profile.AUDITOR)
+    stage.policy.obligations = Obligations(approvers=2, pool=frozenset({stage.ada.id, auditor.person.id}), alone_forbidden=True)
+    await stage.begin()
+    async with asyncio.timeout(PATIENCE):
+        result = (await stage.invoke(stage.propose("write"))).result
+    assert (result.outcome, result.reason) == (Outcome.STEP_UP_FAILED, Reason.NO_CREDENTIAL)
+
+
 async def test_what_runs_by_itself_asks_nobody_however_many_a_rule_wants(stage: Stage) -> None:
     stage.policy.modes["write"] = PermissionMode.AUTO
     stage.policy.obligations = TWO

@@ -8,7 +8,7 @@ from gateway.core.approval import Approval
 from gateway.core.gate import Refuse
 from gateway.core.model import Principal
 from gateway.core.quorum import Needs, find_standing, may_break_glass
-from gateway.core.vocabulary import ApproverStanding, Outcome, Profile, Reason
+from gateway.core.vocabulary import ACTING, ApproverStanding, Outcome, Profile, Reason
 from gateway.runtime.approvals.pending import Pending
 from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.notices import (
@@ -66,7 +66,9 @@ class Audience:
         if not needs.shared:
             return None if await self._records.passkeys(requester.id) else _refuse("no passkey is registered for this account")
         people = await self._records.principals()
-        able = [each for each in people if not each.suspended and await self._records.passkeys(each.id)]
+        # An auditor answers nothing, whoever names them.
+        acting = [each for each in people if not each.suspended and each.profile in ACTING]
+        able = [each for each in acting if await self._records.passkeys(each.id)]
         if any(may_break_glass(needs, operator=is_operator(each)) for each in able):
             return None
         eligible = _eligible(needs, requester, able)
