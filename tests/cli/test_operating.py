@@ -15,6 +15,6 @@ async def test_a_command_without_a_gateway_makes_no_workspace_where_it_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert await operate(Settings(model="none"), "sources") == []
+    assert await operate(Settings.model_validate({"model": "none"}), "sources") == []
     assert os.listdir(tmp_path) == ["state"]
     assert "workspace" not in capsys.readouterr().err
