@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.core.receipts import check_receipt
-from tests.e2e.appearance import check_appearance
-from tests.e2e.person import Person, call_card, call_tool, end_turn
+from tests.e2e.appearance import check_appearance, check_focus
+from tests.e2e.conftest import make_gateway
+from tests.e2e.person import DESKTOP, PHONE, Person, call_card, call_tool, end_turn
+from tests.harness.process import GatewayProcess
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GatewayProcess]:
+    """A gateway whose log goes to a file, and to a collector that is not there."""
+    home = tmp_path_factory.mktemp("gateway")
+    sinks = {
+        "copy": {"kind": "file", "path": str(home / "copy.jsonl")},
+        "siem": {"kind": "syslog", "host": "127.0.0.1", "port": 9, "tls": False},
+    }
+    process = make_gateway(home, COUNTERSIGN_MODEL="stub", COUNTERSIGN_SINKS=json.dumps(sinks))
+    await process.start()
+    yield process
+    assert await process.stop() == 0, process.output
 
 
 @pytest.mark.requirement("002-74", "a call's receipt is saved from the audit page, and holds by itself")
@@ -80,5 +99,54 @@ async def test_a_call_is_found_by_its_tool_opened_by_keyboard_and_shown_as_it_wa
     assert rows
     assert all("peek" in row for row in rows)
     await check_appearance(page, "calls-exported")
+    await page.close()
+    await person.check_no_violations()
+
+
+async def check_on_both(page: Page, name: str) -> None:
+    """How the page looks on a phone by night and at a desk by day."""
+    await page.set_viewport_size(PHONE)
+    await page.emulate_media(color_scheme="dark")
+    await check_appearance(page, f"phone-dark-{name}")
+    await page.set_viewport_size(DESKTOP)
+    await page.emulate_media(color_scheme="null")
+    await check_appearance(page, f"desktop-light-{name}")
+
+
+async def test_what_is_kept_of_a_call_is_erased_with_a_passkey_and_the_places_of_the_log_are_named(
+    person: Person, shell: Page
+) -> None:
+    await call_tool(shell, "peek", what="butter")
+    await expect(call_card(shell, "peek", "Done").last).to_be_visible()
+    await end_turn(shell)
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/audit")
+    down = page.get_by_role("note").filter(has_text="siem takes no records")
+    await expect(down).to_be_visible()
+    await page.locator("summary", has_text="The log is sent to 2 places").click()
+    await expect(page.get_by_role("listitem").filter(has_text="copy (file)")).to_be_visible()
+    await check_on_both(page, "audit-sinks")
+
+    await page.get_by_label("Tool").select_option("peek")
+    await page.locator("a[data-row]").first.press("Enter")
+    await page.get_by_role("button", name="Erase what is kept of it").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("erased for good")
+    await check_on_both(page, "erase-call")
+    await check_focus(page, 3)
+    await person.passkey.carry_to(page)
+    await dialog.get_by_role("button", name="Erase", exact=True).click()
+    gone = page.get_by_role("status").filter(has_text="The content of the call is erased.")
+    confirm = dialog.get_by_role("button", name="Confirm with your passkey")
+    await expect(gone.or_(confirm).first).to_be_visible()
+    if await confirm.count():
+        await check_on_both(page, "erase-call-confirm")
+        await confirm.click()
+    await expect(dialog).to_be_hidden()
+    # What the person typed is the conversation's and stays; of the call nothing is left that could be erased.
+    await expect(page.get_by_role("button", name="Erase what is kept of it")).to_have_count(0)
+    await expect(page.get_by_text("did peek butter")).to_have_count(0)
+    await check_on_both(page, "erased-call")
+    await person.passkey.carry_to(person.console)
     await page.close()
     await person.check_no_violations()

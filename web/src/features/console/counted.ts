@@ -1,4 +1,4 @@
 /** A number with its noun: "1 rule", "2 rules". */
 export function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

@@ -156,8 +156,8 @@ describe("the places that the log is sent to", () => {
     gateway.handlers["audit/sinks"] = () => ({ sinks: [siem, collector] });
     openConsole(gateway, "/audit");
     expect(await screen.findByText("otel takes no records: it cannot be reached")).toBeDefined();
-    expect(screen.getByText("42 wait in the log and are sent when it is back. None is lost.")).toBeDefined();
-    expect(screen.getByText(/2 places outside this host, 1 of them down/)).toBeDefined();
+    expect(screen.getByText("42 records wait in the log and are sent when it is back. None is lost.")).toBeDefined();
+    expect(screen.getByText(/The log is sent to 2 places, 1 of them down/)).toBeDefined();
     expect(screen.getByText(/40 records sent, 2 behind/)).toBeDefined();
   });
 

@@ -17,7 +17,7 @@ import { type CallsView, isNarrowed, readCallsView, writeCallsView } from "./cal
 import { ExportCalls } from "./ExportCalls.tsx";
 import { Histogram } from "./Histogram.tsx";
 import { SavedViews } from "./SavedViews.tsx";
-import { Sinks } from "./Sinks.tsx";
+import { SinkFaults, Sinks } from "./Sinks.tsx";
 
 /** The calls of the log, newest first: found and counted by the gateway and never only among what happens to be loaded. */
 export function Calls() {
@@ -33,6 +33,7 @@ export function Calls() {
     <>
       <PageHeading lead="What the agent asked for, what decided it, and what came of it.">Audit</PageHeading>
       <AuditTabs />
+      <SinkFaults />
       <CallFilters view={view} choices={useCallChoices().data} onChange={show} />
       {count.data !== undefined && count.data.total > 0 && (
         <Histogram count={count.data} onChoose={(from, to) => show({ ...view, from, to })} />
