@@ -68,7 +68,7 @@ def prepare_decision() -> Callable[[str], bool]:
             "resource": tool["uid"],
             "context": context,
         }
-        return cedarpy.is_authorized(asked, rules.policies, entities, rules.schema).allowed  # pyright: ignore[reportUnknownMemberType]
+        return cedarpy.is_authorized(asked, rules.policies["invoke"], entities, rules.schema).allowed  # pyright: ignore[reportUnknownMemberType]
 
     return decide
 

@@ -66,6 +66,7 @@ def tool(number: int) -> ToolSpec:
 def _measure_decisions(texts: PolicyDocuments, pace: Pace) -> None:
     decide = prepare_decision()
     cold: list[tuple[float, float]] = []
+    offered: list[float] = []
     again: list[float] = []
     for _ in range(pace.rounds):
         # A policy remembers its verdicts, also for calls that no rule tells apart: only a new one decides for the first time.
@@ -73,7 +74,13 @@ def _measure_decisions(texts: PolicyDocuments, pace: Pace) -> None:
         firsts = median(_spend(partial(_judge, policy)) for policy in policies)
         cold.append((firsts * 1e3, median(_spend(partial(decide, f"tool_{number}")) for number in range(COLD)) * 1e3))
         again.append(_spend(partial(_judge_often, policies[-1])) / REMEMBERED * 1e6)
+        # As at a gateway: a tool is judged for the list of its turn before any call of it.
+        policies = [CedarPolicy(texts) for _ in range(COLD)]
+        for policy in policies:
+            policy.judge(SUBJECT, SPEC, None, taint=0, label=0)
+        offered.append(median(_spend(partial(_judge, policy)) for policy in policies) * 1e3)
     report_pairs("policy/cold/p50", "ms", cold)
+    report("policy/cold/offered/p50", median(offered), "ms")
     report("policy/remembered", median(again), "us")
 
 

@@ -42,6 +42,9 @@ _CHEAPEST_FIRST = (
 _REMEMBERED = 8192
 """Verdicts kept. A question is under 2 KB (see `_LONGEST_FACT`), so all of them stay under some 20 MB."""
 
+_ENTITIES = 512
+"""Pairs of a person and a tool that are kept as Cedar reads them. Those of a call were read when its turn's tools were judged."""
+
 _LONGEST_FACT = 512
 """Characters of a path or host that a remembered question may hold; a client must not fill memory with long ones."""
 
@@ -192,6 +195,7 @@ class _PolicyInForce:
         self._generation = _GENERATIONS[0]
         self._remember_tool = lru_cache(_REMEMBERED)(self._judge_tool)
         self._remember_model = lru_cache(_REMEMBERED)(self._judge_model)
+        self._remember_entities = lru_cache(_ENTITIES)(self._read_entities)
 
     def judge(
         self, principal: Principal, spec: ToolSpec, facts: CallFacts | None, taint: int, label: int, moment: Moment = UNTOLD
@@ -277,14 +281,14 @@ class _PolicyInForce:
     def _judge(self, person: Json, actions: Iterable[tuple[str, PermissionMode]], resource: Json, context: Json) -> PolicyVerdict:
         """The mode of the first action that is allowed."""
         schema = self.rule_set.schema
-        request = {"principal": person["uid"], "resource": resource["uid"], "context": context}
+        # As text, which Cedar reads: otherwise its binding would write it anew for each action.
+        request = {"principal": person["uid"], "resource": resource["uid"], "context": json.dumps(context)}
         blocked: list[PolicyRule] = []
         try:
-            # The two stubs below have bare dicts in their signatures.
-            entities = cedarpy.Entities.from_json_str(json.dumps([person, resource]), schema)  # pyright: ignore[reportUnknownMemberType] - cedarpy has no types
+            entities = self._remember_entities(json.dumps([person, resource]))
             for action, mode in actions:
                 asked = {**request, "action": _uid("Action", action)}
-                result = cedarpy.is_authorized(asked, self.rule_set.policies, entities, schema)  # pyright: ignore[reportUnknownMemberType] - cedarpy has no types
+                result = cedarpy.is_authorized(asked, self.rule_set.policies[action], entities, schema)  # pyright: ignore[reportUnknownMemberType] - cedarpy has no types
                 if result.decision is cedarpy.Decision.NoDecision:
                     return _forbidden([_UNANSWERED])
                 if result.diagnostics.errors:
@@ -296,6 +300,10 @@ class _PolicyInForce:
         except ValueError:
             return _forbidden([_UNANSWERED])
         return _forbidden(_reasons(blocked))
+
+    def _read_entities(self, text: str) -> cedarpy.Entities:
+        """A person and what they ask for, checked against the schema. Raises ValueError."""
+        return cedarpy.Entities.from_json_str(text, self.rule_set.schema)  # pyright: ignore[reportUnknownMemberType] - a bare dict
 
     def _blame(self, errors: list[str]) -> RuleReason:
         """The fault as a reason, with the failing rule's own id where Cedar names its position."""

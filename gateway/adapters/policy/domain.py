@@ -84,7 +84,7 @@ def rules_cut_short(before: CedarPolicy, after: CedarPolicy) -> tuple[str, ...]:
 
 
 def _rules_by_id(policy: CedarPolicy) -> dict[str, pst.Template]:
-    return {str(rule.annotations["id"]): rule for rule in policy.rule_set.policies.to_pst().static_policies.values()}
+    return {str(rule.annotations["id"]): rule for rule in policy.rule_set.parsed.values()}
 
 
 def _is_cut(rule: pst.Template) -> bool:
@@ -142,7 +142,7 @@ def _variations(policies: Iterable[CedarPolicy]) -> list[Mapping[str, Any]]:
             "host": [host for rules in policy.profiles.values() for host in rules.network_auto_hosts],
             "name": [name for rules in policy.profiles.values() for name in rules.suppressed_tools],
         }
-        constants = [constants_of(rule) for rule in policy.rule_set.policies.to_pst().static_policies.values()]
+        constants = [constants_of(rule) for rule in policy.rule_set.parsed.values()]
         for values in (*({name: each} for name, each in listed.items()), *constants):
             _combine(values, found)
     return list(found.values())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final, TypeAlias, cast
 
 from cedarpy import pst
@@ -42,7 +43,7 @@ class _TextUses:
     def __init__(self) -> None:
         self.is_told_apart = False
         self.texts: set[str] = set()
-        self._patterns: set[tuple[pst.PatternElem, ...]] = set()
+        self._patterns: dict[tuple[pst.PatternElem, ...], str] = {}
 
     def note(self, node: pst.GetAttr, within: object, of_profiles: Iterable[str]) -> None:
         """One use: `node` is the text, `within` what it is a part of, `of_profiles` the texts of the person's profile."""
@@ -60,7 +61,7 @@ class _TextUses:
             ):
                 self.texts.update(of_profiles)
             case pst.Like(pattern=pattern):
-                self._patterns.add(pattern)
+                self._patterns[pattern] = _beginning(pattern)
             case _:
                 self.is_told_apart = True
 
@@ -68,7 +69,7 @@ class _TextUses:
         """What the rules see of a text: the same for texts that none of them tells apart."""
         if self.is_told_apart or text in self.texts:
             return text
-        return tuple(_matches(pattern, text) for pattern in self._patterns)
+        return tuple(text.startswith(first) and _matches(pattern, text) for pattern, first in self._patterns.items())
 
 
 class Likeness:
@@ -169,6 +170,13 @@ class Likeness:
 def _is_of(node: object, kind: type) -> bool:
     """Whether it is a value of that kind, or a set of nothing else, written out."""
     return isinstance(node, kind) or (isinstance(node, pst.Set) and all(isinstance(each, kind) for each in node.elements))
+
+
+def _beginning(pattern: Sequence[pst.PatternElem]) -> str:
+    """The characters before the first wildcard, with which every text begins that matches."""
+    return "".join(
+        each.value for each in takewhile(lambda each: isinstance(each, pst.Char), pattern) if isinstance(each, pst.Char)
+    )
 
 
 def _matches(pattern: Sequence[pst.PatternElem], text: str) -> bool:

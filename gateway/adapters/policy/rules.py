@@ -23,6 +23,9 @@ from gateway.core.obligations import NOTHING
 
 NAMESPACE = "Countersign"
 
+ACTIONS = ("invoke", "invoke_with_consent", "invoke_with_step_up", "infer")
+"""What the gateway asks for: a call, by what it takes, and a model."""
+
 _MAY_FAIL = frozenset({"add", "sub", "mul", "neg", "offset", "duration_since", "to_date"})
 """Operators that overflow on some values, of integers, dates or durations."""
 
@@ -30,9 +33,9 @@ _MAY_FAIL = frozenset({"add", "sub", "mul", "neg", "offset", "duration_since", "
 @dataclass(frozen=True, slots=True)
 class RuleSet:
     """A checked set of rules. `rules` and `parsed` are keyed by Cedar's own positional ids, `named` are principals that rules
-    name."""
+    name. `policies` has, by the name of an action that the gateway asks for, every rule that can have a say about it."""
 
-    policies: cedarpy.PolicySet
+    policies: Mapping[str, cedarpy.PolicySet]
     schema: cedarpy.Schema
     rules: Mapping[str, PolicyRule]
     parsed: Mapping[str, pst.Template]
@@ -55,14 +58,28 @@ def compile_rules(documents: PolicyDocuments) -> RuleSet:
         raise PolicyUnusable("the policy has no rule, so it would forbid everything")
     # Each file was parsed by itself above, so joining them cannot make a rule run on into the next file.
     policies = cedarpy.PolicySet.from_str("\n".join(documents.rules.values()))
-    templates = policies.to_pst().static_policies
+    whole = policies.to_pst()
+    templates = whole.static_policies
     return RuleSet(
-        policies=policies,
+        policies={action: _select_rules(whole, action) for action in ACTIONS},
         schema=schema,
         rules={position: read_annotations(template.annotations) for position, template in templates.items()},
         parsed=templates,
         named=frozenset(uid.id for uid in pst.entity_uids(templates) if str(uid.type) == f"{NAMESPACE}::Principal"),
     )
+
+
+def _select_rules(whole: pst.PolicySet, action: str) -> cedarpy.PolicySet:
+    """All rules but those for exactly one other action, which Cedar would look at and never apply. A rule for a group of actions
+    stays, whoever is in the group. Rules keep their ids."""
+    kept = {at: rule for at, rule in whole.static_policies.items() if _may_apply(rule.action, action)}
+    return cedarpy.PolicySet.from_pst(dataclasses.replace(whole, static_policies=kept))
+
+
+def _may_apply(constraint: pst.ActionConstraint, action: str) -> bool:
+    if not isinstance(constraint, pst.ActionEq):
+        return True
+    return str(constraint.entity.type) != f"{NAMESPACE}::Action" or constraint.entity.id == action
 
 
 def check_file(name: str, text: str, schema: cedarpy.Schema) -> list[str]:
