@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
 from gateway.application import Application
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams, Misconfigured, Refused
 from gateway.core.times import rfc3339
-from gateway.runtime.policies import PolicySource, ProposalAnswer
+from gateway.runtime.policies import PolicySource, ProposalAnswer, ShadowState
 from gateway.runtime.ports import PolicyFreeze
+from gateway.runtime.rehearsal import ModeChange
 from gateway.server.control import Answerer
+
+NAMED: Final = 10
+"""Calls that are named for each kind of difference."""
 
 
 def policy_commands(application: Application) -> Mapping[str, Answerer]:
     """Each command and the function that answers it."""
     publishing, freezing = application.policies.publishing, application.policies.freezing
+    shadow = application.policies.shadow
 
     async def freeze(asked: Mapping[str, Json]) -> Json:
         # Where no gateway runs, nothing was started that knows of an earlier one.
@@ -57,7 +62,36 @@ def policy_commands(application: Application) -> Mapping[str, Answerer]:
         answer = await publishing.propose(documents, table, base=base, reason=str(asked.get("reason", "")), author=None)
         return _describe_answer(answer, application.origins.console)
 
-    return {"policy-freeze": freeze, "policy-state": state, "policy-propose": propose}
+    async def start_shadow(asked: Mapping[str, Json]) -> Json:
+        await shadow.restore()
+        try:
+            documents = _texts(asked, "documents")
+            if asked.get("added"):
+                documents = {**publishing.workshop.active.documents, **documents}
+            await shadow.start(documents, str(asked.get("why", "")), None)
+        except Refused as error:
+            raise InvalidParams(error.message) from None
+        return _describe_shadow(await shadow.look(patience=0))
+
+    async def look_at_shadow(_asked: Mapping[str, Json]) -> Json:
+        await shadow.restore()
+        return _describe_shadow(await shadow.look())
+
+    async def stop_shadow(_asked: Mapping[str, Json]) -> Json:
+        await shadow.restore()
+        try:
+            return _describe_shadow(await shadow.stop(None))
+        except Refused as error:
+            raise InvalidParams(error.message) from None
+
+    return {
+        "policy-freeze": freeze,
+        "policy-state": state,
+        "policy-propose": propose,
+        "policy-shadow-start": start_shadow,
+        "policy-shadow": look_at_shadow,
+        "policy-shadow-stop": stop_shadow,
+    }
 
 
 def _texts(asked: Mapping[str, Json], name: str) -> Mapping[str, str]:
@@ -65,6 +99,34 @@ def _texts(asked: Mapping[str, Json], name: str) -> Mapping[str, str]:
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in cast("dict[str, Json]", texts).values()):
         raise InvalidParams(f"`{name}` is an object of texts")
     return cast("dict[str, str]", texts)
+
+
+def _describe_shadow(state: ShadowState | None) -> Json:
+    if state is None:
+        return None
+    result = state.result
+    return {
+        "version": state.shadow.version,
+        "at": rfc3339(state.shadow.at),
+        "behind": state.behind,
+        "judged": result.judged,
+        "unjudged": {why.value: count for why, count in result.unjudged.items()},
+        "unlike": result.unlike_count,
+        "differences": {change.value: result.differences[change] for change in ModeChange},
+        "examples": [
+            {
+                "change": change.value,
+                "conversationId": each.decision.conversation_id,
+                "callId": each.decision.call_id,
+                "tool": each.decision.tool,
+                "before": each.before.value,
+                "after": each.after.value,
+                "rules": list(each.rules),
+            }
+            for change, found in result.examples.items()
+            for each in found[:NAMED]
+        ],
+    }
 
 
 def _describe_freeze(freeze: PolicyFreeze) -> dict[str, Json]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gateway.adapters.policy.cases import read_case_texts
 from gateway.adapters.policy.cedar import CedarPolicy
@@ -18,14 +19,26 @@ from gateway.core.errors import Misconfigured, PolicyUnusable
 from gateway.core.ledger import PolicyPublished
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.policies import Policies, PolicySource, assemble_policies
-from gateway.runtime.ports import AuditQuery, DamagedPolicy, LoadedPolicy, PasskeyVerifier, PolicyDraft, RecordedDecision
+from gateway.runtime.ports import (
+    AuditQuery,
+    DamagedPolicy,
+    LoadedPolicy,
+    PasskeyVerifier,
+    PolicyDraft,
+    RecordedDecision,
+    StartedShadow,
+)
 from gateway.runtime.rehearsal import DAY_MS, Rehearsal, Unjudged, Version, rehearse
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.adapters.storage.decisions import DecisionReader
     from gateway.adapters.storage.inspection import StoredLog
 
 _FEWEST = 6
+
+STRETCH: Final = 500
+"""Records that a candidate in shadow is put to in one go: for some tens of milliseconds it shares the interpreter with calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +48,13 @@ class OpenedPolicy:
     policy: CedarPolicy
     workshop: CedarWorkshop
     source: PolicySource
+    state: Path
     complaint: str | None = None
 
     def assemble(self, gateway: Gateway, verifier: PasskeyVerifier) -> Policies:
         """What changes it while the gateway runs."""
-        return assemble_policies(gateway, self.workshop, self.source, verifier, self.complaint)
+        read = partial(StoredShadowReading, self.state)
+        return assemble_policies(gateway, self.workshop, self.source, verifier, read, self.complaint)
 
 
 def open_policy(settings: Settings) -> OpenedPolicy:
@@ -62,7 +77,7 @@ def open_policy(settings: Settings) -> OpenedPolicy:
             table = read_case_texts(settings.policy_folder) if cases is None else cases
             if complaint is not None:
                 complaint = f"{complaint}; policy {policy.version[:12]} is in its place, and may allow more"
-            return OpenedPolicy(policy, CedarWorkshop(policy, table), PolicySource.DATABASE, complaint)
+            return OpenedPolicy(policy, CedarWorkshop(policy, table), PolicySource.DATABASE, settings.state, complaint)
     if complaint is not None:
         raise PolicyUnusable(f"{complaint}, and no earlier one can; with `policy_source` set to `files` a folder is used")
     return _open_folder(settings)
@@ -80,6 +95,46 @@ def rehearse_stored(state: Path, draft: PolicyDraft, days: int, tell: Callable[[
     with open_stored_log(state) as stored:
         since = SystemClock().now() - days * DAY_MS
         return rehearse(told(stored.decisions(since)), RecordedPolicies.of(stored), draft)
+
+
+class StoredShadowReading:
+    """Puts a candidate in shadow to the calls of a state folder, in the order of the log."""
+
+    def __init__(self, state: Path, shadow: StartedShadow) -> None:
+        self.result = Rehearsal()
+        self._state = state
+        self._shadow = shadow
+        self._reader: DecisionReader | None = None
+        self._candidate: CedarPolicy | None = None
+        self._recorded = RecordedPolicies({})
+
+    def read_on(self) -> bool:
+        """Put it to the calls of the next records. Whether there may be more of them."""
+        # Loaded by the first candidate: a gateway without one does without the reader of the whole log.
+        from gateway.adapters.storage.decisions import DecisionReader
+        from gateway.adapters.storage.inspection import open_stored_log
+
+        try:
+            with open_stored_log(self._state) as stored:
+                reader = self._reader = self._reader or DecisionReader(self._shadow.index)
+                candidate = self._candidate = self._candidate or self._load(stored)
+                place = reader.place
+                decisions = list(stored.decisions_after(reader, STRETCH))
+                if not {each.version for each in decisions} <= {None, *self._recorded.loaded}:
+                    self._recorded = RecordedPolicies.of(stored)
+            rehearse(decisions, self._recorded, candidate, self.result)
+        except BaseException:
+            # What was counted may be ahead of the place now: it is counted anew.
+            self._reader, self.result = None, Rehearsal()
+            raise
+        return reader.place - place == STRETCH
+
+    def _load(self, stored: StoredLog) -> CedarPolicy:
+        payload = stored.payload_at(self._shadow.index)
+        documents = {} if payload is None else payload.get("documents", {})
+        if digest(documents) != self._shadow.version:
+            raise PolicyUnusable("its texts are not on record as they were")
+        return CedarPolicy(from_texts(documents))
 
 
 @dataclass(slots=True)
@@ -122,7 +177,8 @@ class RecordedPolicies:
 
 def _open_folder(settings: Settings) -> OpenedPolicy:
     policy = CedarPolicy(settings.policy_folder)
-    return OpenedPolicy(policy, CedarWorkshop(policy, settings.policy_folder), PolicySource(settings.policy_source))
+    workshop = CedarWorkshop(policy, settings.policy_folder)
+    return OpenedPolicy(policy, workshop, PolicySource(settings.policy_source), settings.state)
 
 
 def _load(recorded: LoadedPolicy | DamagedPolicy) -> CedarPolicy:

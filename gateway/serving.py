@@ -104,6 +104,7 @@ async def lifespan(
     application.gateway.tasks.spawn(warm_model(application, on_warmed))
     application.gateway.tasks.spawn(expire_sessions(application))
     application.gateway.tasks.spawn(keep_retention(application))
+    application.gateway.tasks.spawn(application.policies.shadow.follow(application.store.ledger.quiet_seconds))
     door = ClientDoor(
         application.gateway,
         application.sessions,

@@ -61,6 +61,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     policies = PolicyMethods(
         application.policies.publishing,
         application.policies.freezing,
+        application.policies.shadow,
         Rehearsals(partial(rehearse_stored, settings.state)),
         application.store.records,
     )

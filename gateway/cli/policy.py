@@ -19,6 +19,7 @@ from gateway.cli.policy_arguments import SHORT, RecordedPolicies, resolve
 from gateway.cli.policy_changes import freeze, publish, rollback, status, thaw
 from gateway.cli.policy_explain import explain
 from gateway.cli.policy_reports import describe_domain, describe_rehearsal, rehearsal_as_json
+from gateway.cli.policy_shadow import shadow
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.times import rfc3339
@@ -194,7 +195,7 @@ def replay(candidate: str | None, days: int, state: Path | None, *, as_json: boo
         sys.exit(1)
 
 
-for _command in (explain, freeze, thaw, status, publish, rollback):
+for _command in (explain, freeze, thaw, status, publish, rollback, shadow):
     policy.add_command(_command)
 
 

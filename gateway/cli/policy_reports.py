@@ -17,7 +17,7 @@ from gateway.runtime.rehearsal import Changed, ModeChange, Rehearsal, Unjudged
 NAMED: Final = 10
 """Calls that are listed for each kind of difference."""
 
-_WORDS: Final = {
+CHANGES: Final = {
     ModeChange.NEWLY_ALLOWED: "newly allowed",
     ModeChange.QUESTION_REMOVED: "no longer asked about",
     ModeChange.PASSKEY_REMOVED: "a click instead of a passkey",
@@ -27,6 +27,7 @@ _WORDS: Final = {
     ModeChange.APPROVERS_ADDED: "more people to approve",
     ModeChange.NEWLY_REFUSED: "newly refused",
 }
+"""How each kind of difference is told, after a number of calls."""
 
 _WHY: Final = {
     Unjudged.NO_INPUTS: "their records do not say what the policy was asked",
@@ -47,7 +48,7 @@ def describe_rehearsal(result: Rehearsal, version: str, names: Mapping[str, str]
     lines.append(f"Under policy {version[:SHORT]}, people are asked {after} times instead of {before}.")
     for difference in ModeChange:
         if count := result.differences[difference]:
-            lines += [f"{count} {_WORDS[difference]}:", *_examples(result.examples[difference], names)]
+            lines += [f"{count} {CHANGES[difference]}:", *_examples(result.examples[difference], names)]
             if count > NAMED:
                 lines.append(f"  and {count - NAMED} more")
             lines.append(f"  by tool: {_tally(result, difference)}")
@@ -87,7 +88,7 @@ def _describe_differences(compared: int, found: Sequence[DomainDifference]) -> s
     tightened = sum(each.count for each in found) - loosened
     lines = [f"Of {compared} kinds of calls, {loosened} are loosened and {tightened} tightened."]
     for each in found:
-        lines.append(f"{each.count} {_WORDS[each.difference]}: {each.profile}, category {each.category}")
+        lines.append(f"{each.count} {CHANGES[each.difference]}: {each.profile}, category {each.category}")
         rules = ", ".join(each.rules) or "no rule permits it"
         lines.append(f"  such as {_kind(each.example)}: {each.before} -> {each.after} by {rules}")
     return "\n".join(lines)

@@ -246,6 +246,17 @@ class SignInEnd(StrEnum):
     """The authorization server does not renew it any more."""
 
 
+class ShadowEnding(StrEnum):
+    """Why a candidate policy runs beside the one in force no longer: the audit record's word."""
+
+    STOPPED = "stopped"
+    """An operator stopped it, or the command line."""
+    PUBLISHED = "published"
+    """It came into force."""
+    UNUSABLE = "unusable"
+    """Its texts are not on record any more, or do not load in this version of the program."""
+
+
 class ClientEnding(StrEnum):
     """Why a client's tokens are void: the audit record's word."""
 

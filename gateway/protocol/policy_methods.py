@@ -186,6 +186,35 @@ class RehearsalStopped(Wire):
     stopped: Flag
 
 
+class ShadowStarting(Wire):
+    """A draft to run beside the policy in force, or a version that was in force, and why."""
+
+    why: Annotated[str, Field(max_length=4000)]
+    documents: PolicyTexts | None = None
+    version: PolicyVersion | None = None
+
+
+class ShadowView(Wire):
+    """A candidate that runs beside the policy in force since `at`, and decides nothing. Of `judged` calls it decides those under
+    `changes` otherwise; `unjudged` calls could not be judged again, `unlike` not even as on record. `behind`: more calls are on
+    record already."""
+
+    shadow_id: Identifier
+    version: str
+    at: Timestamp
+    judged: Count
+    unjudged: Count
+    unlike: Count
+    behind: Flag
+    changes: tuple[ChangeCount, ...]
+
+
+class PolicyShadowState(Wire):
+    """The candidate in shadow; absent where none runs."""
+
+    shadow: ShadowView | None = None
+
+
 class PolicyProposing(Wire):
     """A draft to put in force: the version it was made from, why, and its texts, or the version to go back to."""
 

@@ -140,10 +140,12 @@ class Versions(Protocol):
         ...
 
 
-def rehearse(decisions: Iterable[RecordedDecision], versions: Versions, candidate: Judge | None) -> Rehearsal:
+def rehearse(
+    decisions: Iterable[RecordedDecision], versions: Versions, candidate: Judge | None, so_far: Rehearsal | None = None
+) -> Rehearsal:
     """Judge every decision again under its own version, and under the candidate if there is one. Reads `decisions` once and
-    keeps no more of them than the examples."""
-    result = Rehearsal()
+    keeps no more of them than the examples. What comes out is added to what came out `so_far`."""
+    result = so_far or Rehearsal()
     for decision in decisions:
         _note_time(result, decision.at)
         if decision.judgement is None:

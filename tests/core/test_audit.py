@@ -31,6 +31,7 @@ from gateway.core.vocabulary import (
     Outcome,
     Profile,
     Runner,
+    ShadowEnding,
     SignInEnd,
 )
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
@@ -105,6 +106,8 @@ def later_entries() -> list[Entry]:
         steps.PolicySignatureRefused(at, OPERATOR.id, "pol_1", "signature"),
         steps.PolicyFrozen(at, None, "frz_1", "something is wrong"),
         steps.PolicyThawed(at, "frz_1", b"{}", SIGNATURE),
+        steps.PolicyShadowStarted(at, None, "shd_1", "b" * 64, "a" * 64, "to see", {"default.cedar": ""}),
+        steps.PolicyShadowEnded(at, OPERATOR.id, "shd_1", "b" * 64, ShadowEnding.STOPPED, 7, 2),
         steps.PrincipalSuspended(at, OPERATOR.id, "usr_2"),
         steps.PrincipalResumed(at, OPERATOR.id, Profile.OPERATOR, None),
         steps.ApprovalGiven(at, "apr_1", "call-1", "cnv_1", OPERATOR.id, "cse_1", PASSKEY.id, {"id": "x"}),

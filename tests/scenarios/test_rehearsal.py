@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.harness.person import Turn
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import edit, finish, stage
 
@@ -133,3 +134,42 @@ async def test_what_does_not_exist_is_one_clear_line(scene: Scene) -> None:
     ):
         code, output = await policy(scene, *arguments)
         assert (code, told in output, "Traceback" in output) == (2, True, False), output
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_candidate_in_shadow_is_counted_through_a_restart_and_ends_when_it_comes_into_force(scene: Scene) -> None:
+    folder = candidate(scene, "shadowed", READ_NOTHING)
+    code, output = await policy(scene, "shadow", "start", folder, "--why", "to see")
+    assert (code, "runs in shadow; it decides nothing" in output) == (0, True), output
+    code, output = await policy(scene, "shadow", "start", folder, "--why", "again")
+    assert (code, "stop it first" in output) == (2, True), output
+    # What it would refuse runs.
+    turn = await scene.begin()
+    assert (await turn.invoke("peek", {"what": "b"}, "shadowed-1"))["outcome"] == "ok"
+    told = (await scene.console.call("policy/shadow"))["shadow"]
+    assert (told["judged"], told["unlike"], told["behind"]) == (1, 0, False)
+    ((change, example),) = [(each["change"], each["examples"]) for each in told["changes"]]
+    assert (change, example[0]["callId"]) == ("newlyRefused", "shadowed-1")
+    assert (example[0]["conversationId"], example[0]["after"]) == (turn.conversation_id, "forbidden")
+    await scene.ada.leave()
+    assert await scene.gateway.stop() == 0
+    # No gateway runs: the record says what it came to.
+    code, output = await policy(scene, "shadow", "status", "--json")
+    assert (code, json.loads(output)["differences"]["newlyRefused"]) == (0, 1), output
+    await scene.gateway.start()
+    console, shell = await scene.ada.console(), await scene.ada.agent()
+    again = await Turn.begin(shell)
+    assert (await again.invoke("peek", {"what": "c"}, "shadowed-2"))["outcome"] == "ok"
+    (counted,) = (await console.call("policy/shadow"))["shadow"]["changes"]
+    assert counted["count"] == 2
+    shutil.copytree(folder, scene.gateway.home / "policy", dirs_exist_ok=True)
+    code, output = await policy(scene, "reload", "--without-cases")
+    assert code == 0, output
+    ended = (await console.notification("policy/state", patience=20)) and await console.call("policy/shadow")
+    assert ended == {}
+    (entry,) = (await console.call("audit/list", {"filter": {"event": "policy-shadow:ended"}}))["entries"]
+    assert (entry["body"]["ending"], entry["body"]["differing"]) == ("published", 2)
+    code, output = await policy(scene, "shadow", "stop")
+    assert (code, "no policy runs in shadow" in output, "Traceback" in output) == (2, True, False), output
+    assert (await console.call("audit/verify"))["verified"]
+    scene.console, scene.shell = console, shell

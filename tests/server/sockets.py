@@ -33,7 +33,8 @@ from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
 from gateway.runtime.policies import PolicySource, assemble_policies
 from gateway.runtime.policies.rehearsals import Rehearsals
-from gateway.runtime.ports import ConsoleSession, PolicyDraft, Step
+from gateway.runtime.policies.shadowing import ShadowReading
+from gateway.runtime.ports import ConsoleSession, PolicyDraft, StartedShadow, Step
 from gateway.runtime.rehearsal import Rehearsal
 from gateway.runtime.sessions import Sessions
 from gateway.runtime.sources import Sources
@@ -73,6 +74,10 @@ PATIENCE = 20.0
 """Seconds that any wait of a test may take; never a duration that is measured."""
 
 _Value = TypeVar("_Value")
+
+
+def read_no_shadow(shadow: StartedShadow) -> ShadowReading:
+    raise AssertionError("no candidate runs here")
 
 
 def rehearse_nothing(draft: PolicyDraft, days: int, tell: Callable[[int], None]) -> Rehearsal:
@@ -272,14 +277,14 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         clock=clock,
     )
     drafted = CedarPolicy(POLICY)
-    policies = assemble_policies(gateway, CedarWorkshop(drafted, POLICY), PolicySource.FILES, verifier)
+    policies = assemble_policies(gateway, CedarWorkshop(drafted, POLICY), PolicySource.FILES, verifier, read_no_shadow)
     console = ConsoleMethods(
         gateway,
         passkeys,
         AuditMethods(gateway, MemoryCallHistory(ledger), CallFilters(ledger, clock), AuditVerifier(ledger.check)),
         SourceMethods(sources, policy),
         ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
-        PolicyMethods(policies.publishing, policies.freezing, Rehearsals(rehearse_nothing), ledger),
+        PolicyMethods(policies.publishing, policies.freezing, policies.shadow, Rehearsals(rehearse_nothing), ledger),
         PeopleMethods(people, passkeys, Origins(f"http://{agent_host}", origin), enrolment_seconds=900),
         BackupMethods(state / "backups", make=make_no_backup, find=tuple, require_fresh=sessions.require_fresh),
         ErasureMethods(Erasures(ledger, cast("ErasingRecords", ledger), gateway.conversations, gateway.grants, sessions, clock)),

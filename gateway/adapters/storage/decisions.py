@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.log import CHUNK
@@ -20,6 +20,7 @@ from gateway.core.ledger import ApprovalRequested, CallClosed, CallIntended
 from gateway.core.vocabulary import Decision, Reason
 from gateway.runtime.ports import DamagedPolicy, LoadedPolicy, RecordedDecision
 
+_NEWEST: Final = select(func.max(t.leaves.c.position))
 _DECIDING: Final = (ApprovalRequested.EVENT, CallIntended.EVENT, CallClosed.EVENT)
 
 
@@ -51,27 +52,46 @@ def read_decisions(connection: Connection, since: int) -> Iterator[RecordedDecis
     A call that ran is told by its intent, any other by its closing entry. Raises LedgerDamaged for a record that is not what
     was sealed.
     """
-    event = JsonMember(t.leaves.c.body, "event")
-    rows = select(t.leaves.c.position, *sealed_columns(t.leaves)).where(event.in_(_DECIDING)).order_by(t.leaves.c.position)
-    asked: set[tuple[str, str]] = set()
-    begun: set[tuple[str, str]] = set()
-    for row in connection.execution_options(yield_per=CHUNK).execute(rows):
-        body = orjson.loads(row.body)
-        call = body["conversationId"], body["callId"]
-        if body["event"] == ApprovalRequested.EVENT:
-            asked.add(call)
-            continue
-        if body["event"] == CallIntended.EVENT:
-            begun.add(call)
-        elif call in begun:
-            # Its intent told all of it.
-            begun.discard(call)
-            continue
-        elif not _asked_a_policy(body):
-            continue
-        if body["at"] >= since:
-            yield _read_decision(row, body, asked=call in asked)
-        asked.discard(call)
+    return (each for each in DecisionReader().read(connection) if each.at >= since)
+
+
+class DecisionReader:
+    """Reads what was decided, from a place in the log on, and remembers which calls are under way."""
+
+    def __init__(self, place: int = -1) -> None:
+        """`place` is the record after which it begins."""
+        self.place = place
+        self._asked: set[tuple[str, str]] = set()
+        self._begun: set[tuple[str, str]] = set()
+
+    def read_stretch(self, connection: Connection, size: int) -> Iterator[RecordedDecision]:
+        """What the next records decided, at most so many. It has to be read to its end."""
+        newest = connection.execute(_NEWEST).scalar()
+        until = min(self.place + size, self.place if newest is None else newest)
+        yield from self.read(connection, until)
+        self.place = until
+
+    def read(self, connection: Connection, until: int | None = None) -> Iterator[RecordedDecision]:
+        """What the records after the place decided, up to one of them and with it."""
+        event, position = JsonMember(t.leaves.c.body, "event"), t.leaves.c.position
+        wanted = [event.in_(_DECIDING), position > self.place, *(() if until is None else [position <= until])]
+        rows = select(position, *sealed_columns(t.leaves)).where(*wanted).order_by(position)
+        for row in connection.execution_options(yield_per=CHUNK).execute(rows):
+            body = orjson.loads(row.body)
+            call = body["conversationId"], body["callId"]
+            if body["event"] == ApprovalRequested.EVENT:
+                self._asked.add(call)
+                continue
+            if body["event"] == CallIntended.EVENT:
+                self._begun.add(call)
+            elif call in self._begun:
+                # Its intent told all of it.
+                self._begun.discard(call)
+                continue
+            elif not _asked_a_policy(body):
+                continue
+            yield _read_decision(row, body, asked=call in self._asked)
+            self._asked.discard(call)
 
 
 def _asked_a_policy(body: Mapping[str, Json]) -> bool:

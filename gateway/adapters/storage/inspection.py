@@ -12,10 +12,11 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import log, tables
-from gateway.adapters.storage.decisions import read_decisions, read_policies, read_policy_versions
+from gateway.adapters.storage.decisions import DecisionReader, read_decisions, read_policies, read_policy_versions
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
 from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_reading
+from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey
 from gateway.core.errors import LedgerUnavailable, Misconfigured
 from gateway.core.signed_answers import AnswerCheck
@@ -97,6 +98,15 @@ class StoredLog:
     def decisions(self, since: int) -> Iterator[RecordedDecision]:
         """What was decided about each call since a moment, in epoch milliseconds."""
         return read_decisions(self.connection, since)
+
+    def decisions_after(self, reader: DecisionReader, size: int) -> Iterator[RecordedDecision]:
+        """What the next records decided, at most so many records, from where the reader is."""
+        return reader.read_stretch(self.connection, size)
+
+    def payload_at(self, position: int) -> Mapping[str, Json] | None:
+        """The payload of a record; None where there is none any more."""
+        row = self.connection.execute(select(tables.leaves).where(tables.leaves.c.position == position)).one_or_none()
+        return None if row is None else read_audit_row(row).payload
 
     def names(self) -> Mapping[str, str]:
         """What people are called, by their ids."""

@@ -18,6 +18,10 @@ class SqlLedger:
         self._writer = writer
         self._salt = salt
 
+    def quiet_seconds(self) -> float:
+        """Since when nothing was to be written; 0 while something waits for the disk."""
+        return self._writer.quiet_seconds()
+
     def append(self, *entries: Entry) -> Awaitable[tuple[int | None, ...]]:
         """Make the entries durable, together, in order; gives their audit indices once they are.
 

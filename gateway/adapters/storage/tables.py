@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, false, text
 
 from gateway.adapters.storage.answer_tables import answers_table
+from gateway.adapters.storage.policy_tables import freezes_table, shadows_table
 from gateway.adapters.storage.sqlite import Place, partial_index
 
 metadata = MetaData(
@@ -317,15 +318,7 @@ policies = Table(
     Column("at", _Time, nullable=False),
 )
 
-policy_freezes = Table(
-    "policy_freezes",
-    metadata,
-    # Each time that everything was forbidden, whatever the policy said, until a person ended it.
-    Column("id", Text, primary_key=True),
-    Column("at", _Time, nullable=False),
-    Column("why", Text, nullable=False),
-    Column("thawed_at", _Time),
-)
+policy_freezes, policy_shadows = freezes_table(metadata), shadows_table(metadata)
 
 # ── clients that act for people ──
 

@@ -1,4 +1,4 @@
-"""Changes of the policy that people make while the gateway runs: signed versions, and freezes.
+"""Changes of the policy that people make while the gateway runs: signed versions, freezes, and candidates in shadow.
 
 `principal_id` is who did it on the console, None for somebody at the machine's own command line.
 """
@@ -11,11 +11,14 @@ from typing import ClassVar
 
 from gateway.core.audit import Leaf, base64url, header
 from gateway.core.canonical import Json, canonical_bytes
+from gateway.core.vocabulary import ShadowEnding
 
 __all__ = [
     "PolicyFrozen",
     "PolicyProposed",
     "PolicyPublished",
+    "PolicyShadowEnded",
+    "PolicyShadowStarted",
     "PolicySignature",
     "PolicySignatureRefused",
     "PolicyThawed",
@@ -144,4 +147,57 @@ class PolicyThawed:
         return Leaf(body, canonical_bytes(payload))
 
 
-PolicyEntry = PolicyProposed | PolicyPublished | PolicySignatureRefused | PolicyFrozen | PolicyThawed
+@dataclass(frozen=True, slots=True)
+class PolicyShadowStarted:
+    """A candidate policy is put to every call that is decided from here on, and decides none. `documents` are its texts."""
+
+    EVENT: ClassVar[str] = "policy-shadow:started"
+
+    at: int
+    principal_id: str | None
+    shadow_id: str
+    version: str
+    base: str
+    why: str
+    documents: Mapping[str, str]
+
+    def leaf(self) -> Leaf:
+        body = {"shadowId": self.shadow_id, "policyVersion": self.version, "basePolicyVersion": self.base}
+        payload: dict[str, Json] = {"why": self.why, "documents": dict(self.documents)}
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), **body}, canonical_bytes(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyShadowEnded:
+    """It is put to no further call. `judged` calls were compared, of which it decided `differing` otherwise."""
+
+    EVENT: ClassVar[str] = "policy-shadow:ended"
+
+    at: int
+    principal_id: str | None
+    shadow_id: str
+    version: str
+    ending: ShadowEnding
+    judged: int
+    differing: int
+
+    def leaf(self) -> Leaf:
+        body = {
+            "shadowId": self.shadow_id,
+            "policyVersion": self.version,
+            "ending": self.ending.value,
+            "judged": self.judged,
+            "differing": self.differing,
+        }
+        return Leaf({**header(self.EVENT, self.at, self.principal_id), **body})
+
+
+PolicyEntry = (
+    PolicyProposed
+    | PolicyPublished
+    | PolicySignatureRefused
+    | PolicyFrozen
+    | PolicyThawed
+    | PolicyShadowStarted
+    | PolicyShadowEnded
+)

@@ -6,14 +6,17 @@ from gateway.runtime.policies.assembly import Policies, assemble_policies
 from gateway.runtime.policies.freezing import PolicyFreezing
 from gateway.runtime.policies.proposals import PolicyProposal, ProposalAnswer, Signable
 from gateway.runtime.policies.publishing import PolicyPublishing, PolicySource, SignatureAnswer
+from gateway.runtime.policies.shadowing import PolicyShadow, ShadowState
 
 __all__ = [
     "Policies",
     "PolicyFreezing",
     "PolicyProposal",
     "PolicyPublishing",
+    "PolicyShadow",
     "PolicySource",
     "ProposalAnswer",
+    "ShadowState",
     "Signable",
     "SignatureAnswer",
     "assemble_policies",

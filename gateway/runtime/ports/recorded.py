@@ -197,6 +197,16 @@ class PolicyFreeze:
 
 
 @dataclass(frozen=True, slots=True)
+class StartedShadow:
+    """A candidate policy that runs beside the one in force, from the record `index` on, whose payload holds its texts."""
+
+    id: str
+    at: int
+    version: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedDecision:
     """What was decided about a call. `version` is that of the policy, None for a call that was refused before any was asked;
     `asked` says that the question went to a person, `ran` that the call was carried out or at least begun."""

@@ -24,6 +24,7 @@ from gateway.runtime.ports.recorded import (
     KeptResult,
     OpenApproval,
     PolicyFreeze,
+    StartedShadow,
     StoredAttachment,
     StoredClientGrant,
     StoredSignIn,
@@ -195,6 +196,10 @@ class RecoveryRecords(OpenApprovalRecords, LiveSessionRecords, Protocol):
 
     async def open_freeze(self) -> PolicyFreeze | None:
         """The freeze that nobody has ended; of several the first."""
+        ...
+
+    async def open_shadow(self) -> StartedShadow | None:
+        """The candidate policy that runs beside the one in force."""
         ...
 
     async def unfinished_calls(self) -> Sequence[UnfinishedCall]: ...

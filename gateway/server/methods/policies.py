@@ -13,7 +13,7 @@ from gateway.core.errors import InvalidParams, NotFound, Refused
 from gateway.protocol import policy_methods as wire
 from gateway.protocol.wire import Nothing
 from gateway.runtime.notices import RehearsalProgressNotice
-from gateway.runtime.policies import PolicyFreezing, PolicyPublishing, PolicySource, ProposalAnswer
+from gateway.runtime.policies import PolicyFreezing, PolicyPublishing, PolicyShadow, PolicySource, ProposalAnswer
 from gateway.runtime.policies.rehearsals import Rehearsals
 from gateway.runtime.ports import AuditQuery, AuditRecords, PolicyDraft, PolicyWorkshop
 from gateway.server.methods.caller import ConsoleCaller
@@ -26,6 +26,7 @@ from gateway.server.methods.policy_views import (
     view_freeze,
     view_proposal,
     view_rehearsal,
+    view_shadow,
     view_signable,
     view_version,
 )
@@ -40,10 +41,16 @@ class PolicyMethods:
     """The handlers."""
 
     def __init__(
-        self, publishing: PolicyPublishing, freezing: PolicyFreezing, rehearsals: Rehearsals, records: AuditRecords
+        self,
+        publishing: PolicyPublishing,
+        freezing: PolicyFreezing,
+        shadow: PolicyShadow,
+        rehearsals: Rehearsals,
+        records: AuditRecords,
     ) -> None:
         self._publishing = publishing
         self._freezing = freezing
+        self._shadow = shadow
         self._rehearsals = rehearsals
         self._records = records
 
@@ -71,6 +78,9 @@ class PolicyMethods:
             "policy/compare": row(self.compare, reads),
             "policy/rehearse": row(self.rehearse, reads),
             "policy/stop-rehearsal": row(self.stop_rehearsal, reads),
+            "policy/shadow": row(self.shadow, reads),
+            "policy/start-shadow": row(self.start_shadow, changes, "policy-shadow:started"),
+            "policy/stop-shadow": row(self.stop_shadow, changes, "policy-shadow:ended"),
             "policy/propose": row(self.propose, reads),
             "policy/proposals": row(self.list_proposals, reads),
             "policy/open": row(self.open, reads),
@@ -126,6 +136,25 @@ class PolicyMethods:
     async def stop_rehearsal(self, caller: ConsoleCaller, _params: Nothing) -> wire.RehearsalStopped:
         """Stop the one that this connection asked for."""
         return wire.RehearsalStopped(stopped=self._rehearsals.stop(caller.connection.id))
+
+    async def shadow(self, _caller: ConsoleCaller, _params: Nothing) -> wire.PolicyShadowState:
+        """What came of the candidate in shadow."""
+        return view_shadow(await self._shadow.look())
+
+    async def start_shadow(self, caller: ConsoleCaller, params: wire.ShadowStarting) -> wire.PolicyShadowState:
+        """Run a draft, or an earlier version, beside the policy in force."""
+        if (params.documents is None) == (params.version is None):
+            raise InvalidParams("give either `documents` or the `version` that is to run")
+        if params.version is None:
+            documents = (await self._load(params.documents or ())).documents
+        else:
+            documents, _ = await self._recorded(params.version)
+        await self._shadow.start(documents, params.why, caller.principal.id)
+        return view_shadow(await self._shadow.look(patience=0))
+
+    async def stop_shadow(self, caller: ConsoleCaller, _params: Nothing) -> wire.PolicyShadowState:
+        """Stop it; what came of it is told a last time."""
+        return view_shadow(await self._shadow.stop(caller.principal.id))
 
     async def propose(self, caller: ConsoleCaller, params: wire.PolicyProposing) -> wire.WirePolicyProposed:
         """A draft, or an earlier version, to be signed."""

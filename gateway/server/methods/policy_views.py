@@ -12,7 +12,7 @@ from gateway.core.canonical import Json
 from gateway.core.errors import Refused
 from gateway.core.times import rfc3339
 from gateway.protocol import policy_methods as wire
-from gateway.runtime.policies import PolicyProposal, Signable
+from gateway.runtime.policies import PolicyProposal, ShadowState, Signable
 from gateway.runtime.ports import AuditRow, CaseReport, PolicyComparison, PolicyDraft, PolicyFault, PolicyFreeze
 from gateway.runtime.rehearsal import ModeChange, Rehearsal
 
@@ -135,26 +135,48 @@ def view_rehearsal(version: str, result: Rehearsal) -> wire.PolicyRehearsal:
         unlike=result.unlike_count,
         questions_before=result.questions_before,
         questions_after=result.questions_after,
-        changes=tuple(
-            wire.ChangeCount(
-                change=change.value,
-                count=result.differences[change],
-                examples=tuple(
-                    {
-                        "conversationId": each.decision.conversation_id,
-                        "callId": each.decision.call_id,
-                        "tool": each.decision.tool,
-                        "principalId": each.decision.principal_id,
-                        "before": each.before.value,
-                        "after": each.after.value,
-                        "rules": list(each.rules),
-                    }
-                    for each in result.examples.get(change, [])[:EXAMPLES_TOLD]
-                ),
-            )
-            for change in ModeChange
-            if result.differences[change]
-        ),
+        changes=_view_changes(result),
+    )
+
+
+def view_shadow(state: ShadowState | None) -> wire.PolicyShadowState:
+    """The candidate in shadow."""
+    if state is None:
+        return wire.PolicyShadowState()
+    shadow, result = state.shadow, state.result
+    view = wire.ShadowView(
+        shadow_id=shadow.id,
+        version=shadow.version,
+        at=rfc3339(shadow.at),
+        judged=result.judged,
+        unjudged=sum(result.unjudged.values()),
+        unlike=result.unlike_count,
+        behind=state.behind,
+        changes=_view_changes(result),
+    )
+    return wire.PolicyShadowState(shadow=view)
+
+
+def _view_changes(result: Rehearsal) -> tuple[wire.ChangeCount, ...]:
+    return tuple(
+        wire.ChangeCount(
+            change=change.value,
+            count=result.differences[change],
+            examples=tuple(
+                {
+                    "conversationId": each.decision.conversation_id,
+                    "callId": each.decision.call_id,
+                    "tool": each.decision.tool,
+                    "principalId": each.decision.principal_id,
+                    "before": each.before.value,
+                    "after": each.after.value,
+                    "rules": list(each.rules),
+                }
+                for each in result.examples.get(change, [])[:EXAMPLES_TOLD]
+            ),
+        )
+        for change in ModeChange
+        if result.differences[change]
     )
 
 

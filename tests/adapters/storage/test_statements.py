@@ -101,6 +101,7 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
         "open_console_sessions",
         "policy_on_record",
         "open_freeze",
+        "open_shadow",
         "ready",
         "sealed_secrets",
         "source_sign_ins",

@@ -400,13 +400,25 @@ export interface CountersignProtocol {
         params: PolicyRehearsing;
         result: PolicyRehearsal;
       };
+      "policy/shadow": {
+        params: Nothing;
+        result: PolicyShadowState;
+      };
       "policy/sign": {
         params: ProposalSigning;
         result: PolicySigned;
       };
+      "policy/start-shadow": {
+        params: ShadowStarting;
+        result: PolicyShadowState;
+      };
       "policy/stop-rehearsal": {
         params: Nothing;
         result: RehearsalStopped;
+      };
+      "policy/stop-shadow": {
+        params: Nothing;
+        result: PolicyShadowState;
       };
       "policy/switches": {
         params: Nothing;
@@ -2185,6 +2197,27 @@ export interface ChangeCount {
   }[];
 }
 /**
+ * The candidate in shadow; absent where none runs.
+ */
+export interface PolicyShadowState {
+  shadow?: ShadowView;
+}
+/**
+ * A candidate that runs beside the policy in force since `at`, and decides nothing. Of `judged` calls it decides those under
+ * `changes` otherwise; `unjudged` calls could not be judged again, `unlike` not even as on record. `behind`: more calls are on
+ * record already.
+ */
+export interface ShadowView {
+  at: string;
+  behind: boolean;
+  changes: ChangeCount[];
+  judged: number;
+  shadowId: string;
+  unjudged: number;
+  unlike: number;
+  version: string;
+}
+/**
  * A passkey's answer over the statement; `confirmed`: although it leaves the signer nothing to call.
  */
 export interface ProposalSigning {
@@ -2202,6 +2235,18 @@ export interface PolicySigned {
   missing: number;
   outcome: "published" | "signed" | "conflict";
   version: string;
+}
+/**
+ * A draft to run beside the policy in force, or a version that was in force, and why.
+ */
+export interface ShadowStarting {
+  /**
+   * @minItems 1
+   * @maxItems 256
+   */
+  documents?: [PolicyDocument, ...PolicyDocument[]];
+  version?: string;
+  why: string;
 }
 /**
  * Whether there was a rehearsal to stop.

@@ -39,6 +39,8 @@ export const RECORDED_EVENTS: ReadonlySet<string> = new Set([
   "passkey:added",
   "passkey:removed",
   "passkey:used",
+  "policy-shadow:ended",
+  "policy-shadow:started",
   "policy-signature:refused",
   "policy:frozen",
   "policy:loaded",

@@ -23,6 +23,7 @@ beforeEach(() => {
   gateway.handlers["policy/history"] = () => ({ versions: [] });
   gateway.handlers["policy/proposals"] = () => ({ proposals: [] });
   gateway.handlers["policy/propose"] = () => answer;
+  gateway.handlers["policy/shadow"] = () => ({});
 });
 
 afterEach(cleanup);
@@ -83,4 +84,36 @@ test("of a version that came back, only the newest entry is in force", async () 
   const said = [...list.children].map(({ textContent }) => textContent ?? "");
   expect(said.map((text) => text.includes("in force"))).toEqual([true, false, false]);
   expect(said.map((text) => text.includes("Go back to it"))).toEqual([false, true, false]);
+});
+
+test("a draft runs in shadow, with each call that it decides otherwise, until it is stopped", async () => {
+  const example = { conversationId: "cnv_1", callId: "call-7", tool: "peek" };
+  const counts = { judged: 5, unjudged: 2, unlike: 1, behind: true };
+  const changes = [{ change: "newlyRefused", count: 3, examples: [example] }];
+  const shadow = { shadowId: "shd_1", version: "f".repeat(64), at: "2026-01-02T03:04:05.000Z", ...counts, changes };
+  let running = false;
+  gateway.handlers["policy/shadow"] = () => (running ? { shadow } : {});
+  gateway.handlers["policy/start-shadow"] = ({ why, documents }) => {
+    expect([why, documents]).toEqual(["to see", [{ name: "default.cedar", text: "first and mine" }]]);
+    running = true;
+    return { shadow };
+  };
+  gateway.handlers["policy/stop-shadow"] = () => {
+    running = false;
+    return { shadow };
+  };
+  openConsole(gateway, "/policy/editor");
+  await userEvent.type(await screen.findByLabelText("Text of default.cedar"), " and mine");
+  await userEvent.click(screen.getByText("Run it in shadow first"));
+  await userEvent.type(screen.getByLabelText("Why it is tried"), "to see");
+  await userEvent.click(screen.getByRole("button", { name: "Run it in shadow" }));
+  expect(await screen.findByText("Of 5 calls it decides 3 otherwise.")).toBeTruthy();
+  await userEvent.click(screen.getByText("3 newly refused"));
+  const link = screen.getByText("call-7").closest("a");
+  expect(link?.getAttribute("href")).toContain("/policy/explain?conversation=cnv_1&call=call-7");
+  for (const told of ["and 2 more", "Calls that cannot be judged again: 2."])
+    expect(screen.getByText(told)).toBeTruthy();
+  expect(screen.getByText("The record does not come out as it stands")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Stop it" }));
+  await vi.waitFor(() => expect(screen.queryByText("In shadow")).toBeNull());
 });

@@ -14,6 +14,7 @@ import { FileEditor } from "./FileEditor.tsx";
 import { Propose } from "./Propose.tsx";
 import { useCheck } from "./queries.ts";
 import { RehearsalPanel } from "./RehearsalPanel.tsx";
+import { RunInShadow } from "./Shadow.tsx";
 import type { EditorHandle } from "./TextEditor.tsx";
 import { documentsOf, isFileName, SCHEMA, type Texts, textsOf } from "./texts.ts";
 
@@ -91,6 +92,7 @@ export function DraftEditor({ active, onProposed }: DraftEditorProps) {
           <DecidedOtherwise texts={texts} />
           <h3>What it would have done</h3>
           <RehearsalPanel texts={texts} />
+          <RunInShadow texts={texts} />
           <Propose
             texts={written.texts}
             base={written.base}

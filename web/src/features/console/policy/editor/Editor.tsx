@@ -12,6 +12,7 @@ import { FreezeSwitch } from "./FreezeSwitch.tsx";
 import { ProposalAnswer } from "./ProposalAnswer.tsx";
 import { Proposals } from "./Proposals.tsx";
 import { usePolicyText, usePolicyUpdates } from "./queries.ts";
+import { Shadow } from "./Shadow.tsx";
 import { VersionHistory } from "./VersionHistory.tsx";
 
 /** The policy's texts for operators: from a draft to the version in force. */
@@ -58,6 +59,7 @@ function Workshop({ active }: { readonly active: PolicyText }) {
       )}
       <DraftEditor active={active} onProposed={take} />
       {answer !== undefined && <ProposalAnswer answer={answer} />}
+      <Shadow />
       <Card as="section" labelledBy="waiting-versions">
         <h2 id="waiting-versions">Waiting for signatures</h2>
         <Proposals active={active} opened={opened} onOpen={setOpened} onDone={forget} />

@@ -1,17 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { Link } from "wouter";
-import type { ChangeCount } from "../../../../protocol/generated.ts";
 import { RpcError } from "../../../../protocol/rpc.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
 import { SelectField } from "../../../../ui/Field.tsx";
 import { Spinner } from "../../../../ui/Spinner.tsx";
-import { VisibleText } from "../../../../ui/VisibleText.tsx";
 import { explain } from "../../errors.ts";
-import { paths } from "../../paths.ts";
 import { useAsk, useSession } from "../../session.tsx";
-import { nameChange, summariseRehearsal } from "./sentences.ts";
+import { ChangedCalls } from "./ChangedCalls.tsx";
+import { summariseRehearsal } from "./sentences.ts";
 import { documentsOf, type Texts } from "./texts.ts";
 
 const SPANS = [
@@ -84,31 +81,10 @@ export function RehearsalPanel({ texts, begin = false }: RehearsalPanelProps) {
             </Banner>
           )}
           {run.data.changes.map((change) => (
-            <Changed key={change.change} change={change} />
+            <ChangedCalls key={change.change} change={change} />
           ))}
         </>
       )}
     </div>
-  );
-}
-
-function Changed({ change: { change, count, examples } }: { readonly change: ChangeCount }) {
-  return (
-    <details>
-      <summary>
-        {count.toLocaleString("en")} {nameChange(change)}
-      </summary>
-      <ul>
-        {examples.map((example) => (
-          <li key={`${example.conversationId} ${example.callId}`}>
-            <Link href={paths.auditOf(String(example.conversationId))}>
-              <VisibleText text={String(example.tool)} />
-            </Link>{" "}
-            <VisibleText text={String(example.callId)} />
-          </li>
-        ))}
-      </ul>
-      {count > examples.length && <p className="note">and {(count - examples.length).toLocaleString("en")} more</p>}
-    </details>
   );
 }
