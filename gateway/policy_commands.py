@@ -71,7 +71,7 @@ def policy_commands(application: Application) -> Mapping[str, Answerer]:
             await shadow.start(documents, str(asked.get("why", "")), None)
         except Refused as error:
             raise InvalidParams(error.message) from None
-        return _describe_shadow(await shadow.look(patience=0))
+        return _describe_shadow(await shadow.look(stretches=0))
 
     async def look_at_shadow(_asked: Mapping[str, Json]) -> Json:
         await shadow.restore()

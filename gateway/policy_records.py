@@ -14,7 +14,7 @@ from gateway.adapters.policy.documents import from_texts
 from gateway.adapters.policy.workshop import CedarWorkshop
 from gateway.adapters.storage.sqlite import DATABASE
 from gateway.adapters.system.clock import SystemClock
-from gateway.core.canonical import digest
+from gateway.core.canonical import Json, digest
 from gateway.core.errors import Misconfigured, PolicyUnusable
 from gateway.core.ledger import PolicyPublished
 from gateway.runtime.gateway import Gateway
@@ -131,7 +131,7 @@ class StoredShadowReading:
 
     def _load(self, stored: StoredLog) -> CedarPolicy:
         payload = stored.payload_at(self._shadow.index)
-        documents = {} if payload is None else payload.get("documents", {})
+        documents: Json = None if payload is None else payload.get("documents")
         if digest(documents) != self._shadow.version:
             raise PolicyUnusable("its texts are not on record as they were")
         return CedarPolicy(from_texts(documents))

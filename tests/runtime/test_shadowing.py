@@ -125,11 +125,15 @@ async def test_a_long_log_is_read_in_stretches_and_counted_once(scene: Scene, mo
     await shadow.start(scene.candidate, "to see", None)
     for number in range(4):
         await scene.call(f"c{number}")
-    first = await shadow.look(patience=1)
+    first = await shadow.look(stretches=1)
     assert first is not None
     assert (first.behind, first.differing) == (True, 1)
     assert await shadow.follow_once()
     assert await count(shadow) == (4, 4)
+
+
+def fail(*_given: object) -> None:
+    raise ZeroDivisionError
 
 
 async def test_a_read_that_fails_is_counted_anew_and_not_twice(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +143,7 @@ async def test_a_read_that_fails_is_counted_anew_and_not_twice(scene: Scene, mon
     assert await count(shadow) == (1, 1)
     await scene.call("two")
     with monkeypatch.context() as broken:
-        broken.setattr(policy_records, "rehearse", lambda *_: 1 / 0)
+        broken.setattr(policy_records, "rehearse", fail)
         with pytest.raises(ZeroDivisionError):
             await shadow.look()
     assert await count(shadow) == (2, 2)

@@ -21,7 +21,7 @@ from gateway.runtime.erasures import Erasures
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
-from gateway.runtime.policies import PolicyFreezing, PolicyPublishing
+from gateway.runtime.policies import PolicyFreezing, PolicyPublishing, PolicyShadow
 from gateway.runtime.policies.rehearsals import Rehearsals
 from gateway.runtime.ports import AuditRecords, CallHistory, PolicyEngine
 from gateway.runtime.sources import Sources
@@ -47,7 +47,11 @@ CONSOLE_TABLE = ConsoleMethods(
     SourceMethods(cast("Sources", None), cast("PolicyEngine", None)),
     ClientMethods(cast("Clients", None)),
     PolicyMethods(
-        cast("PolicyPublishing", None), cast("PolicyFreezing", None), cast("Rehearsals", None), cast("AuditRecords", None)
+        cast("PolicyPublishing", None),
+        cast("PolicyFreezing", None),
+        cast("PolicyShadow", None),
+        cast("Rehearsals", None),
+        cast("AuditRecords", None),
     ),
     PeopleMethods(cast("People", None), cast("PasskeyCeremonies", None), cast("Origins", None), enrolment_seconds=900),
     BackupMethods(cast("Any", None), make=cast("Any", None), find=cast("Any", None), require_fresh=cast("Any", None)),

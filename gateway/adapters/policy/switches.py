@@ -2,11 +2,13 @@
 
 What a person typed reaches a rule only as a text in quotes, in which Cedar's own escapes are used. Reading goes the other way:
 the texts are taken from the parsed rules, the switch's file is written anew with them, and a switch is on only if every
-character of its file comes out the same.
+character of its file comes out the same. Its sentences for people do not count: a later version of the program may say them in
+other words, and what an earlier one wrote is still its switch.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
 
@@ -31,6 +33,11 @@ _HEAD: Final = """\
 // Written by a switch of the console's page Policy, which can turn it off as long as nobody changes this file.
 
 """
+
+_EARLIER_HEADS: Final[tuple[str, ...]] = ()
+"""What `_HEAD` was in earlier versions. One that is changed goes here: else the switches that were on are changed by hand."""
+
+_WHY: Final = re.compile(r'^@why\("(?:[^"\\\r\n]|\\[^\r\n])*"\)$', re.MULTILINE)
 
 _OUTSIDE: Final = """\
 when {
@@ -169,12 +176,20 @@ def _read_switch(switch: PolicySwitch, documents: Mapping[str, str], rules: Mapp
     written = "" if text is None else text
     arguments = _find_arguments(rules.get(file, ()))
     try:
-        as_written = named == {file} and write_switch(switch, arguments) == written
+        as_written = named == {file} and _leave_out_wording(write_switch(switch, arguments)) == _leave_out_wording(written)
     except Refused:
         as_written = False
     if as_written:
         return SwitchView(switch, SwitchState.ON, file, arguments, written)
     return SwitchView(switch, SwitchState.CHANGED_BY_HAND, file, (), written)
+
+
+def _leave_out_wording(text: str) -> str:
+    """The text without what `@why` says, and with the newest of the first lines that switches have been written with."""
+    for head in _EARLIER_HEADS:
+        if text.startswith(head):
+            text = _HEAD + text.removeprefix(head)
+    return _WHY.sub('@why("")', text)
 
 
 def _is_of(rule: pst.Template, marker: str) -> bool:

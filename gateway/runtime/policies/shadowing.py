@@ -121,7 +121,7 @@ class PolicyShadow:
     async def stop(self, by: str | None) -> ShadowState:
         """Put it to no further call. What came of it is on record then. Raises Refused `noShadow`."""
         try:
-            state = await self.look(patience=STRETCHES_FOR_A_QUESTION)
+            state = await self.look(stretches=STRETCHES_FOR_A_QUESTION)
         except GatewayError:
             # Whatever is the matter with it, it can be stopped.
             state = self._without_result()
@@ -129,14 +129,14 @@ class PolicyShadow:
             raise Refused("noShadow", "no policy runs in shadow", 409)
         return state
 
-    async def look(self, *, patience: int = STRETCHES_FOR_A_QUESTION) -> ShadowState | None:
-        """What came of the candidate until now, after at most `patience` further stretches of the log; None where none runs."""
+    async def look(self, *, stretches: int = STRETCHES_FOR_A_QUESTION) -> ShadowState | None:
+        """What came of the candidate until now, after at most `stretches` further stretches of the log; None where none runs."""
         async with self._reading_on:
             shadow, reading = self._shadow, self._reading
             if shadow is None or reading is None:
                 return None
             behind = True
-            for _ in range(patience):
+            for _ in range(stretches):
                 behind = await asyncio.to_thread(reading.read_on)
                 if not behind:
                     break
@@ -166,7 +166,7 @@ class PolicyShadow:
     async def follow_once(self) -> bool:
         """Read one stretch, and end a candidate that is in force or does not load. Whether there may be more to read."""
         try:
-            state = await self.look(patience=1)
+            state = await self.look(stretches=1)
         except PolicyUnusable as error:
             _log.warning("the policy in shadow cannot be used: %s", error.message)
             if (unusable := self._without_result()) is not None:

@@ -150,7 +150,7 @@ class PolicyMethods:
         else:
             documents, _ = await self._recorded(params.version)
         await self._shadow.start(documents, params.why, caller.principal.id)
-        return view_shadow(await self._shadow.look(patience=0))
+        return view_shadow(await self._shadow.look(stretches=0))
 
     async def stop_shadow(self, caller: ConsoleCaller, _params: Nothing) -> wire.PolicyShadowState:
         """Stop it; what came of it is told a last time."""

@@ -39,14 +39,14 @@ def test_an_action_is_decided_over_its_own_rules_as_over_all_of_them(action: str
     whole: Any = cedarpy.PolicySet.from_str("\n".join(documents.rules.values()))
     assert 0 < len(rules.policies[action].to_pst().static_policies) < len(whole.to_pst().static_policies)
     resource = _resource(action)
-    person = {
+    person: dict[str, Any] = {
         "uid": uid("Principal", ""),
         "attrs": {"autoHosts": [], "remoteModels": True, "suppressedTools": []},
         "parents": [uid("Profile", "operator"), uid("Profile", "enrolled")],
     }
     entities: Any = json.dumps([person, resource])
     for label, taint in product(range(len(SCOPES)), (0, 1)):
-        asked = {
+        asked: dict[str, Any] = {
             "principal": person["uid"],
             "action": uid("Action", action),
             "resource": resource["uid"],
@@ -71,7 +71,7 @@ def _resource(action: str) -> dict[str, Any]:
 def _context(action: str, label: int, taint: int) -> dict[str, Any]:
     if action == "infer":
         return {"label": label}
-    moment = {"callsInTurn": 1, "callsInSession": 1, "toolsUsed": [], "minuteOfDay": 0, "weekday": 1}
+    moment: dict[str, Any] = {"callsInTurn": 1, "callsInSession": 1, "toolsUsed": [], "minuteOfDay": 0, "weekday": 1}
     return {
         "publishing": False,
         "taint": taint,

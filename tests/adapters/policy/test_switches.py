@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import cedarpy
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from gateway.adapters.policy import switches
 from gateway.adapters.policy.cases import parse_cases, run_cases
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.switches import file_of, read_switches, turn_switch, write_switch
@@ -200,6 +202,29 @@ def test_a_file_that_was_changed_by_hand_is_said_to_be_and_left_alone(old: str, 
     documents = turn_switch(workshop().active.documents, switch, ["notes"], on=True)
     text = documents[file_of(switch)]
     documents[file_of(switch)] = text.replace(old, new) if old else new
+    _expect_left_alone(documents, switch)
+
+
+@pytest.mark.parametrize("switch", PolicySwitch)
+def test_a_switch_that_an_earlier_version_wrote_in_other_words_is_on_and_can_be_turned(
+    switch: PolicySwitch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = turn_switch(workshop().active.documents, switch, ARGUMENTS[takes(switch)], on=True)
+    text = documents[file_of(switch)]
+    head, rules = text.split("\n\n", 1)
+    older = '@why("In the \\\\"older\\\\" words of it")'
+    earlier = "// As it was said once.\n\n" + re.sub(r"@why\(.*\)", older, rules)
+    documents[file_of(switch)] = earlier
+    _expect_left_alone(documents, switch)
+    monkeypatch.setattr(switches, "_EARLIER_HEADS", ("// As it was said once.\n\n",))
+    (found,) = (each for each in read_switches(documents) if each.switch is switch)
+    assert (found.state, found.arguments, found.text) == (SwitchState.ON, SPELLED[takes(switch)], earlier)
+    again = turn_switch(documents, switch, ARGUMENTS[takes(switch)], on=True)
+    assert again[file_of(switch)] == text != earlier
+    assert head in text
+    assert file_of(switch) not in turn_switch(documents, switch, (), on=False)
+    # A sentence that is more than one is none.
+    documents[file_of(switch)] = earlier.replace('words of it")', 'words of it") @retain_days("1")')
     _expect_left_alone(documents, switch)
 
 
