@@ -2,6 +2,8 @@ import { act, render } from "@testing-library/react";
 import { vi } from "vitest";
 import { ACTIVATION_DELAY_MS } from "../../../src/features/console/approvals/activation-delay.ts";
 import { Console } from "../../../src/features/console/Console.tsx";
+// Loaded before a test sets its clock, which runs on while a page is fetched.
+import "../../../src/features/console/page-loaders.ts";
 import type { ConsolePage } from "../../../src/features/console/pages.tsx";
 import type { FakeGateway } from "./fake-gateway.ts";
 
