@@ -30,6 +30,9 @@ from tests.scenarios.staging import edit, finish, stage
 FOLDER: Final = Path(__file__).parent / "vectors" / "audit"
 RECEIPTS: Final = ("signed", "granted", "both", "planned", "erased")
 LOG: Final = "log.jsonl"
+CHANGES: Final = "changes.jsonl"
+KEY_CHANGES: Final = "key_changes.jsonl"
+"""What `tests.key_vectors` makes: of a log whose key was changed."""
 WRITE: Final = '@why("This changes files, so it needs your yes")\n'
 
 Step = Sequence[Any]
@@ -38,8 +41,9 @@ Place = tuple[str | int, ...]
 
 def read_changes() -> Iterator[dict[str, Any]]:
     """Every change with what is to be found."""
-    for line in (FOLDER / "changes.jsonl").read_text().splitlines():
-        yield json.loads(line)
+    for name in (CHANGES, KEY_CHANGES):
+        for line in (FOLDER / name).read_text().splitlines():
+            yield json.loads(line)
 
 
 def find_place(change: Mapping[str, Any], folder: Path) -> str | None:
@@ -47,7 +51,7 @@ def find_place(change: Mapping[str, Any], folder: Path) -> str | None:
     raw = take(change["steps"], (FOLDER / change["file"]).read_bytes())
     kept: Mapping[str, str] = change.get("kept", {})
     key = read_verification_key(kept["key"]) if "key" in kept else None
-    if change["file"] == LOG and raw.startswith(b'{"type":'):
+    if change["file"].endswith(".jsonl") and raw.startswith(b'{"type":'):
         path = folder / LOG
         path.write_bytes(raw)
         report, _ = examine_export(
@@ -321,7 +325,7 @@ def make() -> None:
             path.write_bytes(path.read_bytes().removesuffix(b"\n"))
         (FOLDER / "events.json").write_text(json.dumps(sorted(AUDITED), indent=1) + "\n")
         chance = random.Random(12)
-        with (FOLDER / "changes.jsonl").open("w") as file:
+        with (FOLDER / CHANGES).open("w") as file:
             for change in (
                 *_change_receipts(chance),
                 *_sign_receipts_again(chance, key),

@@ -16,6 +16,7 @@ from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.cli.audit_accounts import compare, explain, replay
 from gateway.cli.audit_erasures import erase
 from gateway.cli.audit_exports import export
+from gateway.cli.audit_keys import keys, rotate_key
 from gateway.cli.audit_receipts import is_receipt, receipt, verifier, verify_receipt
 from gateway.cli.audit_sinks import sinks
 from gateway.core.canonical import Json
@@ -36,7 +37,7 @@ _state = click.option(
 
 @click.group()
 def audit() -> None:
-    """Verify, export, read and explain the audit log. Works beside a running gateway; only `erase` changes what it keeps."""
+    """Verify, export, read and explain the audit log. Works beside a running gateway, but for `rotate-key`."""
 
 
 @audit.command("verify")
@@ -136,7 +137,7 @@ def show(
         click.echo("nothing matches")
 
 
-for _command in (export, explain, replay, compare, receipt, verifier, sinks, erase):
+for _command in (export, explain, replay, compare, receipt, verifier, sinks, erase, keys, rotate_key):
     audit.add_command(_command)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import binascii
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -94,8 +95,11 @@ class SigningKey:
 
     def sign_text(self, text: str) -> str:
         """The signed note of a text, which ends with a newline."""
-        signature = b64encode(self._id + self._key.sign(text.encode())).decode()
-        return f"{text}\n{self._signature_prefix}{signature}\n"
+        return f"{text}\n{self._signature_prefix}{self.signature(text)}\n"
+
+    def signature(self, text: str) -> str:
+        """The signature over a text by itself, as the line of a signed note has it."""
+        return b64encode(self._id + self._key.sign(text.encode())).decode()
 
 
 def read_signing_key(line: str) -> SigningKey:
@@ -140,12 +144,31 @@ def open_note(note: str, key: VerificationKey) -> Checkpoint | Unverified:
     return opened if isinstance(opened, Unverified) else checkpoint
 
 
+def open_note_of(note: str, keys: Sequence[VerificationKey]) -> Checkpoint | Unverified:
+    """The checkpoint of a signed note, if one of these keys of one log signed it; the first of them is asked why not."""
+    opened = [open_note(note, key) for key in keys]
+    return next((each for each in opened if isinstance(each, Checkpoint)), opened[0])
+
+
+def open_text_of(note: str, keys: Sequence[VerificationKey]) -> str | Unverified:
+    """The text of a signed note that is no checkpoint, if one of these keys signed it."""
+    opened = [open_text(note, key) for key in keys]
+    return next((each for each in opened if isinstance(each, str)), opened[0])
+
+
 def open_text(note: str, key: VerificationKey) -> str | Unverified:
     """The text of a signed note that is no checkpoint, if this key signed it."""
     parted = _part(note)
     if parted is None:
         return Unverified("it is not a signed note")
     return _find_fault(*parted, key) or parted[0]
+
+
+def open_signature(text: str, signature: str, key: VerificationKey) -> str | Unverified:
+    """The text, if this is the key's signature over it."""
+    if "\n" in signature:
+        return Unverified("a signature line is malformed")
+    return _find_fault(text, f"{_SIGNATURE}{key.name} {signature}\n", key) or text
 
 
 def _part(note: str) -> tuple[str, str] | None:

@@ -25,7 +25,8 @@ from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, ope
 from gateway.core.erasure_records import ErasureRecords
 from gateway.core.errors import MalformedJson, Misconfigured
 from gateway.core.invariants import InvariantChecker, OfferedTool
-from gateway.core.ledger import CallClosed, CallFoundUnknown, CallIntended
+from gateway.core.key_rotation import KeyFault, read_key_history
+from gateway.core.ledger import AuditKeyRotated, CallClosed, CallFoundUnknown, CallIntended
 from gateway.core.merkle import leaf_hash, root_by_proof
 from gateway.core.signed_answers import AnswerCheck, SignedAnswers
 
@@ -133,7 +134,7 @@ def check_receipt(
             conversation_id=_text(call["conversationId"], "call.conversationId"),
             call_id=_text(call["callId"], "call.callId"),
         )
-        key = _read_key(whole["key"], pinned)
+        key = _read_key(whole["key"], whole["records"], pinned)
         report = replace(report, key=key)
         checkpoint = _read_note(whole["checkpoint"], key)
         report = replace(report, size=checkpoint.size, root=checkpoint.root.hex())
@@ -171,7 +172,7 @@ def _read_form(raw: bytes) -> Object:
     return whole
 
 
-def _read_key(line: Json, pinned: VerificationKey | None) -> VerificationKey:
+def _read_key(line: Json, records: Json, pinned: VerificationKey | None) -> VerificationKey:
     text = _text(line, "key")
     try:
         key = read_verification_key(text)
@@ -179,9 +180,22 @@ def _read_key(line: Json, pinned: VerificationKey | None) -> VerificationKey:
         raise _Bad("key", "this is no key that checks a checkpoint") from None
     if key.line() != text:
         raise _Bad("key", "this is no key that checks a checkpoint")
-    if pinned is not None and key != pinned:
+    history = read_key_history(_find_rotations(records), key)
+    if isinstance(history, KeyFault):
+        place = f"records[{history.index}].body.{history.member}" if history.member else "key"
+        raise _Bad(place, history.detail)
+    if pinned is not None and pinned not in history.keys:
         raise _Bad("key", "the receipt was signed with another key than the one that was given")
     return key
+
+
+def _find_rotations(records: Json) -> Iterable[tuple[int, Object]]:
+    """The bodies of those records that hand over the key, by their place in the file. What is malformed is passed over: the check
+    of the records says so. Nothing of them is believed but that two keys signed it."""
+    for number, record in enumerate(cast("list[Any]", records) if isinstance(records, list) else ()):
+        body = cast("dict[str, Any]", record).get("body") if isinstance(record, dict) else None
+        if isinstance(body, dict) and cast("dict[str, Any]", body).get("event") == AuditKeyRotated.EVENT:
+            yield number, cast("Object", body)
 
 
 def _read_note(note: Json, key: VerificationKey) -> Checkpoint:

@@ -17,6 +17,7 @@ from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, ope
 from gateway.core.erasure_records import ErasureRecords
 from gateway.core.errors import MalformedJson
 from gateway.core.invariants import InvariantChecker, OfferedTool
+from gateway.core.key_rotation import KeyFault, KeyHistory, read_key_history
 from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, leaf_hash
 from gateway.core.signed_answers import AnswerCheck, SignedAnswers
 
@@ -65,6 +66,7 @@ class Flaw(StrEnum):
     ANCHOR = "anchor"
     INVARIANT = "invariant"
     SIGNATURE = "signature"
+    KEY = "key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +114,15 @@ class LogReport:
 def verify(
     leaves: Iterable[LeafRecord],
     notes: Iterable[str],
-    key: VerificationKey,
+    key: VerificationKey | KeyHistory,
     *,
     snapshots: Iterable[SnapshotRecord] = (),
     anchor: str | None = None,
     newest_only: bool = False,
     check_answer: AnswerCheck | None = None,
 ) -> LogReport:
-    """Check a whole log. `leaves` by index and `notes` by size, both ascending; `anchor` is a note kept elsewhere.
+    """Check a whole log. `leaves` by index and `notes` by size, both ascending; `anchor` is a note kept elsewhere. `key` is the
+    log's one key, or all that it had (`read_keys`).
 
     `newest_only`: of the notes, every one must say what the records say, and the last must be signed. That proves as much of the
     records, for the last covers them all; a fault is only found later, and an older note whose signature is bad is none.
@@ -128,17 +131,49 @@ def verify(
     offers = _read_offers(snapshots)
     if isinstance(offers, LogFault):
         return LogReport(fault=offers)
+    keys = KeyHistory((key,)) if isinstance(key, VerificationKey) else key
     anchored = None
     if anchor is not None:
-        opened = open_note(anchor, key)
+        opened = _open_anchor(anchor, keys)
         if isinstance(opened, Unverified):
             return LogReport(
                 fault=LogFault(Flaw.ANCHOR, None, f"the checkpoint that was passed proves nothing: {opened.reason}", "checkpoint")
             )
         anchored = opened
     answers = None if check_answer is None else SignedAnswers(check_answer)
-    check = _Check(key, InvariantChecker(offers, whole=True), answers, anchored, newest_only=newest_only)
+    check = _Check(keys, InvariantChecker(offers, whole=True), answers, anchored, newest_only=newest_only)
     return check.run(leaves, iter(notes))
+
+
+def read_keys(
+    rotations: Iterable[LeafRecord], newest: VerificationKey, pinned: VerificationKey | None = None
+) -> KeyHistory | LogFault:
+    """All keys of a log: `rotations` are its records of the event `audit-key:rotated`, `newest` is the key that it says it has.
+
+    `pinned` is the one to trust: the log's only key, or one of those that were handed over from one to the next.
+    """
+    read = [(leaf.index, parse_canonical(leaf.body)) for leaf in rotations if _is_whole(leaf)]
+    found = read_key_history(read, newest if read or pinned is None else pinned)
+    if isinstance(found, KeyFault):
+        place = f"records[{found.index}].body.{found.member}" if found.member else "key"
+        return LogFault(Flaw.KEY, found.index, found.detail, place)
+    if pinned is not None and pinned not in found.keys:
+        return LogFault(Flaw.KEY, None, "the key that was given is none that this log had", "key")
+    return found
+
+
+def _is_whole(leaf: LeafRecord) -> bool:
+    """Whether a record is the one of its hash, and can be read. Of another one the check of the records says more."""
+    try:
+        return leaf_hash(leaf.body) == leaf.hash and bool(parse_canonical(leaf.body))
+    except MalformedJson:
+        return False
+
+
+def _open_anchor(anchor: str, keys: KeyHistory) -> Checkpoint | Unverified:
+    """A checkpoint that was kept elsewhere, by the key that the log had then."""
+    claimed = read_note(anchor, keys.newest)
+    return claimed if isinstance(claimed, Unverified) else open_note(anchor, keys.at(claimed.size))
 
 
 class _Check:
@@ -150,14 +185,14 @@ class _Check:
 
     def __init__(
         self,
-        key: VerificationKey,
+        keys: KeyHistory,
         checker: InvariantChecker,
         answers: SignedAnswers | None,
         anchor: Checkpoint | None,
         *,
         newest_only: bool,
     ) -> None:
-        self._key = key
+        self._keys = keys
         self._checker = checker
         self._answers = answers
         self._anchor = anchor
@@ -222,7 +257,7 @@ class _Check:
             if self._anchor.size > size:
                 cut = f"{self._anchor.size} records were anchored, the log ends after {size}: its end was cut off"
                 return LogFault(Flaw.MISSING, size, cut, f"records[{size}]")
-            if self._anchor != Checkpoint(self._key.name, 0, Frontier().root()):
+            if self._anchor != Checkpoint(self._keys.name, 0, Frontier().root()):
                 return LogFault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log", "checkpoint")
             self._report = replace(self._report, anchor=0)
         if (taken := self._erasures.find_taken()) is not None:
@@ -237,7 +272,9 @@ class _Check:
             return None
         self._note, self._ahead = note, next(notes, None)
         implied = self._newest_only and self._ahead is not None
-        opened = read_note(note, self._key) if implied else open_note(note, self._key)
+        opened = read_note(note, self._keys.newest)
+        if not implied and isinstance(opened, Checkpoint):
+            opened = open_note(note, self._keys.at(opened.size))
         size, place = self._frontier.size, f"checkpoints[{self._checkpoints}]"
         if isinstance(opened, Unverified):
             detail = f"the checkpoint after record {size - 1} proves nothing: {opened.reason}"

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from gateway.core import audit
 from gateway.core import ledger as steps
 from gateway.core.canonical import Json, canonical_bytes, parse
+from gateway.core.checkpoint import SigningKey
 from gateway.core.elicitation import ElicitationStatus
+from gateway.core.key_rotation import rotate
 from gateway.core.ledger import AUDITED, Entry
 from gateway.core.ledger.erasures import CallSubject, ErasureReason, RecordsErased
 from gateway.core.merkle import leaf_hash
@@ -35,7 +37,7 @@ from gateway.core.vocabulary import (
     SignInEnd,
 )
 from tests.fakes.history import FAR, OPERATOR, PASSKEY, READ, WRITE, History
-from tests.fakes.written import Written
+from tests.fakes.written import KEY, Written
 
 SALT = bytes(range(16))
 UNAUDITED = {steps.ConversationRenamed, steps.PasskeyRenamed, steps.TokensReserved}
@@ -124,6 +126,7 @@ def later_entries() -> list[Entry]:
             b"{}",
             {"id": "x"},
         ),
+        steps.AuditKeyRotated(at, rotate(KEY, SigningKey(KEY.verification_key.name, b"n" * 32))),
         RecordsErased(at, ErasureReason.REQUESTED, (3, 5), CallSubject("cnv_1", "call-1"), OPERATOR.id),
     ]
 

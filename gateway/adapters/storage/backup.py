@@ -19,15 +19,17 @@ from typing import IO, Final, cast
 from gateway.adapters.storage.checks import checking, require_whole_pages
 from gateway.adapters.storage.erasure_journal import JOURNAL, join_journals, read_journal
 from gateway.adapters.storage.inspection import examine, open_stored_log
-from gateway.adapters.storage.keys import PUBLIC, SECRET
-from gateway.adapters.storage.loss import Loss, assess, go_on, load_key, remove_database, set_aside
+from gateway.adapters.storage.keys import NEXT, PUBLIC, ROTATIONS, SECRET
+from gateway.adapters.storage.loss import Loss, assess, go_on, load_key, load_keys, remove_database, set_aside
 from gateway.adapters.storage.sqlite import DATABASE, choose_driver, copy_online
 from gateway.core.errors import GatewayError, LedgerDamaged, LedgerUnavailable, Misconfigured
 from gateway.core.verification import LogReport
 
 HELD: Final = (DATABASE, SECRET, PUBLIC)
-"""What a backup holds, with the journal of erasures where there is one. Cookies' key is not among it: everybody signs
-in again after a restore."""
+"""What a backup holds. Cookies' key is not among it: everybody signs in again after a restore."""
+
+BESIDE: Final = (JOURNAL, ROTATIONS)
+"""What it holds where there is one: what was erased, and how the log's key was handed over."""
 
 OnProgress = Callable[[int, int], None]
 """Told how many pages of how many are copied."""
@@ -56,15 +58,18 @@ def back_up(folder: Path, file: Path, on_progress: OnProgress) -> Backup:
     if not (folder / DATABASE).is_file():
         raise Misconfigured(f"there is no `{DATABASE}` in `{folder}`; name the gateway's state folder with --state")
     load_key(folder)
+    if (folder / NEXT).exists():
+        raise Misconfigured("the log's key is being changed, or that was cut off; start the gateway, which finishes it")
     with _workplace(file.absolute().parent) as work:
         _copy_database(folder / DATABASE, work / DATABASE, on_progress)
         for name in (SECRET, PUBLIC):
             shutil.copy(folder / name, work / name)
         held = [*HELD]
-        if (folder / JOURNAL).exists():
+        for name in BESIDE:
             # After the database: whatever the copy has erased, its journal names.
-            shutil.copy(folder / JOURNAL, work / JOURNAL)
-            held.append(JOURNAL)
+            if (folder / name).exists():
+                shutil.copy(folder / name, work / name)
+                held.append(name)
         report = _verify(work)
         part = work / "backup"
         with _open_private(part) as raw, tarfile.open(fileobj=raw, mode="w") as archive:
@@ -85,13 +90,13 @@ def restore(file: Path, folder: Path, at: int, stamp: str) -> Restored:
     with _workplace(folder) as work:
         _unpack(file, work)
         report = _verify(work)
-        _require_same_log(work, folder)
+        newer = _is_newer_key(work, folder)
         for journal in (work, folder):
-            read_journal(journal, load_key(work).verification_key)
+            read_journal(journal, load_keys(work if newer else folder))
         had_any = any((folder / name).exists() for name in (DATABASE, SECRET))
         aside = set_aside(folder, f"replaced-{stamp}") if had_any else None
-        for name in (SECRET, PUBLIC):
-            if not (folder / name).exists():
+        for name in (SECRET, PUBLIC, ROTATIONS):
+            if newer and (work / name).exists():
                 (work / name).replace(folder / name)
         remove_database(folder)
         join_journals(folder, work)
@@ -122,8 +127,8 @@ def _verify(work: Path) -> LogReport:
 def _unpack(file: Path, work: Path) -> None:
     try:
         with tarfile.open(file, mode="r:") as archive:
-            journal = (JOURNAL,) if JOURNAL in archive.getnames() else ()
-            for name in (*HELD, *journal):
+            names = archive.getnames()
+            for name in (*HELD, *(each for each in BESIDE if each in names)):
                 # None for a member that is no file: a TypeError, as for any other archive that is not ours.
                 with cast("IO[bytes]", archive.extractfile(name)) as content, _open_private(work / name) as copy:
                     shutil.copyfileobj(content, copy)
@@ -133,13 +138,21 @@ def _unpack(file: Path, work: Path) -> None:
         raise Misconfigured(f"`{file}` cannot be read: {error.strerror}") from None
 
 
-def _require_same_log(work: Path, folder: Path) -> None:
-    """Raises Misconfigured when the folder has another log: its records are not what the backup could replace."""
+def _is_newer_key(work: Path, folder: Path) -> bool:
+    """Whether the backup's key is the one to go on with: the folder has none, or one that was handed over to the backup's.
+
+    Raises Misconfigured when the folder has another log: its records are not what the backup could replace.
+    """
     if not (folder / SECRET).exists():
-        return
-    there, here = load_key(work).verification_key, load_key(folder).verification_key
-    if there != here:
-        raise Misconfigured(f"the backup is of the log `{there.name}`, whose key is not the one in this state folder")
+        return True
+    there, here = load_keys(work), load_keys(folder)
+    if there[0] in here:
+        return False
+    if here[0] not in there:
+        raise Misconfigured(
+            f"the backup is of the log `{there[0].name}`, whose key is not the one in this state folder, nor one before it"
+        )
+    return True
 
 
 @contextmanager

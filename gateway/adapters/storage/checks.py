@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from gateway.adapters.storage.identity import Identity, read_identity
-from gateway.adapters.storage.keys import SECRET, load_or_make_key
-from gateway.adapters.storage.log import grow_checked, is_empty
+from gateway.adapters.storage.keys import NEXT, SECRET, known_keys, load_or_make_key, read_next_key, take_next_key
+from gateway.adapters.storage.log import grow_checked, is_empty, read_rotations
 from gateway.adapters.storage.mark import MARK, read_mark
 from gateway.adapters.storage.migration import HEAD, IDENTIFIED, current_revision
 from gateway.adapters.storage.reader import RECOVER
@@ -46,8 +47,21 @@ def check_state(folder: Path, origin: str) -> Frontier:
         if revision is None or revision > HEAD:
             # New, or of a newer version, which the migration refuses.
             return Frontier()
+        settle_key(connection, folder)
         key = load_or_make_key(folder, origin, fresh=is_empty(connection)).verification_key
         return resume(connection, folder, key, identity_of(connection, revision))
+
+
+def settle_key(connection: Connection, folder: Path) -> None:
+    """Finish a handing over of the log's key that was cut off: the new key counts where the record of it is there."""
+    following = read_next_key(folder)
+    if following is None:
+        return
+    recorded = [orjson.loads(leaf.body)["toKey"] for leaf in read_rotations(connection)]
+    if following.verification_key.line() in recorded[-1:]:
+        take_next_key(folder, following)
+    else:
+        (folder / NEXT).unlink()
 
 
 def require_database(folder: Path) -> None:
@@ -101,13 +115,13 @@ def resume(connection: Connection, folder: Path, key: VerificationKey, identity:
     Raises Misconfigured for a log that was edited, LedgerDamaged for one that lost what the mark says it had.
     """
     try:
-        mark = read_mark(folder, key)
+        mark = read_mark(folder, known_keys(folder, key))
     except LedgerDamaged:
         # Where the key fits neither mark nor log, the log says more.
-        grow_checked(connection, key)
+        grow_checked(connection, (key,))
         raise
     size = None if mark is None else mark.checkpoint.size
-    frontier, at_mark = grow_checked(connection, key, size)
+    frontier, at_mark = grow_checked(connection, (key,), size)
     if mark is None:
         if identity is not None and identity.epoch:
             raise LedgerDamaged(f"`{MARK}` is gone, so nothing says whether the log is whole; {RECOVER}")

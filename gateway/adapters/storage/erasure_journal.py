@@ -20,7 +20,7 @@ import orjson
 from gateway.adapters.storage.mark import sync_folder
 from gateway.adapters.storage.reader import RECOVER
 from gateway.core.canonical import Json, own_bytes
-from gateway.core.checkpoint import SigningKey, Unverified, VerificationKey, open_text
+from gateway.core.checkpoint import SigningKey, Unverified, VerificationKey, open_text_of
 from gateway.core.errors import LedgerDamaged
 from gateway.core.ledger import CallSubject, ConversationSubject, ErasureSubject, PersonSubject
 
@@ -35,9 +35,10 @@ def note_erasures(folder: Path, key: SigningKey, subjects: Sequence[ErasureSubje
     _append(folder / JOURNAL, lines)
 
 
-def read_journal(folder: Path, key: VerificationKey) -> Sequence[ErasureSubject]:
-    """What was asked to be erased, each once, in order. Raises LedgerDamaged for a line that this log's key did not sign."""
-    return tuple(dict.fromkeys(_read_lines(folder, key)))
+def read_journal(folder: Path, keys: Sequence[VerificationKey]) -> Sequence[ErasureSubject]:
+    """What was asked to be erased, each once, in order. `keys` are all that the log has had. Raises LedgerDamaged for a line
+    that none of them signed."""
+    return tuple(dict.fromkeys(_read_lines(folder, keys)))
 
 
 def join_journals(folder: Path, other: Path) -> None:
@@ -64,7 +65,7 @@ def _append(path: Path, lines: bytes) -> None:
     sync_folder(path.parent)
 
 
-def _read_lines(folder: Path, key: VerificationKey) -> Iterator[ErasureSubject]:
+def _read_lines(folder: Path, keys: Sequence[VerificationKey]) -> Iterator[ErasureSubject]:
     try:
         raw = (folder / JOURNAL).read_bytes()
     except FileNotFoundError:
@@ -75,7 +76,7 @@ def _read_lines(folder: Path, key: VerificationKey) -> Iterator[ErasureSubject]:
     # A last line without its end was never on the disk whole, so its erasure did not happen either.
     del torn
     for number, line in enumerate(lines, 1):
-        subject = _read(line, key)
+        subject = _read(line, keys)
         if subject is None:
             raise LedgerDamaged(
                 f"line {number} of `{JOURNAL}` was not written by this log's gateway; what it named would come back:"
@@ -84,9 +85,9 @@ def _read_lines(folder: Path, key: VerificationKey) -> Iterator[ErasureSubject]:
         yield subject
 
 
-def _read(line: bytes, key: VerificationKey) -> ErasureSubject | None:
+def _read(line: bytes, keys: Sequence[VerificationKey]) -> ErasureSubject | None:
     try:
-        text = open_text(str(orjson.loads(line)), key)
+        text = open_text_of(str(orjson.loads(line)), keys)
         if isinstance(text, Unverified):
             return None
         form, content, _ = text.split("\n")

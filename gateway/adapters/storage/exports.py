@@ -15,6 +15,7 @@ from gateway.core.canonical import Json, canonical_bytes, own_bytes
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.errors import Misconfigured
 from gateway.core.export_form import EXPORT_VERSION, LINE_LIMIT, ExportForm, MalformedLine, size_of, write_line
+from gateway.core.ledger import AuditKeyRotated
 from gateway.core.signed_answers import AnswerCheck
 from gateway.core.verification import Flaw, LeafRecord, LogFault, LogReport, SnapshotRecord
 
@@ -99,14 +100,13 @@ class ExportedLog:
     def leaves(self) -> Iterator[LeafRecord]:
         """As they stand in the file."""
         for line in self._lines("leaf"):
-            payload: Json = line["payload"]
-            yield LeafRecord(
-                index=line["index"],
-                hash=bytes.fromhex(line["hash"]),
-                body=canonical_bytes(line["body"]),
-                salt=None if line["salt"] is None else bytes.fromhex(line["salt"]),
-                payload=None if payload is None else canonical_bytes(payload),
-            )
+            yield _read_leaf(line)
+
+    def rotations(self) -> Iterator[LeafRecord]:
+        """The leaves with which the log's key was handed over."""
+        for line in self._lines("leaf", b'"%b"' % AuditKeyRotated.EVENT.encode()):
+            if line["body"].get("event") == AuditKeyRotated.EVENT:
+                yield _read_leaf(line)
 
     def notes(self) -> Iterator[str]:
         """As they stand in the file."""
@@ -123,11 +123,22 @@ class ExportedLog:
                 body = {}
             yield SnapshotRecord(line["digest"], body)
 
-    def _lines(self, kind: str) -> Iterator[dict[str, Json]]:
+    def _lines(self, kind: str, having: bytes = b"") -> Iterator[dict[str, Json]]:
         start = b'{"type":"%b",' % kind.encode()
         for line in _read_lines(self._path):
-            if line.startswith(start):
+            if line.startswith(start) and having in line:
                 yield orjson.loads(line)
+
+
+def _read_leaf(line: dict[str, Json]) -> LeafRecord:
+    payload: Json = line["payload"]
+    return LeafRecord(
+        index=line["index"],
+        hash=bytes.fromhex(line["hash"]),
+        body=canonical_bytes(line["body"]),
+        salt=None if line["salt"] is None else bytes.fromhex(line["salt"]),
+        payload=None if payload is None else canonical_bytes(payload),
+    )
 
 
 def _read_lines(path: Path) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey
 from gateway.core.errors import LedgerUnavailable, Misconfigured
 from gateway.core.signed_answers import AnswerCheck
-from gateway.core.verification import LeafRecord, LogReport, SnapshotRecord, verify
+from gateway.core.verification import LeafRecord, LogFault, LogReport, SnapshotRecord, read_keys, verify
 from gateway.runtime.ports import AuditQuery, AuditRow, DamagedPolicy, LoadedPolicy, RecordedDecision
 
 
@@ -32,6 +32,7 @@ class Log(Protocol):
     def leaves(self) -> Iterator[LeafRecord]: ...
     def notes(self) -> Iterator[str]: ...
     def snapshots(self) -> Iterator[SnapshotRecord]: ...
+    def rotations(self) -> Iterator[LeafRecord]: ...
 
 
 def examine(
@@ -42,17 +43,21 @@ def examine(
     every_signature: bool = False,
     check_answer: AnswerCheck | None = None,
 ) -> LogReport:
-    """Check a log with its own key, or with one that was kept elsewhere.
+    """Check a log with its own keys, or with one that was kept elsewhere and those that it was handed over to and from.
 
     A gateway with one caller signs for every record, and a signature takes longer to check than ten records. So the newest is
     checked first, which covers them all; only where something is wrong, or when asked, each is, to name the first bad record.
     """
 
+    keys = read_keys(examined.rotations(), examined.key, key)
+    if isinstance(keys, LogFault):
+        return LogReport(fault=keys)
+
     def check(*, newest_only: bool) -> LogReport:
         return verify(
             examined.leaves(),
             examined.notes(),
-            key or examined.key,
+            keys,
             snapshots=examined.snapshots(),
             anchor=anchor,
             newest_only=newest_only,
@@ -82,6 +87,10 @@ class StoredLog:
     def snapshots(self) -> Iterator[SnapshotRecord]:
         """In no order."""
         return log.read_snapshots(self.connection)
+
+    def rotations(self) -> Iterator[LeafRecord]:
+        """The records with which its key was handed over, by index."""
+        return log.read_rotations(self.connection)
 
     def rows(self, query: AuditQuery) -> Sequence[AuditRow]:
         """What matches, newest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,9 +12,11 @@ from sqlalchemy import Connection, LargeBinary, Select, cast, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.audit import NEWEST_NOTE
 from gateway.adapters.storage.projections.turns import restore_snapshot
+from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.canonical import Json
-from gateway.core.checkpoint import Unverified, VerificationKey, open_note
+from gateway.core.checkpoint import Unverified, VerificationKey, open_note_of
 from gateway.core.errors import Misconfigured
+from gateway.core.ledger import AuditKeyRotated
 from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, leaf_hash
 
 if TYPE_CHECKING:
@@ -31,11 +33,16 @@ _LEAVES = select(
 ).order_by(t.leaves.c.position)
 """What a LeafRecord is made of; the text of a body as the bytes that are hashed."""
 
+_ROTATIONS = _LEAVES.where(JsonMember(t.leaves.c.body, "event") == AuditKeyRotated.EVENT)
+
 _NOTES = select(t.checkpoints.c.note).order_by(t.checkpoints.c.size)
 
 
-def grow_checked(connection: Connection, key: VerificationKey, place: int | None = None) -> tuple[Frontier, bytes | None]:
-    """The frontier to continue from, after hashing the whole log again: it must be what its last checkpoint signed.
+def grow_checked(
+    connection: Connection, keys: Sequence[VerificationKey], place: int | None = None
+) -> tuple[Frontier, bytes | None]:
+    """The frontier to continue from, after hashing the whole log again: it must be what its last checkpoint signed, by one of
+    these keys.
 
     With it the root of the first `place` records, None where there are fewer. Raises Misconfigured for a log that was edited, cut
     or half restored: nothing may be appended to a damaged log.
@@ -47,17 +54,17 @@ def grow_checked(connection: Connection, key: VerificationKey, place: int | None
         if place is not None and frontier.size < place <= frontier.size + len(chunk):
             root = grow(frontier, chunk[: place - frontier.size]).root()
         frontier = grow(frontier, chunk)
-    _require_signed(connection, key, frontier)
+    _require_signed(connection, keys, frontier)
     return frontier, root
 
 
-def _require_signed(connection: Connection, key: VerificationKey, frontier: Frontier) -> None:
+def _require_signed(connection: Connection, keys: Sequence[VerificationKey], frontier: Frontier) -> None:
     note = newest_note(connection)
     if note is None:
         if frontier.size:
             raise Misconfigured(f"the audit log has {frontier.size} records and no checkpoint; {ADVICE}")
         return
-    checkpoint = open_note(note, key)
+    checkpoint = open_note_of(note, keys)
     if isinstance(checkpoint, Unverified):
         raise Misconfigured(f"the audit log's last checkpoint proves nothing: {checkpoint.reason}; {ADVICE}")
     if checkpoint.size != frontier.size:
@@ -79,6 +86,13 @@ def read_leaves(connection: Connection) -> Iterator[LeafRecord]:
     from gateway.core.verification import LeafRecord
 
     return starmap(LeafRecord, _stream_tuples(connection, _LEAVES))
+
+
+def read_rotations(connection: Connection) -> Iterator[LeafRecord]:
+    """The leaves with which the log's key was handed over, in order."""
+    from gateway.core.verification import LeafRecord
+
+    return starmap(LeafRecord, connection.execute(_ROTATIONS))
 
 
 def read_notes(connection: Connection) -> Iterator[str]:

@@ -21,21 +21,24 @@ from gateway.adapters.storage.checks import (
     identity_of,
     require_tables,
     require_whole_pages,
+    settle_key,
 )
 from gateway.adapters.storage.commits import Committer, prepare
 from gateway.adapters.storage.erasable import name_records, plan_erasure
 from gateway.adapters.storage.eraser import Eraser
 from gateway.adapters.storage.erasure_journal import JOURNAL, read_journal
 from gateway.adapters.storage.identity import begin_epoch, identify
-from gateway.adapters.storage.keys import SECRET, load_or_make_key
+from gateway.adapters.storage.keys import NEXT, SECRET, known_keys, load_or_make_key, read_rotations
 from gateway.adapters.storage.log import grow_checked, newest_note, read_leaves
+from gateway.adapters.storage.log import read_rotations as read_log_rotations
 from gateway.adapters.storage.mark import MARK, Mark, MarkFile, read_mark
 from gateway.adapters.storage.migration import migrate
 from gateway.adapters.storage.sqlite import DATABASE, WAL, dispose, open_for_writing
 from gateway.core.audit import is_sealed
-from gateway.core.checkpoint import SigningKey
+from gateway.core.checkpoint import SigningKey, VerificationKey
 from gateway.core.errors import GatewayError, LedgerDamaged, Misconfigured
-from gateway.core.ledger import ConsoleSessionEnded, Entry, ErasureReason, LossReason, RecordsLost
+from gateway.core.key_rotation import KeyRotation
+from gateway.core.ledger import AuditKeyRotated, ConsoleSessionEnded, Entry, ErasureReason, LossReason, RecordsLost
 from gateway.core.merkle import EMPTY_ROOT
 
 SHARED_MEMORY: Final = "ledger.db-shm"
@@ -77,14 +80,20 @@ def load_key(folder: Path) -> SigningKey:
     return load_or_make_key(folder, "", fresh=False)
 
 
+def load_keys(folder: Path) -> Sequence[VerificationKey]:
+    """All keys that the log has had, the present one first. Raises Misconfigured without a present one."""
+    return known_keys(folder, load_key(folder).verification_key)
+
+
 def assess(folder: Path, *, discard: bool = False) -> Loss | None:
     """What is lost in a state folder that is held; None when nothing is. `discard`: the database is given up.
 
     Raises GatewayError for damage that can only be given up, or replaced by a backup.
     """
-    key = load_key(folder).verification_key
+    _settle(folder, discard=discard)
+    keys = load_keys(folder)
     try:
-        mark = read_mark(folder, key)
+        mark = read_mark(folder, keys)
     except LedgerDamaged:
         mark = None
     path = folder / DATABASE
@@ -96,7 +105,7 @@ def assess(folder: Path, *, discard: bool = False) -> Loss | None:
             revision = require_tables(connection, folder)
         except LedgerDamaged:
             return Loss(LossReason.ABSENT, 0, mark, None)
-        frontier, at_mark = grow_checked(connection, key, None if mark is None else mark.checkpoint.size)
+        frontier, at_mark = grow_checked(connection, keys, None if mark is None else mark.checkpoint.size)
         last_at = _time_of_last(connection)
         changed = _find_changed_payloads(connection)
         identity = identity_of(connection, revision)
@@ -112,6 +121,18 @@ def assess(folder: Path, *, discard: bool = False) -> Loss | None:
     if reason is None and changed:
         reason = LossReason.CHANGED
     return None if reason is None else Loss(reason, frontier.size, mark, last_at, changed)
+
+
+def _settle(folder: Path, *, discard: bool) -> None:
+    """A handing over of the key that was cut off: finished where the record of it is left, otherwise it did not happen."""
+    path = folder / DATABASE
+    if not (folder / NEXT).exists():
+        return
+    if discard or not path.exists() or path.stat().st_size == 0:
+        (folder / NEXT).unlink()
+        return
+    with checking(folder) as connection:
+        settle_key(connection, folder)
 
 
 def set_aside(folder: Path, name: str) -> Path:
@@ -143,9 +164,9 @@ def go_on(folder: Path, loss: Loss, at: int) -> int:
 
     A kill on the way leaves a folder that still has to be recovered: the mark is written last.
     """
-    key = load_key(folder)
+    key, keys = load_key(folder), load_keys(folder)
     path = folder / DATABASE
-    erased_before = read_journal(folder, key.verification_key)
+    erased_before = read_journal(folder, keys)
     if loss.reason is LossReason.ABSENT:
         remove_database(folder)
     path.touch(mode=0o600)
@@ -154,13 +175,14 @@ def go_on(folder: Path, loss: Loss, at: int) -> int:
             migrate(connection)
             identity = identify(connection)
             epoch = begin_epoch(connection)
-            frontier, _ = grow_checked(connection, key.verification_key)
+            frontier, _ = grow_checked(connection, keys)
             _erase_kept(connection, loss.changed)
         committer = Committer(engine, key, frontier, epoch)
         with engine.connect() as connection:
             with connection.begin():
                 named = name_records(loss.changed, ErasureReason.DAMAGED, at)
-                entries = [loss.entry(at), *named, *_end_sessions(connection, at)]
+                rotations = [AuditKeyRotated(at, each) for each in _find_unrecorded(connection, folder, key)]
+                entries: list[Entry] = [*rotations, loss.entry(at), *named, *_end_sessions(connection, at)]
             _commit(committer, connection, entries)
             for subject in erased_before:
                 # It was erased once, and may be there again in an older copy of the database.
@@ -171,7 +193,14 @@ def go_on(folder: Path, loss: Loss, at: int) -> int:
             with connection.begin():
                 note = newest_note(connection) or key.sign(0, EMPTY_ROOT)
         MarkFile(folder, key, identity.id, note).close()
-    return frontier.size
+    return frontier.size + len(rotations)
+
+
+def _find_unrecorded(connection: Connection, folder: Path, key: SigningKey) -> Sequence[KeyRotation]:
+    """How the log's key was handed over, as far as the records that are left do not say it: those that did are lost, or are not
+    in an older copy. Without them nobody could tell why another key signs what follows."""
+    recorded = {orjson.loads(leaf.body)["toKey"] for leaf in read_log_rotations(connection)}
+    return [each for each in read_rotations(folder, key.verification_key) if each.to_key not in recorded]
 
 
 def _commit(committer: Committer, connection: Connection, entries: Sequence[Entry]) -> None:

@@ -13,12 +13,13 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from gateway.adapters.storage.reader import RECOVER
-from gateway.core.checkpoint import Checkpoint, SigningKey, Unverified, VerificationKey, open_note, open_text
+from gateway.core.checkpoint import Checkpoint, SigningKey, Unverified, VerificationKey, open_note_of, open_text_of
 from gateway.core.errors import LedgerDamaged
 
 MARK: Final = "ledger.mark"
@@ -106,8 +107,11 @@ class MarkFile:
         os.pwrite(self._file, f"{self._header}{note}".encode(), self._slot * SLOT_SIZE)
 
 
-def read_mark(folder: Path, key: VerificationKey) -> Mark | None:
-    """The newest mark of a state folder, None where there is no file. Raises LedgerDamaged where no slot holds one."""
+def read_mark(folder: Path, keys: Sequence[VerificationKey]) -> Mark | None:
+    """The newest mark of a state folder, None where there is no file. Raises LedgerDamaged where no slot holds one.
+
+    `keys` are all that the log has had: when its key was handed over to another, the mark may be older than that.
+    """
     path = folder / MARK
     try:
         raw = path.read_bytes()
@@ -116,19 +120,19 @@ def read_mark(folder: Path, key: VerificationKey) -> Mark | None:
         return None
     except OSError as error:
         raise LedgerDamaged(f"`{MARK}` cannot be read: {error.strerror}; {RECOVER}") from None
-    slots = (_read_slot(raw[start : start + SLOT_SIZE], key, written_at) for start in (0, SLOT_SIZE))
+    slots = (_read_slot(raw[start : start + SLOT_SIZE], keys, written_at) for start in (0, SLOT_SIZE))
     found = [mark for mark in slots if mark is not None]
     if not found:
         raise LedgerDamaged(f"`{MARK}` is damaged or was signed by another key; {RECOVER}")
     return max(found, key=lambda mark: mark.checkpoint.size)
 
 
-def _read_slot(raw: bytes, key: VerificationKey, written_at: int) -> Mark | None:
+def _read_slot(raw: bytes, keys: Sequence[VerificationKey], written_at: int) -> Mark | None:
     try:
         header, separator, note = raw.rstrip(b"\0").decode().partition(_SEPARATOR)
     except UnicodeDecodeError:
         return None
-    text, checkpoint = open_text(header, key), open_note(note, key)
+    text, checkpoint = open_text_of(header, keys), open_note_of(note, keys)
     if not separator or isinstance(text, Unverified) or isinstance(checkpoint, Unverified):
         return None
     match text.split("\n"):

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, LargeBinary, cast, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.accounts import read_conversation
 from gateway.adapters.storage.inspection import StoredLog
-from gateway.adapters.storage.log import CHUNK, read_descriptors
+from gateway.adapters.storage.log import CHUNK, read_descriptors, read_rotations
 from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.canonical import Json, parse_canonical
@@ -96,6 +96,8 @@ def _choose(
         add("principalId", person, *PEOPLE_EVENTS)
     chosen.update(_read_added_passkeys(connection, people, last))
     chosen.update(_read_erasures(connection, chosen))
+    # All of them, also later ones: they say why the checkpoint is signed by another key than one that was kept.
+    chosen.update(leaf.index for leaf in read_rotations(connection))
     return sorted(chosen)
 
 

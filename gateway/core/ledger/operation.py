@@ -9,8 +9,10 @@ from typing import ClassVar
 
 from gateway.core.audit import Leaf, header
 from gateway.core.canonical import canonical_bytes
+from gateway.core.key_rotation import KeyRotation
 
 __all__ = [
+    "AuditKeyRotated",
     "ClockSetBack",
     "GatewayStarted",
     "LossReason",
@@ -116,4 +118,17 @@ class RecordsLost:
         )
 
 
-OperationEntry = GatewayStarted | PolicyLoaded | ClockSetBack | RecordsLost
+@dataclass(frozen=True, slots=True)
+class AuditKeyRotated:
+    """Another key signs the log from here on. Keys are public and signatures of a closed form: there is no text in it."""
+
+    EVENT: ClassVar[str] = "audit-key:rotated"
+
+    at: int
+    rotation: KeyRotation
+
+    def leaf(self) -> Leaf:
+        return Leaf({**header(self.EVENT, self.at, None), **self.rotation.members()})
+
+
+OperationEntry = GatewayStarted | PolicyLoaded | ClockSetBack | RecordsLost | AuditKeyRotated

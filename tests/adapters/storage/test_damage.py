@@ -216,7 +216,7 @@ def test_a_mark_is_written_in_turn_to_two_places_of_which_one_is_always_on_the_d
         before = (tmp_path / MARK).read_bytes()
         # The next one is torn: nothing of the one before is touched by it.
         mark.write("x" * 100)
-        found = read_mark(tmp_path, key.verification_key)
+        found = read_mark(tmp_path, (key.verification_key,))
         assert found is not None
         assert found.checkpoint.size == size
         (tmp_path / MARK).write_bytes(before)
@@ -227,10 +227,10 @@ def test_a_mark_of_another_key_counts_for_nothing(tmp_path: Path) -> None:
     key, other = SigningKey(ORIGIN, bytes(32)), SigningKey(ORIGIN, bytes(31) + b"x")
     MarkFile(tmp_path, other, "db", key.sign(0, EMPTY_ROOT)).close()
     with pytest.raises(LedgerDamaged, match="another key"):
-        read_mark(tmp_path, key.verification_key)
+        read_mark(tmp_path, (key.verification_key,))
     MarkFile(tmp_path, key, "db", other.sign(0, EMPTY_ROOT)).close()
     with pytest.raises(LedgerDamaged, match="another key"):
-        read_mark(tmp_path, key.verification_key)
+        read_mark(tmp_path, (key.verification_key,))
 
 
 # ── pages and rows ──

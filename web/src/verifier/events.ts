@@ -9,6 +9,7 @@ export const RECORDED_EVENTS: ReadonlySet<string> = new Set([
   "approval:requested",
   "approval:resolved",
   "assertion:refused",
+  "audit-key:rotated",
   "call:closed",
   "call:found-unknown",
   "call:intended",

@@ -13,6 +13,7 @@ import {
   member,
   writeCanonical,
 } from "./json.ts";
+import { KeyHistory, ROTATED, type Rotation, readKeyHistory } from "./keys.ts";
 import { type ByteSource, type CheckProgress, readLines } from "./lines.ts";
 import { type Checkpoint, openNote, readKey, readNote, sameCheckpoint, type VerificationKey } from "./note.ts";
 import { type OfferedTool, Rules, readOffer } from "./rules.ts";
@@ -30,6 +31,9 @@ const TITLES = {
   signatures: "Passkeys' signatures",
   whole: "Nothing lost, nothing in another place",
 } as const;
+
+/** Finds ASCII in bytes: any of them is a character to it. */
+const LATIN_1 = new TextDecoder("latin1");
 
 interface Leaf {
   readonly index: number;
@@ -63,6 +67,7 @@ class Check {
   private readonly erasures = new Erasures(true);
   private rules = new Rules(new Map(), true);
   private checkpoints = 0;
+  private readonly rotations: Rotation[] = [];
   private anchor: Checkpoint | null = null;
   private ahead: string | null = null;
   /** Records that the next checkpoint is to cover. What it does not, nobody is to believe. */
@@ -100,10 +105,12 @@ class Check {
     this.course.hold("form", count(lines, "line"));
 
     this.course.begin("key");
-    const key = await this.readKey();
+    const keys = await this.readKeys();
+    const key = keys.keys.at(-1) as VerificationKey;
     this.found.key = key.line;
+    const handed = keys.keys.length > 1 ? `; the last of ${keys.keys.length} that were handed over` : "";
     const whose = this.kept.key === undefined ? "taken from the file" : "the one you gave";
-    this.course.hold("key", `${key.name}; ${whose}`);
+    this.course.hold("key", `${key.name}; ${whose}${handed}`);
 
     this.course.begin("snapshots");
     const offers = await this.readOffers();
@@ -112,13 +119,14 @@ class Check {
 
     this.course.begin("records");
     if (this.kept.checkpoint !== undefined) {
-      const opened = await openNote(this.kept.checkpoint, key);
+      const claimed = readNote(this.kept.checkpoint, key);
+      const opened = "reason" in claimed ? claimed : await openNote(this.kept.checkpoint, keys.at(claimed.size));
       if ("reason" in opened) {
         throw new Found("checkpoint", `the checkpoint that was passed proves nothing: ${opened.reason}`);
       }
       this.anchor = opened;
     }
-    await this.walk(key);
+    await this.walk(keys, key);
     const { calls, executed, openCalls } = this.rules;
     const anchored = this.found.anchored ? "; the one you gave among them" : "";
     this.course.hold(
@@ -142,6 +150,7 @@ class Check {
       for await (const line of this.lines(null, (done, size) => this.progress(done, 2 * size))) {
         lines++;
         form.read(line);
+        this.noteRotation(line);
       }
       if (lines === 0) throw new Malformed("the file is empty");
       form.finish();
@@ -152,15 +161,31 @@ class Check {
     return { misplaced: form.misplaced, lines };
   }
 
-  private async readKey(): Promise<VerificationKey> {
+  /** All keys that the log had. One that was given is its only one, or one of those that were handed over. */
+  private async readKeys(): Promise<KeyHistory> {
     const header = await this.lines("log").next();
+    const given = this.kept.key;
     try {
       const own = await readKey(String(readLine(header.value ?? new Uint8Array()).key));
-      return this.kept.key === undefined ? own : await readKey(this.kept.key);
+      const { rotations } = this;
+      if (rotations.length === 0) return new KeyHistory([given === undefined ? own : await readKey(given)], []);
+      const keys = await readKeyHistory(rotations, own);
+      if (given !== undefined && !keys.has(given)) {
+        throw new Found("key", "the key that was given is none that this log had");
+      }
+      return keys;
     } catch (error) {
       if (error instanceof Malformed) throw new Found("line 1", "its `key` is none that checks a checkpoint");
       throw error;
     }
+  }
+
+  /** Keeps a record that hands over the key. Of one that is not the one of its hash the check of the records says more. */
+  private noteRotation(line: Uint8Array): void {
+    if (kindOf(line) !== "leaf" || !LATIN_1.decode(line).includes(ROTATED)) return;
+    const { index, hash, body } = readLeaf(readLine(line));
+    if (body.event !== ROTATED || !equalBytes(hashLeaf(canonicalBytes(body)), hash)) return;
+    this.rotations.push({ index, place: `records[${index}].body`, body });
   }
 
   private async readOffers(): Promise<ReadonlyMap<string, ReadonlyMap<string, OfferedTool>>> {
@@ -186,14 +211,14 @@ class Check {
   }
 
   /** Records in order, one checkpoint's stretch of them at a time. */
-  private async walk(key: VerificationKey): Promise<void> {
+  private async walk(keys: KeyHistory, key: VerificationKey): Promise<void> {
     const notes = this.lines("checkpoint");
     const next = async () => {
       const line = await notes.next();
       return line.done ? null : String(readLine(line.value).note);
     };
     this.ahead = await next();
-    let following = await this.openNext(key, next);
+    let following = await this.openNext(keys, next);
     let expected = 0;
     for await (const line of this.lines("leaf", (done, size) => this.progress(size + done, 2 * size))) {
       const leaf = readLeaf(readLine(line));
@@ -209,7 +234,7 @@ class Check {
       expected++;
       if (expected === this.due(following)) {
         await this.finishStretch(following);
-        if (expected === following.size) following = await this.openNext(key, next);
+        if (expected === following.size) following = await this.openNext(keys, next);
       }
     }
     this.finish(following, key);
@@ -242,12 +267,13 @@ class Check {
     if (fault !== null) this.fail("rules", `records[${size - 1}]`, fault);
   }
 
-  private async openNext(key: VerificationKey, next: () => Promise<string | null>): Promise<Checkpoint | Found | null> {
+  private async openNext(keys: KeyHistory, next: () => Promise<string | null>): Promise<Checkpoint | Found | null> {
     const note = this.ahead;
     if (note === null) return null;
     this.ahead = await next();
     const implied = this.newestOnly && this.ahead !== null;
-    const opened = implied ? readNote(note, key) : await openNote(note, key);
+    const claimed = readNote(note, keys.at(Number.POSITIVE_INFINITY));
+    const opened = implied || "reason" in claimed ? claimed : await openNote(note, keys.at(claimed.size));
     const { size } = this.tree;
     const place = `checkpoints[${this.checkpoints}]`;
     if ("reason" in opened) {

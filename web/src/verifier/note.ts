@@ -62,7 +62,21 @@ export async function openNote(note: string, key: VerificationKey): Promise<Chec
   const checkpoint = readNote(note, key);
   const parts = part(note);
   if ("reason" in checkpoint || parts === null) return checkpoint;
-  for (const line of parts.signatures.split("\n").slice(0, -1)) {
+  return (await findFault(parts.text, parts.signatures, key)) ?? checkpoint;
+}
+
+/** Why this is not the key's signature over the text, as the line of a signed note has one; null where it is. */
+export async function findSignatureFault(
+  text: string,
+  signature: string,
+  key: VerificationKey,
+): Promise<Unverified | null> {
+  if (signature.includes("\n")) return { reason: "a signature line is malformed" };
+  return findFault(text, `— ${key.name} ${signature}\n`, key);
+}
+
+async function findFault(text: string, signatures: string, key: VerificationKey): Promise<Unverified | null> {
+  for (const line of signatures.split("\n").slice(0, -1)) {
     const [, signer, encoded = ""] = /^— (.*) ([^ ]*)$/.exec(line) ?? [];
     let signature: Bytes;
     try {
@@ -72,8 +86,8 @@ export async function openNote(note: string, key: VerificationKey): Promise<Chec
     }
     if (signer === undefined) return { reason: "a signature line is malformed" };
     if (signer !== key.name || !equalBytes(signature.slice(0, 4), key.id)) continue;
-    const holds = await crypto.subtle.verify("Ed25519", key.key, signature.slice(4), encodeText(parts.text));
-    return holds ? checkpoint : { reason: "its signature does not verify" };
+    const holds = await crypto.subtle.verify("Ed25519", key.key, signature.slice(4), encodeText(text));
+    return holds ? null : { reason: "its signature does not verify" };
   }
   return { reason: "this key did not sign it" };
 }

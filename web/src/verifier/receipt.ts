@@ -14,6 +14,7 @@ import {
   parseCanonical,
   writeCanonical,
 } from "./json.ts";
+import { ROTATED, type Rotation, readKeyHistory } from "./keys.ts";
 import { type Checkpoint, checkpointText, openNote, readKey, sameCheckpoint, type VerificationKey } from "./note.ts";
 import { type OfferedTool, Rules, readOffer } from "./rules.ts";
 import { SignedAnswers } from "./signed-answers.ts";
@@ -63,7 +64,7 @@ export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Ve
     course.hold("form", `A receipt of call ${callId}`);
 
     course.begin("key");
-    const key = await readReceiptKey(whole.key, kept.key);
+    const key = await readReceiptKey(whole.key, whole.records, kept.key);
     found.key = key.line;
     course.hold(
       "key",
@@ -138,7 +139,11 @@ function readForm(raw: Uint8Array): JsonObject {
   return whole;
 }
 
-async function readReceiptKey(line: Json | undefined, pinned: string | undefined): Promise<VerificationKey> {
+async function readReceiptKey(
+  line: Json | undefined,
+  records: Json | undefined,
+  pinned: string | undefined,
+): Promise<VerificationKey> {
   const text = needString(line, "key");
   let key: VerificationKey;
   try {
@@ -147,10 +152,21 @@ async function readReceiptKey(line: Json | undefined, pinned: string | undefined
     if (error instanceof Malformed) throw new Found("key", "this is no key that checks a checkpoint");
     throw error;
   }
-  if (pinned !== undefined && pinned !== key.line) {
+  const history = await readKeyHistory(findRotations(records), key);
+  if (pinned !== undefined && !history.has(pinned)) {
     throw new Found("key", "the receipt was signed with another key than the one that was given");
   }
   return key;
+}
+
+/** What is malformed is passed over: the check of the records says so. Of these only the two signatures are believed. */
+function findRotations(records: Json | undefined): readonly Rotation[] {
+  if (!isList(records)) return [];
+  return records.flatMap((record, index) => {
+    const body = isJsonObject(record) ? record.body : undefined;
+    if (!isJsonObject(body) || body.event !== ROTATED) return [];
+    return [{ index, place: `records[${index}].body`, body }];
+  });
 }
 
 async function readCheckpoint(note: Json | undefined, key: VerificationKey): Promise<Checkpoint> {

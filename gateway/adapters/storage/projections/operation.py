@@ -11,7 +11,14 @@ from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.people import VOID_ENROLMENTS
 from gateway.adapters.storage.reader import Reader
 from gateway.adapters.storage.statements import Change, insertion
-from gateway.core.ledger.operation import ClockSetBack, GatewayStarted, OperationEntry, PolicyLoaded, RecordsLost
+from gateway.core.ledger.operation import (
+    AuditKeyRotated,
+    ClockSetBack,
+    GatewayStarted,
+    OperationEntry,
+    PolicyLoaded,
+    RecordsLost,
+)
 
 ADD_POLICY = insertion(t.policies, leaf="leaf")
 
@@ -25,7 +32,7 @@ def change_operation(entry: OperationEntry) -> Sequence[Change]:
             return (Change(VOID_ENROLMENTS, {"used_at": entry.at}),)
         case PolicyLoaded() if entry.documents:
             return (Change(ADD_POLICY, {"version": entry.version, "at": entry.at}),)
-        case GatewayStarted() | PolicyLoaded() | RecordsLost():
+        case GatewayStarted() | PolicyLoaded() | RecordsLost() | AuditKeyRotated():
             return ()
         case _:
             assert_never(entry)

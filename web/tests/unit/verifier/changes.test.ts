@@ -79,11 +79,13 @@ function take(raw: Raw, [name, ...rest]: Step): Raw {
   }
 }
 
-const changes: readonly Change[] = read("changes.jsonl")
-  .toString()
-  .trimEnd()
-  .split("\n")
-  .map((line) => JSON.parse(line));
+const changes: readonly Change[] = ["changes.jsonl", "key_changes.jsonl"].flatMap((name) =>
+  read(name)
+    .toString()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line)),
+);
 
 describe("the page's verifier and the gateway's", () => {
   test("know the same events", () => {

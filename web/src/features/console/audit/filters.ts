@@ -48,6 +48,7 @@ export const EVENTS: readonly (readonly [string, string])[] = [
   ["sign-in:refused", "Sign-in refused"],
   ["policy:loaded", "Policy loaded"],
   ["records:lost", "Records lost"],
+  ["audit-key:rotated", "Log's key changed"],
 ];
 
 /** The outcomes of requirement 002-43 and their labels. */
