@@ -7,10 +7,14 @@ from pathlib import Path
 
 import click
 
+from gateway.adapters.storage.accounts import find_calls
+from gateway.adapters.storage.inspection import StoredLog, open_stored_log
 from gateway.adapters.storage.loss import find_set_aside
 from gateway.cli.operating import operate
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
+from gateway.core.errors import Misconfigured
+from gateway.runtime.ports import AuditQuery
 from gateway.settings_reading import load_settings
 
 
@@ -33,8 +37,12 @@ def erase(call: str | None, conversation: str | None, person: str | None, state:
     if (person is None) == (call is None and conversation is None):
         raise click.UsageError("give --call, --conversation or --person")
     settings = load_settings(state=state)
+    named = f"person {person}" if person else f"call {call}" if call else f"conversation {conversation}"
+    with open_stored_log(settings.state) as stored:
+        # Before anybody is asked to confirm what there is not.
+        if not _is_on_record(stored, call, conversation, person):
+            raise Misconfigured(f"nothing is on record of {escape(named)}")
     if not yes:
-        named = f"person {person}" if person else f"call {call}" if call else f"conversation {conversation}"
         click.confirm(f"Erase what is kept of {escape(named)}? Nothing brings it back.", abort=True, err=True)
     asked: dict[str, Json] = {"call": call, "conversation": conversation, "person": person}
     done = asyncio.run(operate(settings, "erase", **{name: value for name, value in asked.items() if value is not None}))
@@ -43,3 +51,12 @@ def erase(call: str | None, conversation: str | None, person: str | None, state:
         click.echo(f"Conversation {escape(copy)} was copied from it and is still there.")
     for folder in find_set_aside(settings.state):
         click.echo(f"{folder} was set aside by an earlier restore or recovery and may still hold it.")
+
+
+def _is_on_record(stored: StoredLog, call: str | None, conversation: str | None, person: str | None) -> bool:
+    """Whether any record is about it."""
+    if person is not None:
+        return person in stored.names()
+    if call is not None:
+        return bool(find_calls(stored.connection, call, conversation))
+    return bool(stored.rows(AuditQuery(conversation_id=conversation, limit=1)))

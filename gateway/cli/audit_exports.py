@@ -19,7 +19,7 @@ from gateway.core.call_files import CallFormat, writer_of
 from gateway.core.call_files.described import Named
 from gateway.core.errors import Misconfigured
 from gateway.core.times import read_rfc3339
-from gateway.core.vocabulary import Label
+from gateway.runtime.call_filters import LABELS, AskedCalls, read_filter
 from gateway.runtime.ports import CallHistory, HistoryFilter
 from gateway.settings_reading import load_settings
 
@@ -47,6 +47,10 @@ _FILTERS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+_MEMBERS: Final[Mapping[str, str]] = {"principal": "principal_id", "model": "model_id", "conversation": "conversation_id"}
+"""Options that are shorter than what they are called elsewhere."""
+
+
 def _filtered(command: Callable[..., None]) -> Callable[..., None]:
     for name, (metavar, words) in reversed(_FILTERS.items()):
         command = click.option(f"--{name}", metavar=metavar, help=words)(command)
@@ -64,7 +68,7 @@ def _filtered(command: Callable[..., None]) -> Callable[..., None]:
     help="`signed`: the whole log, which `audit verify` checks. The others are calls, for spreadsheets (csv) and other programs"
     " (jsonl, ocsf, cef), and prove nothing.",
 )
-@click.option("--label", type=click.Choice([label.name.lower() for label in Label]), help="Calls at this label.")
+@click.option("--label", type=click.Choice([*LABELS]), help="Calls at this label.")
 @_filtered
 @click.option(
     "--state",
@@ -125,28 +129,11 @@ class _Export:
 
 
 def _read_filter(wanted: Mapping[str, str | None], named: Named) -> HistoryFilter:
-    text, label = wanted["text"], wanted["label"]
     since, until = _read_time(wanted["since"], 0), _read_time(wanted["until"], LAST_MS)
     if since >= until:
         raise Misconfigured("--until must be later than --since")
-    return HistoryFilter(
-        since=since,
-        until=until,
-        principal_id=wanted["principal"],
-        tool=wanted["tool"],
-        source=wanted["source"],
-        outcome=wanted["outcome"],
-        decision=wanted["decision"],
-        model_id=wanted["model"],
-        label=None if label is None else Label[label.upper()],
-        rule=wanted["rule"],
-        policy_version=wanted["policy_version"],
-        conversation_id=wanted["conversation"],
-        text=text,
-        text_people=()
-        if text is None
-        else tuple(id_ for id_, name in named.people.items() if text.casefold() in name.casefold()),
-    )
+    members = {_MEMBERS.get(name, name): value for name, value in wanted.items() if name not in ("since", "until")}
+    return read_filter(AskedCalls(**members), since, until, named.people)
 
 
 def _read_time(text: str | None, otherwise: int) -> int:

@@ -60,7 +60,7 @@ async def diagnose(settings: Settings, *, may_replace_builtin: bool = False) -> 
         _check("web apps", lambda: f"built in {require_web(settings.web_folder)}"),
         _check("limits", lambda: check_limits(settings)),
         await _check_port(settings),
-        *_check_sinks(settings),
+        *check_sinks(settings),
         *await diagnose_model(choice, SystemClock()),
     ]
 
@@ -73,7 +73,8 @@ def _check(name: str, describe: Callable[[], str]) -> Finding:
         return Finding(name, ok=False, sentence=error.message)
 
 
-def _check_sinks(settings: Settings) -> list[Finding]:
+def check_sinks(settings: Settings) -> list[Finding]:
+    """One finding for each sink of the log; none where it is sent nowhere."""
     try:
         return [Finding(f"sink {each.name}", ok=not each.place.fault, sentence=each.sentence) for each in look_at_sinks(settings)]
     except GatewayError as error:

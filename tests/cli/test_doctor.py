@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from gateway.adapters.shipping.places import PlaceFile, SinkPlace
+from gateway.adapters.storage.store import open_store
 from gateway.adapters.tools.sources import ToolsConfig, describe_sandbox
+from gateway.cli.doctor import check_sinks
 from gateway.core.errors import Misconfigured
 from gateway.sandbox import choice
+from gateway.settings import Settings
+from tests.fakes.history import History
 from tests.harness.process import GatewayProcess
 
 
@@ -47,6 +52,27 @@ async def test_doctor_knows_the_gateway_of_its_own_state_folder_and_no_other(tmp
 
     assert f"ok    {place} is served by this state folder's own gateway, which is running" in beside
     assert f"FIX   port: cannot listen on 127.0.0.1:{gateway.port}" in elsewhere
+
+
+async def test_doctor_says_how_far_each_sink_is_and_that_one_takes_nothing(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with open_store(state, origin="gateway.example/audit") as store:
+        for submission in History().whole():
+            await store.ledger.append(*submission)
+    PlaceFile(state, "copy").write(SinkPlace(30, "a" * 64, 1_795_000_000_000))
+    PlaceFile(state, "siem").write(SinkPlace(fault="connection refused"))
+    settings = Settings(state=state, sinks={"copy": {"kind": "file", "path": str(tmp_path / "copy")}, "siem": SIEM})
+    copy, siem = check_sinks(settings)
+    assert (copy.name, copy.ok, siem.name, siem.ok) == ("sink copy", True, "sink siem", False)
+    assert copy.sentence == "file, 30 records sent, 4 behind; last sent 2026-11-18T11:06:40.000Z"
+    assert siem.sentence.startswith(
+        "syslog, 0 records sent, 34 behind; nothing was sent yet; it takes nothing now: connection refused"
+    )
+    (wrong,) = check_sinks(Settings(state=state, sinks={"copy": {"kind": "nonesuch"}}))
+    assert (wrong.name, wrong.ok) == ("sinks", False)
+
+
+SIEM = {"kind": "syslog", "host": "siem.example"}
 
 
 ECHO = """{"tools": [{"name": "read_file", "description": "Read it.", "parameters": {"type": "object", "properties": {}},

@@ -9,17 +9,14 @@ from gateway.core.budget import DAY_MS
 from gateway.core.errors import InvalidParams
 from gateway.core.model import Principal
 from gateway.core.times import read_rfc3339
-from gateway.core.vocabulary import Label
 from gateway.protocol import audit_methods as wire
+from gateway.runtime.call_filters import AskedCalls, read_filter
 from gateway.runtime.ports import Clock, HistoryFilter, PeopleRecords
-from gateway.server.methods.views import LABEL_NAMES
 
 LONGEST_DAYS: Final = 400
 """A year with room to compare its ends. What is asked is bounded in time, so that no question reads a log of many years."""
 
 LIST_DAYS: Final = 1
-
-_LABELS: Final[Mapping[str, Label]] = {name: Label(number) for number, name in LABEL_NAMES.items()}
 
 
 class CallFilters:
@@ -33,23 +30,8 @@ class CallFilters:
         """The filter for this person. Raises InvalidParams for a time that is none."""
         wanted = asked or wire.CallFilter()
         since, until = self.span(wanted.since, wanted.until, LIST_DAYS)
-        text = wanted.text
-        return HistoryFilter(
-            since=since,
-            until=until,
-            principal_id=owner_of(principal) or wanted.principal_id,
-            tool=wanted.tool,
-            source=wanted.source,
-            outcome=wanted.outcome,
-            decision=wanted.decision,
-            model_id=wanted.model_id,
-            label=None if wanted.label is None else _LABELS[wanted.label],
-            rule=wanted.rule,
-            policy_version=wanted.policy_version,
-            conversation_id=wanted.conversation_id,
-            text=text,
-            text_people=() if text is None else tuple(id_ for id_, name in names.items() if text.casefold() in name.casefold()),
-        )
+        members = wanted.model_dump(exclude={"since", "until"})
+        return read_filter(AskedCalls(**members), since, until, names, owner_of(principal))
 
     def span(self, since: str | None, until: str | None, days: int) -> tuple[int, int]:
         """In epoch milliseconds. Raises InvalidParams for a time that ends before it begins, or is too long."""

@@ -276,12 +276,25 @@ describe("the page of one call", () => {
     await waitFor(() => expect(screen.queryByRole("button", { name: "Erase what is kept of it" })).toBeNull());
   });
 
+  test("erases the whole conversation of the call, and names the copies that are still there", async () => {
+    requirement("002-74", "an operator erases a conversation from the page of one of its calls");
+    gateway.handlers["audit/call"] = () => details;
+    gateway.handlers["audit/erase"] = () => ({ records: 9, copies: ["cnv_2"] });
+    openConsole(gateway, "/audit/calls/7");
+    await userEvent.click(await screen.findByRole("button", { name: "Erase the whole conversation" }));
+    const dialog = within(screen.getByRole("dialog", { name: "Erase this whole conversation?" }));
+    expect(gateway.asked("audit/erase")).toEqual([]);
+    await userEvent.click(dialog.getByRole("button", { name: "Erase" }));
+    expect((await screen.findByRole("region", { name: "Notice" })).textContent).toContain("its copies: cnv_2");
+    expect(gateway.asked("audit/erase")).toEqual([{ conversationId: "cnv_1" }]);
+  });
+
   test("offers an auditor nothing to erase", async () => {
     gateway.profile = "auditor";
     gateway.handlers["audit/call"] = () => details;
     openConsole(gateway, "/audit/calls/7");
     expect(await screen.findByText("Writing asks first")).toBeDefined();
-    expect(screen.queryByRole("button", { name: "Erase what is kept of it" })).toBeNull();
+    expect(screen.queryByRole("button", { name: /^Erase/ })).toBeNull();
   });
 
   test("of an address that names no record says so without asking", async () => {

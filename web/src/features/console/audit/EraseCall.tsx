@@ -10,39 +10,68 @@ import { useVerifiedAction } from "../account/verified-action.ts";
 import { explain } from "../errors.ts";
 import { useAsk, useIsOperator } from "../session.tsx";
 
-/** For operators: erases what is kept of a closed call. Nothing where nothing is left. */
+type Subject = "call" | "conversation";
+
+const WORDS = {
+  call: {
+    title: "Erase what is kept of this call?",
+    does: "Its arguments, questions, answers and result are erased for good. That it was asked for, when, by whom and how it was decided stays on record, and so does this erasure. What the person and the model said about it stays until the conversation is deleted, and files that were exported or backed up before still have it.",
+    done: "The content of the call is erased.",
+  },
+  conversation: {
+    title: "Erase this whole conversation?",
+    does: "Everything that was said in it, and the arguments, questions, answers and results of all its calls, are erased for good. That they were asked for, when, by whom and how they were decided stays on record, and so does this erasure. Copies that were branched off it stay, and so do files that were exported or backed up before.",
+    done: "The content of the conversation is erased.",
+  },
+} as const;
+
+/** For operators: erases what is kept of a closed call, or of its conversation. Nothing where nothing is left. */
 export function EraseCall({ details }: { readonly details: CallDetails }) {
-  const [open, setOpen] = useState(false);
+  const [subject, setSubject] = useState<Subject | null>(null);
   const operator = useIsOperator();
   const left = details.entries.some((entry) => entry.payload !== undefined);
-  if (!operator || details.call.closedAt === undefined || !left) return null;
+  if (!operator || details.call.closedAt === undefined) return null;
   return (
     <div className="row">
-      <Button variant="danger" onClick={() => setOpen(true)}>
-        Erase what is kept of it
+      {left && (
+        <Button variant="danger" onClick={() => setSubject("call")}>
+          Erase what is kept of it
+        </Button>
+      )}
+      <Button variant="danger" onClick={() => setSubject("conversation")}>
+        Erase the whole conversation
       </Button>
-      {open && <EraseDialog details={details} onClose={() => setOpen(false)} />}
+      {subject !== null && <EraseDialog details={details} subject={subject} onClose={() => setSubject(null)} />}
     </div>
   );
 }
 
-function EraseDialog({ details, onClose }: { readonly details: CallDetails; readonly onClose: () => void }) {
+function EraseDialog({
+  details,
+  subject,
+  onClose,
+}: {
+  readonly details: CallDetails;
+  readonly subject: Subject;
+  readonly onClose: () => void;
+}) {
   const ask = useAsk();
   const cache = useQueryClient();
   const toast = useToast();
   const { conversationId, callId } = details.call;
+  const { title, does, done } = WORDS[subject];
   const { attempt, verificationNeeded, failure } = useVerifiedAction(
-    () => ask("audit/erase", { conversationId, callId }),
-    () => {
+    () => ask("audit/erase", subject === "call" ? { conversationId, callId } : { conversationId }),
+    ({ copies }) => {
       onClose();
-      toast("The content of the call is erased.");
+      toast(copies.length === 0 ? done : `${done} Still there are its copies: ${copies.join(", ")}.`);
       void cache.invalidateQueries();
     },
   );
   return (
     <Dialog
       open
-      title="Erase what is kept of this call?"
+      title={title}
       onClose={onClose}
       actions={
         <Button variant="danger" busy={attempt.isPending} onClick={() => attempt.mutate()}>
@@ -50,11 +79,7 @@ function EraseDialog({ details, onClose }: { readonly details: CallDetails; read
         </Button>
       }
     >
-      <p>
-        Its arguments, questions, answers and result are erased for good. That it was asked for, when, by whom and how
-        it was decided stays on record, and so does this erasure. What the person and the model said about it stays
-        until the conversation is deleted, and files that were exported or backed up before still have it.
-      </p>
+      <p>{does}</p>
       {verificationNeeded && (
         <VerificationNeeded>
           Nothing brings back what is erased, so confirm that it is you. The browser asks for one of your passkeys.
