@@ -16,7 +16,15 @@ import uvloop
 from gateway import __version__
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.application import Application
-from gateway.background import OnWarmed, expire_sessions, keep_retention, reload_policy, ship_records, warm_model
+from gateway.background import (
+    OnWarmed,
+    anchor_checkpoints,
+    expire_sessions,
+    keep_retention,
+    reload_policy,
+    ship_records,
+    warm_model,
+)
 from gateway.bootstrap import PolicyWrapper, build, keep_policy
 from gateway.commands import control_commands
 from gateway.draining import drain
@@ -117,7 +125,7 @@ async def lifespan(
     )
     await control.start()
     try:
-        async with ship_records(application, settings):
+        async with ship_records(application, settings), anchor_checkpoints(application, settings):
             yield door
     finally:
         await control.stop()

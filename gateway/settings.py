@@ -79,6 +79,9 @@ class Settings(BaseSettings):
     sinks: dict[str, dict[str, Any]] = Field(
         {}, description="where the records of the audit log are sent as they come: `[sinks.NAME]` tables, see docs/AUDIT.md"
     )
+    anchors: dict[str, dict[str, Any]] = Field(
+        {}, description="where checkpoints of the audit log are kept elsewhere: `[anchors.NAME]` tables, see docs/AUDIT.md"
+    )
     tool_timeout: float = Field(
         DEFAULT_TOOL_TIMEOUT, gt=0, le=3600, description="how long a program may run unless its file says"
     )

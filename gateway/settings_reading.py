@@ -56,6 +56,7 @@ _RIGHT: Final = {
 
 _UNSHOWN: Final = {
     "model_url",
+    "anchors",
     "sinks",
     "sources",
     *(name for name, field in Settings.model_fields.items() if isinstance(field.default, SecretStr)),

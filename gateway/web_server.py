@@ -21,7 +21,7 @@ from gateway.server.call_files import CallFiles
 from gateway.server.mcp.client_site import ClientSite, ClientSiteParts
 from gateway.server.methods.agent import AgentMethods
 from gateway.server.methods.audit import AuditMethods
-from gateway.server.methods.audit_views import SinkState
+from gateway.server.methods.audit_views import AnchorState, SinkState
 from gateway.server.methods.call_filters import CallFilters
 from gateway.server.methods.clients import ClientMethods
 from gateway.server.methods.console import ConsoleMethods
@@ -68,7 +68,9 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
     seconds = settings.enrolment_minutes * 60
     people = PeopleMethods(application.people, application.passkeys, origins, enrolment_seconds=seconds)
     filters = CallFilters(application.store.records, gateway.ports.clock)
-    audit = AuditMethods(gateway, application.store.history, filters, verifier, partial(_read_sinks, settings))
+    audit = AuditMethods(
+        gateway, application.store.history, filters, verifier, partial(_read_sinks, settings), partial(_read_anchors, settings)
+    )
     console_methods = ConsoleMethods(
         gateway,
         application.passkeys,
@@ -145,6 +147,19 @@ def _read_sinks(settings: Settings) -> Sequence[SinkState]:
     for sink in read_sinks(settings.sinks):
         place = PlaceFile(settings.state, sink.name).read()
         states.append(SinkState(sink.name, sink.settings.kind, place.next, place.sent_at, place.fault))
+    return states
+
+
+def _read_anchors(settings: Settings) -> Sequence[AnchorState]:
+    if not settings.anchors:
+        return ()
+    from gateway.adapters.anchoring.places import AnchorFile
+    from gateway.adapters.anchoring.settings import read_anchors
+
+    states: list[AnchorState] = []
+    for anchor in read_anchors(settings.anchors):
+        place = AnchorFile(settings.state, anchor.name).read()
+        states.append(AnchorState(anchor.name, anchor.settings.kind, place.size, place.at, place.fault))
     return states
 
 

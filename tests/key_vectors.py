@@ -120,8 +120,8 @@ def _resigned(lines: Sequence[dict[str, Any]], steps: dict[int, Step], key: Sign
 
 
 def _with_body(line: dict[str, Any], number: int, place: Sequence[str | int], new: Any) -> Step:
-    name = place[0]
-    body = {each: held for each, held in line["body"].items() if each != name}
+    name = str(place[0])
+    body: dict[str, Any] = {each: held for each, held in line["body"].items() if each != name}
     return _line_step(line, number, body if new is KeyError else {**body, name: new})
 
 

@@ -14,6 +14,7 @@ import click
 from gateway.adapters.storage.exports import examine_export
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.cli.audit_accounts import compare, explain, replay
+from gateway.cli.audit_anchors import anchors
 from gateway.cli.audit_erasures import erase
 from gateway.cli.audit_exports import export
 from gateway.cli.audit_keys import keys, rotate_key
@@ -137,7 +138,7 @@ def show(
         click.echo("nothing matches")
 
 
-for _command in (export, explain, replay, compare, receipt, verifier, sinks, erase, keys, rotate_key):
+for _command in (export, explain, replay, compare, receipt, verifier, sinks, erase, keys, rotate_key, anchors):
     audit.add_command(_command)
 
 
@@ -160,9 +161,12 @@ def _state_folder(state: Path | None) -> Path:
 
 def _read_note(anchor: IO[str]) -> str:
     try:
-        return anchor.read()
+        text = anchor.read()
     except UnicodeDecodeError:
         raise Misconfigured("the checkpoint file is not text") from None
+    # A file that an anchor adds to has many, of which the last counts.
+    parts = text.rstrip("\n").split("\n\n")
+    return f"{parts[-2]}\n\n{parts[-1]}\n" if len(parts) > 2 else text
 
 
 def _describe(report: LogReport, key: VerificationKey | None, *, pinned: bool) -> str:

@@ -17,6 +17,7 @@ from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.storage.sqlite import choose_driver
 from gateway.adapters.system.clock import SystemClock
 from gateway.adapters.tools.sources import ToolsConfig, describe_sandbox, describe_tools
+from gateway.cli.audit_anchors import UNANCHORED_TAIL, look_at_anchors
 from gateway.cli.audit_sinks import look_at_sinks
 from gateway.cli.serve import TOOL_FILE
 from gateway.core.errors import GatewayError
@@ -61,6 +62,7 @@ async def diagnose(settings: Settings, *, may_replace_builtin: bool = False) -> 
         _check("limits", lambda: check_limits(settings)),
         await _check_port(settings),
         *check_sinks(settings),
+        *check_anchors(settings),
         *await diagnose_model(choice, SystemClock()),
     ]
 
@@ -79,6 +81,17 @@ def check_sinks(settings: Settings) -> list[Finding]:
         return [Finding(f"sink {each.name}", ok=not each.place.fault, sentence=each.sentence) for each in look_at_sinks(settings)]
     except GatewayError as error:
         return [Finding("sinks", ok=False, sentence=error.message)]
+
+
+def check_anchors(settings: Settings) -> list[Finding]:
+    """One finding for each anchor of the log, or what it means that there is none."""
+    try:
+        standings = look_at_anchors(settings)
+    except GatewayError as error:
+        return [Finding("anchors", ok=False, sentence=error.message)]
+    if not standings:
+        return [Finding("anchors", ok=True, sentence=f"none. {UNANCHORED_TAIL}")]
+    return [Finding(f"anchor {each.name}", ok=not each.place.fault, sentence=each.sentence) for each in standings]
 
 
 async def _check_tools(config: ToolsConfig, *, may_replace_builtin: bool) -> Finding:

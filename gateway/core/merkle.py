@@ -85,6 +85,29 @@ def inclusion_proofs(leaves: Sequence[bytes], indices: Collection[int]) -> Mappi
     return {index: tuple(proof) for index, proof in proofs.items()}
 
 
+def consistency_proof(leaves: Sequence[bytes], old: int) -> tuple[bytes, ...]:
+    """The hashes that show that the tree over the first `old` of these leaf hashes is the beginning of the tree over all of them
+    (RFC 9162 section 2.1.4.1). Empty where there is nothing to show."""
+    proof: list[bytes] = []
+
+    def descend(start: int, end: int, size: int, *, known: bool) -> None:
+        if size == end - start:
+            if not known:
+                proof.append(root_of(leaves[start:end]))
+            return
+        half = 1 << (end - start - 1).bit_length() - 1
+        if size <= half:
+            descend(start, start + half, size, known=known)
+            proof.append(root_of(leaves[start + half : end]))
+        else:
+            descend(start + half, end, size - half, known=False)
+            proof.append(root_of(leaves[start : start + half]))
+
+    if 0 < old < len(leaves):
+        descend(0, len(leaves), old, known=True)
+    return tuple(proof)
+
+
 def root_by_proof(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes | None:
     """The root that a leaf hash at this index of a tree of this size has by a proof (RFC 9162 section 2.1.3.2); None where the
     proof is not as long as it has to be."""

@@ -274,7 +274,20 @@ class AuditSink(Wire):
     fault: FreeText | None = None
 
 
+class AuditAnchor(Wire):
+    """A place outside this host that has a checkpoint over the first `size` records, and since when; `unanchored` records came
+    later. `fault` says why it takes none now."""
+
+    name: FreeText
+    kind: FreeText
+    size: Count
+    unanchored: Count
+    anchored_at: Timestamp | None = None
+    fault: FreeText | None = None
+
+
 class AuditSinks(Wire):
     """All of them, in the order of the settings."""
 
     sinks: tuple[AuditSink, ...]
+    anchors: tuple[AuditAnchor, ...]

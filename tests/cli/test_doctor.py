@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from gateway.adapters.anchoring.places import AnchorFile, AnchorPlace
 from gateway.adapters.shipping.places import PlaceFile, SinkPlace
 from gateway.adapters.storage.store import open_store
 from gateway.adapters.tools.sources import ToolsConfig, describe_sandbox
-from gateway.cli.doctor import check_sinks
+from gateway.cli.audit_anchors import UNANCHORED_TAIL
+from gateway.cli.doctor import check_anchors, check_sinks
 from gateway.core.errors import Misconfigured
 from gateway.sandbox import choice
 from gateway.settings import Settings
@@ -61,15 +63,31 @@ async def test_doctor_says_how_far_each_sink_is_and_that_one_takes_nothing(tmp_p
             await store.ledger.append(*submission)
     PlaceFile(state, "copy").write(SinkPlace(30, "a" * 64, 1_795_000_000_000))
     PlaceFile(state, "siem").write(SinkPlace(fault="connection refused"))
-    settings = Settings(state=state, sinks={"copy": {"kind": "file", "path": str(tmp_path / "copy")}, "siem": SIEM})
+    sinks = {"copy": {"kind": "file", "path": str(tmp_path / "copy")}, "siem": SIEM}
+    settings = Settings.model_validate({"state": state, "sinks": sinks})
     copy, siem = check_sinks(settings)
     assert (copy.name, copy.ok, siem.name, siem.ok) == ("sink copy", True, "sink siem", False)
     assert copy.sentence == "file, 30 records sent, 4 behind; last sent 2026-11-18T11:06:40.000Z"
     assert siem.sentence.startswith(
         "syslog, 0 records sent, 34 behind; nothing was sent yet; it takes nothing now: connection refused"
     )
-    (wrong,) = check_sinks(Settings(state=state, sinks={"copy": {"kind": "nonesuch"}}))
+    (wrong,) = check_sinks(Settings.model_validate({"state": state, "sinks": {"copy": {"kind": "nonesuch"}}}))
     assert (wrong.name, wrong.ok) == ("sinks", False)
+
+
+async def test_doctor_says_what_is_anchored_and_what_it_means_that_nothing_is(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with open_store(state, origin="gateway.example/audit") as store:
+        for submission in History().whole():
+            await store.ledger.append(*submission)
+    (none,) = check_anchors(Settings.model_validate({"state": state}))
+    assert (none.ok, none.sentence) == (True, f"none. {UNANCHORED_TAIL}")
+    AnchorFile(state, "copy").write(AnchorPlace(30, "note", "proof", 1_795_000_000_000, "no room"))
+    anchors = {"copy": {"kind": "file", "path": str(tmp_path / "copy")}}
+    (copy,) = check_anchors(Settings.model_validate({"state": state, "anchors": anchors}))
+    assert (copy.name, copy.ok) == ("anchor copy", False)
+    assert copy.sentence.startswith("file, 30 records anchored, 4 not yet; last anchored 2026-11-18T11:06:40")
+    assert copy.sentence.endswith("it takes nothing now: no room")
 
 
 SIEM = {"kind": "syslog", "host": "siem.example"}

@@ -121,6 +121,8 @@ FIELDS = [
     toml("sources", "{notes = 5}", "a table, like `[sources.name]`"),
     env("sinks", "siem", "a table, like `[sources.name]`"),
     toml("sinks", "{siem = 5}", "a table, like `[sources.name]`"),
+    env("anchors", "elsewhere", "a table, like `[sources.name]`"),
+    toml("anchors", "{elsewhere = 5}", "a table, like `[sources.name]`"),
     env("retain_days", "forever", "a whole number"),
     env("retain_days", "-1", "greater than or equal to 0"),
     toml("retain_days", "2.5", "a whole number"),
@@ -249,6 +251,12 @@ LATER = [
     Wrong("`[sources.notes]`", "`tools` gives tools", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "tools": 1}}'}),
     Wrong("`[sources.notes]`", "no category", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "tools": {"a": "all"}}}'}),
     Wrong("`[sinks.siem]`", "`port`", {"COUNTERSIGN_SINKS": '{"siem": {"kind": "syslog", "host": "h", "port": 0}}'}),
+    Wrong(
+        "`[anchors.w]`",
+        "no key of a witness",
+        {"COUNTERSIGN_ANCHORS": '{"w": {"kind": "witness", "url": "http://w", "key": "x"}}'},
+    ),
+    Wrong("`[anchors.W]`", "lower-case letters", {"COUNTERSIGN_ANCHORS": '{"W": {"kind": "file", "path": "f"}}'}),
     Wrong("`[sinks.Siem]`", "lower-case letters", {"COUNTERSIGN_SINKS": '{"Siem": {"kind": "file", "path": "f"}}'}),
     Wrong("`[sources.notes]`", "no label", {"COUNTERSIGN_SOURCES": '{"notes": {"kind": "mcp", "labels": ["secret"]}}'}),
 ]

@@ -17,6 +17,7 @@ import pytest
 from aiohttp import web
 
 from tests.harness.process import free_port
+from tests.harness.witness import Witness
 from tests.scenarios.staging import stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -106,7 +107,12 @@ async def test_what_a_sink_missed_while_it_was_down_comes_when_it_is_back(tmp_pa
         "otel": {"kind": "otlp", "url": f"http://127.0.0.1:{collector.port}", "headers": {"x-key": "secret"}},
         "stranger": {"kind": "syslog", "host": "localhost", "port": collector.syslog_port},
     }
-    async with stage(tmp_path, COUNTERSIGN_SINKS=json.dumps(sinks)) as scene:
+    anchors = {
+        "copy": {"kind": "file", "path": str(tmp_path / "anchored"), "minutes": 0.005},
+        "away": {"kind": "witness", "url": f"http://127.0.0.1:{free_port()}", "key": Witness().line()},
+    }
+    settings = {"COUNTERSIGN_SINKS": json.dumps(sinks), "COUNTERSIGN_ANCHORS": json.dumps(anchors)}
+    async with stage(tmp_path, **settings) as scene:
         turn = await scene.begin()
         # Both are away, and calls run all the same.
         assert (await turn.invoke("peek", {"what": "very secret milk"}, "while-down"))["outcome"] == "ok"
@@ -116,6 +122,15 @@ async def test_what_a_sink_missed_while_it_was_down_comes_when_it_is_back(tmp_pa
         told = {each["name"]: each for each in (await scene.console.call("audit/sinks"))["sinks"]}
         assert (told["otel"]["sent"], told["otel"]["fault"]) == (0, "it cannot be reached")
         assert told["otel"]["behind"] > 0
+        # An anchor that is away holds nobody up either, and the other one has what `audit verify` compares the log with.
+        await scene.gateway.wait_for(re.compile("anchor `away` takes no checkpoint: it cannot be reached"))
+        anchored = {each["name"]: each for each in (await scene.console.call("audit/sinks"))["anchors"]}
+        assert (anchored["away"]["size"], anchored["away"]["fault"]) == (0, "it cannot be reached")
+        assert anchored["copy"]["size"] > 0
+        code, said = await scene.gateway.run("audit", "anchors")
+        assert (code, "copy: file, " in said, "rests on this host alone" in said) == (1, True, True)
+        code, said = await scene.gateway.run("audit", "verify", "--checkpoint", str(tmp_path / "anchored"))
+        assert (code, "records are those of the checkpoint that was passed" in said) == (0, True)
         async with collector.there(context):
             await until(collector, lambda: closed("while-down", collector.logged()) and closed("while-down", collector.spoken()))
             assert (await turn.invoke("peek", {"what": "very secret milk"}, "while-up"))["outcome"] == "ok"

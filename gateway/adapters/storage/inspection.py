@@ -92,6 +92,10 @@ class StoredLog:
         """The records with which its key was handed over, by index."""
         return log.read_rotations(self.connection)
 
+    def hashes(self, size: int) -> Sequence[bytes]:
+        """The hashes of the first so many leaves."""
+        return log.read_hashes(self.connection, size)
+
     def rows(self, query: AuditQuery) -> Sequence[AuditRow]:
         """What matches, newest first."""
         return [read_audit_row(row) for row in self.connection.execute(select_leaves(query))]

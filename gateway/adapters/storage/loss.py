@@ -182,7 +182,7 @@ def go_on(folder: Path, loss: Loss, at: int) -> int:
             with connection.begin():
                 named = name_records(loss.changed, ErasureReason.DAMAGED, at)
                 rotations = [AuditKeyRotated(at, each) for each in _find_unrecorded(connection, folder, key)]
-                entries: list[Entry] = [*rotations, loss.entry(at), *named, *_end_sessions(connection, at)]
+                entries: Sequence[Entry] = [*rotations, loss.entry(at), *named, *_end_sessions(connection, at)]
             _commit(committer, connection, entries)
             for subject in erased_before:
                 # It was erased once, and may be there again in an older copy of the database.

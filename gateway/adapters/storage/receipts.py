@@ -11,7 +11,7 @@ from sqlalchemy import Connection, LargeBinary, cast, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.accounts import read_conversation
 from gateway.adapters.storage.inspection import StoredLog
-from gateway.adapters.storage.log import CHUNK, read_descriptors, read_rotations
+from gateway.adapters.storage.log import read_descriptors, read_rotations
 from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.canonical import Json, parse_canonical
@@ -57,7 +57,7 @@ def read_receipt(stored: StoredLog, conversation_id: str, call_id: str, owner_id
         # One answer for all of them: whose calls there are is nobody else's to know.
         raise NotFound("there is no such call that has closed, and only of those there are receipts")
     places = _choose(stored.connection, rows, own, conversation_id, call_id)
-    hashes = _read_hashes(stored.connection, checkpoint.size)
+    hashes = stored.hashes(checkpoint.size)
     proofs = inclusion_proofs(hashes, places)
     records = tuple(_read_records(stored.connection, places, proofs))
     named = {record.body["snapshotDigest"] for record in records if record.body.get("snapshotDigest") is not None}
@@ -116,12 +116,6 @@ def _read_added_passkeys(connection: Connection, people: Collection[str], before
     added = select(t.leaves.c.position).where(event == PasskeyAdded.EVENT, owner.in_(people), t.leaves.c.position < before)
     for row in connection.execute(added):
         yield row.position
-
-
-def _read_hashes(connection: Connection, size: int) -> Sequence[bytes]:
-    """The leaf hashes under a checkpoint, as they are stored: a changed one makes no proof, and the receipt's check says so."""
-    chosen = select(t.leaves.c.hash).where(t.leaves.c.position < size).order_by(t.leaves.c.position)
-    return [row.hash for row in connection.execution_options(yield_per=CHUNK).execute(chosen)]
 
 
 def _read_records(connection: Connection, places: Sequence[int], proofs: Mapping[int, Sequence[bytes]]) -> Iterator[ProvenRecord]:

@@ -42,9 +42,11 @@ class AuditMethods:
         filters: CallFilters,
         verifier: AuditVerifier,
         read_sinks: Callable[[], Sequence[views.SinkState]] = tuple,
+        read_anchors: Callable[[], Sequence[views.AnchorState]] = tuple,
     ) -> None:
-        """`read_sinks` blocks."""
+        """`read_sinks` and `read_anchors` block."""
         self._read_sinks = read_sinks
+        self._read_anchors = read_anchors
         self._gateway = gateway
         self._filters = filters
         self._history = history
@@ -203,11 +205,15 @@ class AuditMethods:
     # ── sinks ──
 
     async def list_sinks(self, _caller: ConsoleCaller, _params: Nothing) -> wire.AuditSinks:
-        """Where records are sent to, and how far each is."""
+        """Where records are sent to and how far each is, and where checkpoints are anchored."""
         states = await asyncio.to_thread(self._read_sinks)
-        newest = await self._gateway.ports.records.audit(AuditQuery(limit=1)) if states else ()
+        anchors = await asyncio.to_thread(self._read_anchors)
+        newest = await self._gateway.ports.records.audit(AuditQuery(limit=1)) if states or anchors else ()
         size = newest[0].index + 1 if newest else 0
-        return wire.AuditSinks(sinks=tuple(views.view_sink(state, size) for state in states))
+        return wire.AuditSinks(
+            sinks=tuple(views.view_sink(state, size) for state in states),
+            anchors=tuple(views.view_anchor(anchor, size) for anchor in anchors),
+        )
 
     # ── private ──
 

@@ -63,6 +63,28 @@ class SinkState(NamedTuple):
     fault: str
 
 
+class AnchorState(NamedTuple):
+    """What an anchor has, as the gateway noted it: over how many records."""
+
+    name: str
+    kind: str
+    size: int
+    at: int | None
+    fault: str
+
+
+def view_anchor(state: AnchorState, size: int) -> wire.AuditAnchor:
+    """An anchor of a log of so many records."""
+    return wire.AuditAnchor(
+        name=state.name,
+        kind=state.kind,
+        size=state.size,
+        unanchored=max(size - state.size, 0),
+        anchored_at=_time(state.at),
+        fault=state.fault or None,
+    )
+
+
 def view_sink(state: SinkState, size: int) -> wire.AuditSink:
     """A sink of a log of so many records."""
     return wire.AuditSink(

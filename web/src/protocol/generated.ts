@@ -1583,7 +1583,20 @@ export interface ModelUseView {
  * All of them, in the order of the settings.
  */
 export interface AuditSinks {
+  anchors: AuditAnchor[];
   sinks: AuditSink[];
+}
+/**
+ * A place outside this host that has a checkpoint over the first `size` records, and since when; `unanchored` records came
+ * later. `fault` says why it takes none now.
+ */
+export interface AuditAnchor {
+  anchoredAt?: string;
+  fault?: string;
+  kind: string;
+  name: string;
+  size: number;
+  unanchored: number;
 }
 /**
  * A place outside this host that records are sent to as they come: the first `sent` of them were taken, and `behind` wait.

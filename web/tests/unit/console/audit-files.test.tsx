@@ -153,12 +153,29 @@ describe("the places that the log is sent to", () => {
 
   test("are told with how far each is, and loudly where one is down", async () => {
     const collector = { name: "otel", kind: "otlp", sent: 0, behind: 42, fault: "it cannot be reached" };
-    gateway.handlers["audit/sinks"] = () => ({ sinks: [siem, collector] });
+    gateway.handlers["audit/sinks"] = () => ({ sinks: [siem, collector], anchors: [] });
     openConsole(gateway, "/audit");
     expect(await screen.findByText("otel takes no records: it cannot be reached")).toBeDefined();
     expect(screen.getByText("42 records wait in the log and are sent when it is back. None is lost.")).toBeDefined();
     expect(screen.getByText(/The log is sent to 2 places, 1 of them down/)).toBeDefined();
     expect(screen.getByText(/40 records sent, 2 behind/)).toBeDefined();
+  });
+
+  test("have checkpoints, with what is not anchored yet and what that means", async () => {
+    requirement("002-71", "the dashboard says which anchors there are, when last, and what an un-anchored tail means");
+    const git = { name: "git", kind: "git", size: 40, unanchored: 2, anchoredAt: "2026-11-21T09:00:00.000Z" };
+    const witness = { name: "w1", kind: "witness", size: 0, unanchored: 42, fault: "it cannot be reached" };
+    gateway.handlers["audit/sinks"] = () => ({ sinks: [], anchors: [git, witness] });
+    openConsole(gateway, "/audit");
+    expect(await screen.findByText("w1 takes no checkpoint: it cannot be reached")).toBeDefined();
+    expect(screen.getByText("Checkpoints are kept in 2 places outside this host")).toBeDefined();
+    expect(screen.getByText(/40 records anchored, 2 not yet/)).toBeDefined();
+    expect(screen.getByText(/rests on this host alone/)).toBeDefined();
+  });
+
+  test("say that no checkpoint is kept elsewhere", async () => {
+    openConsole(gateway, "/audit");
+    expect(await screen.findByText("No checkpoint is kept outside this host")).toBeDefined();
   });
 
   test("are not asked for by whoever sees only their own calls", async () => {

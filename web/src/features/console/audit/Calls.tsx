@@ -8,6 +8,7 @@ import { Spinner } from "../../../ui/Spinner.tsx";
 import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
+import { Anchors } from "./Anchors.tsx";
 import { AuditTabs } from "./AuditTabs.tsx";
 import { CallFilters } from "./CallFilters.tsx";
 import { CallRows } from "./CallRows.tsx";
@@ -78,6 +79,7 @@ export function Calls() {
       )}
       {count.data !== undefined && count.data.total > 0 && <ExportCalls view={view} total={count.data.total} />}
       <Sinks />
+      <Anchors />
       <SavedViews search={writeCallsView(view)} />
     </>
   );

@@ -1,0 +1,118 @@
+"""Having the newest checkpoint anchored, again and again, for each anchor by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, assert_never
+
+from gateway.adapters.anchoring.file import FileKeeper
+from gateway.adapters.anchoring.git import GitKeeper
+from gateway.adapters.anchoring.places import AnchorDown, AnchorFile, AnchorPlace, AnchorWriter, SignedCheckpoint
+from gateway.adapters.anchoring.settings import FileAnchor, GitAnchor, NamedAnchor, TimestampAnchor, WitnessAnchor
+from gateway.adapters.anchoring.witness import HashReader, WitnessAsker
+from gateway.core.errors import GatewayError
+
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
+"""Seconds before an anchor that is down is tried again, doubled each time."""
+
+LOOK_SECONDS: Final = 1.0
+"""Between two looks for a checkpoint while there is none."""
+
+CheckpointReader = Callable[[], SignedCheckpoint | None]
+"""Gives the newest checkpoint; blocks."""
+
+_log = logging.getLogger(__name__)
+
+
+class AnchorLane:
+    """One anchor, and what it has."""
+
+    def __init__(
+        self, anchor: NamedAnchor, writer: AnchorWriter, newest: CheckpointReader, file: AnchorFile, now: Callable[[], int]
+    ) -> None:
+        self._name = anchor.name
+        self._seconds = anchor.settings.minutes * 60
+        self._writer = writer
+        self._newest = newest
+        self._file = file
+        self._now = now
+        self._place = file.read()
+
+    async def follow(self) -> None:
+        """Anchor what is new, until cancelled."""
+        wait = FIRST_WAIT
+        while True:
+            try:
+                await asyncio.sleep(await self._step())
+                wait = FIRST_WAIT
+            except AnchorDown as down:
+                self._fail(str(down))
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, LONGEST_WAIT)
+            except GatewayError as error:
+                _log.warning("%s", error.message)
+                await asyncio.sleep(LONGEST_WAIT)
+
+    async def _step(self) -> float:
+        """Gives the seconds until the next."""
+        checkpoint = await asyncio.to_thread(self._newest)
+        if checkpoint is None:
+            return LOOK_SECONDS
+        if checkpoint.note == self._place.note:
+            if self._place.fault:
+                self._keep(replace(self._place, fault=""))
+            return self._seconds
+        proof = await self._writer.put(checkpoint, self._place)
+        if self._place.fault:
+            _log.info("anchor `%s` takes checkpoints again", self._name)
+        self._keep(AnchorPlace(checkpoint.size, checkpoint.note, proof, self._now()))
+        return self._seconds
+
+    def _fail(self, fault: str) -> None:
+        if fault != self._place.fault:
+            _log.warning("anchor `%s` takes no checkpoint: %s", self._name, fault)
+        self._keep(replace(self._place, fault=fault))
+
+    def _keep(self, place: AnchorPlace) -> None:
+        self._place = place
+        self._file.write(place)
+
+
+def open_anchor(anchor: NamedAnchor, state: Path, hashes: HashReader) -> AnchorWriter:
+    """What writes to it. Nothing is opened yet."""
+    match anchor.settings:
+        case FileAnchor():
+            return FileKeeper(anchor.settings.path)
+        case GitAnchor():
+            return GitKeeper(anchor.settings, state / f"anchor-{anchor.name}.git")
+        case WitnessAnchor():
+            return WitnessAsker(anchor.settings, hashes)
+        case TimestampAnchor():
+            # Imported where there is one: its library brings code for certificates.
+            from gateway.adapters.anchoring.timestamp import TimestampAsker
+
+            return TimestampAsker(anchor.settings)
+        case _:
+            assert_never(anchor.settings)
+
+
+@asynccontextmanager
+async def anchoring(
+    anchors: Sequence[NamedAnchor], state: Path, newest: CheckpointReader, hashes: HashReader, now: Callable[[], int]
+) -> AsyncGenerator[None]:
+    """Every anchor is followed while the context lasts."""
+    lanes = [
+        AnchorLane(anchor, open_anchor(anchor, state, hashes), newest, AnchorFile(state, anchor.name), now) for anchor in anchors
+    ]
+    tasks = [asyncio.create_task(lane.follow()) for lane in lanes]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,267 @@
+"""Checkpoints are kept elsewhere, by each kind of anchor, and one that is down gets the next when it is back."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from base64 import b64decode
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from gateway.adapters.anchoring.anchorer import anchoring
+from gateway.adapters.anchoring.places import AnchorFile, AnchorPlace, SignedCheckpoint
+from gateway.adapters.anchoring.settings import read_anchors
+from gateway.core.checkpoint import Checkpoint, SigningKey
+from gateway.core.errors import Misconfigured
+from gateway.core.merkle import consistency_proof, root_of
+from tests.harness.process import free_port
+from tests.harness.witness import Witness, is_consistent
+
+KEY = SigningKey("gateway.example/audit", bytes(32))
+HASHES = [sha256(b"%d" % number).digest() for number in range(40)]
+PATIENCE = 30.0
+OFTEN = 0.0005
+"""Minutes."""
+
+
+def checkpoint_of(size: int, hashes: list[bytes] = HASHES) -> SignedCheckpoint:
+    return SignedCheckpoint(KEY.sign(size, root_of(hashes[:size])), size)
+
+
+class Log:
+    """A log that grows, as an anchor sees it."""
+
+    def __init__(self, state: Path, size: int = 7) -> None:
+        self.state = state
+        self.size = size
+        self.hashes = HASHES
+
+    def place(self, name: str = "kept") -> AnchorPlace:
+        return AnchorFile(self.state, name).read()
+
+    async def follow(self, table: dict[str, Any], until: Callable[[AnchorPlace], bool]) -> AnchorPlace:
+        """Anchor until the place is such."""
+        anchors = read_anchors({"kept": {"minutes": OFTEN, **table}})
+        newest = lambda: checkpoint_of(self.size, self.hashes)  # noqa: E731 - it is asked anew each time
+        async with asyncio.timeout(PATIENCE), anchoring(anchors, self.state, newest, lambda size: self.hashes[:size], lambda: 7):
+            while not until(place := self.place()):
+                await asyncio.sleep(0.01)
+        return place
+
+
+def make_repository(path: Path) -> Path:
+    """A bare one, whose branches nobody can rewrite."""
+    subprocess.run(["git", "init", "--quiet", "--bare", str(path)], check=True)
+    subprocess.run(["git", "-C", str(path), "config", "receive.denyNonFastForwards", "true"], check=True)
+    return path
+
+
+@pytest.mark.parametrize("size", range(1, 41))
+def test_a_consistency_proof_shows_every_earlier_tree_and_no_other(size: int) -> None:
+    new = Checkpoint("x", size, root_of(HASHES[:size]))
+    for old in range(1, size + 1):
+        proof = consistency_proof(HASHES[:size], old)
+        assert is_consistent(Checkpoint("x", old, root_of(HASHES[:old])), new, proof)
+        assert not is_consistent(Checkpoint("x", old, sha256(b"other").digest()), new, proof)
+
+
+async def test_a_file_gets_each_checkpoint_once(tmp_path: Path) -> None:
+    log, path = Log(tmp_path), tmp_path / "elsewhere"
+    table = {"kind": "file", "path": str(path)}
+    assert (await log.follow(table, lambda place: place.size == 7)).at == 7
+    log.size = 9
+    await log.follow(table, lambda place: place.size == 9)
+    assert path.read_text() == f"{checkpoint_of(7).note}\n{checkpoint_of(9).note}\n"
+
+
+async def test_an_anchor_that_is_down_says_why_and_gets_the_newest_when_it_is_back(tmp_path: Path) -> None:
+    log, folder = Log(tmp_path), tmp_path / "not-mounted"
+    table = {"kind": "file", "path": str(folder / "elsewhere")}
+    place = await log.follow(table, lambda place: bool(place.fault))
+    assert (place.size, place.fault) == (0, "the file cannot be written: No such file or directory")
+    folder.mkdir()
+    place = await log.follow(table, lambda place: place.size == 7)
+    assert place.fault == ""
+
+
+async def test_a_git_repository_gets_a_commit_on_top_of_the_one_before(tmp_path: Path) -> None:
+    log, remote = Log(tmp_path), make_repository(tmp_path / "remote.git")
+
+    def shown(*arguments: str) -> str:
+        return subprocess.run(["git", "-C", str(remote), *arguments], check=True, capture_output=True, text=True).stdout
+
+    table = {"kind": "git", "remote": str(remote), "branch": "audit/checkpoints"}
+    first = await log.follow(table, lambda place: place.size == 7)
+    log.size = 9
+    second = await log.follow(table, lambda place: place.size == 9)
+    assert shown("rev-list", "audit/checkpoints").split() == [second.proof, first.proof]
+    assert shown("show", f"{first.proof}:checkpoint") == checkpoint_of(7).note
+    assert shown("show", "audit/checkpoints:checkpoint") == checkpoint_of(9).note
+    log.size = 11
+    place = await log.follow({**table, "remote": str(tmp_path / "nowhere.git")}, lambda place: bool(place.fault))
+    assert (place.size, place.proof) == (9, second.proof)
+
+
+async def test_a_witness_signs_what_goes_on_from_what_it_signed(tmp_path: Path) -> None:
+    log, witness = Log(tmp_path), Witness(KEY.verification_key)
+    table = {"kind": "witness", "url": witness.url, "key": witness.line()}
+    place = await log.follow(table, lambda place: bool(place.fault))
+    assert place.fault == "it cannot be reached"
+    async with witness.there():
+        place = await log.follow(table, lambda place: place.size == 7)
+        assert place.proof.startswith("— witness.example/w1 ")
+        log.size = 23
+        await log.follow(table, lambda place: place.size == 23)
+        # The place is lost, and the witness says itself where it is.
+        (tmp_path / "anchor-kept.json").unlink()
+        log.size = 40
+        await log.follow(table, lambda place: place.size == 40)
+        assert witness.answers[-2:] == [409, 200]
+
+
+async def test_a_witness_signs_no_other_history_and_its_refusal_is_said(tmp_path: Path) -> None:
+    log, witness = Log(tmp_path), Witness(KEY.verification_key)
+    table = {"kind": "witness", "url": witness.url, "key": witness.line()}
+    async with witness.there():
+        await log.follow(table, lambda place: place.size == 7)
+        log.size, log.hashes = 9, [sha256(b"another").digest(), *HASHES[1:]]
+        place = await log.follow(table, lambda place: bool(place.fault))
+        assert place.fault == "it says that this log is not the one that it signed before"
+        assert place.size == 7
+        log.size = 5
+        place = await log.follow(table, lambda place: "has 5 only" in place.fault)
+        assert place.size == 7
+
+
+@pytest.mark.parametrize("signed", ["by another key", "under another name"])
+async def test_a_signature_that_is_not_the_witnesss_counts_for_nothing(tmp_path: Path, signed: str) -> None:
+    log, witness, other = Log(tmp_path), Witness(KEY.verification_key), Witness()
+    key = witness.line()
+    if signed == "by another key":
+        witness.signing = other.key
+    else:
+        key = other.line()
+    async with witness.there():
+        place = await log.follow({"kind": "witness", "url": witness.url, "key": key}, lambda place: bool(place.fault))
+    assert place.size == 0
+    assert place.fault in (
+        "its signature does not verify",
+        "its answer has no signature by the key that is configured",
+    )
+
+
+@dataclass
+class Authority:
+    """A time-stamping authority of our own: `openssl ts`, with a root that signed its certificate."""
+
+    folder: Path
+    port: int = field(default_factory=free_port)
+
+    def make(self) -> None:
+        """Its certificates and its settings."""
+        (self.folder / "ts.cnf").write_text(AUTHORITY.format(folder=self.folder))
+        (self.folder / "serial").write_text("01\n")
+        run = partial(subprocess.run, check=True, capture_output=True, cwd=self.folder)
+        for name in ("root", "other"):
+            key = ("-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.pem", "-days", "3650")
+            run(["openssl", "req", "-x509", *key, "-subj", f"/CN={name}", "-config", "ts.cnf", "-extensions", "root"])
+        request = ("-newkey", "rsa:2048", "-nodes", "-keyout", "tsa.key", "-out", "tsa.csr", "-subj", "/CN=tsa")
+        run(["openssl", "req", *request, "-config", "ts.cnf"])
+        signer = ("-CA", "root.pem", "-CAkey", "root.key", "-CAcreateserial", "-days", "3650", "-extfile", "ts.cnf")
+        run(["openssl", "x509", "-req", "-in", "tsa.csr", "-out", "tsa.pem", *signer, "-extensions", "signer"])
+
+    @asynccontextmanager
+    async def there(self) -> AsyncGenerator[None]:
+        app = web.Application()
+        app.router.add_post("/tsa", self._stamp)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", self.port).start()
+        try:
+            yield
+        finally:
+            await runner.cleanup()
+
+    async def _stamp(self, request: web.Request) -> web.Response:
+        (self.folder / "asked").write_bytes(await request.read())
+        command = ["openssl", "ts", "-reply", "-config", "ts.cnf", "-queryfile", "asked", "-out", "answer"]
+        await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, cwd=self.folder)
+        return web.Response(body=(self.folder / "answer").read_bytes(), content_type="application/timestamp-reply")
+
+
+AUTHORITY = """
+[req]
+distinguished_name = name
+[name]
+[root]
+basicConstraints = critical,CA:true
+subjectKeyIdentifier = hash
+keyUsage = critical,keyCertSign
+[signer]
+basicConstraints = critical,CA:false
+keyUsage = critical,digitalSignature
+extendedKeyUsage = critical,timeStamping
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+[tsa]
+default_tsa = authority
+[authority]
+dir = {folder}
+serial = $dir/serial
+signer_cert = $dir/tsa.pem
+signer_key = $dir/tsa.key
+signer_digest = sha256
+default_policy = 1.2.3.4.1
+digests = sha256, sha384, sha512
+crypto_device = builtin
+ordering = yes
+tsa_name = yes
+ess_cert_id_chain = no
+ess_cert_id_alg = sha256
+"""
+
+
+async def test_a_time_stamp_is_taken_from_the_authority_that_is_trusted_alone(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    authority.make()
+    log = Log(tmp_path)
+    table = {"kind": "rfc3161", "url": f"http://127.0.0.1:{authority.port}/tsa", "ca": str(tmp_path / "root.pem")}
+    place = await log.follow(table, lambda place: bool(place.fault))
+    assert place.fault == "it cannot be reached"
+    async with authority.there():
+        place = await log.follow(table, lambda place: place.size == 7)
+        (tmp_path / "kept.tsr").write_bytes(b64decode(place.proof))
+        (tmp_path / "note").write_text(place.note)
+        # Somebody else's program takes it, too.
+        command = ["openssl", "ts", "-verify", "-data", "note", "-in", "kept.tsr", "-CAfile", "root.pem"]
+        await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, cwd=tmp_path)
+        log.size = 9
+        place = await log.follow({**table, "ca": str(tmp_path / "other.pem")}, lambda place: bool(place.fault))
+        assert (place.size, place.fault.startswith("its time stamp does not hold")) == (7, True)
+        place = await log.follow({**table, "ca": str(tmp_path / "note")}, lambda place: "no certificates" in place.fault)
+        assert place.size == 7
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"kind": "ftp"}, "'file', 'git', 'witness', 'rfc3161'"),
+        ({"kind": "git", "remote": "--upload-pack=touch x"}, "remote"),
+        ({"kind": "git", "remote": "r", "branch": "../x"}, "branch"),
+        ({"kind": "witness", "url": "file:///x", "key": Witness().line()}, "url"),
+        ({"kind": "witness", "url": f"http://127.0.0.1:{free_port()}", "key": "x"}, "no key of a witness"),
+        ({"kind": "file", "path": "x", "minutes": 0}, "minutes"),
+    ],
+)
+def test_a_table_that_is_wrong_is_named(table: dict[str, Any], said: str) -> None:
+    with pytest.raises(Misconfigured, match=said) as raised:
+        read_anchors({"kept": table})
+    assert raised.value.message.startswith("`[anchors.kept]`")
