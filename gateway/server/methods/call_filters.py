@@ -30,7 +30,7 @@ class CallFilters:
         """The filter for this person. Raises InvalidParams for a time that is none."""
         wanted = asked or wire.CallFilter()
         since, until = self.span(wanted.since, wanted.until, LIST_DAYS)
-        members = wanted.model_dump(exclude={"since", "until"})
+        members = wanted.model_dump(by_alias=False, exclude={"since", "until"})
         return read_filter(AskedCalls(**members), since, until, names, owner_of(principal))
 
     def span(self, since: str | None, until: str | None, days: int) -> tuple[int, int]:
