@@ -24,7 +24,14 @@ LONGER = {"web/src/protocol/generated.ts": "generated from web/protocol.schema.j
 IMPORTERS = {
     # What may be imported from outside the standard library, and the only modules that may.
     "subprocess": {"gateway/adapters/inference", "gateway/adapters/tools", "gateway/sandbox"},
-    "aiohttp": {"gateway/adapters/inference", "gateway/adapters/shipping", "gateway/adapters/tools", "gateway/cli/smoke_test"},
+    "aiohttp": {
+        "gateway/adapters/anchoring",
+        "gateway/adapters/inference",
+        "gateway/adapters/shipping",
+        "gateway/adapters/tools",
+        "gateway/cli/smoke_test",
+    },
+    "rfc3161_client": {"gateway/adapters/anchoring"},
     "cedarpy": {"gateway/adapters/policy"},
     "webauthn": {"gateway/adapters/identity"},
     "itsdangerous": {"gateway/adapters/identity"},

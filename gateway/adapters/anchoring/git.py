@@ -7,7 +7,6 @@ repository that takes no forced pushes keeps every checkpoint. It is made in a r
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,15 @@ from gateway.adapters.anchoring.places import AnchorDown, AnchorPlace, SignedChe
 from gateway.adapters.anchoring.settings import GitAnchor
 
 _SECONDS: Final = 60.0
+_UNSET: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_CONFIG_PARAMETERS")
+_SET: Final = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "file:https:ssh",
+    "GIT_AUTHOR_NAME": "Countersign",
+    "GIT_AUTHOR_EMAIL": "countersign@localhost",
+    "GIT_COMMITTER_NAME": "Countersign",
+    "GIT_COMMITTER_EMAIL": "countersign@localhost",
+}
 _COMMIT: Final = re.compile(r"[0-9a-f]{40,64}")
 
 
@@ -47,16 +55,16 @@ class GitKeeper:
 
     async def _git(self, *arguments: str, given: bytes = b"", inside: bool = True) -> str:
         place = ("--git-dir", str(self._folder)) if inside else ()
-        environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_ALLOW_PROTOCOL": "file:https:ssh",
-            **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in _WHO.items()},
-        }
+        # The rest of the environment is the user's, whose credentials these are.
+        changed = (
+            "env",
+            *(part for name in _UNSET for part in ("-u", name)),
+            *(f"{name}={value}" for name, value in _SET.items()),
+        )
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                "git", *place, *arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+                *changed, "git", *place, *arguments, stdin=pipe, stdout=pipe, stderr=pipe
             )
         except OSError:
             raise AnchorDown("there is no `git` on this machine") from None
@@ -73,6 +81,3 @@ class GitKeeper:
             last = error.decode(errors="replace").strip().splitlines()[-1:] or ["git failed"]
             raise AnchorDown(last[0][:200])
         return out.decode(errors="replace").strip()
-
-
-_WHO: Final = {"NAME": "Countersign", "EMAIL": "countersign@localhost"}
