@@ -253,8 +253,8 @@ LATER = [
     Wrong("`[sinks.siem]`", "`port`", {"COUNTERSIGN_SINKS": '{"siem": {"kind": "syslog", "host": "h", "port": 0}}'}),
     Wrong(
         "`[anchors.w]`",
-        "no key of a witness",
-        {"COUNTERSIGN_ANCHORS": '{"w": {"kind": "witness", "url": "http://w", "key": "x"}}'},
+        "no key of a cosigner",
+        {"COUNTERSIGN_ANCHORS": '{"w": {"kind": "cosigner", "url": "http://w", "key": "x"}}'},
     ),
     Wrong("`[anchors.W]`", "lower-case letters", {"COUNTERSIGN_ANCHORS": '{"W": {"kind": "file", "path": "f"}}'}),
     Wrong("`[sinks.Siem]`", "lower-case letters", {"COUNTERSIGN_SINKS": '{"Siem": {"kind": "file", "path": "f"}}'}),

@@ -109,7 +109,7 @@ async def test_what_a_sink_missed_while_it_was_down_comes_when_it_is_back(tmp_pa
     }
     anchors = {
         "copy": {"kind": "file", "path": str(tmp_path / "anchored"), "minutes": 0.005},
-        "away": {"kind": "witness", "url": f"http://127.0.0.1:{free_port()}", "key": Witness().line()},
+        "away": {"kind": "cosigner", "url": f"http://127.0.0.1:{free_port()}", "key": Witness().line()},
     }
     settings = {"COUNTERSIGN_SINKS": json.dumps(sinks), "COUNTERSIGN_ANCHORS": json.dumps(anchors)}
     async with stage(tmp_path, **settings) as scene:

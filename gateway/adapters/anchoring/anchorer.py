@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, assert_never
 
+from gateway.adapters.anchoring.cosigner import CosignerAsker, HashReader
 from gateway.adapters.anchoring.file import FileKeeper
 from gateway.adapters.anchoring.git import GitKeeper
 from gateway.adapters.anchoring.places import AnchorDown, AnchorFile, AnchorPlace, AnchorWriter, SignedCheckpoint
-from gateway.adapters.anchoring.settings import FileAnchor, GitAnchor, NamedAnchor, TimestampAnchor, WitnessAnchor
-from gateway.adapters.anchoring.witness import HashReader, WitnessAsker
+from gateway.adapters.anchoring.settings import CosignerAnchor, FileAnchor, GitAnchor, NamedAnchor, TimestampAnchor
 from gateway.core.errors import GatewayError
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
@@ -90,8 +90,8 @@ def open_anchor(anchor: NamedAnchor, state: Path, hashes: HashReader) -> AnchorW
             return FileKeeper(anchor.settings.path)
         case GitAnchor():
             return GitKeeper(anchor.settings, state / f"anchor-{anchor.name}.git")
-        case WitnessAnchor():
-            return WitnessAsker(anchor.settings, hashes)
+        case CosignerAnchor():
+            return CosignerAsker(anchor.settings, hashes)
         case TimestampAnchor():
             # Imported where there is one: its library brings code for certificates.
             from gateway.adapters.anchoring.timestamp import TimestampAsker

@@ -10,16 +10,16 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from gateway.core.cosigner import read_cosigner_key
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
-from gateway.core.witness import read_witness_key
 
 _HTTP: Final = r"^https?://[^\s/?#@]+[^\s?#]*$"
 
 
 def _require_key(line: str) -> str:
     try:
-        read_witness_key(line)
+        read_cosigner_key(line)
     except Misconfigured as error:
         raise ValueError(error.message) from None
     return line
@@ -48,10 +48,10 @@ class GitAnchor(_AnchorTable):
     branch: str = Field("checkpoints", pattern=r"^[A-Za-z0-9][A-Za-z0-9/_-]{0,99}$")
 
 
-class WitnessAnchor(_AnchorTable):
-    """A witness as C2SP's tlog-witness describes it."""
+class CosignerAnchor(_AnchorTable):
+    """A cosigner as C2SP's add-checkpoint describes it."""
 
-    kind: Literal["witness"]
+    kind: Literal["cosigner"]
     url: str = Field(pattern=_HTTP, description="its submission prefix; `/add-checkpoint` is added")
     key: Annotated[str, AfterValidator(_require_key)] = Field(description="what it signs with: `name+hash+key`")
 
@@ -64,7 +64,7 @@ class TimestampAnchor(_AnchorTable):
     ca: Path = Field(description="the certificates that its own go back to, in PEM")
 
 
-Anchor = FileAnchor | GitAnchor | WitnessAnchor | TimestampAnchor
+Anchor = FileAnchor | GitAnchor | CosignerAnchor | TimestampAnchor
 _TABLE: Final[TypeAdapter[Anchor]] = TypeAdapter(Annotated[Anchor, Field(discriminator="kind")])
 
 

@@ -112,7 +112,7 @@ async def test_a_git_repository_gets_a_commit_on_top_of_the_one_before(tmp_path:
 
 async def test_a_witness_signs_what_goes_on_from_what_it_signed(tmp_path: Path) -> None:
     log, witness = Log(tmp_path), Witness(KEY.verification_key)
-    table = {"kind": "witness", "url": witness.url, "key": witness.line()}
+    table = {"kind": "cosigner", "url": witness.url, "key": witness.line()}
     place = await log.follow(table, lambda place: bool(place.fault))
     assert place.fault == "it cannot be reached"
     async with witness.there():
@@ -129,7 +129,7 @@ async def test_a_witness_signs_what_goes_on_from_what_it_signed(tmp_path: Path) 
 
 async def test_a_witness_signs_no_other_history_and_its_refusal_is_said(tmp_path: Path) -> None:
     log, witness = Log(tmp_path), Witness(KEY.verification_key)
-    table = {"kind": "witness", "url": witness.url, "key": witness.line()}
+    table = {"kind": "cosigner", "url": witness.url, "key": witness.line()}
     async with witness.there():
         await log.follow(table, lambda place: place.size == 7)
         log.size, log.hashes = 9, [sha256(b"another").digest(), *HASHES[1:]]
@@ -150,7 +150,7 @@ async def test_a_signature_that_is_not_the_witnesss_counts_for_nothing(tmp_path:
     else:
         key = other.line()
     async with witness.there():
-        place = await log.follow({"kind": "witness", "url": witness.url, "key": key}, lambda place: bool(place.fault))
+        place = await log.follow({"kind": "cosigner", "url": witness.url, "key": key}, lambda place: bool(place.fault))
     assert place.size == 0
     assert place.fault in (
         "its signature does not verify",
@@ -253,11 +253,11 @@ async def test_a_time_stamp_is_taken_from_the_authority_that_is_trusted_alone(tm
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"kind": "ftp"}, "'file', 'git', 'witness', 'rfc3161'"),
+        ({"kind": "ftp"}, "'file', 'git', 'cosigner', 'rfc3161'"),
         ({"kind": "git", "remote": "--upload-pack=touch x"}, "remote"),
         ({"kind": "git", "remote": "r", "branch": "../x"}, "branch"),
-        ({"kind": "witness", "url": "file:///x", "key": Witness().line()}, "url"),
-        ({"kind": "witness", "url": f"http://127.0.0.1:{free_port()}", "key": "x"}, "no key of a witness"),
+        ({"kind": "cosigner", "url": "file:///x", "key": Witness().line()}, "url"),
+        ({"kind": "cosigner", "url": f"http://127.0.0.1:{free_port()}", "key": "x"}, "no key of a cosigner"),
         ({"kind": "file", "path": "x", "minutes": 0}, "minutes"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checkpoints that a witness signs, too (c2sp.org/tlog-witness)."""
+"""Checkpoints that a cosigner signs, too (c2sp.org)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 import aiohttp
 
 from gateway.adapters.anchoring.places import AnchorDown, AnchorPlace, SignedCheckpoint
-from gateway.adapters.anchoring.settings import WitnessAnchor
+from gateway.adapters.anchoring.settings import CosignerAnchor
 from gateway.core.checkpoint import Unverified
+from gateway.core.cosigner import ask_cosigner, find_cosignature, read_cosigner_key
 from gateway.core.merkle import consistency_proof
-from gateway.core.witness import ask_witness, find_cosignature, read_witness_key
 
 _SECONDS: Final = 10.0
 _ANSWER_LIMIT: Final = 16_384
@@ -21,12 +21,12 @@ HashReader = Callable[[int], Sequence[bytes]]
 """Gives the first so many leaf hashes of the log; blocks."""
 
 
-class WitnessAsker:
-    """Asks one witness."""
+class CosignerAsker:
+    """Asks one cosigner."""
 
-    def __init__(self, settings: WitnessAnchor, hashes: HashReader) -> None:
+    def __init__(self, settings: CosignerAnchor, hashes: HashReader) -> None:
         self._url = f"{settings.url.rstrip('/')}/add-checkpoint"
-        self._key = read_witness_key(settings.key)
+        self._key = read_cosigner_key(settings.key)
         self._hashes = hashes
 
     async def put(self, checkpoint: SignedCheckpoint, before: AnchorPlace) -> str:
@@ -60,7 +60,7 @@ class WitnessAsker:
         if old > checkpoint.size:
             raise AnchorDown(f"it has signed {old} records of this log, which has {checkpoint.size} only")
         proof = await asyncio.to_thread(self._prove, old, checkpoint.size) if 0 < old < checkpoint.size else ()
-        asked = ask_witness(old, proof, checkpoint.note)
+        asked = ask_cosigner(old, proof, checkpoint.note)
         async with client.post(self._url, data=asked, allow_redirects=False) as answer:
             return answer.status, (await answer.content.read(_ANSWER_LIMIT)).decode(errors="replace")
 

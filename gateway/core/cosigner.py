@@ -1,7 +1,7 @@
-"""Witnesses: other people's programs that sign a checkpoint once they know that it goes on from the one that they signed before.
+"""Cosigners: other people's programs that sign a checkpoint once they know that it goes on from the one they signed before.
 
-The formats are those of C2SP: the request of tlog-witness, and the signature cosignature/v1 of tlog-cosignature, which also says
-when. A witness that signed a log cannot be shown another history of it.
+The formats are C2SP's: the request `add-checkpoint`, and the signature cosignature/v1 of tlog-cosignature, which also says
+when. A cosigner that signed a log cannot be shown another history of it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LINE: Final = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})")
 
 
 @dataclass(frozen=True, slots=True)
-class WitnessKey:
-    """A witness's name and its public key."""
+class CosignerKey:
+    """A cosigner's name and its public key."""
 
     name: str
     public: bytes
@@ -41,32 +41,32 @@ class WitnessKey:
 
 @dataclass(frozen=True, slots=True)
 class Cosignature:
-    """A witness's signature line, and when it signed, in seconds since 1970."""
+    """A cosigner's signature line, and when it signed, in seconds since 1970."""
 
     line: str
     at: int
 
 
-def read_witness_key(line: str) -> WitnessKey:
+def read_cosigner_key(line: str) -> CosignerKey:
     """The key of a line `name+hash+key`. Raises Misconfigured."""
     read = _KEY.fullmatch(line.strip())
     raw = b"" if read is None else _decode(read[3])
     if read is None or raw[:1] != COSIGNATURE_V1 or len(raw) != 33:
-        raise Misconfigured("this is no key of a witness: `name+hash+key`, with a key of the type 4")
-    key = WitnessKey(read[1], raw[1:])
+        raise Misconfigured("this is no key of a cosigner: `name+hash+key`, with a key of the type 4")
+    key = CosignerKey(read[1], raw[1:])
     if key.id.hex() != read[2]:
-        raise Misconfigured("the key of the witness is damaged")
+        raise Misconfigured("the key of the cosigner is damaged")
     return key
 
 
-def ask_witness(old: int, proof: Sequence[bytes], note: str) -> bytes:
-    """The request that a witness signs a checkpoint: the size that it signed last, the consistency proof, the signed note."""
+def ask_cosigner(old: int, proof: Sequence[bytes], note: str) -> bytes:
+    """The request that a cosigner signs a checkpoint: the size that it signed last, the consistency proof, the signed note."""
     lines = "".join(f"{b64encode(each).decode()}\n" for each in proof)
     return f"old {old}\n{lines}\n{note}".encode()
 
 
-def find_cosignature(answer: str, note: str, key: WitnessKey) -> Cosignature | Unverified:
-    """The signature of this witness in its answer, where it is over this note's checkpoint."""
+def find_cosignature(answer: str, note: str, key: CosignerKey) -> Cosignature | Unverified:
+    """The signature of this cosigner in its answer, where it is over this note's checkpoint."""
     text = note[: note.rindex("\n\n") + 1]
     for line in answer.splitlines():
         read = _LINE.fullmatch(line)
