@@ -6,10 +6,12 @@ it is. Names, paths and hosts are spelt in the ways in which two of them are the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from gateway.adapters.policy.cedar import CedarPolicy
@@ -128,14 +130,26 @@ def judge_afresh(policy: CedarPolicy) -> None:
     in_force.reading.reduce = lambda moment: moment  # pyright: ignore[reportUnknownLambdaType]
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(bodies, min_size=1, max_size=4), st.lists(calls, min_size=2, max_size=12))
+def neighbours(one: Any, other: Any) -> Iterator[Any]:
+    """The one call as the other in one thing alone, which is what a shared verdict could overlook."""
+    for at in range(len(one)):
+        yield (*one[:at], other[at], *one[at + 1 :])
+    if one[1] is not None and other[1] is not None:
+        for name in ("path", "host", "bytes", "recursive", "second_path"):
+            yield (one[0], replace(one[1], **{name: getattr(other[1], name)}), *one[2:])
+    if one[1] is not None:
+        yield from ((one[0], replace(one[1], bytes=size), *one[2:]) for size in SIZES)
+    for name in Moment._fields:
+        yield (*one[:5], one[5]._replace(**{name: getattr(other[5], name)}))
+
+
+@settings(max_examples=60, deadline=None, phases=(Phase.reuse, Phase.generate))
+@given(st.lists(bodies, min_size=1, max_size=3), st.lists(calls, min_size=3, max_size=4))
 def test_no_two_calls_share_a_verdict_that_one_of_them_would_not_get_afresh(made: list[Any], asked: list[Any]) -> None:
     rules = [write(number, body) for number, body in enumerate(made)]
     shared, afresh = enact(rules), enact(rules)
     judge_afresh(afresh)
-    # Each call also as its neighbour but for one thing, which is what a shared verdict could overlook.
-    near = [(*one[:at], other[at], *one[at + 1 :]) for one, other in pairwise(asked) for at in range(6)]
+    near = [each for one, other in pairwise(asked) for each in neighbours(one, other)]
     for spec, call, profile, taint, label, moment in (*asked, *near):
         subject = PolicySubject(Principal("prn_ada", "Ada", profile), 0, moment)
         expected = afresh.judge(subject, spec, call, taint=taint, label=label)
