@@ -85,14 +85,14 @@ class _Phrase:
 
 def own_queries(wish: str) -> list[str]:
     """What to look for, the surest first, to answer a question about the person's own affairs; nothing for any other wish."""
-    question = _question_in(wish)
+    question = question_in(wish)
     words = words_of(question)
     if not _is_one_question(words):
         return []
     phrases = _phrases_in(question, words)
     owned = any(each.owned for each in phrases)
     said = {word.bare for word in words}
-    if not owned and (_asks_why(words) or _classifies(words) or not said.isdisjoint(_WORLD_VERBS)):
+    if not owned and (_asks_why(words) or _classifies(words) or _asks_use(words) or not said.isdisjoint(_WORLD_VERBS)):
         return []
     if not owned and any(each.of_world for each in phrases):
         return []
@@ -108,7 +108,7 @@ def spends(question: str) -> bool:
     return "much" in words and not _SPEAKERS.isdisjoint(words)
 
 
-def _question_in(wish: str) -> str:
+def question_in(wish: str) -> str:
     """The question without what leads into it; empty where there is more than one sentence."""
     question = _LEAD.sub("", trim(wish))
     return "" if _PARTS.search(question) else question
@@ -132,6 +132,11 @@ def _asks_why(words: Sequence[Word]) -> bool:
     """Whether it asks for an explanation: "why", or "how" without a measure."""
     opener = _opener([word.bare for word in words])
     return opener == "why" or (opener == "how" and words[1].bare not in VOCABULARY.measures)
+
+
+def _asks_use(words: Sequence[Word]) -> bool:
+    """Whether it asks what something is for: "what does the grep command do?"."""
+    return words[1].bare in ("do", "does") and words[-1].bare == "do"
 
 
 def _classifies(words: Sequence[Word]) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, cast
 
-from gateway.agent.acts import bare_thing, is_thing
+from gateway.agent.acts import ACTS, bare_thing, is_thing
 from gateway.agent.affairs import own_queries
 from gateway.agent.browser import as_json
+from gateway.agent.general import asks_how, asks_what
 from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.ranking import stem, terms_in
@@ -38,6 +39,10 @@ _WEAK_WORDS: Final = frozenset(
 """Words that are said of everything, and tell nothing of a tool by themselves."""
 
 WEAK_STEMS: Final = frozenset(map(stem, _WEAK_WORDS))
+
+_LOOKS: Final = next(group for group in _GROUPS if stem(VOCABULARY.search_verbs[0]) in group)
+_VERBS: Final = _LOOKS.union(stem(verb) for act in ACTS.values() for verb in act["verbs"])
+"""What is no reason in a question what something is: "what is the best way to search text"."""
 
 _REFERENCES: Final = frozenset(VOCABULARY.file_references)
 _OWNERS: Final = frozenset(VOCABULARY.owners)
@@ -69,7 +74,8 @@ def is_asked_for(
     """Whether `message` gives a reason for a call of this tool. `wish` is the one of its wishes under way, empty where it is all.
     `examples` are messages that the tool answers; `has_called` says whether the conversation had a call before that the person
     may go back to."""
-    if tool["category"] != "read" and _invents_amount(arguments, wish or message):
+    is_how = asks_how(wish or message)
+    if tool["category"] != "read" and (is_how or _invents_amount(arguments, wish or message)):
         return False
     words = [word.bare for word in words_of(message)]
     if has_called and not _REFERENCES.isdisjoint(words):
@@ -80,9 +86,11 @@ def is_asked_for(
     said = {stem(word) for word in _words_in(QUOTED.sub(" ", message))}
     known = known_by(tool, examples)
     pointed = next((_text_of(value) for key, value in arguments.items() if slot_of(key) in (Slot.PATH, Slot.URL)), None)
-    if pointed is not None and _is_named(pointed, message):
+    if pointed is not None and not is_how and _is_named(pointed, message):
         return True
     if tool["category"] == "read":
+        if examples and _PLACES.isdisjoint(words):
+            said = set() if is_how else said - _VERBS if asks_what(wish or message) else said
         return _may_look(arguments, message, said, known, is_shipped=bool(examples))
     if pointed is not None:
         return _bare_path(pointed).lower() in words and not (said & known) <= WEAK_STEMS

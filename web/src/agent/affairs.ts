@@ -73,7 +73,8 @@ export function ownQueries(wish: string): string[] {
   if (!isOneQuestion(words)) return [];
   const phrases = phrasesIn(question, words);
   const owned = phrases.some((each) => each.owned);
-  if (!owned && (asksWhy(words) || classifies(words) || words.some(({ bare }) => WORLD_VERBS.has(bare)))) return [];
+  const isGeneral = asksWhy(words) || classifies(words) || asksUse(words);
+  if (!owned && (isGeneral || words.some(({ bare }) => WORLD_VERBS.has(bare)))) return [];
   if (!owned && phrases.some(({ ofWorld }) => ofWorld)) return [];
   const telling = phrases.filter(
     (each) => each.name !== "" || !isPlain(each.words) || (each.owned && each.words.length > 1),
@@ -93,7 +94,7 @@ export function spends(question: string): boolean {
 }
 
 /** The question without what leads into it; empty where there is more than one sentence. */
-function questionIn(wish: string): string {
+export function questionIn(wish: string): string {
   const question = wish.trim().replace(LEAD, "");
   return PARTS.test(question) ? "" : question;
 }
@@ -114,6 +115,11 @@ function opener([first, second]: readonly Word[]): string {
 function asksWhy(words: readonly Word[]): boolean {
   const asking = opener(words);
   return asking === "why" || (asking === "how" && !vocabulary.measures.includes((words[1] as Word).bare));
+}
+
+/** Whether it asks what something is for: "what does the grep command do?". */
+function asksUse(words: readonly Word[]): boolean {
+  return ["do", "does"].includes((words[1] as Word).bare) && words.at(-1)?.bare === "do";
 }
 
 /** Whether it asks what kind of thing something is, or compares: "is the tomato a fruit?". */

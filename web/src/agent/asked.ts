@@ -1,7 +1,8 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
-import { bareThing, isThing } from "./acts.ts";
+import { ACTS, bareThing, isThing } from "./acts.ts";
 import { ownQueries } from "./affairs.ts";
 import { EXAMPLES } from "./candidates.ts";
+import { asksHow, asksWhat } from "./general.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { isObject } from "./parse.ts";
 import { stem, termsIn } from "./ranking.ts";
@@ -33,6 +34,12 @@ const WEAK_WORDS: ReadonlySet<string> = new Set([
 ]);
 export const WEAK_STEMS: ReadonlySet<string> = new Set([...WEAK_WORDS].map(stem));
 
+/** What is no reason in a question what something is: "what is the best way to search text". */
+const VERBS: ReadonlySet<string> = new Set([
+  ...(GROUPS.find((group) => group.includes(stem(vocabulary.searchVerbs[0] as string))) ?? []),
+  ...ACTS.flatMap(([, { verbs }]) => verbs.map(stem)),
+]);
+
 /** A message of so few words is all about its verb: "list", "show it". */
 const FEW = 2;
 
@@ -56,7 +63,8 @@ export function isAskedFor(
   hasCalled: boolean,
   wish: string = message,
 ): boolean {
-  if (tool.category !== "read" && inventsAmount(given, wish)) return false;
+  const isHow = asksHow(wish);
+  if (tool.category !== "read" && (isHow || inventsAmount(given, wish))) return false;
   const bare = wordsOf(message).map((word) => word.bare);
   if (hasCalled && bare.some((word) => vocabulary.fileReferences.includes(word))) return true;
   const values = Object.values(given).map(textOf);
@@ -67,8 +75,14 @@ export function isAskedFor(
   const common = [...knownBy(tool, EXAMPLES.get(tool.name) ?? [])].filter((term) => said.has(term));
   const pointed = Object.keys(given).find((name) => ["path", "url"].includes(slotOf(name) ?? ""));
   const place = pointed === undefined ? null : textOf(given[pointed]);
-  if (place !== null && isNamed(place, message)) return true;
-  if (tool.category === "read") return mayLook(given, tool, message, said, common);
+  if (place !== null && !isHow && isNamed(place, message)) return true;
+  if (tool.category === "read") {
+    const isPlaced = bare.some((word) => vocabulary.places.includes(word));
+    if (!EXAMPLES.has(tool.name) || isPlaced) return mayLook(given, tool, message, said, common);
+    if (isHow) return mayLook(given, tool, message, new Set(), []);
+    const telling = common.filter((term) => !(asksWhat(wish) && VERBS.has(term)));
+    return mayLook(given, tool, message, said, telling);
+  }
   if (place === null) return common.length > 0 || copies(values, said);
   return bare.includes(barePath(place).toLowerCase()) && common.some((term) => !WEAK_STEMS.has(term));
 }
