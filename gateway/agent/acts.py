@@ -51,8 +51,8 @@ _POINTED: Final = re.compile(
 )
 """A thing that is taken away or sent, and that is told by a description: "delete the one about the printer"."""
 
-_BEFORE: Final = "\"'`([<"
-_AFTER: Final = "\"'`)]>,;:.!?"
+_BEFORE: Final = "\"'`“([<"
+_AFTER: Final = "\"'`”)]>,;:.!?"
 
 
 @dataclass(frozen=True, slots=True)

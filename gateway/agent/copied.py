@@ -12,12 +12,13 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, UserMessage
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
+from gateway.agent.words import QUOTED, is_spaced_name
 
 _MOST_STRINGS: Final = LIMITS.copied_strings
 """More than this is a pasted document, and a grammar of it would take longer than the answer."""
 
 _SPACES = re.compile(f"[{SPACE}]+")
-_QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`")
+_QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`|“([^”\n]+)”")
 _URL = re.compile(r"https?://")
 _ENDED = re.compile(r"\.[A-Za-z][A-Za-z0-9]*\Z")
 _FILE = re.compile(r"[^/]\.[A-Za-z][A-Za-z0-9]*\Z")
@@ -69,11 +70,16 @@ def copyable_strings(messages: Sequence[Message], wish: str = "") -> CopyableStr
 
 def _strings_in(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """What can be copied out of texts: names, and addresses."""
-    quoted = [found[1] or found[2] or found[3] for text in texts for found in _QUOTED.finditer(text)]
-    plain = [word.lstrip(_BEFORE).rstrip(_AFTER) for text in texts for word in _SPACES.split(text)]
+    quoted = [found[1] or found[2] or found[3] or found[4] for text in texts for found in _QUOTED.finditer(text)]
+    plain = [word.lstrip(_BEFORE).rstrip(_AFTER) for text in texts for word in _SPACES.split(_without_spaced(text))]
     strings = [word for word in dict.fromkeys((*plain, *quoted)) if word][:_MOST_STRINGS]
     urls = [word for word in strings if _URL.match(word)]
     return [word for word in strings if word not in urls], urls
+
+
+def _without_spaced(text: str) -> str:
+    """A text without the names that have spaces in them: no piece of one is a name."""
+    return QUOTED.sub(lambda quoted: " " if is_spaced_name(quoted[0][1:-1]) else quoted[0], text)
 
 
 def _files_in(names: Sequence[str]) -> Sequence[str]:
@@ -95,7 +101,7 @@ def folders_said(wish: str) -> Sequence[str]:
 
 def _placed_in(wish: str) -> Sequence[str]:
     """The words of a wish that stand where a folder's name does: "in the mail", "the mail folder", "mail/"."""
-    words = [bare for word in _SPACES.split(wish) if (bare := word.lstrip(_BEFORE).rstrip(_AFTER))]
+    words = [bare for word in _SPACES.split(_without_spaced(wish)) if (bare := word.lstrip(_BEFORE).rstrip(_AFTER))]
     placed: list[str] = []
     before = ""
     for word, after in zip(words, [*words[1:], ""], strict=False):

@@ -29,7 +29,7 @@ from gateway.agent.reading import reader_among
 from gateway.agent.render import required_of
 from gateway.agent.tables import match_of, table_of
 from gateway.agent.vocabulary import VOCABULARY
-from gateway.agent.words import words_of
+from gateway.agent.words import is_spaced_name, words_of
 
 _MOST: Final = LIMITS.further_reads
 _MOST_FOUND: Final = LIMITS.found_files
@@ -195,7 +195,7 @@ def found_files(message: ToolMessage, tools: Sequence[Tool]) -> list[str]:
     table = table_of(message.result["content"], "")
     if table is not None and table.listing and not any(map(match_of, lines)):
         return [joined(message.call["arguments"], row.cells[0]) for row in table.rows if row.cells[1] == "file"]
-    paths = [match[0] if match else line for line in lines if (match := match_of(line)) or (is_thing(line) and " " not in line)]
+    paths = [match[0] if match else line for line in lines if (match := match_of(line)) or _is_path(line)]
     return list(dict.fromkeys(paths))
 
 
@@ -298,10 +298,15 @@ def _ranked_files(finding: SoughtText, search: ToolMessage) -> list[str]:
     for line in filter(begins.search, lines_of(search.result["content"])):
         match = match_of(line)
         path = match[0] if match else line
-        if match or (is_thing(line) and " " not in line):
+        if match or _is_path(line):
             held.setdefault(path, set()).update(_wanted(finding).intersection(terms_in(match[1] if match else line)))
             counts[path] = counts.get(path, 0) + 1
     return sorted(held, key=lambda path: (-len(held[path]), -counts[path]))
+
+
+def _is_path(line: str) -> bool:
+    """Whether a line of a search is a file's name and nothing else."""
+    return is_spaced_name(line) or (is_thing(line) and " " not in line)
 
 
 def _beginning_of(finding: SoughtText, search: ToolMessage) -> re.Pattern[str]:

@@ -17,10 +17,10 @@ from gateway.agent.messages import Tool
 from gateway.agent.render import fill
 from gateway.agent.words import words_of
 
-_THING: Final = r"(\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^ \n\"'`]+)"
+_THING: Final = r"(\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|“[^”\n]+”|[^ \n\"'`“]+)"
 _LINE: Final = r"([1-9][0-9]{0,6})"
 _ENDED: Final = re.compile(r"[^/]\.[A-Za-z0-9]+")
-_QUOTES: Final = ('"', "'", "`")
+_QUOTES: Final = ('""', "''", "``", "“”")
 
 
 def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> ProposedCall | None:
@@ -86,7 +86,7 @@ def _target(path: str, found: re.Match[str]) -> str:
 
 def _bare(thing: str) -> str:
     """A thing without the quotes around it, or the stop after it."""
-    if len(thing) > 2 and thing[0] in _QUOTES and thing[-1] == thing[0]:
+    if len(thing) > 2 and thing[0] + thing[-1] in _QUOTES:
         return thing[1:-1]
     bare = thing.rstrip(",;:!?")
     return bare if bare == "." else bare.removesuffix(".")

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from gateway.agent.acts import is_thing
-from gateway.agent.words import QUOTED, bare_word
+from gateway.agent.words import QUOTED, bare_word, is_spaced_name
 
 _RUN: Final = re.compile("[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+")
 _TRAIL: Final = re.compile(r"[,.:!?)\]]*\Z")
@@ -133,7 +133,7 @@ def _token(written: str, gap: str, at: int) -> Token:
         text, trail = text + trail[0], trail[1:]
     mark = "\n" if "\n" in gap else ";" if ";" in gap else _mark_of(trail)
     is_quoted = QUOTED.fullmatch(text) is not None
-    is_name = is_thing(text) and not (is_quoted and " " in text)
+    is_name = is_thing(text) and not (is_quoted and " " in text and not is_spaced_name(text[1:-1]))
     bare = "and" if text == "&" else text.lower() if is_name else bare_word(text).replace("’", "'")
     return Token(text, bare, mark, f"{trail}{gap}", at, is_quoted and not is_name, is_name)
 

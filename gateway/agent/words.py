@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 QUOTED: Final = re.compile(r"""\"[^"\n]*\"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])""")
+_SPACED: Final = re.compile(r"[^ \n](?:[^\n]*[^ ./\n])?(?:/|\.[A-Za-z][A-Za-z0-9]{0,9})")
+"""How the name of a file or a folder looks: with its ending, or with a slash at the end."""
+
+_WORDED: Final = re.compile(r"[!?;:] |@|://|[ (.][A-Za-z]\.[A-Za-z]$|^(?:[^ ]* ){6}")
+"""What shows that it is none: a stop inside, an address, "9 p.m", more than six words."""
+
 _WORD: Final = re.compile("[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+")
 
 
@@ -20,9 +26,16 @@ class Word:
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a text that hold a letter or a digit, in order."""
-    words = (Word(match.start(), match.end(), bare_word(match[0])) for match in _WORD.finditer(text))
+    """The words of a text that hold a letter or a digit, in order. A file's name in quotes is one word, for all its spaces."""
+    joined = QUOTED.sub(lambda quoted: quoted[0].replace(" ", "_") if is_spaced_name(quoted[0][1:-1]) else quoted[0], text)
+    spans = [match.span() for match in _WORD.finditer(joined)]
+    words = (Word(start, end, bare_word(text[start:end])) for start, end in spans)
     return [word for word in words if word.bare]
+
+
+def is_spaced_name(text: str) -> bool:
+    """Whether a text that stands in quotes is the name of a file or a folder with spaces in it, and not words of another kind."""
+    return " " in text and _SPACED.fullmatch(text) is not None and not _WORDED.search(text)
 
 
 def bare_word(word: str) -> str:

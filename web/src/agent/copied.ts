@@ -3,6 +3,7 @@ import words from "../../../loop/prompts.json" with { type: "json" };
 import type { Message } from "./messages.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
+import { isSpacedName, QUOTED } from "./words.ts";
 
 /** The strings that a person wrote and that an argument may repeat. */
 export interface CopyableStrings {
@@ -56,11 +57,18 @@ export function copyableStrings(messages: readonly Message[], wish = ""): Copyab
 
 /** What can be copied out of texts. */
 function stringsIn(texts: readonly string[]): { names: string[]; urls: string[] } {
-  const quoted = texts.flatMap((text) => [...text.matchAll(/"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`/g)].map(innerOf));
-  const plain = texts.flatMap((text) => text.split(/\s+/)).map(strip);
+  const quoted = texts.flatMap((text) =>
+    [...text.matchAll(/"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`|“([^”\n]+)”/g)].map(innerOf),
+  );
+  const plain = texts.flatMap((text) => withoutSpaced(text).split(/\s+/)).map(strip);
   const all = [...new Set([...plain, ...quoted])].filter((word) => word !== "").slice(0, MAX_STRINGS);
   const urls = all.filter((word) => /^https?:\/\//.test(word));
   return { names: all.filter((word) => !urls.includes(word)), urls };
+}
+
+/** A text without the names that have spaces in them: no piece of one is a name. */
+function withoutSpaced(text: string): string {
+  return text.replace(QUOTED, (quoted) => (isSpacedName(quoted.slice(1, -1)) ? " " : quoted));
 }
 
 /**
@@ -84,7 +92,7 @@ export function foldersSaid(wish: string): string[] {
 
 /** The words of a wish that stand where a folder's name does: "in the mail", "the mail folder", "mail/". */
 function placedIn(wish: string): string[] {
-  const words = wish
+  const words = withoutSpaced(wish)
     .split(/\s+/)
     .map(strip)
     .filter((word) => word !== "");
@@ -121,6 +129,6 @@ function strip(word: string): string {
 }
 
 function innerOf(match: RegExpMatchArray): string {
-  // Only one of the three kinds of quotes matched; the others join as nothing.
+  // Only one of the kinds of quotes matched; the others join as nothing.
   return match.slice(1).join("");
 }

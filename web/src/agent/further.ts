@@ -18,7 +18,7 @@ import { readerAmong } from "./reading.ts";
 import { fill, requiredOf } from "./render.ts";
 import { matchOf, tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
-import { wordsOf } from "./words.ts";
+import { isSpacedName, wordsOf } from "./words.ts";
 
 /*
  * What is read after a search or a listing, so that a question is answered out of a file and not out of the list. Reading is all
@@ -295,7 +295,12 @@ function isByMeaning(name: string): boolean {
 
 /** The file that a line of a search names: before a match, or by itself. */
 function pathOf(line: string): string | null {
-  return matchOf(line)?.path ?? (isThing(line) && !line.includes(" ") ? line : null);
+  return matchOf(line)?.path ?? (isPath(line) ? line : null);
+}
+
+/** Whether a line of a search is a file's name and nothing else. */
+function isPath(line: string): boolean {
+  return isSpacedName(line) || (isThing(line) && !line.includes(" "));
 }
 
 /** The files that a search found, those first whose lines hold most of the question, then those with most lines. */

@@ -17,7 +17,7 @@ type Tools = readonly Pick<ToolDescriptor, "name" | "paramSchema">[];
 const PARTS: Readonly<Record<string, string>> = {
   polite: words.action.plainForms.polite,
   end: words.action.plainForms.end,
-  thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|[^ \\n\"'`]+)",
+  thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|“[^”\\n]+”|[^ \\n\"'`“]+)",
   line: "([1-9][0-9]{0,6})",
 };
 const [MOVE, MAKE, EDIT, LINES] = [
@@ -97,7 +97,7 @@ function targetOf(path: string, found: RegExpExecArray): string {
 
 /** A thing without the quotes around it, or the stop after it. */
 function bare(thing = ""): string {
-  return /^"[^"]+"$|^'[^']+'$|^`[^`]+`$/.test(thing)
+  return /^"[^"]+"$|^'[^']+'$|^`[^`]+`$|^“[^”]+”$/.test(thing)
     ? thing.slice(1, -1)
     : thing.replace(/[,;:!?]+$/, "").replace(/(?<=.)\.$/, "");
 }

@@ -1,5 +1,5 @@
 import { isThing } from "./acts.ts";
-import { bareWord, QUOTED } from "./words.ts";
+import { bareWord, isSpacedName, QUOTED } from "./words.ts";
 
 /* A message as words with the marks that part them: what is quoted is one word, and so is a file's name. */
 
@@ -155,7 +155,7 @@ function token(written: string, gap: string, at: number): Token {
     trail = trail.slice(1);
   }
   const isWhole = WHOLE_QUOTE.test(text);
-  const isName = isThing(text) && !(isWhole && text.includes(" "));
+  const isName = isThing(text) && !(isWhole && text.includes(" ") && !isSpacedName(text.slice(1, -1)));
   const word = isName ? text.toLowerCase() : bareWord(text).replaceAll("’", "'");
   const bare = text === "&" ? "and" : word;
   return { text, bare, mark: markOf(trail, gap), gap: `${trail}${gap}`, at, isQuoted: isWhole && !isName, isName };

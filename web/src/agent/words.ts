@@ -2,6 +2,11 @@
 export const QUOTED = /"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])/g;
 const WORD = /[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+/g;
 
+/** How the name of a file or a folder looks: with its ending, or with a slash at the end. */
+const SPACED = /^[^ \n](?:[^\n]*[^ ./\n])?(?:\/|\.[A-Za-z][A-Za-z0-9]{0,9})$/;
+/** What shows that it is none: a stop inside, an address, "9 p.m", more than six words. */
+const WORDED = /[!?;:] |@|:\/\/|[ (.][A-Za-z]\.[A-Za-z]$|^(?:[^ ]* ){6}/;
+
 /** A word of a text: where it stands with whatever clings to it, and what it is without that, in lower case. */
 export interface Word {
   readonly start: number;
@@ -9,11 +14,20 @@ export interface Word {
   readonly bare: string;
 }
 
-/** The words of a text that hold a letter or a digit, in order. */
+/** The words of a text that hold a letter or a digit, in order. A file's name in quotes is one word, for all its spaces. */
 export function wordsOf(text: string): Word[] {
-  return [...text.matchAll(WORD)]
-    .map((match) => ({ start: match.index, end: match.index + match[0].length, bare: bareWord(match[0]) }))
+  const joined = text.replace(QUOTED, (quoted) =>
+    isSpacedName(quoted.slice(1, -1)) ? quoted.replaceAll(" ", "_") : quoted,
+  );
+  return [...joined.matchAll(WORD)]
+    .map((match) => [match.index, match.index + match[0].length] as const)
+    .map(([start, end]) => ({ start, end, bare: bareWord(text.slice(start, end)) }))
     .filter(({ bare }) => bare !== "");
+}
+
+/** Whether a text that stands in quotes is the name of a file or a folder with spaces in it, and not words of another kind. */
+export function isSpacedName(text: string): boolean {
+  return text.includes(" ") && SPACED.test(text) && !WORDED.test(text);
 }
 
 /** A word without the marks around it, in lower case. */
