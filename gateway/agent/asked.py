@@ -90,7 +90,7 @@ def is_asked_for(
         return True
     if tool["category"] == "read":
         if examples and _PLACES.isdisjoint(words):
-            said = set() if is_how else said - _VERBS if asks_what(wish or message) else said
+            said = set[str]() if is_how else said - _VERBS if asks_what(wish or message) else said
         return _may_look(arguments, message, said, known, is_shipped=bool(examples))
     if pointed is not None:
         return _bare_path(pointed).lower() in words and not (said & known) <= WEAK_STEMS

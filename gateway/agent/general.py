@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gateway.agent.acts import READING, asked_acts
 from gateway.agent.affairs import question_in
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.wish_words import WISH_WORDS
@@ -22,9 +23,10 @@ _BEINGS: Final = frozenset((*VOCABULARY.classifying_words, "do", "does"))
 
 def asks_how(wish: str) -> bool:
     """Whether it asks how something is done or works: "how do I …", "explain how to …". How much it is, or how it was, is another
-    question."""
+    question, and one that goes on with an order, "… and save it in a.txt", is none."""
     words = _told(wish)
-    return words[:1] == ["how"] and not _DOING.isdisjoint(words[1:2])
+    is_how = words[:1] == ["how"] and not _DOING.isdisjoint(words[1:2])
+    return is_how and all(each.act == READING for each in asked_acts(wish))
 
 
 def asks_what(wish: str) -> bool:

@@ -1,3 +1,4 @@
+import { askedActs } from "./acts.ts";
 import { questionIn } from "./affairs.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
@@ -16,11 +17,11 @@ const BEINGS: ReadonlySet<string> = new Set([...vocabulary.classifyingWords, "do
 
 /**
  * Whether it asks how something is done or works: "how do I …", "explain how to …". How much it is, or how it was, is another
- * question.
+ * question, and one that goes on with an order, "… and save it in a.txt", is none.
  */
 export function asksHow(wish: string): boolean {
   const [first, second = ""] = told(wish);
-  return first === "how" && DOING.has(second);
+  return first === "how" && DOING.has(second) && askedActs(wish).every(({ act }) => act === "read");
 }
 
 /** Whether it asks what something is or does, or why: "what is the difference between a list and a tuple". */
