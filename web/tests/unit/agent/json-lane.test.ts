@@ -166,7 +166,7 @@ describe("picking an action", () => {
     const argumentsOf = (tool: string) =>
       options.find((each) => each.properties.tool?.const === tool)?.properties.arguments;
     expect(argumentsOf("delete_file")?.properties).toEqual({
-      path: { enum: ["notes/old.txt", "notes.txt", "my notes.txt"] },
+      path: { enum: ["notes/old.txt", "my notes.txt"] },
     });
     expect(JSON.stringify(argumentsOf("list_directory"))).toContain('"."');
   });
