@@ -17,7 +17,7 @@ WORKING = {
     "node": "echo 22",
     "npm": "exit 0",
     "git": "exit 0",
-    "chromium": "exit 0",
+    "chromium-headless-shell": "exit 0",
     "firefox-esr": "exit 0",
     "bwrap": "exit 0",
     "initdb": "exit 0",
@@ -117,7 +117,7 @@ EVERYTHING = (
     "fonts",
     "PostgreSQL",
 )
-PACKAGES = "python3 python3-venv nodejs npm git libgomp1 chromium firefox-esr bubblewrap fonts-dejavu-core postgresql"
+PACKAGES = "python3 python3-venv nodejs npm git libgomp1 chromium-headless-shell firefox-esr bubblewrap fonts-dejavu-core postgresql"
 
 
 def test_a_machine_that_has_everything_is_told_nothing(machine: Machine) -> None:
@@ -154,6 +154,13 @@ def test_only_what_is_missing_is_installed(machine: Machine) -> None:
     assert machine.calls()[-1] == "apt-get install --yes --no-install-recommends bubblewrap"
 
 
+def test_the_browser_with_its_windows_will_do(machine: Machine) -> None:
+    machine.furnish(without="chromium-headless-shell")
+    assert "Chromium" in machine.check().stderr
+    machine.put("chromium", "exit 0")
+    assert machine.check().returncode == 0
+
+
 def test_a_server_of_postgresql_is_found_where_debian_keeps_it(machine: Machine) -> None:
     machine.furnish(without="initdb")
     assert "PostgreSQL's server" in machine.check().stderr
@@ -166,7 +173,7 @@ def test_a_server_of_postgresql_is_found_where_debian_keeps_it(machine: Machine)
 def test_ubuntu_gets_its_browser_where_no_snap_is_needed(machine: Machine) -> None:
     machine.become_root()
     machine.say("ubuntu")
-    machine.furnish(without="chromium")
+    machine.furnish(without="chromium-headless-shell")
     machine.package_manager("apt-get")
     browser = machine.folder / ".cache" / "ms-playwright" / "chromium-1" / "chrome-linux"
     browser.mkdir(parents=True)
@@ -232,7 +239,7 @@ def test_other_systems_are_told_their_own_command(machine: Machine, manager: str
 def test_running_the_product_needs_no_browser_and_never_installs(machine: Machine) -> None:
     machine.become_root()
     machine.furnish(without="git")
-    (machine.programs / "chromium").unlink()
+    (machine.programs / "chromium-headless-shell").unlink()
     machine.package_manager("apt-get", bringing=True)
     checked = machine.check("run")
     assert checked.returncode == 1
