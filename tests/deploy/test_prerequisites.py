@@ -117,7 +117,9 @@ EVERYTHING = (
     "fonts",
     "PostgreSQL",
 )
-PACKAGES = "python3 python3-venv nodejs npm git libgomp1 chromium-headless-shell firefox-esr bubblewrap fonts-dejavu-core postgresql"
+PACKAGES = (
+    "python3 python3-venv nodejs npm git libgomp1 chromium-headless-shell firefox-esr bubblewrap fonts-dejavu-core postgresql"
+)
 
 
 def test_a_machine_that_has_everything_is_told_nothing(machine: Machine) -> None:
