@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,12 +15,13 @@ from gateway.core.obligations import Obligations
 from gateway.core.quorum import compose_break_glass
 from gateway.core.vocabulary import GrantScope, Profile
 from gateway.runtime.approvals import Decided
+from gateway.runtime.calls import CallAnswer
 from gateway.runtime.connections import ConsoleConnection
 from gateway.runtime.ports import ConsoleSession
 from gateway.server.notifications import encode_notice
 from tests.authenticator import HONEST, Forgery, encode
 from tests.fakes.passkeys import PlainAuthenticator
-from tests.runtime.conftest import Stage
+from tests.runtime.conftest import PATIENCE, Stage
 
 TWO = Obligations(approvers=2, alone_forbidden=True)
 
@@ -106,3 +108,29 @@ def ada(stage: Stage) -> Approver:
     """The person of the stage, who asks."""
     socket = stage.gateway.connections.attach_console(stage.ada.id, stage.console.id, "socket Ada", is_operator=True)
     return Approver(stage, stage.ada, stage.console, stage.authenticator, socket)
+
+
+async def ask(stage: Stage, obligations: Obligations = TWO, tool: str = "write") -> tuple[asyncio.Task[CallAnswer], str]:
+    """A call that waits for people, and the id of its question."""
+    stage.policy.obligations = obligations
+    await stage.begin()
+    call = stage.start(stage.propose(tool))
+    return call, str((await stage.asked())["id"])
+
+
+async def finish(call: asyncio.Task[CallAnswer]) -> CallAnswer:
+    """What came of it, within the time that a test may take."""
+    async with asyncio.timeout(PATIENCE):
+        return await call
+
+
+def recorded(stage: Stage, kind: type[Any]) -> list[Any]:
+    """The records of that kind, oldest first."""
+    return [entry for entry in stage.ledger.entries if isinstance(entry, kind)]
+
+
+def is_sound(stage: Stage) -> bool:
+    """The log verifies; fails with the first fault where it does not."""
+    report = stage.ledger.check()
+    assert report.sound, report.fault
+    return True
