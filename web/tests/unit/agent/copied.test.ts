@@ -21,8 +21,8 @@ const said = (content: string): Message => ({ role: "user", turnId: "trn_1", con
 
 test("what a person wrote is split into names, files and addresses, without the marks around them", () => {
   expect(copyableStrings([said("see (notes/), `a b.txt`, todo.txt. and <https://example.org/x?>!")])).toEqual({
-    names: ["see", "notes/", "a", "b.txt", "todo.txt", "and", "a b.txt"],
-    files: ["b.txt", "todo.txt", "a b.txt"],
+    names: ["see", "notes/", "todo.txt", "and", "a b.txt"],
+    files: ["todo.txt", "a b.txt"],
     folders: ["notes/"],
     urls: ["https://example.org/x"],
   });
