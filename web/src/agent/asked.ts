@@ -36,7 +36,7 @@ export const WEAK_STEMS: ReadonlySet<string> = new Set([...WEAK_WORDS].map(stem)
 
 /** What is no reason in a question what something is: "what is the best way to search text". */
 const VERBS: ReadonlySet<string> = new Set([
-  ...(GROUPS.find((group) => group.includes(stem(vocabulary.searchVerbs[0] as string))) ?? []),
+  ...GROUPS.filter((group) => group.includes(stem(vocabulary.searchVerbs[0] as string))).flat(),
   ...ACTS.flatMap(([, { verbs }]) => verbs.map(stem)),
 ]);
 
