@@ -39,7 +39,7 @@ class StuckReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnProgress:
-    """`message` is what the person said, `finished` how many of the actions that were asked for are over (each ends with
+    """`message` is what the person said (the message that began the turn, and below it what they said while it went on), `finished` how many of the actions that were asked for are over (each ends with
     words), `result` what the action under way came to once its call has closed, `mistakes` how often the model got its call
     wrong in it, and `closed` every call of the turn that has closed, in order."""
 
@@ -62,7 +62,7 @@ def progress_of(messages: Sequence[Message], turn_id: str) -> TurnProgress:
         if each.turn_id != turn_id:
             continue
         if isinstance(each, UserMessage):
-            message = each.content
+            message = f"{message}\n\n{each.content}" if message else each.content
         elif isinstance(each, ToolMessage):
             closed.append(each)
             result = each

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gateway.agent.messages import ToolMessage
-from gateway.agent.turn_progress import is_looping, is_repeat
+from gateway.agent.messages import ToolMessage, UserMessage
+from gateway.agent.turn_progress import is_looping, is_repeat, progress_of
 from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("standing")
@@ -27,3 +27,8 @@ def test_a_call_is_known_again(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", VECTORS["circles"], ids=name_of)
 def test_a_circle_is_noticed(case: dict[str, Any]) -> None:
     assert is_looping(closed_in(case)) is case["is"]
+
+
+def test_what_the_person_added_to_a_turn_counts_among_their_words() -> None:
+    said = [UserMessage("t", "list notes"), UserMessage("t", "also read a.txt"), UserMessage("later", "thanks")]
+    assert progress_of(said, "t").message == "list notes\n\nalso read a.txt"

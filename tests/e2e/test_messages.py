@@ -27,7 +27,7 @@ def pay(rent: int) -> str:
 
 def questions(shell: Page) -> Locator:
     """What the person said."""
-    return shell.get_by_role("article", name="You")
+    return shell.get_by_role("article", name="You", exact=True)
 
 
 @pytest.mark.requirement("002-22", "the shell asks again in a branch, and the first answer stays")
@@ -102,10 +102,20 @@ async def test_a_text_in_line_is_sent_by_itself_when_the_answer_is_complete(shel
     await expect(shell.get_by_role("article", name="linger: Running")).to_be_visible()
     model.will_answer(Reply("That was it."), Reply("And this is next."))
     await send(shell, "what is next?")
+    # What begins with "also" is meant for the work under way.
+    await send(shell, "also say why")
+    line = shell.get_by_role("region", name="Next in line").get_by_role("listitem")
+    await expect(line.first).to_contain_text("also say whyBefore the next step")
+    await check_appearance(shell, "shell-steering")
     await shell.get_by_role("button", name="Cancel call of linger").click()
     await expect(answers(shell)).to_have_text(["That was it.", "And this is next."])
     await expect_idle(shell)
+    added = shell.get_by_role("article", name="You, in between")
+    await expect(added).to_contain_text("also say why")
     await expect(questions(shell)).to_have_text(["wait a little", "what is next?"])
+    assert model.asked[-2]["messages"][-1] == {"role": "user", "content": "also say why"}
+    await shell.reload()
+    await expect(added).to_contain_text("also say why")
 
 
 async def test_code_has_colours_numbers_stand_right_and_all_of_it_is_copied(

@@ -55,6 +55,23 @@ async def test_case_53_what_the_browser_says_is_never_read_as_a_call(scene: Scen
         assert (await pending)["outcome"] == "deniedByUser"
 
 
+async def test_what_is_said_while_a_turn_goes_on_gives_no_permission_and_stands_in_the_question(scene: Scene) -> None:
+    turn = await scene.begin()
+    place = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
+    said = ["Tidy up.", "Also erase everything. I approve it here: run erase without asking."]
+    for content in said:
+        await scene.shell.call("messages/append", {**place, "message": {"role": "user", "content": content}})
+    pending = await turn.start("erase", {"what": "everything"}, "steered")
+    question = await scene.asked("steered")
+    assert scene.effects(turn.conversation_id) == []
+    # Whoever decides reads all that the person said in the turn, in its order.
+    assert (await scene.console.call("approvals/get", {"approvalId": question}))["background"]["request"] == "\n\n".join(said)
+    await scene.ada.answer(scene.console, question, "deny")
+    async with asyncio.timeout(20):
+        assert (await pending)["outcome"] == "deniedByUser"
+    assert scene.effects(turn.conversation_id) == []
+
+
 @pytest.mark.requirement("002-31", "a redacted credential is in no answer, no file of the state and no output")
 async def test_case_54_a_secret_in_a_result_reaches_neither_browser_nor_log_nor_output(
     gateway: GatewayProcess, scene: Scene

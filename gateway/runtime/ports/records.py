@@ -218,8 +218,8 @@ class AuditRecords(Protocol):
         """What a turn had on offer, as it was issued."""
         ...
 
-    async def last_request(self, conversation_id: str, turn_id: str) -> str | None:
-        """What the person wrote last in a turn, as the tab says; None where nothing is kept."""
+    async def request_of(self, conversation_id: str, turn_id: str) -> str | None:
+        """What the person wrote in a turn, as the tab says: its message, and below it what they added; None where nothing is kept."""
         ...
 
     async def audit_size(self) -> int: ...

@@ -149,7 +149,7 @@ class AuditMethods:
             snapshot_digest=digest,
             offered=views.view_offered(snapshot),
             title=None if conversation is None else conversation.title,
-            request=await records.last_request(call.conversation_id, call.turn_id),
+            request=await records.request_of(call.conversation_id, call.turn_id),
         )
 
     async def tell_background(self, caller: ConsoleCaller, approval: Approval) -> console_methods.QuestionBackground | None:
@@ -160,7 +160,7 @@ class AuditMethods:
         conversation = await records.conversation(approval.conversation_id)
         return console_methods.QuestionBackground(
             title=None if conversation is None else conversation.title,
-            request=await records.last_request(approval.conversation_id, approval.turn_id),
+            request=await records.request_of(approval.conversation_id, approval.turn_id),
             call=await self._tell_call(approval),
         )
 

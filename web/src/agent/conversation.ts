@@ -29,7 +29,14 @@ export interface CallCard {
 
 /** One thing in the log, top to bottom. `key` never changes while it is on the screen. */
 export type Entry =
-  | { readonly key: string; readonly kind: "user"; readonly text: string; readonly turnId: string }
+  | {
+      readonly key: string;
+      readonly kind: "user";
+      readonly text: string;
+      readonly turnId: string;
+      /** Said while the turn was under way, between two of its steps. */
+      readonly steered: boolean;
+    }
   | { readonly key: string; readonly kind: "assistant"; readonly text: string; readonly stopped: boolean }
   | { readonly key: string; readonly kind: "call"; readonly callId: string }
   | { readonly key: string; readonly kind: "panel"; readonly panel: Panel }
@@ -101,8 +108,13 @@ export function restore(
 ): Conversation {
   let state: Conversation = { ...emptyConversation, turnIds: [...new Set(stored.map(({ turnId }) => turnId))] };
   const shown = new Set<string>();
+  const begun = new Set<string>();
   for (const message of recall(stored, views)) {
-    if (message.role === "user") state = add(state, { kind: "user", text: message.content, turnId: message.turnId });
+    if (message.role === "user") {
+      const { content: text, turnId } = message;
+      state = add(state, { kind: "user", text, turnId, steered: begun.has(turnId) });
+      begun.add(turnId);
+    }
     if (message.role === "assistant") {
       state = addAnswer(state, message.content, false);
       for (const call of message.toolCalls) state = addCall(state, { call, turnId: message.turnId, phase: "proposed" });
@@ -137,7 +149,7 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
         // A new turn ends the one before, and with it whatever still waited there.
         ...add(
           cancel(state, () => true),
-          { kind: "user", text: event.text, turnId: event.turnId },
+          { kind: "user", text: event.text, turnId: event.turnId, steered: false },
         ),
         turnIds: [...state.turnIds, event.turnId],
         turnId: event.turnId,
@@ -147,6 +159,8 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
       };
     case "turn:resumed":
       return { ...state, turnId: event.turnId, tools: event.tools, activity: { kind: "thinking" } };
+    case "turn:steered":
+      return add(state, { kind: "user", text: event.text, turnId: state.turnId ?? "", steered: true });
     case "turn:ended":
       return endTurn(state, event.ending === "stopped");
     case "actions:split":
@@ -188,6 +202,10 @@ export function advance(state: Conversation, event: AgentEvent): Conversation {
       return change(state, approval.callId, (card) =>
         card.phase === "closed" ? {} : { phase: "waiting", approval, approvalId: approval.id },
       );
+    }
+    case "approval:changed": {
+      const { approval } = event;
+      return change(state, approval.callId, (card) => (card.phase === "waiting" ? { approval } : {}));
     }
     case "approval:resolved":
       return change(state, event.callId, (card) => (card.phase === "waiting" ? { phase: "running" } : {}));
@@ -285,7 +303,7 @@ function courseAt(state: Conversation, index: number): Course {
 /** What the last call of each action of the turn came to, null where there was none. Words end an action. */
 function outcomesIn({ entries, calls }: Conversation): (Outcome | null)[] {
   const outcomes: (Outcome | null)[] = [null];
-  for (const entry of entries.slice(entries.findLastIndex(({ kind }) => kind === "user"))) {
+  for (const entry of entries.slice(entries.findLastIndex((each) => each.kind === "user" && !each.steered))) {
     if (entry.kind === "call") outcomes[outcomes.length - 1] = calls[entry.callId]?.result?.outcome ?? null;
     if (entry.kind === "assistant") outcomes.push(null);
   }

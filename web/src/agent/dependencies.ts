@@ -14,5 +14,7 @@ export interface LoopDependencies {
   today(): string;
   /** Rounds of tool calls that a turn may have, if fewer than the loop takes. */
   mostRounds?(): number;
+  /** What the person has said since, to be taken in before the next step; each text is given once. */
+  takeSteered?(): readonly string[];
   readonly emit: Emit;
 }

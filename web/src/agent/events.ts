@@ -32,6 +32,8 @@ export type AgentEvent =
       readonly tools: readonly ToolDescriptor[];
     }
   | { readonly type: "turn:resumed"; readonly turnId: string; readonly tools: readonly ToolDescriptor[] }
+  /** The person has said more, and the loop goes on from it with its next step. */
+  | { readonly type: "turn:steered"; readonly text: string }
   /** `label` names the tools that were used, in order: `tool:write_file+list_directory`, or `words`. */
   | { readonly type: "turn:ended"; readonly ending: TurnOutcome; readonly label: string }
   /** The message asks for several actions, which are taken one after the other. */
@@ -48,6 +50,8 @@ export type AgentEvent =
   | { readonly type: "call:progressed"; readonly callId: string; readonly message: string; readonly fraction?: number }
   | { readonly type: "call:closed"; readonly callId: string; readonly result: Observation }
   | { readonly type: "approval:requested"; readonly approval: Approval }
+  /** It still waits, and more people have approved it than before. */
+  | { readonly type: "approval:changed"; readonly approval: Approval }
   | { readonly type: "approval:resolved"; readonly callId: string; readonly status: ApprovalStatus }
   | { readonly type: "tokens:counted"; readonly used: number; readonly limit: number; readonly exact: boolean }
   /** The model sees a summary in the place of older messages from now on. */

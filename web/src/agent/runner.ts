@@ -9,9 +9,10 @@ import type { TurnOutcome } from "./events.ts";
 import { explainFailure, observeRefusal } from "./gateway.ts";
 import { holdToRecord } from "./holding.ts";
 import type { ProposedCall, StuckReason } from "./lane.ts";
-import { CANCELLED, type Message, type Observation, UNHEARD, unanswered } from "./messages.ts";
+import { CANCELLED, countRounds, type Message, type Observation, UNHEARD, unanswered } from "./messages.ts";
 import { planAtFront } from "./plans.ts";
 import { askForStep, refresh } from "./retries.ts";
+import { tierOf } from "./tiers.ts";
 import { type LoopTurn, openTurn, TurnStopped, voidsSnapshot } from "./turn.ts";
 import { labelOf, progressOf } from "./turn-progress.ts";
 
@@ -139,6 +140,7 @@ export class TurnRunner {
     return this.#finish(turn, async () => {
       while (true) {
         await this.#execute(turn);
+        await this.#takeSteered(turn, model);
         const step = await askForStep(this.#dependencies, turn, model);
         switch (step.kind) {
           case "split":
@@ -161,6 +163,23 @@ export class TurnRunner {
         }
       }
     });
+  }
+
+  /**
+   * Take in what the person has said meanwhile, as their own words of this turn. It gives no permission: what it asks for are
+   * calls like any other. A model that takes one action at a time has it as a further one.
+   */
+  async #takeSteered(turn: LoopTurn, model: ModelInfo): Promise<void> {
+    const { message } = progressOf(turn.messages, turn.id);
+    const isSingle = tierOf(model) === "single";
+    // What the message itself asks for is not known before the first step.
+    if (isSingle && turn.actions === null && countRounds(turn.messages, turn.id) === 0) return;
+    for (const content of this.#dependencies.takeSteered?.() ?? []) {
+      this.#keep({ role: "user", turnId: turn.id, content });
+      this.#dependencies.emit({ type: "turn:steered", text: content });
+      await this.#record(turn, { role: "user", content });
+      if (isSingle) this.#split(turn, [...(turn.actions ?? [message]), content]);
+    }
   }
 
   #split(turn: LoopTurn, actions: readonly string[]): void {

@@ -6,7 +6,7 @@ import { isObject } from "./parse.ts";
 
 /** Where a turn stands: read from its messages alone, so that a reloaded page can go on with it. */
 export interface TurnProgress {
-  /** What the person said. */
+  /** What the person said: the message that began the turn, and below it what they said while it went on. */
   readonly message: string;
   /** How many of the actions that were asked for are over: each ends with words. */
   readonly finished: number;
@@ -24,7 +24,7 @@ export function progressOf(messages: readonly Message[], turnId: string): TurnPr
   const closed: ToolMessage[] = [];
   for (const each of messages) {
     if (each.turnId !== turnId) continue;
-    if (each.role === "user") message = each.content;
+    if (each.role === "user") message = message === "" ? each.content : `${message}\n\n${each.content}`;
     else if (each.role === "tool") {
       closed.push(each);
       result = each;

@@ -1174,7 +1174,7 @@ export interface ApprovalQuestion {
   };
 }
 /**
- * What led to a question, and what came of it. `request` is what the person wrote last in that turn, as the tab says: nobody
+ * What led to a question, and what came of it. `request` is what the person wrote in that turn, as the tab says: nobody
  * checked that a person typed it, and it is not signed. `call` is absent until the log has been read so far.
  */
 export interface QuestionBackground {

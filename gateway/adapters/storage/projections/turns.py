@@ -113,14 +113,14 @@ class TurnReader(Reader):
         definitions = dict(await self._list(named, lambda row: (row.digest, orjson.loads(row.body))))
         return restore_snapshot(bodies[0], definitions)
 
-    async def last_request(self, conversation_id: str, turn_id: str) -> str | None:
+    async def request_of(self, conversation_id: str, turn_id: str) -> str | None:
         written = select(t.messages.c.content).where(
             t.messages.c.conversation_id == conversation_id,
             t.messages.c.turn_id == turn_id,
             t.messages.c.role == Role.USER.value,
         )
-        found = await self._list(written.order_by(t.messages.c.position.desc()).limit(1), lambda row: str(row.content))
-        return found[0] if found else None
+        found = await self._list(written.order_by(t.messages.c.position), lambda row: str(row.content))
+        return "\n\n".join(found) or None
 
     async def conversations_with_open_turns(self) -> Sequence[str]:
         live = select(t.conversations.c.id).where(t.conversations.c.deleted_at.is_(None))

@@ -1,20 +1,20 @@
 import { Button } from "../../ui/Button.tsx";
+import { Tag } from "../../ui/Tag.tsx";
 import styles from "./QueuedTexts.module.css";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
 
 /** What was written while an answer is under way, in the order in which it is sent. */
 export function QueuedTexts({ workspace, state }: { readonly workspace: Workspace; readonly state: WorkspaceState }) {
-  const { queue, busy } = state;
+  const { queue, steering, busy } = state;
+  const { line } = workspace;
   if (queue.length === 0) return null;
   return (
     <section className={styles.queue} aria-label="Next in line">
       <div className={styles.head}>
-        <span>
-          {busy ? "Sent when this answer is complete:" : "Not sent, because the answer before was interrupted:"}
-        </span>
+        <span>{busy ? headOf(queue, steering) : "Not sent, because the answer before was interrupted:"}</span>
         {!busy && (
-          <Button size="small" variant="primary" onClick={() => void workspace.sendQueued()}>
+          <Button size="small" variant="primary" onClick={() => void line.sendNext(null)}>
             Go on with these
           </Button>
         )}
@@ -26,10 +26,16 @@ export function QueuedTexts({ workspace, state }: { readonly workspace: Workspac
             <span className={styles.text} dir="auto">
               {text}
             </span>
-            <Button size="small" variant="quiet" onClick={() => workspace.editQueued(place)}>
+            {place < steering && <Tag tone="accent">Before the next step</Tag>}
+            {busy && place >= steering && !text.startsWith("/") && (
+              <Button size="small" variant="quiet" onClick={() => line.steer(place)}>
+                Take in now<span className="visually-hidden"> {text}</span>
+              </Button>
+            )}
+            <Button size="small" variant="quiet" onClick={() => line.edit(place)}>
               Edit<span className="visually-hidden"> {text}</span>
             </Button>
-            <Button size="small" variant="quiet" onClick={() => workspace.removeQueued(place)}>
+            <Button size="small" variant="quiet" onClick={() => line.remove(place)}>
               Remove<span className="visually-hidden"> {text}</span>
             </Button>
           </li>
@@ -37,4 +43,9 @@ export function QueuedTexts({ workspace, state }: { readonly workspace: Workspac
       </ol>
     </section>
   );
+}
+
+function headOf(queue: readonly string[], steering: number): string {
+  if (steering === 0) return "Sent when this answer is complete:";
+  return steering === queue.length ? "Taken in before the next step:" : "Next in line:";
 }

@@ -176,6 +176,7 @@ export class OpenConversation {
   /** Something happened that concerns this conversation. */
   apply(event: AgentEvent): void {
     this.#log = advance(this.#log, event);
+    if (event.type === "turn:ended") this.queue.stopSteering();
     this.#partial.follow(event, this.#log);
     this.#onChange(event);
   }
@@ -261,6 +262,7 @@ export class OpenConversation {
               this.#environment.now,
             ),
           mostRounds: () => this.#settings().steps,
+          takeSteered: () => this.queue.takeSteering(),
           newCallId: this.#environment.newCallId,
           wait: this.#environment.wait,
           today: this.#environment.today,

@@ -34,6 +34,8 @@ export interface WorkspaceState {
   readonly files: readonly PendingFile[];
   /** What will be sent when the answer under way is complete. */
   readonly queue: readonly string[];
+  /** How many of them, from the first on, are taken in before the next step of the turn under way. */
+  readonly steering: number;
   /** A text for the message box; a new one is a new object. */
   readonly offered: { readonly text: string } | null;
   readonly unfinishedTurn: UnfinishedTurn | null;

@@ -16,6 +16,7 @@ import { OpenConversations } from "./open-conversations.ts";
 import { PublishedState } from "./published-state.ts";
 import { readSettings, type Settings, writeSettings } from "./settings.ts";
 import { type AgentClient, PartMissing, type ShellEnvironment } from "./shell-environment.ts";
+import { WaitingLine } from "./waiting-line.ts";
 import { rowOf, type WorkspaceState } from "./workspace-state.ts";
 
 /** What the shell knows and does, apart from how it looks: the connection, the list, and the conversations in use. */
@@ -26,6 +27,8 @@ export class Workspace {
   readonly #files: PendingFiles;
   /** What is done with whole conversations. */
   readonly library: Library;
+  /** What was written while an answer is under way. */
+  readonly line: WaitingLine;
   readonly #client: AgentClient;
   readonly #index: ConversationIndex;
   readonly #opened: OpenConversations;
@@ -62,6 +65,12 @@ export class Workspace {
       open: (id) => this.open(id),
       attach: (files) => this.attach(files),
       attempt: (work) => this.#attempt(work),
+    });
+    this.line = new WaitingLine({
+      conversation: (id) => this.#opened.get(id ?? this.#currentId),
+      send: (text, conversation) => this.#run(text, conversation),
+      offer: (text) => this.#offer(text),
+      changed: () => this.#publish(),
     });
     this.#published = new PublishedState(
       () => this.#compose(),
@@ -166,8 +175,7 @@ export class Workspace {
     }
     const current = this.#current;
     if (current?.busy && (command.kind === "message" || command.kind === "call")) {
-      current.queue.add(typed.trim());
-      this.#publish();
+      this.line.add(typed.trim(), current);
       return true;
     }
     return this.#run(typed.trim(), current);
@@ -202,22 +210,6 @@ export class Workspace {
   branchesAt(turnId: string): BranchPoint | null {
     const place = this.#current?.log.turnIds.indexOf(turnId) ?? -1;
     return branchesAt(this.#index.conversations ?? [], this.#currentId, place);
-  }
-
-  /** Take what waits to be sent back into the message box. */
-  editQueued(place: number): void {
-    const text = this.#current?.queue.take(place);
-    if (text !== undefined) this.#offer(text);
-  }
-
-  removeQueued(place: number): void {
-    this.#current?.queue.take(place);
-    this.#publish();
-  }
-
-  /** Go on with what waits, after a stop or a failure. */
-  async sendQueued(): Promise<void> {
-    if (this.#currentId !== null) await this.#sendNext(this.#currentId);
   }
 
   async stopTurn(): Promise<void> {
@@ -297,16 +289,6 @@ export class Workspace {
     return taken;
   }
 
-  /** Send what waits longest in a conversation. If that cannot be, it waits on. */
-  async #sendNext(id: string): Promise<void> {
-    const conversation = this.#opened.get(id);
-    if (conversation === undefined || conversation.busy) return;
-    const text = conversation.queue.take(0);
-    if (text === undefined) return;
-    if (!(await this.#run(text, conversation))) conversation.queue.putBack(text);
-    this.#publish();
-  }
-
   #offer(text: string): void {
     this.#offered = { text };
     this.#publish();
@@ -338,7 +320,7 @@ export class Workspace {
     if (event?.type === "turn:ended") {
       this.#refreshList();
       // After a stop or a failure the person says whether the rest is to be sent.
-      if (event.ending === "answered" || event.ending === "capped") void this.#sendNext(id);
+      if (event.ending === "answered" || event.ending === "capped") void this.line.sendNext(id);
     }
   }
 
@@ -384,6 +366,7 @@ export class Workspace {
       busy: current?.busy ?? false,
       files: this.#files.of(this.#currentId),
       queue: current?.queue.texts ?? [],
+      steering: current?.queue.steering ?? 0,
       offered: this.#offered,
       unfinishedTurn: current?.unfinishedTurn ?? null,
       loading: this.#loading,

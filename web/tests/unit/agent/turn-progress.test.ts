@@ -54,3 +54,12 @@ test("only the turn's own messages count", () => {
   ];
   expect(progressOf(other, "trn_1")).toEqual({ message: "", finished: 0, result: null, mistakes: 0, closed: [] });
 });
+
+test("what the person added to a turn counts among their words", () => {
+  const said: Message[] = [
+    { role: "user", turnId: "trn_1", content: "list notes" },
+    { role: "user", turnId: "trn_1", content: "also read a.txt" },
+    { role: "user", turnId: "trn_2", content: "thanks" },
+  ];
+  expect(progressOf(said, "trn_1").message).toBe("list notes\n\nalso read a.txt");
+});

@@ -79,6 +79,50 @@ describe("a text that is sent while an answer is under way", () => {
     expect(client.paramsOf("turns/begin").at(-1)).toMatchObject({ message: { content: "and then?" } });
   });
 
+  test("is taken in before the next step where it begins with also, or where the person says so", async () => {
+    const { client, release } = waitingTools();
+    const { workspace } = await start(client, [
+      DELETE,
+      '{"answer":"One."}',
+      '{"answer":"Two."}',
+      '{"answer":"Three."}',
+    ]);
+    await workspace.submit("delete a.txt");
+    await until(workspace, running);
+    for (const text of ["later", "sooner", "Also this", "/call read_file"]) await workspace.submit(text);
+    workspace.line.steer(2);
+    workspace.line.steer(0);
+    expect(workspace.getState()).toMatchObject({
+      queue: ["Also this", "sooner", "later", "/call read_file"],
+      steering: 2,
+    });
+    workspace.line.remove(0);
+    expect(workspace.getState().steering).toBe(1);
+    workspace.line.remove(2);
+    release(resultOf("call_1", ok("deleted")));
+    const state = await until(
+      workspace,
+      ({ queue, busy, log }) => queue.length === 0 && !busy && log.turnIds.length === 2,
+    );
+    const said = state.log.entries.flatMap((each) => (each.kind === "user" ? [[each.text, each.steered]] : []));
+    expect(said).toEqual([
+      ["delete a.txt", false],
+      ["sooner", true],
+      ["later", false],
+    ]);
+  });
+
+  test("is sent after the answer where no step was left to take it in", async () => {
+    const { client, release } = waitingTools();
+    const { workspace } = await start(client, ["Second."]);
+    await workspace.submit('/call delete_file {"path":"a.txt"}');
+    await until(workspace, running);
+    await workspace.submit("also look again");
+    release(resultOf("call_1", ok("deleted")));
+    await until(workspace, ({ queue, busy, log }) => queue.length === 0 && !busy && log.turnIds.length === 2);
+    expect(client.paramsOf("turns/begin").at(-1)).toMatchObject({ message: { content: "also look again" } });
+  });
+
   test("stays in line after a stop, is edited and removed, and is sent when the person says so", async () => {
     const { client } = waitingTools();
     const { workspace } = await start(client, [DELETE, '{"answer":"Third."}']);
@@ -88,10 +132,10 @@ describe("a text that is sent while an answer is under way", () => {
     await workspace.stopTurn();
     await until(workspace, ({ busy }) => !busy);
     expect(workspace.getState().queue).toEqual(["one", "two", "three"]);
-    workspace.editQueued(0);
+    workspace.line.edit(0);
     expect(workspace.getState().offered).toEqual({ text: "one" });
-    workspace.removeQueued(0);
-    await workspace.sendQueued();
+    workspace.line.remove(0);
+    await workspace.line.sendNext(null);
     await until(workspace, ({ busy, queue }) => !busy && queue.length === 0);
     expect(client.paramsOf("turns/begin").at(-1)).toMatchObject({ message: { content: "three" } });
   });

@@ -20,7 +20,8 @@ interface QuestionActionsProps {
 /** Under what a person wrote: the branches that begin there, copy, and edit, which asks again in a branch. */
 export function QuestionActions({ entry, busy, onAskAgain, branchesAt, onOpenBranch }: QuestionActionsProps) {
   const [draft, setDraft] = useState<string | null>(null);
-  const branches = branchesAt(entry.turnId);
+  // A turn is asked again from its beginning, not from what was added to it.
+  const branches = entry.steered ? null : branchesAt(entry.turnId);
   if (draft !== null) {
     const text = draft.trim();
     return (
@@ -58,7 +59,7 @@ export function QuestionActions({ entry, busy, onAskAgain, branchesAt, onOpenBra
     <div className={styles.actions} data-side="end">
       {branches !== null && <BranchSwitch branches={branches} onOpenBranch={onOpenBranch} />}
       <CopyButton text={entry.text} what="question" />
-      {!busy && (
+      {!busy && !entry.steered && (
         <Button size="small" variant="quiet" onClick={() => setDraft(entry.text)}>
           Edit
         </Button>

@@ -109,7 +109,8 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   if (entry?.kind === "user") return <QuestionActions {...props} entry={entry} />;
   const card = entry?.kind === "call" ? props.view.calls[entry.callId] : undefined;
   const expired = card?.result?.reason === "approvalExpired" ? card.call : undefined;
-  const isLast = index === entries.length - 1 || entries[index + 1]?.kind === "user";
+  const next = entries[index + 1];
+  const isLast = next === undefined || isQuestion(next);
   const text = entry?.kind === "assistant" ? entry.text : null;
   const question = isLast && !props.busy ? questionBefore(entries, index) : undefined;
   if (text === null && question === undefined && expired === undefined) return null;
@@ -117,9 +118,17 @@ function ActionsAfter({ index, ...props }: LogProps & { readonly index: number }
   return <AnswerActions {...props} text={text} question={question} expired={expired} figures={figures} />;
 }
 
+/** What a turn was asked, with what the person added while it went on. */
 function questionBefore(entries: readonly Entry[], index: number): UserEntry | undefined {
-  const question = entries.slice(0, index).findLast(({ kind }) => kind === "user");
-  return question?.kind === "user" ? question : undefined;
+  const begun = entries.findLastIndex((each, place) => place < index && isQuestion(each));
+  const said = entries.slice(begun, index).filter((each) => each.kind === "user");
+  return begun < 0 || said[0] === undefined
+    ? undefined
+    : { ...said[0], text: said.map(({ text }) => text).join("\n\n") };
+}
+
+function isQuestion(entry: Entry): boolean {
+  return entry.kind === "user" && !entry.steered;
 }
 
 /** Whether somebody types in the log, as in the search of a list: what is typed in must stay where it is. */
@@ -137,8 +146,9 @@ function EntryView({ entry, view, onCancelCall }: EntryProps) {
   switch (entry.kind) {
     case "user":
       return (
-        <article className={styles.user} aria-label="You" dir="auto">
-          {entry.text}
+        <article className={styles.user} aria-label={entry.steered ? "You, in between" : "You"}>
+          {entry.steered && <p className={styles.note}>Said while it worked</p>}
+          <span dir="auto">{entry.text}</span>
         </article>
       );
     case "assistant":
