@@ -1,6 +1,6 @@
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { CallCard } from "../../agent/conversation.ts";
-import type { ToolDescriptor } from "../../protocol/generated.ts";
+import type { Approval, ToolDescriptor } from "../../protocol/generated.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
 import { VisibleText } from "../../ui/VisibleText.tsx";
@@ -46,6 +46,13 @@ export function ApprovalDock({ workspace, cards }: DockProps) {
   );
 }
 
+/** What is still missing, in words. Who has approved is told on the console alone. */
+function needOf(approval: Approval | undefined): string {
+  const { approvers = 1 } = approval?.needs ?? {};
+  if (approvers > 1) return `${approval?.given?.length ?? 0} of ${approvers} people have approved.`;
+  return approval?.kind === "stepUp" ? "Needs your passkey." : "Needs your consent.";
+}
+
 function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly card: CallCard }) {
   const { call, approval, approvalId } = card;
   const [looking, setLooking] = useState(false);
@@ -85,8 +92,7 @@ function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly 
           Edit and call again
         </Button>
         <span className={styles.left}>
-          {approval?.kind === "stepUp" ? "Needs your passkey." : "Needs your consent."}{" "}
-          {approval !== undefined && <Countdown until={approval.expiresAt} label="Expires in" />}
+          {needOf(approval)} {approval !== undefined && <Countdown until={approval.expiresAt} label="Expires in" />}
         </span>
       </div>
       {edited !== null && (

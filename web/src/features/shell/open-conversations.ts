@@ -45,6 +45,9 @@ export class OpenConversations {
       client.on("approvals/requested", ({ approval }) =>
         this.#byId.get(approval.conversationId)?.apply({ type: "approval:requested", approval }),
       ),
+      client.on("approvals/changed", ({ approval }) =>
+        this.#byId.get(approval.conversationId)?.apply({ type: "approval:changed", approval }),
+      ),
       client.on("approvals/resolved", ({ callId, status }) =>
         this.#applyToCall(callId, { type: "approval:resolved", callId, status }),
       ),

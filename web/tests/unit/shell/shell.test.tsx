@@ -100,7 +100,14 @@ describe("a conversation", () => {
     await expectAccessible();
     await user.click(within(dock).getByRole("button", { name: "Open approval" }));
     expect(opened).toEqual(["http://console.localhost:8765/approvals/apr_1#asked"]);
+    // One that several people have to approve tells how far it is, without a reload.
+    const needs = { presence: true, approvers: 2, requesterMayApprove: false };
+    const given = [{ at: "2026-11-21T10:00:00.000Z" }];
+    client.notify("approvals/changed", { approval: { ...approvalFor("call_1"), needs, given } });
+    expect(await within(dock).findByText(/1 of 2 people have approved/)).toBeTruthy();
     client.notify("approvals/resolved", { approvalId: "apr_1", callId: "call_1", status: "denied" });
+    client.notify("approvals/changed", { approval: { ...approvalFor("call_1"), needs } });
+    expect(screen.queryByText(/0 of 2 people/)).toBeNull();
     release(
       resultOf("call_1", {
         outcome: "deniedByUser",
