@@ -39,9 +39,10 @@ class StuckReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnProgress:
-    """`message` is what the person said (the message that began the turn, and below it what they said while it went on), `finished` how many of the actions that were asked for are over (each ends with
-    words), `result` what the action under way came to once its call has closed, `mistakes` how often the model got its call
-    wrong in it, and `closed` every call of the turn that has closed, in order."""
+    """`message` is what the person said (the message that began the turn, and below it what they said while it went on),
+    `finished` how many of the actions that were asked for are over (each ends with words), `result` what the action under way
+    came to once its call has closed, `mistakes` how often the model got its call wrong in it, and `closed` every call of the
+    turn that has closed, in order."""
 
     message: str
     finished: int

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gateway.core.vocabulary import Profile, Reason
+from gateway.core.vocabulary import Profile, Reason, Role
 from gateway.protocol.shapes import (
     CallView,
     ClaimedMessage,
@@ -30,6 +30,7 @@ from gateway.protocol.wire import (
     Identifier,
     ModelId,
     Number,
+    SearchText,
     Timestamp,
     Title,
     ToolName,
@@ -105,6 +106,32 @@ class ConversationList(Wire):
     """One page. `nextCursor` is absent on the last."""
 
     conversations: tuple[WireConversation, ...]
+    next_cursor: Cursor | None = None
+
+
+class MessageSearch(Wire):
+    """Which words to look for in what was said, and which page of it. Every word of `text` has to be in a message."""
+
+    text: SearchText
+    cursor: Cursor | None = None
+
+
+class WireFoundMessage(Wire):
+    """A message that has the words, with a piece of it around them. It is what was said, and as inert as any message."""
+
+    conversation_id: Identifier
+    title: Title
+    turn_id: Identifier
+    role: Role
+    excerpt: FreeText
+    at: Timestamp
+
+
+class FoundMessages(Wire):
+    """One page of what was found, newest first. `nextCursor` is absent on the last. Conversations above the session's label are
+    not searched."""
+
+    found: tuple[WireFoundMessage, ...]
     next_cursor: Cursor | None = None
 
 

@@ -110,6 +110,7 @@ AGENT = Dialect(
             "session/describe": MethodShape(Nothing, agent.SessionDescription),
             "conversations/open": MethodShape(agent.ConversationOpening, agent.WireConversationOpened),
             "conversations/list": MethodShape(agent.ConversationPage, agent.ConversationList),
+            "conversations/search": MethodShape(agent.MessageSearch, agent.FoundMessages),
             "conversations/rename": MethodShape(agent.ConversationTitle, agent.ConversationHead),
             "conversations/delete": MethodShape(agent.ConversationRef, Nothing),
             "conversations/export": MethodShape(agent.ConversationRef, agent.ConversationExport),

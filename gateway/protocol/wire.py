@@ -81,6 +81,9 @@ Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=100)]
 Cursor: TypeAlias = Annotated[str, Field(min_length=1, max_length=256)]
 """Where the next page of a listing starts; opaque, made by the gateway."""
 
+SearchText: TypeAlias = Annotated[str, Field(min_length=2, max_length=200, pattern=r"\S")]
+"""Words to look for, in characters."""
+
 PageSize: TypeAlias = Annotated[int, Strict(), Field(ge=1, le=200)]
 """The largest number of rows in one page of a listing."""
 

@@ -30,7 +30,15 @@ from gateway.runtime.calls import ClosedCall
 from gateway.runtime.conversation import CLOSED_REMEMBERED, Conversation, Turn
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.forgotten import ForgottenCalls
-from gateway.runtime.ports import CallRecord, Clock, ConversationRecord, ConversationRecords, Entropy, Ledger
+from gateway.runtime.ports import (
+    CallRecord,
+    Clock,
+    ConversationRecord,
+    ConversationRecords,
+    Entropy,
+    FoundMessage,
+    Ledger,
+)
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.untrusted_results import recall_results
 
@@ -38,6 +46,12 @@ IN_MEMORY = 2_000
 """Conversations kept in memory; idle ones beyond that are read again when needed."""
 
 PAGE = 50
+FOUND_PAGE = 20
+"""Messages of one page of a search."""
+
+MOST_WORDS = 8
+"""Words that one search looks for: each is looked for in every message of the person."""
+
 UNTITLED = "New conversation"
 
 
@@ -128,6 +142,26 @@ class Conversations:
         page = rows[:PAGE]
         following = (page[-1].updated_at, page[-1].id) if len(rows) > PAGE else None
         return page, following
+
+    async def search(
+        self, session: Session, text: str, cursor: tuple[int, str, int] | None
+    ) -> tuple[Sequence[FoundMessage], tuple[int, str, int] | None]:
+        """What was said with every word of the text in it, newest first, and where the next page starts.
+
+        Conversations above the session's label are left out, whether they have the words or not: reading a line of one would
+        raise the label of the session, and no search does that unasked.
+        """
+        words = text.split()
+        if len(words) > MOST_WORDS:
+            raise InvalidParams(f"at most {MOST_WORDS} words are looked for at once")
+        label = self._exposures.subject(session).label
+        rows = await self._records.find_messages(session.principal.id, words, label=label, before=cursor, limit=FOUND_PAGE + 1)
+        page = rows[:FOUND_PAGE]
+        last = page[-1].message if len(rows) > FOUND_PAGE else None
+        following = None if last is None else (last.at, last.conversation_id, last.index)
+        # A label rises in memory before it is on record.
+        held = {each: conversation.exposure.label for each, conversation in self._open.items()}
+        return [each for each in page if held.get(each.message.conversation_id, 0) <= label], following
 
     async def rename(self, session: Session, conversation_id: str, title: str) -> None:
         """Another title."""

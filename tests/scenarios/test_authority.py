@@ -98,6 +98,12 @@ async def test_case_75_a_session_that_reads_a_labelled_conversation_takes_its_la
         assert (await browser.open_shell()).status == 303
         shell = await browser.agent()
         assert offered(await Turn.begin(shell), "send") == "consent"
+        # A search is no way around it: it neither finds what is above the label, nor raises the label.
+        place = {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]}
+        await scene.shell.call("messages/append", {**place, "message": {"role": "user", "content": "the code is 4711"}})
+        assert len((await scene.shell.call("conversations/search", {"text": "4711"}))["found"]) == 1
+        assert (await shell.call("conversations/search", {"text": "4711"})) == {"found": []}
+        assert offered(await Turn.begin(shell), "send") == "consent"
         await shell.call("tools/list-calls", {"conversationId": turn.conversation_id})
         assert offered(await Turn.begin(shell), "send") == "forbidden"
         await browser.leave()

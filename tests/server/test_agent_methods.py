@@ -86,6 +86,28 @@ async def test_a_long_list_of_conversations_comes_in_pages(stage: Stage) -> None
         assert await refusal(agent, "conversations/list", {"cursor": cursor}) == (-32602, "invalid_params")
 
 
+async def test_what_was_said_is_found_a_page_at_a_time_and_with_a_piece_of_it(stage: Stage) -> None:
+    agent = await open_checked(stage, "agent")
+    turn = await Turn.begin(agent)
+    for number in range(25):
+        stage.clock.advance(1)
+        content = f"{number} " + "before " * 40 + "the Needle " + "behind " * 40
+        await agent.call("messages/append", {**turn.ref, "message": {"role": "user", "content": content}})
+    page = await agent.call("conversations/search", {"text": "needle  the"})
+    rest = await agent.call("conversations/search", {"text": "needle the", "cursor": page["nextCursor"]})
+    assert [len(page["found"]), len(rest["found"])] == [20, 5]
+    assert "nextCursor" not in rest
+    first = page["found"][0]
+    assert (first["conversationId"], first["turnId"], first["role"]) == (turn.conversation_id, turn.ref["turnId"], "user")
+    assert first["excerpt"].startswith("…")
+    assert "the Needle" in first["excerpt"]
+    assert (await agent.call("conversations/search", {"text": "nowhere"})) == {"found": []}
+    eve = await open_checked(stage, "agent", "ses_eve_agent")
+    assert (await eve.call("conversations/search", {"text": "needle"})) == {"found": []}
+    for wrong in ({"text": "x"}, {"text": "  "}, {"text": "a " * 9}, {"text": "needle", "cursor": "1.cnv"}):
+        assert await refusal(agent, "conversations/search", wrong) == (-32602, "invalid_params")
+
+
 async def test_another_persons_conversation_is_not_found(stage: Stage) -> None:
     """docs/SECURITY.md case 7."""
     turn = await Turn.begin(await stage.connect("agent"))

@@ -68,7 +68,7 @@ def read_title(connection: Connection, conversation_id: str) -> str | None:
 
 
 def read_request(connection: Connection, conversation_id: str, turn_id: str) -> str | None:
-    """What the person wrote in a turn, as the tab says: its message, and below it what they added; None where nothing is kept."""
+    """What the person wrote in a turn, as the tab says: its message and what was added later; None where nothing is kept."""
     of_turn = (t.messages.c.conversation_id == conversation_id, t.messages.c.turn_id == turn_id)
     written = select(t.messages.c.content).where(*of_turn, t.messages.c.role == Role.USER.value)
     return "\n\n".join(connection.execute(written.order_by(t.messages.c.position)).scalars()) or None

@@ -10,7 +10,7 @@ from gateway.core.approval import Approval
 from gateway.core.attachments import KeptAttachment
 from gateway.core.canonical import Json
 from gateway.core.judgement import Judgement
-from gateway.core.ledger import ToolResult
+from gateway.core.ledger import Message, ToolResult
 from gateway.core.model import Principal, ToolRequest
 from gateway.core.results import KeptText
 from gateway.core.vocabulary import Profile, Trust
@@ -65,6 +65,14 @@ class ConversationRecord:
     open_turn_model_id: str | None = None
     open_turn_session_id: str | None = None
     inherited_turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message that has what was looked for, and the title of its conversation."""
+
+    message: Message
+    title: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from gateway.runtime.ports.recorded import (
     ConsoleSession,
     ConversationRecord,
     EnrolmentOffer,
+    FoundMessage,
     KeptResult,
     OpenApproval,
     PolicyFreeze,
@@ -108,6 +109,13 @@ class ConversationRecords(CallRecords, OpenApprovalRecords, Protocol):
 
     async def conversation(self, conversation_id: str) -> ConversationRecord | None: ...
     async def messages(self, conversation_id: str) -> Sequence[Message]: ...
+    async def find_messages(
+        self, principal_id: str, words: Sequence[str], *, label: int, before: tuple[int, str, int] | None, limit: int
+    ) -> Sequence[FoundMessage]:
+        """What was said with all of the words in it, in somebody's conversations up to a label, newest first; `before` is the
+        (at, conversation, index) of the last one already seen."""
+        ...
+
     async def turn_indices(self, conversation_id: str) -> Mapping[str, int]:
         """Every turn of a conversation, id to index."""
         ...
@@ -219,7 +227,7 @@ class AuditRecords(Protocol):
         ...
 
     async def request_of(self, conversation_id: str, turn_id: str) -> str | None:
-        """What the person wrote in a turn, as the tab says: its message, and below it what they added; None where nothing is kept."""
+        """What the person wrote in a turn, as the tab says: its message and what was added later; None where nothing is kept."""
         ...
 
     async def audit_size(self) -> int: ...

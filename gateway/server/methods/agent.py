@@ -22,12 +22,13 @@ from gateway.protocol.wire import Nothing
 from gateway.runtime.binding import Proposal
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway
-from gateway.server.methods.encoding import read_cursor, write_cursor
+from gateway.server.methods.encoding import read_cursor, read_message_cursor, write_cursor, write_message_cursor
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
 from gateway.server.methods.views import (
     view_answer,
     view_call,
     view_conversation,
+    view_found,
     view_grant,
     view_issued,
     view_message,
@@ -71,6 +72,7 @@ class AgentMethods:
                     ),
                 ),
                 "conversations/list": MethodRow(self.list_conversations, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "conversations/search": MethodRow(self.search_messages, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
                 "conversations/rename": MethodRow(self.rename_conversation, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION),
                 "conversations/delete": MethodRow(
                     self.delete_conversation, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("conversation:deleted",)
@@ -171,6 +173,16 @@ class AgentMethods:
         return wire.ConversationList(
             conversations=tuple(map(view_conversation, page)),
             next_cursor=write_cursor(following),
+        )
+
+    async def search_messages(self, caller: Connection, params: wire.MessageSearch) -> wire.FoundMessages:
+        """What was said in the person's conversations with these words in it, newest first."""
+        page, following = await self._gateway.conversations.search(
+            caller.session, params.text, read_message_cursor(params.cursor)
+        )
+        return wire.FoundMessages(
+            found=tuple(view_found(each, params.text.split()) for each in page),
+            next_cursor=write_message_cursor(following),
         )
 
     async def rename_conversation(self, caller: Connection, params: wire.ConversationTitle) -> wire.ConversationHead:

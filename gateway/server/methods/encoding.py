@@ -9,6 +9,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from gateway.core.errors import InvalidParams, NotFound
 
 _TIME_AND_ID = re.compile(r"([0-9]{1,16})\.(.{1,64})", re.DOTALL)
+_MESSAGE = re.compile(r"([0-9]{1,16})\.([0-9]{1,16})\.(.{1,64})", re.DOTALL)
 _INDEX = re.compile(r"[0-9]{1,16}")
 
 
@@ -38,6 +39,21 @@ def read_cursor(cursor: str | None) -> tuple[int, str] | None:
     if match is None:
         raise InvalidParams("`cursor` is not one of this listing")
     return int(match[1]), match[2]
+
+
+def write_message_cursor(place: tuple[int, str, int] | None) -> str | None:
+    """The cursor of a listing of messages: when, in which conversation, and its index there."""
+    return None if place is None else f"{place[0]}.{place[2]}.{place[1]}"
+
+
+def read_message_cursor(cursor: str | None) -> tuple[int, str, int] | None:
+    """The place of a cursor. Raises InvalidParams for one that was not made here."""
+    if cursor is None:
+        return None
+    match = _MESSAGE.fullmatch(cursor)
+    if match is None:
+        raise InvalidParams("`cursor` is not one of this listing")
+    return int(match[1]), match[3], int(match[2])
 
 
 def read_index(cursor: str | None) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
 import orjson
@@ -11,13 +11,14 @@ from pydantic import PrivateAttr
 from gateway.core.approval import Approval, Grant
 from gateway.core.attachments import AttachmentReference
 from gateway.core.canonical import Json
+from gateway.core.excerpts import excerpt_of
 from gateway.core.ledger import Message, Passkey, ToolResult
 from gateway.core.model import PublishedTool, Snapshot
 from gateway.core.times import rfc3339
 from gateway.core.untrusted_text import Comparison
 from gateway.core.vocabulary import Label, Profile
 from gateway.protocol import shapes
-from gateway.protocol.agent_methods import WireOpenTurn, WireSnapshotIssued
+from gateway.protocol.agent_methods import WireFoundMessage, WireOpenTurn, WireSnapshotIssued
 from gateway.protocol.console_methods import (
     AuditEntry,
     BreakGlassView,
@@ -72,6 +73,19 @@ def view_message(message: Message) -> shapes.StoredMessage:
         turn_id=message.turn_id,
         provenance="gateway" if vouched else "claimed",
         tool=message.provenance.removeprefix(_GATEWAY) if vouched else None,
+        at=rfc3339(message.at),
+    )
+
+
+def view_found(found: ports.FoundMessage, words: Sequence[str]) -> WireFoundMessage:
+    """A message that was found, by a piece of it."""
+    message = found.message
+    return WireFoundMessage(
+        conversation_id=message.conversation_id,
+        title=found.title,
+        turn_id=message.turn_id,
+        role=message.role,
+        excerpt=excerpt_of(message.content, words),
         at=rfc3339(message.at),
     )
 

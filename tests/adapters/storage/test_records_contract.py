@@ -186,6 +186,32 @@ async def test_conversations_are_paged_most_recently_used_first(kept: Kept, hist
     assert forked.parent_id == "cnv_1"
 
 
+async def test_what_was_said_is_found_by_its_words_in_ones_own_conversations_up_to_a_label(kept: Kept, history: History) -> None:
+    for number, said in enumerate(("Buy 100% oat_milk", "MILK is in the fridge", "Ähre und Milk", "bread")):
+        await kept.ledger.append(history.message(number, said))
+
+    async def found(*words: str, person: str = OPERATOR.id, label: int = 0) -> list[str]:
+        seen: list[str] = []
+        before = None
+        while page := await kept.records.find_messages(person, words, label=label, before=before, limit=2):
+            seen += [each.message.content for each in page]
+            before = (page[-1].message.at, page[-1].message.conversation_id, page[-1].message.index)
+        return seen
+
+    assert await found("milk") == ["Ähre und Milk", "MILK is in the fridge", "Buy 100% oat_milk"]
+    assert await found("milk", "FRIDGE") == ["MILK is in the fridge"]
+    assert await found("ähre") == ["Ähre und Milk"]
+    # What a pattern would take for any text is looked for as it stands.
+    assert await found("100%") == await found("oat_") == ["Buy 100% oat_milk"]
+    assert await found("%") == ["Buy 100% oat_milk"]
+    assert await found("milk", person="prn_other") == []
+    await kept.ledger.append(steps.ConversationTainted(history.tick(), "cnv_1", OPERATOR.id, 0, 2, ""))
+    assert await found("bread", label=1) == []
+    assert await found("bread", label=2) == ["bread"]
+    await kept.ledger.append(steps.ConversationDeleted(history.tick(), "cnv_1", OPERATOR.id))
+    assert await found("bread", label=3) == []
+
+
 async def test_a_call_with_arguments_and_result(kept: Kept, history: History) -> None:
     request = history.request("call-1", READ, {"path": "ä", "n": 1e-7, "list": [0.5, -1, {"z": 1, "a": "\u2028"}]})
     await kept.ledger.append(history.intend(request))

@@ -85,9 +85,15 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
     reader = CompilingReader(dialect)
     arguments: dict[str, tuple[Any, ...]] = {"audit": (EVERYTHING,), "calls_since": ("prn_1", 5)}
     arguments |= {"call": ("cnv_1", "call-1"), "call_digest": ("cnv_1", "call-1")}
-    arguments |= {"answers": (["apr_1"],), "audit_at": ([5, 6],), "request_of": ("cnv_1", "trn_1")}
+    arguments |= {
+        "answers": (["apr_1"],),
+        "audit_at": ([5, 6],),
+        "request_of": ("cnv_1", "trn_1"),
+        "find_messages": ("prn_1", ["a", "ä"]),
+    }
     arguments |= {"kept_result": ("prn_1", "cnv_1", "res_1"), "attachment": ("prn_1", "att_1")}
     further: dict[str, dict[str, Any]] = {"conversations": {"before": (5, "cnv_1"), "limit": 5}, "approvals": {"limit": 5}}
+    further["find_messages"] = {"label": 0, "before": (5, "cnv_1", 0), "limit": 5}
     alone = {
         "principals",
         "open_approvals",

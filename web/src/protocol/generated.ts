@@ -163,6 +163,10 @@ export interface CountersignProtocol {
         params: ConversationTitle;
         result: ConversationHead;
       };
+      "conversations/search": {
+        params: MessageSearch;
+        result: FoundMessages;
+      };
       "grants/list": {
         params: Nothing;
         result: GrantList;
@@ -812,6 +816,32 @@ export interface ConversationTitle {
  */
 export interface ConversationHead {
   conversation: Conversation;
+}
+/**
+ * Which words to look for in what was said, and which page of it. Every word of `text` has to be in a message.
+ */
+export interface MessageSearch {
+  cursor?: string;
+  text: string;
+}
+/**
+ * One page of what was found, newest first. `nextCursor` is absent on the last. Conversations above the session's label are
+ * not searched.
+ */
+export interface FoundMessages {
+  found: FoundMessage[];
+  nextCursor?: string;
+}
+/**
+ * A message that has the words, with a piece of it around them. It is what was said, and as inert as any message.
+ */
+export interface FoundMessage {
+  at: string;
+  conversationId: string;
+  excerpt: string;
+  role: Role;
+  title: string;
+  turnId: string;
 }
 /**
  * The valid grants.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never, cast
 
 import orjson
-from sqlalchemy import and_, bindparam, delete, null, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, null, or_, select, tuple_, update
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.kept import DELETE_ATTACHMENTS, DELETE_KEPT_TEXTS
@@ -23,7 +23,7 @@ from gateway.core.ledger.conversations import (
     MessageAppended,
 )
 from gateway.core.vocabulary import Role
-from gateway.runtime.ports import ConversationRecord
+from gateway.runtime.ports import ConversationRecord, FoundMessage
 
 # ── writing ──
 
@@ -190,3 +190,30 @@ class ConversationReader(Reader):
     async def messages(self, conversation_id: str) -> Sequence[Message]:
         own = select(t.messages).where(t.messages.c.conversation_id == conversation_id)
         return await self._list(own.order_by(t.messages.c.position), _read_message)
+
+    async def find_messages(
+        self, principal_id: str, words: Sequence[str], *, label: int, before: tuple[int, str, int] | None, limit: int
+    ) -> Sequence[FoundMessage]:
+        place = (t.messages.c.at, t.messages.c.conversation_id, t.messages.c.position)
+        found = (
+            select(t.messages, t.conversations.c.title)
+            .join(t.conversations, t.conversations.c.id == t.messages.c.conversation_id)
+            .where(
+                t.conversations.c.principal_id == principal_id,
+                t.conversations.c.deleted_at.is_(None),
+                t.conversations.c.label <= label,
+                t.messages.c.role.in_((Role.USER.value, Role.ASSISTANT.value)),
+                *map(_has_word, words),
+            )
+        )
+        if before is not None:
+            found = found.where(tuple_(*place) < before)
+        newest = found.order_by(*(column.desc() for column in place)).limit(limit)
+        return await self._list(newest, lambda row: FoundMessage(_read_message(row), row.title))
+
+
+def _has_word(word: str) -> ColumnElement[bool]:
+    # SQLite compares only ASCII letters without their case, so that other letters are looked for in each of the usual ones.
+    return or_(
+        *(t.messages.c.content.icontains(form, autoescape=True) for form in {word, word.lower(), word.upper(), word.title()})
+    )
