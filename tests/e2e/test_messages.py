@@ -67,7 +67,22 @@ async def test_a_question_is_asked_in_other_words_in_a_branch_and_the_first_answ
     assert shell.url == first
     await shell.set_viewport_size(PHONE)
     await check_appearance(shell, "shell-branches-phone")
+    # Beside each other, or below each other on a phone; the keyboard leaves it, and what was said is found again.
+    await shell.get_by_role("button", name="Compare").click()
+    compared = shell.get_by_role("dialog", name="Compare branches")
+    await expect(compared.get_by_role("region", name="This branch")).to_contain_text("It is blue.")
+    await expect(compared.get_by_role("region", name="Branch 2")).to_contain_text("It is green.")
+    await check_appearance(shell, "shell-compare-phone")
+    await shell.keyboard.press("Escape")
+    await expect(compared).to_be_hidden()
     await shell.set_viewport_size({"width": 1280, "height": 800})
+    search = shell.get_by_role("searchbox", name="Search conversations")
+    await search.fill("is GREEN")
+    await shell.get_by_role("region", name="In what was said").get_by_role("button", name="It is green.").click()
+    await expect(answers(shell).nth(1)).to_have_text("It is green.")
+    await expect(answers(shell).nth(1)).to_be_focused()
+    await check_appearance(shell, "shell-search")
+    await search.fill("")
     # What the model is told in a branch is the branch, and nothing of its neighbours.
     said = [message["content"] for message in model.asked[-1]["messages"]]
     assert "It is blue." not in said

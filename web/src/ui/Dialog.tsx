@@ -9,12 +9,14 @@ export interface DialogProps {
   /** Buttons of the last row; a `Cancel` stands before them by itself. */
   readonly actions?: ReactNode | undefined;
   readonly cancelLabel?: string | undefined;
+  /** For what stands side by side. */
+  readonly wide?: boolean | undefined;
   /** Escape, the cancel button or the platform's own way to leave. */
   readonly onClose: () => void;
 }
 
 /** The browser's own modal dialog: it traps focus, gives it back and hides the rest of the page by itself. */
-export function Dialog({ open, title, children, actions, cancelLabel = "Cancel", onClose }: DialogProps) {
+export function Dialog({ open, title, children, actions, cancelLabel = "Cancel", wide = false, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -24,7 +26,13 @@ export function Dialog({ open, title, children, actions, cancelLabel = "Cancel",
     if (!open && dialog.open) dialog.close();
   }, [open]);
   return (
-    <dialog ref={element} className={styles.dialog} aria-labelledby={heading} onClose={() => open && onClose()}>
+    <dialog
+      ref={element}
+      className={styles.dialog}
+      data-wide={wide || undefined}
+      aria-labelledby={heading}
+      onClose={() => open && onClose()}
+    >
       {open && (
         <>
           <h2 id={heading}>{title}</h2>

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useId, useRef, useState } from "react";
 import { Button } from "../../ui/Button.tsx";
 import { Countdown } from "../../ui/Countdown.tsx";
 import { useHalfMinute } from "../../ui/clock.ts";
@@ -14,6 +14,8 @@ import { FileChooser } from "./FileChooser.tsx";
 import { usePins } from "./use-pins.ts";
 import type { Workspace } from "./workspace.ts";
 import type { ConversationRow, WorkspaceState } from "./workspace-state.ts";
+
+const MessageSearchList = lazy(async () => ({ default: (await import("./MessageSearchList.tsx")).MessageSearchList }));
 
 interface ListProps {
   readonly workspace: Workspace;
@@ -89,8 +91,8 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
         <input
           className={styles.search}
           type="search"
-          aria-label="Search the titles"
-          placeholder="Search the titles"
+          aria-label="Search conversations"
+          placeholder="Search conversations"
           value={sought}
           onChange={(event) => setSought(event.currentTarget.value)}
         />
@@ -149,6 +151,11 @@ function Rows({ workspace, state, pins, onChosen }: RowsProps) {
           </ul>
         </div>
       ))}
+      {sought.trim() !== "" && (
+        <Suspense fallback={<Spinner label="Searching" />}>
+          <MessageSearchList workspace={workspace} sought={sought} onChosen={onChosen} />
+        </Suspense>
+      )}
       <FileChooser label="Import a conversation" accept=".json" onFiles={(files) => importFiles(files)}>
         Import
       </FileChooser>

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { waitingCalls } from "../../agent/conversation.ts";
 import type { SessionDescription } from "../../protocol/generated.ts";
 import { Spinner } from "../../ui/Spinner.tsx";
@@ -19,6 +19,9 @@ import type { WorkspaceState } from "./workspace-state.ts";
 // What is needed only once there is something to show: reading Markdown is a good part of this program.
 const loadLog = async () => ({ default: (await import("./log/Log.tsx")).Log });
 const Log = lazy(loadLog);
+const BranchComparison = lazy(async () => ({
+  default: (await import("./compare/BranchComparison.tsx")).BranchComparison,
+}));
 const SettingsDialog = lazy(async () => ({ default: (await import("./SettingsDialog.tsx")).SettingsDialog }));
 
 export interface ConversationViewProps {
@@ -33,6 +36,9 @@ export function ConversationView({ workspace, state, session }: ConversationView
   const [listOpen, setListOpen] = useState(false);
   const [grantsOpen, setGrantsOpen] = useState(false);
   const [settingsOpen, setSettingsOpen] = useState(false);
+  const [compared, setCompared] = useState<string | null>(null);
+  const leaveComparison = useCallback(() => setCompared(null), []);
+  const forked = compared === null ? null : workspace.branchesAt(compared);
   usePanes(root);
   useKeptFocus(root);
   const { whenIdle } = workspace.environment;
@@ -63,6 +69,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
             <Log
               key={state.currentId}
               view={state.log}
+              place={state.place}
               label={state.title || "Conversation"}
               busy={state.busy}
               figures={state.figures}
@@ -73,6 +80,7 @@ export function ConversationView({ workspace, state, session }: ConversationView
                 void workspace.submit(`/call ${name} ${JSON.stringify(given)}`)
               }
               onOpenBranch={(id) => void workspace.open(id)}
+              onCompare={setCompared}
             />
           </Suspense>
         )}
@@ -88,6 +96,16 @@ export function ConversationView({ workspace, state, session }: ConversationView
             models={session.models}
             onChange={(settings) => workspace.changeSettings(settings)}
             onClose={() => setSettingsOpen(false)}
+          />
+        </Suspense>
+      )}
+      {forked !== null && compared !== null && (
+        <Suspense>
+          <BranchComparison
+            workspace={workspace}
+            branches={forked}
+            place={state.log.turnIds.indexOf(compared)}
+            onClose={leaveComparison}
           />
         </Suspense>
       )}

@@ -1,9 +1,12 @@
+import type { ConversationExport } from "../../protocol/generated.ts";
 import type { GivenFile } from "./attachments.ts";
 import type { ConversationIndex } from "./conversation-index.ts";
+import { type SearchResult, searchMessages } from "./message-search.ts";
 import type { OpenConversations } from "./open-conversations.ts";
-import type { ShellEnvironment } from "./shell-environment.ts";
+import type { AgentClient, ShellEnvironment } from "./shell-environment.ts";
 
 export interface LibraryParts {
+  readonly client: Pick<AgentClient, "call">;
   readonly index: ConversationIndex;
   readonly opened: OpenConversations;
   readonly environment: Pick<ShellEnvironment, "saveFile">;
@@ -58,6 +61,25 @@ export class Library {
     if (files.length === 0) return;
     await this.#parts.open(null);
     await this.#parts.attach(files);
+  }
+
+  /** All that is stored of some conversations; null, with the reason said, where one cannot be had. */
+  async read(ids: readonly string[]): Promise<readonly ConversationExport[] | null> {
+    let read: readonly ConversationExport[] | null = null;
+    await this.#parts.attempt(async () => {
+      const { client } = this.#parts;
+      read = await Promise.all(ids.map((conversationId) => client.call("conversations/export", { conversationId })));
+    });
+    return read;
+  }
+
+  /** One more page of what was said with all of these words in it; null, with the reason said, where it cannot be had. */
+  async search(words: readonly string[], before?: SearchResult): Promise<SearchResult | null> {
+    let result: SearchResult | null = null;
+    await this.#parts.attempt(async () => {
+      result = await searchMessages(this.#parts.client, words, before);
+    });
+    return result;
   }
 
   loadOlder(): Promise<boolean> {

@@ -2,6 +2,7 @@ import { type Conversation as ConversationLog, waitingCalls } from "../../agent/
 import type { Conversation, Grant, ModelInfo, SessionDescription } from "../../protocol/generated.ts";
 import type { ConnectionState } from "../../protocol/rpc.ts";
 import type { PendingFile } from "./attachments.ts";
+import type { SoughtPlace } from "./message-search.ts";
 import type { OpenConversation, UnfinishedTurn } from "./open-conversation.ts";
 import type { AnswerFigures } from "./personal-chat.ts";
 import type { Settings } from "./settings.ts";
@@ -27,6 +28,8 @@ export interface WorkspaceState {
   readonly currentId: string | null;
   readonly title: string;
   readonly log: ConversationLog;
+  /** The message to be shown, where one was looked for. */
+  readonly place: SoughtPlace | null;
   /** What answers took, by turn. */
   readonly figures: ReadonlyMap<string, AnswerFigures>;
   readonly busy: boolean;

@@ -10,6 +10,7 @@ import { ConversationIndex, titleFrom } from "./conversation-index.ts";
 import { HeldGrants } from "./held-grants.ts";
 import { Library } from "./library.ts";
 import { Lookups } from "./lookups.ts";
+import type { SoughtPlace } from "./message-search.ts";
 import { ModelChoice } from "./model-choice.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import { OpenConversations } from "./open-conversations.ts";
@@ -41,6 +42,7 @@ export class Workspace {
   #currentId: string | null = null;
   #loading = false;
   #problem: string | null = null;
+  #place: SoughtPlace | null = null;
   #offered: { readonly text: string } | null = null;
 
   constructor(environment: ShellEnvironment) {
@@ -58,6 +60,7 @@ export class Workspace {
       (id, event) => this.#conversationChanged(id, event),
     );
     this.library = new Library({
+      client: this.#client,
       index: this.#index,
       opened: this.#opened,
       environment,
@@ -142,6 +145,7 @@ export class Workspace {
   /** Show a conversation, or an empty page for a new one. */
   async open(id: string | null): Promise<void> {
     this.#problem = null;
+    this.#place = null;
     this.#show(id);
     if (id === null || this.#opened.get(id) !== undefined) {
       this.#publish();
@@ -160,6 +164,13 @@ export class Workspace {
       this.#opened.close(id);
       if (this.#currentId === id) this.#show(null);
     }
+    this.#publish();
+  }
+
+  /** Show a conversation at a message of it. */
+  async openAt(id: string, place: SoughtPlace): Promise<void> {
+    await this.open(id);
+    this.#place = place;
     this.#publish();
   }
 
@@ -362,6 +373,7 @@ export class Workspace {
       currentId: this.#currentId,
       title: this.#index.find(this.#currentId)?.title ?? "",
       log: current?.log ?? emptyConversation,
+      place: this.#place,
       figures: current?.figures ?? new Map(),
       busy: current?.busy ?? false,
       files: this.#files.of(this.#currentId),

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, render, screen, within } from "@testing-library/react";
+import { act, cleanup, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { advance, type Conversation, emptyConversation } from "../../../src/agent/conversation.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
@@ -23,6 +23,7 @@ const props = {
   onAskAgain: () => undefined,
   branchesAt: () => null,
   onOpenBranch: () => undefined,
+  onCompare: () => undefined,
   onCallAgain: () => undefined,
 };
 
@@ -67,4 +68,14 @@ test("a model that says only that more follows has its steps counted", () => {
 test("the steps go when the turn is over", () => {
   render(<Log view={after(split, { type: "turn:ended", ending: "answered", label: "words" })} {...props} />);
   expect(screen.queryByRole("list", { name: "Steps of this message" })).toBeNull();
+});
+
+test("a model that is slow is not said to wake up: only that no word has come", () => {
+  vi.useFakeTimers();
+  render(<Log view={after()} {...props} />);
+  expect(screen.queryByText(/No word of an answer/)).toBeNull();
+  act(() => vi.advanceTimersByTime(5_000));
+  expect(screen.getByText(/No word of an answer has come yet/)).toBeTruthy();
+  expect(document.body.textContent).not.toMatch(/wake/);
+  vi.useRealTimers();
 });

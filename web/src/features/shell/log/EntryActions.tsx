@@ -15,10 +15,12 @@ interface QuestionActionsProps {
   readonly onAskAgain: (turnId: string, text: string) => void;
   readonly branchesAt: (turnId: string) => BranchPoint | null;
   readonly onOpenBranch: (id: string) => void;
+  readonly onCompare: (turnId: string) => void;
 }
 
 /** Under what a person wrote: the branches that begin there, copy, and edit, which asks again in a branch. */
-export function QuestionActions({ entry, busy, onAskAgain, branchesAt, onOpenBranch }: QuestionActionsProps) {
+export function QuestionActions(props: QuestionActionsProps) {
+  const { entry, busy, onAskAgain, branchesAt, onOpenBranch, onCompare } = props;
   const [draft, setDraft] = useState<string | null>(null);
   // A turn is asked again from its beginning, not from what was added to it.
   const branches = entry.steered ? null : branchesAt(entry.turnId);
@@ -58,6 +60,11 @@ export function QuestionActions({ entry, busy, onAskAgain, branchesAt, onOpenBra
   return (
     <div className={styles.actions} data-side="end">
       {branches !== null && <BranchSwitch branches={branches} onOpenBranch={onOpenBranch} />}
+      {branches !== null && (
+        <Button size="small" variant="quiet" onClick={() => onCompare(entry.turnId)}>
+          Compare
+        </Button>
+      )}
       <CopyButton text={entry.text} what="question" />
       {!busy && !entry.steered && (
         <Button size="small" variant="quiet" onClick={() => setDraft(entry.text)}>

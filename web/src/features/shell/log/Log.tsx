@@ -6,6 +6,7 @@ import { Button } from "../../../ui/Button.tsx";
 import { ErrorBoundary } from "../../../ui/ErrorBoundary.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import type { BranchPoint } from "../branches.ts";
+import { entryAt, type SoughtPlace } from "../message-search.ts";
 import type { AnswerFigures } from "../personal-chat.ts";
 import { AnswerActions, QuestionActions, type UserEntry } from "./EntryActions.tsx";
 import styles from "./Log.module.css";
@@ -19,12 +20,16 @@ export interface LogActions {
   readonly onAskAgain: (turnId: string, text: string) => void;
   readonly branchesAt: (turnId: string) => BranchPoint | null;
   readonly onOpenBranch: (id: string) => void;
+  /** Show the branches that begin at a turn beside each other. */
+  readonly onCompare: (turnId: string) => void;
   /** Have a call asked for once more, as the person's own. */
   readonly onCallAgain: (call: ToolCall) => void;
 }
 
 export interface LogProps extends LogActions {
   readonly view: Conversation;
+  /** The message to be shown, where one was looked for. */
+  readonly place?: SoughtPlace | null;
   /** What answers took, by turn. */
   readonly figures: ReadonlyMap<string, AnswerFigures>;
   /** A turn is under way, so nothing is asked again. */
@@ -39,7 +44,7 @@ const FOLLOW_DISTANCE = 80;
 
 /** The conversation, oldest on top. It follows what is new as long as the reader is at its end, and never otherwise. */
 export function Log(props: LogProps) {
-  const { view, label, onCancelCall } = props;
+  const { view, label, place = null, onCancelCall } = props;
   const [isAway, setAway] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
@@ -47,6 +52,14 @@ export function Log(props: LogProps) {
     const element = scroller.current;
     if (element !== null && follows.current && !isTypedIn(element)) element.scrollTop = element.scrollHeight;
   }, []);
+  const sought = place === null ? undefined : entryAt(view.entries, place)?.key;
+  useLayoutEffect(() => {
+    if (sought === undefined) return;
+    follows.current = false;
+    const entry = scroller.current?.querySelector<HTMLElement>(`[data-entry="${sought}"]`);
+    entry?.scrollIntoView?.({ block: "center" });
+    entry?.focus({ preventScroll: true });
+  }, [sought]);
   useLayoutEffect(follow);
   useEffect(() => {
     // A keyboard that comes up, a longer draft or a phone that is turned takes room away without anything new to show.
@@ -83,7 +96,7 @@ export function Log(props: LogProps) {
           {view.entries.map((entry, index) => (
             <Fragment key={entry.key}>
               <ErrorBoundary what="This entry">
-                <EntryView entry={entry} view={view} onCancelCall={onCancelCall} />
+                <EntryView entry={entry} view={view} isSought={entry.key === sought} onCancelCall={onCancelCall} />
               </ErrorBoundary>
               <ActionsAfter {...props} index={index} />
             </Fragment>
@@ -139,21 +152,23 @@ function isTypedIn(log: HTMLElement): boolean {
 interface EntryProps {
   readonly entry: Entry;
   readonly view: Conversation;
+  readonly isSought: boolean;
   readonly onCancelCall: (callId: string) => void;
 }
 
-function EntryView({ entry, view, onCancelCall }: EntryProps) {
+function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
+  const place = { "data-entry": entry.key, "data-sought": isSought || undefined, tabIndex: isSought ? -1 : undefined };
   switch (entry.kind) {
     case "user":
       return (
-        <article className={styles.user} aria-label={entry.steered ? "You, in between" : "You"}>
+        <article {...place} className={styles.user} aria-label={entry.steered ? "You, in between" : "You"}>
           {entry.steered && <p className={styles.note}>Said while it worked</p>}
           <span dir="auto">{entry.text}</span>
         </article>
       );
     case "assistant":
       return (
-        <article className={styles.answer} aria-label="Assistant">
+        <article {...place} className={styles.answer} aria-label="Assistant">
           <Markdown text={entry.text} />
           {entry.stopped && <p className={styles.note}>Stopped here.</p>}
         </article>

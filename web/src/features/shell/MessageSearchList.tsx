@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from "react";
+import { Button } from "../../ui/Button.tsx";
+import { Spinner } from "../../ui/Spinner.tsx";
+import { TimeAgo } from "../../ui/TimeAgo.tsx";
+import styles from "./ConversationSidebar.module.css";
+import { type SearchResult, searchWords } from "./message-search.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Whoever types is asked no question of the gateway for every key, in milliseconds. */
+const PAUSE_MS = 250;
+
+interface FoundProps {
+  readonly workspace: Workspace;
+  readonly sought: string;
+  readonly onChosen: () => void;
+}
+
+/** What was said with the words that are looked for, below the titles that have them. */
+export function MessageSearchList({ workspace, sought, onChosen }: FoundProps) {
+  const [result, setResult] = useState<SearchResult | null>(null);
+  const text = searchWords(sought).join(" ");
+  const asked = useRef(text);
+  useEffect(() => {
+    asked.current = text;
+    setResult(null);
+    if (text === "") return;
+    const timer = setTimeout(async () => {
+      const found = await workspace.library.search(text.split(" "));
+      if (asked.current === text) setResult(found);
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [workspace, text]);
+  if (text === "") return null;
+  const more = async (before: SearchResult) => {
+    const found = await workspace.library.search(text.split(" "), before);
+    if (asked.current === text && found !== null) setResult(found);
+  };
+  return (
+    <section aria-label="In what was said">
+      <p className={styles.group}>In what was said</p>
+      {result === null && <Spinner label="Searching" />}
+      {result?.found.length === 0 && <p className={styles.none}>No message has these words.</p>}
+      <ul className={styles.rows}>
+        {result?.found.map(({ conversationId, turnId, title, role, excerpt, at }, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: what was found is only ever added to
+          <li key={place} className={styles.row}>
+            <button
+              type="button"
+              className={styles.choose}
+              onClick={() => {
+                onChosen();
+                void workspace.openAt(conversationId, { turnId, words: text.split(" ") });
+              }}
+            >
+              <span className={styles.excerpt} dir="auto">
+                {excerpt}
+              </span>
+              <span className={styles.when}>
+                {role === "user" ? "You" : "Assistant"} in {title || "Untitled"} <TimeAgo at={at} />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {result?.cursor !== undefined && (
+        <Button size="small" onClick={() => void more(result)}>
+          Show more
+        </Button>
+      )}
+    </section>
+  );
+}
