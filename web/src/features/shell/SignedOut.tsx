@@ -1,3 +1,4 @@
+import { Seal } from "../../ui/Seal.tsx";
 import styles from "./Shell.module.css";
 
 const WHY: Readonly<Record<string, string>> = {
@@ -19,6 +20,7 @@ export function SignedOut({ reason, onSignIn }: { readonly reason: string; reado
   const heading = HEADINGS[reason] ?? "Your session has ended";
   return (
     <main className={styles.notice}>
+      <Seal size={56} />
       <h1>{heading}</h1>
       <p>{WHY[reason] ?? "It was ended on the console or by the gateway. What waited was cancelled."}</p>
       <a

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button } from "../../ui/Button.tsx";
+import { Seal } from "../../ui/Seal.tsx";
 import type { KeptTexts } from "./shell-environment.ts";
 import styles from "./Welcome.module.css";
 
@@ -33,6 +34,7 @@ export function Welcome({ name, kept, onChoose }: WelcomeProps) {
   };
   return (
     <div className={styles.welcome} data-pane="log" tabIndex={-1}>
+      <Seal size={40} />
       <h2>What would you like to do, {name}?</h2>
       <p>The model proposes. The gateway checks every call, and asks you on the console before anything is changed.</p>
       {isNew && (

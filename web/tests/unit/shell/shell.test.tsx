@@ -57,6 +57,9 @@ describe("without a session", () => {
     await screen.findByRole("textbox", { name: "Message" });
     client.become({ phase: "lost", attempt: 1, retryInMs: 250 });
     expect(await screen.findByText("The gateway does not answer")).toBeTruthy();
+    // Nobody knows whether anything goes on there.
+    expect(screen.getByText(/It may have been stopped, or be out of reach/)).toBeTruthy();
+    expect(document.body.textContent).not.toMatch(/goes on for a while/);
     client.become({ phase: "open" });
     await waitFor(() => expect(screen.queryByText("The gateway does not answer")).toBeNull());
   });
