@@ -49,13 +49,13 @@ def describe_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
     return {"permission": "auto", **{key: tool[key] for key in tool if key not in ("needs", "takes")}, "paramSchema": schema}
 
 
-def snapshot_of(tools: Sequence[Mapping[str, Any]], number: int = 1) -> dict[str, Any]:
+def snapshot_of(tools: Sequence[Mapping[str, Any]], number: int = 1, turn_id: str = "trn_1") -> dict[str, Any]:
     return {
         "id": f"snp_{number}",
         "sessionId": "ses_1",
         "connectionId": "con_1",
         "conversationId": "cnv_1",
-        "turnId": "trn_1",
+        "turnId": turn_id,
         "turnIndex": 0,
         "issuedAt": "2026-11-21T10:00:00.000Z",
         "expiresAt": "2026-11-21T10:15:00.000Z",
@@ -87,9 +87,10 @@ class ScriptedGateway:
             return await cast("Awaitable[Any]", answer) if isinstance(answer, Awaitable) else answer
         match method:
             case "turns/begin":
-                return {"snapshot": snapshot_of(self.tools)}
+                # Every turn has an id of its own, as at the gateway: by it the words of one are told from those of another.
+                return {"snapshot": snapshot_of(self.tools, turn_id=f"trn_{len(self.params_of('turns/begin'))}")}
             case "turns/refresh":
-                return {"snapshot": snapshot_of(self.tools, 2)}
+                return {"snapshot": snapshot_of(self.tools, 2, params["turnId"])}
             case "tools/invoke":
                 self.invoked += 1
                 assert self.invoked <= len(self.results), f"the script has no result {self.invoked}"
