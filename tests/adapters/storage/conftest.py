@@ -10,6 +10,7 @@ import pytest
 
 from gateway.adapters.storage.store import open_store
 from gateway.runtime.ports import Ledger, Records
+from tests.fakes.history import History
 from tests.fakes.ledger import MemoryLedger
 
 ORIGIN = "gateway.example/audit"
@@ -31,3 +32,11 @@ async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         return
     async with open_store(tmp_path / "state", origin=ORIGIN) as store:
         yield Kept(store.ledger, store.records)
+
+
+@pytest.fixture
+async def history(kept: Kept) -> History:
+    """What happens to one person, with its beginning on record."""
+    history = History()
+    await kept.ledger.append(*history.beginning())
+    return history
