@@ -63,6 +63,24 @@ describe("a turn on the screen", () => {
     expect(state.streaming).toBe("");
   });
 
+  test("shows what was added while it worked apart from what began the turn, also before one is known", () => {
+    const added = { type: "turn:steered", text: "also b" } as const;
+    const steered = play(begun, added).entries.map((entry) => entry.kind === "user" && [entry.turnId, entry.steered]);
+    expect(steered).toEqual([
+      ["trn_1", false],
+      ["trn_1", true],
+    ]);
+    expect(play(added).entries).toMatchObject([{ turnId: "", steered: true }]);
+  });
+
+  test("shows how many have approved for as long as the call waits", () => {
+    const more: AgentEvent = { type: "approval:changed", approval: { ...approval, summary: "Delete a, for two" } };
+    const proposedOne: AgentEvent = { type: "call:proposed", call: one };
+    const waiting = play(begun, proposedOne, { type: "approval:requested", approval }, more);
+    expect(waiting.calls.call_1?.approval?.summary).toBe("Delete a, for two");
+    expect(play(begun, proposedOne, more).calls.call_1).toMatchObject({ phase: "proposed" });
+  });
+
   test("keeps two calls of one tool apart by their ids", () => {
     const state = play(
       begun,
