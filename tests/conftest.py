@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
+
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
@@ -13,19 +16,45 @@ settings.register_profile("countersign", deadline=None, suppress_health_check=[H
 settings.load_profile("countersign")
 
 _WAITING = "tests/e2e"
+_AT_LENGTH = ("appearance", "default_model", "examples", "firefox", "sentence_model", "small_model")
+"""Of the modules there, those that take half of the time: with a real model, a second browser or pictures of each page."""
 
 
 class ByModule(LoadFileScheduling):
     """Gives each worker whole modules, in their order, so that a module's gateway is started once and what its tests leave behind
-    is always the same. All that wait for a browser go to one worker: two browsers and two models would share two cores, while
-    one leaves a core idle.
+    is always the same. Those that wait for a browser go to two workers: in one they would take longer than all others together,
+    and in three there would be more browsers and models than cores.
 
     By path and not by marks: xdist 3.8 reads groups from a node id that pytest 9.2 does not let it change, and says nothing.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        module = super()._split_scope(nodeid)
-        return _WAITING if module.startswith(f"{_WAITING}/") else module
+        return _group(super()._split_scope(nodeid))
+
+
+def _group(module: str) -> str:
+    if not module.startswith(f"{_WAITING}/"):
+        return module
+    name = module.removeprefix(f"{_WAITING}/test_").removesuffix(".py")
+    return f"{_WAITING}, at length" if name in _AT_LENGTH else _WAITING
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In workers, what takes longest begins first, whatever the number of its tests; then the modules with most tests."""
+    if not hasattr(config, "workerinput"):
+        return
+    groups = [_group(item.nodeid.split("::", 1)[0]) for item in items]
+    sizes = Counter(groups)
+    order = {f"{_WAITING}, at length": 0, _WAITING: 1}
+    places = sorted(range(len(items)), key=lambda at: (order.get(groups[at], 2), -sizes[groups[at]], at))
+    items[:] = [items[at] for at in places]
+
+
+def pytest_collection_finish() -> None:
+    """Twelve thousand collected tests are no garbage: a whole collection that looks at them each time takes half a second, and
+    tests of open descriptors make one each."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByModule:
