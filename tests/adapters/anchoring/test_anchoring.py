@@ -50,7 +50,10 @@ class Log:
     async def follow(self, table: dict[str, Any], until: Callable[[AnchorPlace], bool]) -> AnchorPlace:
         """Anchor until the place is such."""
         anchors = read_anchors({"kept": {"minutes": OFTEN, **table}})
-        newest = lambda: checkpoint_of(self.size, self.hashes)  # noqa: E731 - it is asked anew each time
+
+        def newest() -> SignedCheckpoint:
+            return checkpoint_of(self.size, self.hashes)
+
         async with asyncio.timeout(PATIENCE), anchoring(anchors, self.state, newest, lambda size: self.hashes[:size], lambda: 7):
             while not until(place := self.place()):
                 await asyncio.sleep(0.01)
