@@ -37,4 +37,6 @@ def describe_observation(result: Result) -> str:
     """What the call gave, or why it gave nothing."""
     if result["outcome"] == "ok":
         return result["content"]
-    return ": ".join(filter(None, (result.get("reason"), result.get("error"), result["content"]))) or result["outcome"]
+    said = (result.get("reason"), result.get("error"), result["content"])
+    # A refusal has its reason for content, too.
+    return ": ".join(dict.fromkeys(filter(None, said))) or result["outcome"]

@@ -48,3 +48,4 @@ def test_a_trusted_result_says_so() -> None:
 def test_a_refusal_carries_its_reason_and_one_without_words_its_name() -> None:
     assert "forbidden: not today" in frame_result("x", result("refusedByPolicy", "", reason="forbidden", error="not today"))
     assert "\ntimedOut\n" in frame_result("x", result("timedOut", ""))
+    assert "\ndenied: no\n" in frame_result("x", result("deniedByUser", "no", reason="denied", error="no")), "said once"

@@ -36,5 +36,7 @@ export function frameResult(tool: string, result: Observation, body: string = de
 /** What the call gave, or why it gave nothing. */
 export function describeObservation(result: Observation): string {
   if (result.outcome === "ok") return result.content;
-  return [result.reason, result.error, result.content].filter(Boolean).join(": ") || result.outcome;
+  const said = [result.reason, result.error, result.content].filter(Boolean);
+  // A refusal has its reason for content, too.
+  return [...new Set(said)].join(": ") || result.outcome;
 }

@@ -55,4 +55,6 @@ test("a refusal carries its reason, and one without words its name", () => {
   expect(frameResult("x", refused)).toContain("refusedByPolicy");
   expect(frameResult("x", refused)).toContain("forbidden: not today");
   expect(frameResult("x", { ...ok(""), outcome: "timedOut" })).toContain("\ntimedOut\n");
+  const denied = { ...ok("no"), outcome: "deniedByUser", reason: "denied", error: "no" } as const;
+  expect(frameResult("x", denied), "said once").toContain("\ndenied: no\n");
 });
