@@ -197,11 +197,13 @@ async def test_without_a_terminal_a_passkey_is_not_waited_for_and_no_link_to_one
     assert "/enrol" not in err
 
 
-async def test_a_model_that_is_away_is_a_failure_and_said_so(tmp_path: Path) -> None:
+async def test_a_model_whose_server_is_away_is_said_in_one_line_and_not_asked(tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir()
     async with agent_command(tmp_path) as at:
-        code, out, err = await at.run("--single", "hello")
-    assert (code, out) == (1, "")
-    assert "model" in err
+        at.model = "http://127.0.0.1:1/v1"
+        code, out, err = await at.run("--single", "hello", "--model-name", "named")
+    away = "127.0.0.1:1: the model server does not answer; check that it runs, and its URL"
+    assert (code, out, err) == (1, "", f"countersign: there is no model to talk to: {away}\n")
 
 
 async def test_one_state_folder_serves_one_gateway_and_the_other_says_what_to_do(tmp_path: Path) -> None:

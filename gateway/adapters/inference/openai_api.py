@@ -44,6 +44,10 @@ class ServerWords:
     key_variable: str = "COUNTERSIGN_MODEL_KEY"
 
 
+class OtherAnswer(ModelUnavailable):
+    """Something answers there, and not as an OpenAI-compatible server does; one that does not list its models may be meant."""
+
+
 class UpstreamResponse:
     """The InferenceStream port over an aiohttp response."""
 
@@ -112,18 +116,23 @@ class Upstream:
             return None
 
     async def read_json(self, path: str, *, seconds: float) -> Any:
-        """The JSON of a GET. Raises ModelUnavailable."""
+        """The JSON of a GET. Raises ModelUnavailable, as OtherAnswer where the answer is no JSON."""
+        document, status = bytearray(), 0
         try:
             async with asyncio.timeout(seconds), self._get(path, self._headers) as response:
                 self._check(response)
-                document = bytearray()
                 async for chunk in response.content.iter_any():
                     document += chunk
                     if len(document) > DOCUMENT_BYTES:
                         raise self._unreachable()
-                return orjson.loads(document)
-        except (aiohttp.ClientError, OSError, orjson.JSONDecodeError):
+                status = response.status
+        except (aiohttp.ClientError, OSError):
             raise self._unreachable() from None
+        try:
+            return orjson.loads(document)
+        except orjson.JSONDecodeError:
+            why = f"{self._words.title} answers {path} with something else than JSON (status {status}); check its URL"
+            raise OtherAnswer(why, ModelPhase.ABSENT) from None
 
     async def post_json(self, path: str, body: Json) -> tuple[int, Json]:
         """POST a JSON value; status and JSON of the whole answer, None for one that is no JSON. Raises ModelUnavailable."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from gateway.adapters.inference.openai_api import ServerWords, Upstream
+from gateway.adapters.inference.openai_api import OtherAnswer, ServerWords, Upstream
 from gateway.adapters.inference.presets import Preset
 from gateway.core.errors import ModelUnavailable
 from gateway.runtime.ports import ModelPhase
@@ -64,11 +64,13 @@ async def ask_what_is_there(upstream: Upstream, model: str, *, preset: Preset | 
             await upstream.read_json(preset.key_path, seconds=LIST_SECONDS)
         offers = offers_of(await upstream.read_json("/v1/models", seconds=LIST_SECONDS))
     except ModelUnavailable as error:
+        if isinstance(error, OtherAnswer) and model and preset is None:
+            return Reached(ModelPhase.READY, "", {}, model)
         return Reached(ModelPhase(error.state), error.message)
     title = "the model server" if preset is None else preset.title
     if not model and not offers:
-        advice = "" if preset is None else f"; {preset.fetch}"
-        return Reached(ModelPhase.ABSENT, f"{title} lists no model{advice}")
+        advice = "check its URL, or name a model of it" if preset is None else preset.fetch
+        return Reached(ModelPhase.ABSENT, f"{title} lists no model; {advice}")
     wanted = model or next(iter(offers))
     found = next((name for name in (wanted, wanted + _ANY_TAG) if name in offers), None)
     if found is None and preset is not None:

@@ -38,6 +38,7 @@ from gateway.cli.terminal.unanswered import UnansweredCalls
 from gateway.core.approval import Approval
 from gateway.core.effects import escape
 from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
+from gateway.runtime.ports import ModelPhase
 from gateway.server.access import Site
 from gateway.server.methods.agent import AgentMethods
 from gateway.shipped import read_loop_file
@@ -188,8 +189,9 @@ async def _choose_model(application: Application, link: GatewayLink) -> Mapping[
     if isinstance(application.models, TriedBackend):
         await application.models.tried()
     models = (await link.call("session/describe", {}))["models"]
-    if not models:
-        state = application.models.state()
+    state = application.models.state()
+    # A model that was named is offered while its server is away. Whoever begins to talk to it learns that at once.
+    if not models or state.phase in (ModelPhase.ABSENT, ModelPhase.CRASHED):
         raise ModelUnavailable(f"there is no model to talk to: {state.detail or state.phase.value}", state.phase)
     return models[0]
 

@@ -15,8 +15,9 @@ import pytest_asyncio
 from aiohttp import web
 
 from gateway.adapters.inference.factory import ModelChoice, build_backend
+from gateway.adapters.inference.openai_api import Upstream
 from gateway.adapters.inference.presets import PRESETS, Preset, keys_of, preset_of
-from gateway.adapters.inference.reach import reach
+from gateway.adapters.inference.reach import ask_what_is_there, reach
 from gateway.adapters.inference.remote import RemoteBackend
 from gateway.core.errors import Misconfigured
 from gateway.runtime.ports import ModelPhase
@@ -112,6 +113,18 @@ async def test_a_model_that_is_missing_is_said_with_those_that_are_there(server:
 async def test_something_else_behind_the_port_is_no_model_server(server: ModelServer, listed: Any) -> None:
     server.listed = listed
     assert (await reach(at(server, OLLAMA), key="")).phase is not ModelPhase.READY
+
+
+async def test_a_page_behind_a_url_is_told_from_silence_and_a_server_that_lists_nothing_is_believed(server: ModelServer) -> None:
+    server.listed = None
+    upstream = Upstream(server.url.removesuffix("/v1"), key="")
+    await upstream.open()
+    unnamed = await ask_what_is_there(upstream, "")
+    named = await ask_what_is_there(upstream, "mine")
+    await upstream.close()
+    answers = "the model server answers /v1/models with something else than JSON (status 404); check its URL"
+    assert (unnamed.phase, unnamed.detail) == (ModelPhase.ABSENT, answers)
+    assert (named.phase, named.model) == (ModelPhase.READY, "mine")
 
 
 async def test_the_setting_names_server_and_model(server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
