@@ -19,7 +19,8 @@ SideBySide: TypeAlias = Callable[[Sequence[Coroutine[Any, Any, Result]]], AsyncG
 
 @dataclass(frozen=True, slots=True)
 class LoopDependencies:
-    """`chat_with` gives a chat that speaks with an `InferenceToken`, `today` the day where the person is."""
+    """`chat_with` gives a chat that speaks with an `InferenceToken`, `today` the day where the person is, and `take_steered` what
+    the person has said since, to be taken in before the next step; each text is given once."""
 
     gateway: GatewayLink
     chat_with: Callable[[Mapping[str, Any]], Chat]
@@ -31,3 +32,4 @@ class LoopDependencies:
     words: Words
     copy: Copy
     today: Callable[[], date]
+    take_steered: Callable[[], Sequence[str]] = lambda: ()

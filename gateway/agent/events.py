@@ -41,6 +41,13 @@ class TurnBegunEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnSteeredEvent:
+    """The person has said more, and the loop goes on from it with its next step."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEndedEvent:
     """It is over. `label` names the tools that were used, in order: `tool:write_file+list_directory`, or `words`."""
 
@@ -156,6 +163,7 @@ class NoticeRaisedEvent:
 
 AgentEvent: TypeAlias = (
     TurnBegunEvent
+    | TurnSteeredEvent
     | TurnEndedEvent
     | ActionsSplitEvent
     | ActionBegunEvent

@@ -17,6 +17,7 @@ from gateway.agent.events import (
     CallProposedEvent,
     TurnBegunEvent,
     TurnEndedEvent,
+    TurnSteeredEvent,
 )
 from gateway.agent.messages import Result
 from gateway.agent.ports import ChatMessage
@@ -60,7 +61,7 @@ class TrajectoryRecorder:
     def hear(self, event: AgentEvent) -> None:
         """What goes on."""
         match event:
-            case TurnBegunEvent(text=text):
+            case TurnBegunEvent(text=text) | TurnSteeredEvent(text):
                 self._waiting.append((TrajectoryRole.USER, text, None))
             case CallProposedEvent(call=call):
                 self._tell()

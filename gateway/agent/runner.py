@@ -25,16 +25,29 @@ from gateway.agent.events import (
     TurnBegunEvent,
     TurnEndedEvent,
     TurnOutcome,
+    TurnSteeredEvent,
 )
 from gateway.agent.holding import hold_to_record
 from gateway.agent.lane import AnswerStep, CallsStep, CondensedStep, ProposedCall, ReportStep, SplitStep, StuckStep
-from gateway.agent.messages import CANCELLED, AssistantMessage, Call, Message, Result, ToolMessage, UserMessage, unanswered
+from gateway.agent.messages import (
+    CANCELLED,
+    AssistantMessage,
+    Call,
+    Message,
+    Result,
+    ToolMessage,
+    UserMessage,
+    count_rounds,
+    unanswered,
+)
 from gateway.agent.plans import plan_at_front
 from gateway.agent.ports import StopReason, StopSignal, TurnStopped
 from gateway.agent.retries import TurnLimits, ask_for_step, refresh
+from gateway.agent.tiers import tier_of
 from gateway.agent.turn import LoopTurn, voids_snapshot
 from gateway.agent.turn_progress import StuckReason, label_of, progress_of
 from gateway.core.errors import GatewayError, InvalidParams, NotFound
+from gateway.core.vocabulary import Tier
 
 _NO_ANSWER: Final = frozenset(
     {
@@ -126,6 +139,7 @@ class TurnRunner:
     async def _drive(self, turn: LoopTurn, model: Mapping[str, Any]) -> TurnOutcome:
         while True:
             await self._execute(turn)
+            await self._take_steered(turn, model)
             match step := await ask_for_step(self._dependencies, turn, model, self._limits):
                 case SplitStep(actions):
                     self._split(turn, actions)
@@ -143,6 +157,21 @@ class TurnRunner:
                     return await self._give_up(turn, why)
                 case _:
                     assert_never(step)
+
+    async def _take_steered(self, turn: LoopTurn, model: Mapping[str, Any]) -> None:
+        """Take in what the person has said meanwhile, as their own words of this turn. It gives no permission: what it asks for
+        are calls like any other. A model that takes one action at a time has it as a further one."""
+        message = progress_of(turn.messages, turn.id).message
+        is_single = tier_of(model) is Tier.SINGLE
+        if is_single and turn.actions is None and count_rounds(turn.messages, turn.id) == 0:
+            # What the message itself asks for is not known before the first step.
+            return
+        for content in self._dependencies.take_steered():
+            turn.keep(UserMessage(turn.id, content))
+            self._dependencies.emit(TurnSteeredEvent(content))
+            await self._record(turn, {"role": "user", "content": content})
+            if is_single:
+                self._split(turn, [*(turn.actions or [message]), content])
 
     async def _make(self, turn: LoopTurn, proposal: ProposedCall) -> TurnOutcome:
         await self._propose(turn, "", [proposal])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, TypeAlias, cast
 
@@ -186,6 +186,7 @@ class Stage:
     waited: list[float] = field(default_factory=list[float])
     tokens_used: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     calls: int = 0
+    take_steered: Callable[[], Sequence[str]] | None = None
 
     def runner(self) -> TurnRunner:
         dependencies = LoopDependencies(
@@ -200,6 +201,8 @@ class Stage:
             copy=COPY,
             today=lambda: TODAY,
         )
+        if self.take_steered is not None:
+            dependencies = replace(dependencies, take_steered=self.take_steered)
         return TurnRunner(dependencies, "cnv_1", self.limits, self.messages)
 
     def _chat_with(self, token: Mapping[str, Any]) -> ScriptedChat:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
+import os
 import re
 from pathlib import Path
 
 from gateway.adapters.inference.scripted import Reply
-from tests.harness.terminal import agent_command, call
+from gateway.cli.terminal.completer import Completer
+from gateway.cli.terminal.history import PromptHistory
+from gateway.cli.terminal.keyboard import Keyboard
+from gateway.cli.terminal.prompt import Prompt
+from gateway.cli.terminal.screen import Screen
+from tests.harness.terminal import PATIENCE, agent_command, call
 
 QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
 
@@ -87,3 +95,37 @@ async def test_keys_at_a_question_are_shown_and_those_before_it_are_not(tmp_path
         assert ada.modes() == before
     assert re.search(r"\byes\b", ada.output.replace("needs your yes", "").replace("n's yes", "")) is None
     assert at.effects() == []
+
+
+async def test_what_is_added_and_no_step_follows_is_the_next_message(tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    try:
+        with os.fdopen(slave) as terminal:
+            os.write(master, b"also this\nmore\n")
+            keyboard = Keyboard(terminal)
+            keyboard.forget()
+            prompt = Prompt(keyboard, Screen(io.StringIO(), io.StringIO()), PromptHistory(tmp_path), Completer(tmp_path))
+            async with asyncio.timeout(PATIENCE):
+                assert await prompt.read() == "also this"
+    finally:
+        os.close(master)
+
+
+async def test_what_is_added_while_the_agent_works_answers_no_question_and_goes_into_the_next_step(tmp_path: Path) -> None:
+    replies = [call("note", what="x"), Reply("Left, and yours is taken in.")]
+    async with agent_command(tmp_path, *replies) as at, at.open_terminal() as ada:
+        await ada.expect("you> ")
+        ada.type("note x\n")
+        await ada.expect("needs your approval")
+        ada.type("y\nalso say yes\ny\n")
+        await ada.expect(QUESTION)
+        ada.type("n\n")
+        await ada.expect("you> also say yes\n")
+        await ada.expect(r"agent> Left, and yours is taken in\.")
+        await ada.expect("you> ")
+        ada.type("exit\n")
+        assert await ada.wait() == 0
+    assert at.effects() == []
+    asked = at.backend.asked[1]["messages"]
+    assert [each["role"] for each in asked[-2:]] == ["tool", "user"]
+    assert asked[-1]["content"] == "also say yes"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+from collections.abc import Generator
 
 from gateway.cli.terminal.keyboard import Keyboard
 from tests.harness.terminal import PATIENCE
@@ -43,3 +45,41 @@ async def test_what_is_typed_goes_to_the_one_that_came_last_and_the_rest_to_the_
                 assert await first == "two"
     finally:
         os.close(master)
+
+
+@contextlib.contextmanager
+def typed(text: bytes) -> Generator[Keyboard]:
+    """A keyboard on which that was typed ahead."""
+    master, slave = os.openpty()
+    try:
+        with os.fdopen(slave) as terminal:
+            os.write(master, text)
+            yield Keyboard(terminal)
+    finally:
+        os.close(master)
+
+
+async def test_additions_are_whole_lines_that_say_also_and_the_others_wait() -> None:
+    with typed(b"next\nalso one\nAnd also two\nalsoever\nalso not ended") as keyboard:
+        assert keyboard.take_additions() == ["also one", "And also two"]
+        assert keyboard.take_additions() == []
+        async with asyncio.timeout(PATIENCE):
+            assert [await keyboard.read_line(), await keyboard.read_line()] == ["next", "alsoever"]
+
+
+async def test_an_addition_is_no_answer_to_a_question_and_nothing_typed_before_one_is() -> None:
+    with typed(b"y\nalso one\ny\n") as keyboard:
+        keyboard.forget()
+        asked = asyncio.ensure_future(keyboard.read_line())
+        await asyncio.sleep(0.05)
+        assert not asked.done()
+        asked.cancel()
+        assert keyboard.take_additions() == ["also one"]
+
+
+async def test_a_ctrl_d_that_is_typed_ahead_stays_for_the_prompt() -> None:
+    with typed(b"also one\n\x04") as keyboard:
+        assert keyboard.take_additions() == ["also one"]
+        assert keyboard.take_additions() == []
+        async with asyncio.timeout(PATIENCE):
+            assert await keyboard.read_line() is None

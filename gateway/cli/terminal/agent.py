@@ -156,6 +156,7 @@ async def open_agent(
         words=read_loop_file("prompts"),
         copy=copy,
         today=lambda: dt.datetime.fromtimestamp(clock.now() / 1000).astimezone().date(),
+        take_steered=(lambda: ()) if terminal.keyboard is None else terminal.keyboard.take_additions,
     )
     runner = TurnRunner(dependencies, conversation_id, limits, messages)
     notices = NotificationReader(presence.connection, questions, runner, terminal.screen, display.progressed)

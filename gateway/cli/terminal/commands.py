@@ -112,6 +112,7 @@ class ConversationCommands:
                 width = max(len(usage) for usage, _ in USAGES)
                 for usage, what in USAGES:
                     self._screen.row(f"{usage.ljust(width)}  {what}")
+                self._screen.row(f"{'also …'.ljust(width)}  typed while the agent works: taken in before its next step")
 
     async def _choose_model(self, name: str | None) -> None:
         models = (await self._link.call("session/describe", {}))["models"]

@@ -130,6 +130,8 @@ class Dialogue:
         self._interrupted = True
         if self._is_busy:
             self._screen.say("", "Stopping. Ctrl-C once more leaves.")
+            if self._prompt is not None:
+                self._prompt.drop_additions()
             self._stopping = asyncio.ensure_future(self._agent.stop())
         else:
             self._screen.say("", "Ctrl-C once more leaves, and so does :quit.")

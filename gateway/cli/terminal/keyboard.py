@@ -5,13 +5,20 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
+import fcntl
 import os
+import re
+import select
 import termios
 from collections import deque
 from collections.abc import Callable, Generator
 from typing import Final, TextIO
 
 _PIECE: Final = 65_536
+_NOTHING_TO_READ: Final = bytes(4)
+
+_ADDITION: Final = re.compile(r"\s*(?:and\s+)?also\b", re.IGNORECASE)
+"""How a line begins that is meant for the work under way, and not for the time after it."""
 
 
 class Keyboard:
@@ -23,6 +30,7 @@ class Keyboard:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
         self._lines: deque[str] = deque()
+        self._additions: list[str] = []
         self._waiting: list[asyncio.Future[None]] = []
         self._ended = False
 
@@ -85,14 +93,37 @@ class Keyboard:
         *lines, self._rest = (text + self._rest).split("\n")
         self._lines.extendleft(reversed(lines))
 
+    def take_additions(self) -> list[str]:
+        """Whole lines typed ahead that are meant for the work under way; each is given once. All others stay for the prompt."""
+        self._set_additions_apart()
+        taken, self._additions = self._additions, []
+        return taken
+
     def forget(self) -> None:
-        """Throw away what was typed ahead: a question is answered by what is typed after it, and by nothing pasted before."""
+        """Throw away what was typed ahead: a question is answered by what is typed after it, and by nothing pasted before.
+        Additions answer nothing, and wait for the next step."""
+        self._set_additions_apart()
         self._lines.clear()
         self._rest = ""
         if self.is_terminal:
             # A terminal that was closed holds nothing, and says so when it is read.
             with contextlib.suppress(termios.error):
                 termios.tcflush(self.descriptor, termios.TCIFLUSH)
+
+    def _set_additions_apart(self) -> None:
+        while self._has_line():
+            self._take(os.read(self.descriptor, _PIECE))
+        lines, self._lines = self._lines, deque()
+        for line in lines:
+            (self._additions if _ADDITION.match(line) else self._lines).append(line)
+
+    def _has_line(self) -> bool:
+        """Whether a terminal holds a whole line. One that was closed does not, nor does one with a Ctrl-D alone, which stays."""
+        if not self.is_terminal or not select.select([self.descriptor], [], [], 0)[0]:
+            return False
+        with contextlib.suppress(OSError):
+            return fcntl.ioctl(self.descriptor, termios.FIONREAD, _NOTHING_TO_READ) != _NOTHING_TO_READ
+        return False
 
     async def _read(self) -> bytes:
         await self._wait()

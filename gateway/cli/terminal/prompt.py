@@ -14,8 +14,7 @@ from gateway.cli.terminal.editor import PASTE_OFF, PASTE_ON, LineEditor, LineSta
 from gateway.cli.terminal.history import PromptHistory
 from gateway.cli.terminal.keyboard import Keyboard
 from gateway.cli.terminal.screen import Screen, visible
-
-NAME: Final = "you> "
+from gateway.cli.terminal.turn_display import PERSON as NAME
 
 _OFFERED: Final = 20
 """Rows of what a word may become."""
@@ -38,6 +37,8 @@ class Prompt:
         """What was said, None at the end of input."""
         if not self._keyboard.is_terminal:
             return await self._keyboard.read_line()
+        # No step followed that could have taken them in.
+        self._keyboard.put_back("".join(f"{each}\n" for each in self._keyboard.take_additions()))
         said = await self._edit() if self._screen.can_redraw else await self._take()
         if said is not None and said.strip() and self._said[-1:] != [said]:
             self._said.append(said)
@@ -48,6 +49,10 @@ class Prompt:
     def is_begun(self) -> bool:
         """Whether something was typed and not said yet."""
         return self._line is not None and bool(self._line.text)
+
+    def drop_additions(self) -> None:
+        """Forget what was typed for the work under way, which is being stopped."""
+        self._keyboard.take_additions()
 
     def start_over(self) -> None:
         """Forget what was typed and not said."""

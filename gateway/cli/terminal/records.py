@@ -21,6 +21,7 @@ from gateway.agent.events import (
     NoticeRaisedEvent,
     TurnBegunEvent,
     TurnEndedEvent,
+    TurnSteeredEvent,
 )
 from gateway.agent.messages import Call, Result
 from gateway.agent.ports import ChatMessage
@@ -53,6 +54,8 @@ class EventRecorder:
             case TurnBegunEvent(text=text):
                 self._step = 0
                 self._said.clear()
+                self._write({"type": "user", "text": text})
+            case TurnSteeredEvent(text):
                 self._write({"type": "user", "text": text})
             case CallProposedEvent(call):
                 self._calls[call["id"]] = (call, self._clock())

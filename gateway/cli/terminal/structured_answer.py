@@ -23,6 +23,7 @@ from gateway.agent.events import (
     TurnBegunEvent,
     TurnEndedEvent,
     TurnOutcome,
+    TurnSteeredEvent,
 )
 from gateway.agent.messages import Result
 from gateway.agent.ports import (
@@ -80,6 +81,8 @@ class TurnNotes:
         match event:
             case TurnBegunEvent(text=text):
                 self.question = text
+            case TurnSteeredEvent(text):
+                self.question = f"{self.question}\n\n{text}"
             case CallProposedEvent(call):
                 self._names[call["id"]] = call["name"]
             case CallClosedEvent(call_id, result):

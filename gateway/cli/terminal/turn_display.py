@@ -22,6 +22,7 @@ from gateway.agent.events import (
     TextDiscardedEvent,
     TextStreamedEvent,
     TurnEndedEvent,
+    TurnSteeredEvent,
 )
 from gateway.agent.messages import Call, Result
 from gateway.agent.ports import ChatMessage
@@ -33,6 +34,7 @@ from gateway.cli.terminal.styling import Tone
 from gateway.core.effects import show
 
 NAME: Final = "agent> "
+PERSON: Final = "you> "
 CORRECTED: Final = "Not all of that is so. This is the answer:"
 
 _SAID_SHOWN: Final = 8
@@ -86,6 +88,8 @@ class TurnDisplay:
                 self._screen.say(f"! {self._copy.say('olderLeftOut' if dropped_turns else 'resultCut')}", tone=Tone.CAREFUL)
             case NoticeRaisedEvent(text=text):
                 self._screen.say(f"! {text}", tone=Tone.CAREFUL)
+            case TurnSteeredEvent(text):
+                self._screen.say(f"{PERSON}{text}")
             case TurnEndedEvent():
                 self._shown = ""
                 self._screen.settle()
