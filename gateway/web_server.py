@@ -88,7 +88,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         passkeys=application.passkeys,
         inference=gateway.inference,
         records=application.store.records,
-        receipts=Receipts(partial(_read_receipt, settings.state)),
+        receipts=Receipts(partial(_read_receipt, settings)),
         call_files=CallFiles(
             application.store.history, filters, log=application.store.verification_key.name, version=__version__
         ),
@@ -163,10 +163,12 @@ def _read_anchors(settings: Settings) -> Sequence[AnchorState]:
     return states
 
 
-def _read_receipt(state: Path, conversation_id: str, call_id: str, owner_id: str | None) -> bytes:
+def _read_receipt(settings: Settings, conversation_id: str, call_id: str, owner_id: str | None) -> bytes:
     # Imported by the first receipt that somebody asks for.
+    from gateway.adapters.anchoring.evidence import read_evidence
     from gateway.adapters.storage.inspection import open_stored_log
     from gateway.adapters.storage.receipts import read_receipt
 
-    with open_stored_log(state) as stored:
-        return read_receipt(stored, conversation_id, call_id, owner_id)
+    with open_stored_log(settings.state) as stored:
+        # Read after the log was opened, which has all that is anchored by then.
+        return read_receipt(stored, conversation_id, call_id, owner_id, read_evidence(settings.anchors, settings.state))

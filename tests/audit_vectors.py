@@ -20,8 +20,10 @@ from typing import Any, Final, cast
 
 from gateway.adapters.identity.recorded_answers import check_recorded_answer
 from gateway.adapters.storage.exports import examine_export
+from gateway.core.anchors import AnchorTrust
 from gateway.core.canonical import canonical_bytes
 from gateway.core.checkpoint import SigningKey, read_signing_key, read_verification_key
+from gateway.core.cosigner import read_cosigner_key
 from gateway.core.ledger import AUDITED, RecordsErased
 from gateway.core.merkle import inclusion_proofs, leaf_hash, root_of
 from gateway.core.receipts import check_receipt
@@ -33,6 +35,8 @@ LOG: Final = "log.jsonl"
 CHANGES: Final = "changes.jsonl"
 KEY_CHANGES: Final = "key_changes.jsonl"
 """What `tests.key_vectors` makes: of a log whose key was changed."""
+ANCHOR_CHANGES: Final = "anchor_changes.jsonl"
+"""What `tests.anchor_vectors` makes: of a log with anchors."""
 WRITE: Final = '@why("This changes files, so it needs your yes")\n'
 
 Step = Sequence[Any]
@@ -41,7 +45,7 @@ Place = tuple[str | int, ...]
 
 def read_changes() -> Iterator[dict[str, Any]]:
     """Every change with what is to be found."""
-    for name in (CHANGES, KEY_CHANGES):
+    for name in (CHANGES, KEY_CHANGES, ANCHOR_CHANGES):
         for line in (FOLDER / name).read_text().splitlines():
             yield json.loads(line)
 
@@ -51,14 +55,20 @@ def find_place(change: Mapping[str, Any], folder: Path) -> str | None:
     raw = take(change["steps"], (FOLDER / change["file"]).read_bytes())
     kept: Mapping[str, str] = change.get("kept", {})
     key = read_verification_key(kept["key"]) if "key" in kept else None
+    trust = AnchorTrust(read_cosigner_key(kept["cosigner"]) if "cosigner" in kept else None)
     if change["file"].endswith(".jsonl") and raw.startswith(b'{"type":'):
         path = folder / LOG
         path.write_bytes(raw)
         report, _ = examine_export(
-            path, key, kept.get("checkpoint"), every_signature=change["every"], check_answer=check_recorded_answer
+            path,
+            key,
+            kept.get("checkpoint"),
+            trust=trust,
+            every_signature=change["every"],
+            check_answer=check_recorded_answer,
         )
         return None if report.fault is None else report.fault.place
-    fault = check_receipt(raw, check_recorded_answer, pinned=key, anchor=kept.get("checkpoint")).fault
+    fault = check_receipt(raw, check_recorded_answer, pinned=key, anchor=kept.get("checkpoint"), trust=trust).fault
     return None if fault is None else fault.place
 
 

@@ -6,11 +6,13 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 import click
 
+from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.exports import examine_export
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.cli.audit_accounts import compare, explain, replay
@@ -18,10 +20,12 @@ from gateway.cli.audit_anchors import anchors
 from gateway.cli.audit_erasures import erase
 from gateway.cli.audit_exports import export
 from gateway.cli.audit_keys import keys, rotate_key
-from gateway.cli.audit_receipts import is_receipt, receipt, verifier, verify_receipt
+from gateway.cli.audit_receipts import NO_ANCHOR, is_receipt, receipt, verifier, verify_receipt
 from gateway.cli.audit_sinks import sinks
+from gateway.core.anchors import AnchorTrust
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import VerificationKey, read_verification_key
+from gateway.core.cosigner import read_cosigner_key
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.times import rfc3339
@@ -59,6 +63,12 @@ def audit() -> None:
 @click.option(
     "--key", "pinned", metavar="VKEY", help="Verification key to trust instead of the one beside the log: `name+hash+key`."
 )
+@click.option("--cosigner", metavar="VKEY", help="Key of a cosigner to trust: its signature has to be among the anchors.")
+@click.option(
+    "--ca",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Certificates (PEM) of a time-stamping authority to trust: its time stamp has to be among the anchors.",
+)
 @click.option(
     "--every-signature",
     is_flag=True,
@@ -71,6 +81,8 @@ def verify_log(
     exported: Path | None,
     anchor: IO[str] | None,
     pinned: str | None,
+    cosigner: str | None,
+    ca: Path | None,
     *,
     every_signature: bool,
     as_json: bool,
@@ -85,10 +97,11 @@ def verify_log(
         raise click.UsageError("give one of FILE, --state and --export")
     key = None if pinned is None else read_verification_key(pinned)
     note = None if anchor is None else _read_note(anchor)
+    trust = _read_trust(cosigner, ca)
     if file is not None and is_receipt(file):
-        verify_receipt(file, key, note, as_json=as_json)
+        verify_receipt(file, key, note, trust, as_json=as_json)
         return
-    report, used = _check(exported or file, state, key, note, every_signature=every_signature)
+    report, used = _check(exported or file, state, key, note, trust, every_signature=every_signature)
     if as_json:
         click.echo(json.dumps({**asdict(report), "sound": report.sound, "caveat": report.caveat, "key": used and used.line()}))
     else:
@@ -143,16 +156,44 @@ for _command in (export, explain, replay, compare, receipt, verifier, sinks, era
 
 
 def _check(
-    exported: Path | None, state: Path | None, key: VerificationKey | None, note: str | None, *, every_signature: bool
+    exported: Path | None,
+    state: Path | None,
+    key: VerificationKey | None,
+    note: str | None,
+    trust: AnchorTrust,
+    *,
+    every_signature: bool,
 ) -> tuple[LogReport, VerificationKey | None]:
     # Imported by this command alone: the library of passkeys takes as much as all of the log's forms.
     from gateway.adapters.identity.recorded_answers import check_recorded_answer
 
     if exported is not None:
-        return examine_export(exported, key, note, every_signature=every_signature, check_answer=check_recorded_answer)
-    with open_stored_log(_state_folder(state)) as stored:
-        report = examine(stored, key, note, every_signature=every_signature, check_answer=check_recorded_answer)
+        return examine_export(
+            exported, key, note, trust=trust, every_signature=every_signature, check_answer=check_recorded_answer
+        )
+    settings = load_settings(state=state)
+    with open_stored_log(settings.state) as stored:
+        evidence = read_evidence(settings.anchors, settings.state)
+        report = examine(
+            stored,
+            key,
+            note,
+            evidence=evidence,
+            trust=trust,
+            every_signature=every_signature,
+            check_answer=check_recorded_answer,
+        )
         return report, key or stored.key
+
+
+def _read_trust(cosigner: str | None, ca: Path | None) -> AnchorTrust:
+    key = None if cosigner is None else read_cosigner_key(cosigner)
+    if ca is None:
+        return AnchorTrust(key)
+    # Its library brings code for certificates.
+    from gateway.adapters.anchoring.timestamp import check_stamp
+
+    return AnchorTrust(key, partial(check_stamp, ca))
 
 
 def _state_folder(state: Path | None) -> Path:
@@ -182,6 +223,7 @@ def _describe(report: LogReport, key: VerificationKey | None, *, pinned: bool) -
     ]
     if report.anchor is not None:
         lines.append(f"Its first {report.anchor} records are those of the checkpoint that was passed.")
+    lines += [escape(each.sentence) for each in report.anchors] or [NO_ANCHOR]
     if report.caveat is not None:
         lines.append(report.caveat)
     if not pinned:

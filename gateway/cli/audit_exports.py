@@ -12,6 +12,7 @@ from typing import IO, Any, Final
 import click
 
 from gateway import __version__
+from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.exports import write_export
 from gateway.adapters.storage.history.copied import open_copied_history
 from gateway.adapters.storage.inspection import open_stored_log
@@ -84,12 +85,13 @@ def export(file: IO[bytes], form: str, state: Path | None, **wanted: str | None)
     are the filters of the console's audit page; a time of six hours or more is taken in whole hours. No line has arguments,
     results or texts of a conversation.
     """
-    folder = load_settings(state=state).state
+    settings = load_settings(state=state)
+    folder = settings.state
     if form == SIGNED:
         if any(value is not None for value in wanted.values()):
             raise click.UsageError("a signed export is always of the whole log; name a --format with the filters")
         with open_stored_log(folder) as stored:
-            count = write_export(stored, file)
+            count = write_export(stored, file, read_evidence(settings.anchors, folder))
         click.echo(f"{count} records exported", err=True)
         return
     _write_calls(folder, file, CallFormat(form), wanted)

@@ -6,14 +6,17 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Final
 
 import click
 
+from gateway.adapters.anchoring.evidence import read_evidence
 from gateway.adapters.storage.accounts import find_calls
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.storage.receipts import read_receipt
+from gateway.core.anchors import AnchorTrust
 from gateway.core.canonical import canonical_bytes
 from gateway.core.checkpoint import VerificationKey
 from gateway.core.effects import escape
@@ -32,6 +35,9 @@ NO_FORK: Final = (
 )
 
 
+NO_ANCHOR: Final = "No anchor: nobody but the gateway has signed for these records."
+
+
 @click.command()
 @click.argument("call_id", metavar="CALL")
 @click.option("--conversation", metavar="ID", help="The call's conversation, where several have a call of that id.")
@@ -48,14 +54,16 @@ def receipt(call_id: str, conversation: str | None, output: IO[bytes], state: Pa
 
     It holds the call's arguments and its result, the tools that the turn had, and the names of who asked for and approved it.
     """
-    with open_stored_log(load_settings(state=state).state) as stored:
+    settings = load_settings(state=state)
+    with open_stored_log(settings.state) as stored:
         places = find_calls(stored.connection, call_id, conversation)
         if not places:
             raise Misconfigured(f"no call `{escape(call_id)}` is on record; `countersign audit show` lists calls with their ids")
         if len(places) > 1:
             named = ", ".join(place.conversation_id for place in places)
             raise Misconfigured(f"several conversations have a call `{escape(call_id)}`; name one with --conversation: {named}")
-        raw = read_receipt(stored, places[0].conversation_id, places[0].call_id) + b"\n"
+        evidence = read_evidence(settings.anchors, settings.state)
+        raw = read_receipt(stored, places[0].conversation_id, places[0].call_id, evidence=evidence) + b"\n"
     output.write(raw)
 
 
@@ -82,7 +90,7 @@ def is_receipt(path: Path) -> bool:
         raise Misconfigured(f"`{path}` cannot be read: {error.strerror}") from None
 
 
-def verify_receipt(path: Path, key: VerificationKey | None, anchor: str | None, *, as_json: bool) -> None:
+def verify_receipt(path: Path, key: VerificationKey | None, anchor: str | None, trust: AnchorTrust, *, as_json: bool) -> None:
     """Check a receipt and print what it shows; ends the process with status 1 for one that does not hold."""
     from gateway.adapters.identity.recorded_answers import check_recorded_answer
 
@@ -91,7 +99,7 @@ def verify_receipt(path: Path, key: VerificationKey | None, anchor: str | None, 
             raw = file.read(RECEIPT_LIMIT + 2)
     except OSError as error:
         raise Misconfigured(f"`{path}` cannot be read: {error.strerror}") from None
-    report = check_receipt(raw, check_recorded_answer, pinned=key, anchor=anchor)
+    report = check_receipt(raw, check_recorded_answer, pinned=key, anchor=anchor, trust=trust)
     if as_json:
         click.echo(json.dumps(_describe(report)))
     else:
@@ -115,6 +123,7 @@ def _describe(report: ReceiptReport) -> dict[str, object]:
         "signatures": report.signatures,
         "withheld": report.withheld,
         "erased": report.erased,
+        "anchors": [asdict(each) for each in report.anchors],
         "anchored": report.anchored,
     }
 
@@ -134,6 +143,11 @@ def _tell(report: ReceiptReport, *, pinned: bool) -> list[str]:
         lines.append(f"Payloads that were erased, as a record in it says: {report.erased}.")
     if (others := report.withheld - report.erased) > 0:
         lines.append(f"Payloads that are not in the file, as the policy's texts never are, and not called erased: {others}.")
+    for each in report.anchors:
+        of_these = f"{report.covered(each)} of these {len(report.records)} records are among them."
+        lines.append(f"{escape(each.sentence)} {of_these}")
+    if not report.anchors:
+        lines.append(NO_ANCHOR)
     if report.anchored:
         lines.append("Its checkpoint is the one that was given.")
     if not (report.anchored and pinned):

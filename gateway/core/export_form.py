@@ -2,9 +2,10 @@
 
 Each line is an object that begins with its `type`, then the members of that type in the order of `MEMBERS`, each value in
 canonical JSON (RFC 8785). First one `log` with the verification key, then every `descriptor` and every `snapshot` that was
-published, then the `leaf`s by index, each `checkpoint` after the last leaf that it covers, and at the end one `end` with the
-number of lines before it: a file that was cut off has none. Hashes are over bodies and payloads as they stand in the line, so
-any verifier can make them again.
+published, then the `leaf`s by index, each `checkpoint` after the last leaf that it covers, what each `anchor` gave
+(`gateway.core.anchors`), and at the end one `end` with the number of lines before it: a file that was cut off has none. A file of
+version 2 is one without anchors. Hashes are over bodies and payloads as they stand in the line, so any verifier can make them
+again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import orjson
 from gateway.core.canonical import MAX_DEPTH, Json, canonical_bytes, parse
 from gateway.core.errors import MalformedJson
 
-EXPORT_VERSION: Final = 2
+EXPORT_VERSION: Final = 3
 
 LINE_LIMIT: Final = 64 * 1024 * 1024
 """Bytes; a record with its payload is a few kilobytes, and the longest result a few megabytes."""
@@ -29,6 +30,7 @@ MEMBERS: Final[Mapping[str, Sequence[str]]] = {
     "snapshot": ("digest", "body"),
     "leaf": ("index", "hash", "body", "salt", "payload"),
     "checkpoint": ("note",),
+    "anchor": ("evidence",),
     "end": ("lines",),
 }
 
@@ -39,11 +41,12 @@ _SALT: Final = re.compile(r"(?:[0-9a-f]{2}){0,64}")
 
 _AFTER: Final[Mapping[str, Sequence[str]]] = {
     "": ("log",),
-    "log": ("descriptor", "snapshot", "leaf", "checkpoint", "end"),
-    "descriptor": ("descriptor", "snapshot", "leaf", "checkpoint", "end"),
-    "snapshot": ("snapshot", "leaf", "checkpoint", "end"),
-    "leaf": ("leaf", "checkpoint", "end"),
-    "checkpoint": ("leaf", "checkpoint", "end"),
+    "log": ("descriptor", "snapshot", "leaf", "checkpoint", "anchor", "end"),
+    "descriptor": ("descriptor", "snapshot", "leaf", "checkpoint", "anchor", "end"),
+    "snapshot": ("snapshot", "leaf", "checkpoint", "anchor", "end"),
+    "leaf": ("leaf", "checkpoint", "anchor", "end"),
+    "checkpoint": ("leaf", "checkpoint", "anchor", "end"),
+    "anchor": ("anchor", "end"),
     "end": (),
 }
 """Which types of line may stand after which."""
@@ -113,7 +116,7 @@ class ExportForm:
     def _check(self, kind: str, members: Mapping[str, Json]) -> None:
         match kind:
             case "log":
-                _require(members["v"] == EXPORT_VERSION, "this export is of another version")
+                _require(members["v"] in (2, EXPORT_VERSION), "this export is of another version")
                 _require(isinstance(members["key"], str), "its `key` is no text")
             case "leaf":
                 _check_leaf(members)
@@ -125,6 +128,8 @@ class ExportForm:
                 fits = size is None or size >= self._leaves
                 self._place(fits, "this checkpoint stands after records that it does not cover")
                 self._covered = size or 0
+            case "anchor":
+                _require(isinstance(members["evidence"], dict), "its `evidence` is no object")
             case "end":
                 counted = members["lines"] == self._lines and members["lines"] is not True
                 self._place(counted, "the number of lines is not the one that is written here")

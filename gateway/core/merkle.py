@@ -127,3 +127,34 @@ def root_by_proof(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) ->
         place >>= 1
         last >>= 1
     return node if last == 0 else None
+
+
+def is_consistent(old: int, old_root: bytes, size: int, root: bytes, proof: Sequence[bytes]) -> bool:
+    """Whether the tree of this size and root goes on from the one of the older size and root by a proof (RFC 9162 section
+    2.1.4.2)."""
+    if not 0 < old <= size:
+        return False
+    if old == size:
+        return not proof and old_root == root
+    # A tree of full height is itself the first hash of the path, and is not repeated in the proof.
+    path = [*proof] if old & (old - 1) else [old_root, *proof]
+    if not path:
+        return False
+    place, last = old - 1, size - 1
+    while place & 1:
+        place >>= 1
+        last >>= 1
+    was = now = path[0]
+    for sibling in path[1:]:
+        if last == 0:
+            return False
+        if place & 1 or place == last:
+            was, now = node_hash(sibling, was), node_hash(sibling, now)
+            while place and not place & 1:
+                place >>= 1
+                last >>= 1
+        else:
+            now = node_hash(now, sibling)
+        place >>= 1
+        last >>= 1
+    return last == 0 and was == old_root and now == root

@@ -2,14 +2,15 @@
 
 The file is one line of canonical JSON (RFC 8785), so that nothing in it can be written in two ways:
 
-    {"call": {"callId", "conversationId"}, "checkpoint": note, "key": vkey, "records": [RECORD], "snapshots": [SNAPSHOT],
-     "type": "countersign.receipt", "v": 1}
+    {"anchors": [ANCHOR], "call": {"callId", "conversationId"}, "checkpoint": note, "key": vkey, "records": [RECORD],
+     "snapshots": [SNAPSHOT], "type": "countersign.receipt", "v": 2}
+    ANCHOR    {"consistency": [hex], "kind", "note", …}: see `gateway.core.anchors`
     RECORD    {"body": object, "index", "payload": object or null, "proof": [hex], "salt": hex or null}
     SNAPSHOT  {"body": object, "digest": hex}
 
-Every byte of it is under the checkpoint's signature: bodies by their proofs (RFC 9162 section 2.1.3), payloads by the digests in
-their bodies, snapshots by the digests that records name. A payload that is null where its body has a digest was erased or is
-kept back.
+Every byte of it but for `anchors` is under the checkpoint's signature: bodies by their proofs (RFC 9162 section 2.1.3), payloads
+by the digests in their bodies, snapshots by the digests that records name. A payload that is null where its body has a digest
+was erased or is kept back. A receipt of version 1 is one without `anchors`.
 """
 
 from __future__ import annotations
@@ -17,21 +18,24 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
+from gateway.core.anchors import Anchored, AnchorTrust, UnsoundAnchor, check_evidence, find_missing
 from gateway.core.canonical import Json, canonical_bytes, digest, parse_only_canonical
 from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, open_note, read_verification_key
 from gateway.core.erasure_records import ErasureRecords
 from gateway.core.errors import MalformedJson, Misconfigured
 from gateway.core.invariants import InvariantChecker, OfferedTool
-from gateway.core.key_rotation import KeyFault, read_key_history
+from gateway.core.key_rotation import KeyFault, KeyHistory, read_key_history
 from gateway.core.ledger import AuditKeyRotated, CallClosed, CallFoundUnknown, CallIntended
-from gateway.core.merkle import leaf_hash, root_by_proof
+from gateway.core.merkle import is_consistent, leaf_hash, root_by_proof
 from gateway.core.signed_answers import AnswerCheck, SignedAnswers
 
 RECEIPT_TYPE: Final = "countersign.receipt"
-RECEIPT_VERSION: Final = 1
+RECEIPT_VERSION: Final = 2
+_MEMBERS: Final = frozenset({"type", "v", "call", "key", "checkpoint", "records", "snapshots"})
 
 RECEIPT_LIMIT: Final = 32 * 1024 * 1024
 """Bytes; the records of a call are a few kilobytes each, and its snapshot a few hundred."""
@@ -55,6 +59,11 @@ class ProvenRecord:
     payload: Object | None
     proof: Sequence[bytes]
 
+    @property
+    def withheld(self) -> bool:
+        """Whether it had a payload that is not here."""
+        return self.payload is None and self.body.get("payload") is not None
+
 
 @dataclass(frozen=True, slots=True)
 class ReceiptFault:
@@ -67,8 +76,8 @@ class ReceiptFault:
 @dataclass(frozen=True, slots=True)
 class ReceiptReport:
     """What was checked, up to the first fault. `signatures` are passkeys' answers that hold, `withheld` payloads that are not in
-    the file, `erased` those of them of which a record in it says that they were erased;
-    `anchored` where the checkpoint is the one that was kept elsewhere."""
+    the file, `erased` those of them that a record in it calls erased; `anchors` what anchors gave, `anchored` where the
+    checkpoint is the one that was kept elsewhere."""
 
     conversation_id: str = ""
     call_id: str = ""
@@ -80,6 +89,7 @@ class ReceiptReport:
     signatures: int = 0
     withheld: int = 0
     erased: int = 0
+    anchors: Sequence[Anchored] = ()
     anchored: bool = False
     fault: ReceiptFault | None = None
 
@@ -87,6 +97,10 @@ class ReceiptReport:
     def sound(self) -> bool:
         """Whether nothing is wrong with it."""
         return self.fault is None
+
+    def covered(self, anchored: Anchored) -> int:
+        """How many of the records came before that anchored checkpoint, and so are under it."""
+        return sum(record.index < anchored.size for record in self.records)
 
 
 class _Bad(Exception):
@@ -104,8 +118,10 @@ def compose_receipt(
     note: str,
     records: Iterable[ProvenRecord],
     snapshots: Mapping[str, Object],
+    anchors: Sequence[tuple[Object, Sequence[bytes]]] = (),
 ) -> bytes:
-    """The file's bytes. `snapshots` are those that the records name, by their digests."""
+    """The file's bytes. `snapshots` are those that the records name, by their digests; `anchors` what anchors gave, each with the
+    proof that the checkpoint goes on from its own."""
     return canonical_bytes(
         {
             "type": RECEIPT_TYPE,
@@ -113,6 +129,7 @@ def compose_receipt(
             "call": {"conversationId": conversation_id, "callId": call_id},
             "key": key.line(),
             "checkpoint": note,
+            "anchors": [{**each, "consistency": [part.hex() for part in proof]} for each, proof in anchors],
             "records": [_describe(each) for each in records],
             "snapshots": [{"digest": each, "body": dict(snapshots[each])} for each in sorted(snapshots)],
         }
@@ -120,29 +137,33 @@ def compose_receipt(
 
 
 def check_receipt(
-    raw: bytes, check_answer: AnswerCheck, *, pinned: VerificationKey | None = None, anchor: str | None = None
+    raw: bytes,
+    check_answer: AnswerCheck,
+    *,
+    pinned: VerificationKey | None = None,
+    anchor: str | None = None,
+    trust: AnchorTrust | None = None,
 ) -> ReceiptReport:
-    """Check a receipt by itself, in this order: form, key, checkpoint, each record, snapshots, what belongs to the call, the
-    invariants, the passkeys' signatures. `pinned` is the key to trust; `anchor` a checkpoint that was kept elsewhere, which has
-    to be the receipt's own."""
+    """Check a receipt by itself, in this order: form, key, checkpoint, anchors, each record, snapshots, what belongs to the call,
+    the invariants, the passkeys' signatures. `pinned` is the key to trust, `anchor` a checkpoint that was kept elsewhere and has
+    to be the receipt's own, `trust` whose anchors to believe."""
     report = ReceiptReport()
     try:
         whole = _read_form(raw)
         call = _object(whole["call"], "call", {"conversationId", "callId"})
-        report = replace(
-            report,
-            conversation_id=_text(call["conversationId"], "call.conversationId"),
-            call_id=_text(call["callId"], "call.callId"),
-        )
-        key = _read_key(whole["key"], whole["records"], pinned)
+        named = _text(call["conversationId"], "call.conversationId"), _text(call["callId"], "call.callId")
+        report = replace(report, conversation_id=named[0], call_id=named[1])
+        keys = _read_keys(whole["key"], whole["records"], pinned)
+        key = keys.newest
         report = replace(report, key=key)
         checkpoint = _read_note(whole["checkpoint"], key)
         report = replace(report, size=checkpoint.size, root=checkpoint.root.hex())
         if anchor is not None:
             _compare(checkpoint, anchor, key)
             report = replace(report, anchored=True)
+        report = replace(report, anchors=_read_anchors(whole.get("anchors", []), checkpoint, keys, trust or AnchorTrust()))
         records = _read_records(whole["records"], checkpoint)
-        report = replace(report, records=records, withheld=sum(_is_withheld(each) for each in records))
+        report = replace(report, records=records, withheld=sum(each.withheld for each in records))
         offers = _read_snapshots(whole["snapshots"], records)
         report = replace(report, offers=offers)
         _check_belonging(report)
@@ -164,15 +185,16 @@ def _read_form(raw: bytes) -> Object:
         value = parse_only_canonical(raw.removesuffix(b"\n"))
     except MalformedJson as fault:
         raise _Bad("file", f"this is no canonical JSON: {fault.message}") from None
-    whole = _object(value, "file", {"type", "v", "call", "key", "checkpoint", "records", "snapshots"})
+    anchored = isinstance(value, dict) and "anchors" in value
+    whole = _object(value, "file", {*_MEMBERS, "anchors"} if anchored else _MEMBERS)
     if whole["type"] != RECEIPT_TYPE:
         raise _Bad("type", "this is no receipt")
-    if whole["v"] is True or whole["v"] != RECEIPT_VERSION:
+    if whole["v"] is True or whole["v"] != (RECEIPT_VERSION if anchored else 1):
         raise _Bad("v", "this receipt is of another version")
     return whole
 
 
-def _read_key(line: Json, records: Json, pinned: VerificationKey | None) -> VerificationKey:
+def _read_keys(line: Json, records: Json, pinned: VerificationKey | None) -> KeyHistory:
     text = _text(line, "key")
     try:
         key = read_verification_key(text)
@@ -186,7 +208,7 @@ def _read_key(line: Json, records: Json, pinned: VerificationKey | None) -> Veri
         raise _Bad(place, history.detail)
     if pinned is not None and pinned not in history.keys:
         raise _Bad("key", "the receipt was signed with another key than the one that was given")
-    return key
+    return history
 
 
 def _find_rotations(records: Json) -> Iterable[tuple[int, Object]]:
@@ -216,6 +238,30 @@ def _compare(checkpoint: Checkpoint, anchor: str, key: VerificationKey) -> None:
         raise _Bad("checkpoint", "the receipt stands on another checkpoint than the one that was given")
 
 
+def _read_anchors(value: Json, checkpoint: Checkpoint, keys: KeyHistory, trust: AnchorTrust) -> Sequence[Anchored]:
+    found: list[Anchored] = []
+    for number, each in enumerate(_list(value, "anchors")):
+        place = f"anchors[{number}]"
+        evidence = {**_object(each, place)}
+        proof = _read_proof(evidence.pop("consistency", None), f"{place}.consistency")
+        try:
+            anchored = check_evidence(evidence, keys.keys, trust)
+        except UnsoundAnchor as unsound:
+            raise _Bad(unsound.place(number), unsound.detail) from None
+        if anchored.size > checkpoint.size:
+            raise _Bad(f"{place}.note", "it covers more records than the receipt's checkpoint")
+        if not is_consistent(anchored.size, bytes.fromhex(anchored.root), checkpoint.size, checkpoint.root, proof):
+            raise _Bad(f"{place}.consistency", "the receipt's checkpoint does not go on from the one that was anchored")
+        found.append(anchored)
+    if (missing := find_missing(found, trust)) is not None:
+        raise _Bad("anchors", missing)
+    return found
+
+
+def _read_proof(value: Json, place: str) -> Sequence[bytes]:
+    return [bytes.fromhex(_matching(each, _DIGEST, place, "a proof is made of SHA-256 digests")) for each in _list(value, place)]
+
+
 def _read_records(value: Json, checkpoint: Checkpoint) -> Sequence[ProvenRecord]:
     records: list[ProvenRecord] = []
     for number, each in enumerate(_list(value, "records")):
@@ -231,9 +277,7 @@ def _read_record(value: Json, place: str, checkpoint: Checkpoint) -> ProvenRecor
     index, body = members["index"], _object(members["body"], f"{place}.body")
     if not isinstance(index, int) or isinstance(index, bool):
         raise _Bad(f"{place}.index", "this is no place in a log")
-    hashes = _list(members["proof"], f"{place}.proof")
-    wrong = "a proof is made of SHA-256 digests"
-    proof = [bytes.fromhex(_matching(each, _DIGEST, f"{place}.proof", wrong)) for each in hashes]
+    proof = _read_proof(members["proof"], f"{place}.proof")
     if root_by_proof(leaf_hash(canonical_bytes(body)), index, checkpoint.size, proof) != checkpoint.root:
         raise _Bad(place, "this record is not under the checkpoint")
     salt, payload = members["salt"], members["payload"]
@@ -268,7 +312,7 @@ def _read_snapshots(value: Json, records: Sequence[ProvenRecord]) -> Mapping[str
 
 
 def _check_belonging(report: ReceiptReport) -> None:
-    """That the call is among the records, closed, and its snapshot beside it. Other records are what it rests on."""
+    """That the call is among the records, and closed. Other records are what it rests on."""
     own = [each.body for each in report.records if is_of_call(each.body, report.conversation_id, report.call_id)]
     if not own:
         raise _Bad("call", "no record is about this call")
@@ -281,7 +325,7 @@ def _check_belonging(report: ReceiptReport) -> None:
 
 def _check_erasures(records: Sequence[ProvenRecord]) -> int:
     erasures = ErasureRecords(whole=False)
-    _walk(records, lambda record: erasures.check(record.index, record.body, lacking=_is_withheld(record)))
+    _walk(records, lambda each: erasures.check(each.index, each.body, lacking=each.withheld))
     return erasures.erased
 
 
@@ -319,10 +363,6 @@ def is_of_call(body: Object, conversation_id: str, call_id: str) -> bool:
     return body.get("callId") == call_id and body.get("conversationId") == conversation_id
 
 
-def _is_withheld(record: ProvenRecord) -> bool:
-    return record.payload is None and record.body.get("payload") is not None
-
-
 def _describe(record: ProvenRecord) -> dict[str, Json]:
     return {
         "index": record.index,
@@ -333,7 +373,7 @@ def _describe(record: ProvenRecord) -> dict[str, Json]:
     }
 
 
-def _object(value: Any, place: str, members: set[str] | None = None) -> Object:
+def _object(value: Any, place: str, members: AbstractSet[str] | None = None) -> Object:
     if not isinstance(value, dict):
         raise _Bad(place, "this has to be an object")
     held = cast("dict[str, Json]", value)

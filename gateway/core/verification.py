@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, cast
 
+from gateway.core.anchors import Anchored, AnchorTrust, Evidence, UnsoundAnchor, check_evidence, find_missing
 from gateway.core.canonical import Json, digest, parse_canonical
 from gateway.core.checkpoint import Checkpoint, Unverified, VerificationKey, open_note, read_note
 from gateway.core.erasure_records import ErasureRecords
@@ -83,7 +84,7 @@ class LogFault:
 @dataclass(frozen=True, slots=True)
 class LogReport:
     """What was checked, up to the first fault. `anchor` is the size of the outside checkpoint that was confirmed, `newest_note`
-    the last of the log's own checkpoints that was, `signatures` how many passkeys' answers hold.
+    the last of the log's own checkpoints that was, `anchors` what anchors gave, `signatures` how many passkeys' answers hold.
 
     Without an anchor the log is only proven to be whole up to its own last checkpoint: see UNANCHORED.
     """
@@ -97,6 +98,7 @@ class LogReport:
     open_calls: int = 0
     erased: int = 0
     anchor: int | None = None
+    anchors: tuple[Anchored, ...] = ()
     signatures: int = 0
     fault: LogFault | None = None
 
@@ -118,6 +120,8 @@ def verify(
     *,
     snapshots: Iterable[SnapshotRecord] = (),
     anchor: str | None = None,
+    evidence: Iterable[Evidence] = (),
+    trust: AnchorTrust | None = None,
     newest_only: bool = False,
     check_answer: AnswerCheck | None = None,
 ) -> LogReport:
@@ -126,23 +130,27 @@ def verify(
 
     `newest_only`: of the notes, every one must say what the records say, and the last must be signed. That proves as much of the
     records, for the last covers them all; a fault is only found later, and an older note whose signature is bad is none.
+    `evidence`: what anchors gave for checkpoints of this log, and `trust` whose to believe.
     `check_answer`: check the passkeys' signatures too.
     """
     offers = _read_offers(snapshots)
     if isinstance(offers, LogFault):
         return LogReport(fault=offers)
     keys = KeyHistory((key,)) if isinstance(key, VerificationKey) else key
-    anchored = None
-    if anchor is not None:
-        opened = _open_anchor(anchor, keys)
-        if isinstance(opened, Unverified):
-            return LogReport(
-                fault=LogFault(Flaw.ANCHOR, None, f"the checkpoint that was passed proves nothing: {opened.reason}", "checkpoint")
-            )
-        anchored = opened
+    given = None if anchor is None else _open_anchor(anchor, keys)
+    if isinstance(given, Unverified):
+        detail = f"the checkpoint that was passed proves nothing: {given.reason}"
+        return LogReport(fault=LogFault(Flaw.ANCHOR, None, detail, "checkpoint"))
+    anchors = _read_evidence(evidence, keys, trust or AnchorTrust())
+    if isinstance(anchors, LogFault):
+        return LogReport(fault=anchors)
+    kept = [] if given is None else [_Kept(given.size, given.root, "checkpoint")]
+    kept += [_Kept(each.size, bytes.fromhex(each.root), f"anchors[{number}].note") for number, each in enumerate(anchors)]
     answers = None if check_answer is None else SignedAnswers(check_answer)
-    check = _Check(keys, InvariantChecker(offers, whole=True), answers, anchored, newest_only=newest_only)
-    return check.run(leaves, iter(notes))
+    check = _Check(keys, InvariantChecker(offers, whole=True), answers, kept, newest_only=newest_only)
+    report = check.run(leaves, iter(notes))
+    confirmed = given is not None and not any(each.place == "checkpoint" for each in check.kept)
+    return replace(report, anchor=given.size if given is not None and confirmed else None, anchors=anchors)
 
 
 def read_keys(
@@ -176,6 +184,26 @@ def _open_anchor(anchor: str, keys: KeyHistory) -> Checkpoint | Unverified:
     return claimed if isinstance(claimed, Unverified) else open_note(anchor, keys.at(claimed.size))
 
 
+def _read_evidence(evidence: Iterable[Evidence], keys: KeyHistory, trust: AnchorTrust) -> tuple[Anchored, ...] | LogFault:
+    found: list[Anchored] = []
+    for number, each in enumerate(evidence):
+        try:
+            found.append(check_evidence(each, keys.keys, trust))
+        except UnsoundAnchor as unsound:
+            return LogFault(Flaw.ANCHOR, None, unsound.detail, unsound.place(number))
+    missing = find_missing(found, trust)
+    return tuple(found) if missing is None else LogFault(Flaw.ANCHOR, None, missing, "anchors")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A checkpoint that somebody else has of this log, and what a fault calls it."""
+
+    size: int
+    root: bytes
+    place: str
+
+
 class _Check:
     """One pass over the log, one checkpoint's stretch of records at a time.
 
@@ -188,14 +216,15 @@ class _Check:
         keys: KeyHistory,
         checker: InvariantChecker,
         answers: SignedAnswers | None,
-        anchor: Checkpoint | None,
+        kept: Iterable[_Kept],
         *,
         newest_only: bool,
     ) -> None:
         self._keys = keys
         self._checker = checker
         self._answers = answers
-        self._anchor = anchor
+        # The next one is the last.
+        self.kept = sorted(kept, key=lambda each: each.size)[::-1]
         self._frontier = Frontier()
         self._report = LogReport()
         self._stretch: list[LeafRecord] = []
@@ -253,13 +282,13 @@ class _Check:
         if following is not None:
             cut = f"a checkpoint covers {following.size} records, the log ends after {size}"
             return LogFault(Flaw.MISSING, size, cut, f"records[{size}]")
-        if self._anchor is not None and self._report.anchor is None:
-            if self._anchor.size > size:
-                cut = f"{self._anchor.size} records were anchored, the log ends after {size}: its end was cut off"
+        for each in reversed(self.kept):
+            if each.size > size:
+                cut = f"{each.size} records were anchored, the log ends after {size}: its end was cut off"
                 return LogFault(Flaw.MISSING, size, cut, f"records[{size}]")
-            if self._anchor != Checkpoint(self._keys.name, 0, Frontier().root()):
-                return LogFault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log", "checkpoint")
-            self._report = replace(self._report, anchor=0)
+            if each.size or each.root != EMPTY_ROOT:
+                return LogFault(Flaw.ANCHOR, None, "the anchored checkpoint does not fit this log", each.place)
+            self.kept.pop()
         if (taken := self._erasures.find_taken()) is not None:
             detail = f"the payload of record {taken} was taken out: no record says that it was erased"
             return LogFault(Flaw.TAKEN, taken, detail, f"records[{taken}].payload")
@@ -285,12 +314,11 @@ class _Check:
         return opened
 
     def _due(self, following: Checkpoint | LogFault | None) -> int | None:
-        """Where the next proof is due: at the checkpoint, or before it, at the anchor's size."""
+        """Where the next proof is due: at the checkpoint, or before it, at the size of one that somebody else has."""
         if not isinstance(following, Checkpoint):
             return None
-        if self._anchor is not None and self._frontier.size < self._anchor.size < following.size:
-            return self._anchor.size
-        return following.size
+        later = (each.size for each in reversed(self.kept) if each.size > self._frontier.size)
+        return min(next(later, following.size), following.size)
 
     def _finish_stretch(self, following: Checkpoint) -> LogFault | None:
         first = self._frontier.size
@@ -299,11 +327,11 @@ class _Check:
         if grown.size == following.size and root != following.root:
             detail = f"records {first} to {grown.size - 1} are not those that their checkpoint signed"
             return LogFault(Flaw.CHANGED, first, detail, f"records[{first}]")
-        if self._anchor is not None and grown.size == self._anchor.size:
-            if root != self._anchor.root:
+        while self.kept and self.kept[-1].size == grown.size:
+            if root != self.kept[-1].root:
                 detail = f"the first {grown.size} records are not those that were anchored"
-                return LogFault(Flaw.CHANGED, None, detail, "checkpoint")
-            self._report = replace(self._report, anchor=grown.size)
+                return LogFault(Flaw.CHANGED, None, detail, self.kept[-1].place)
+            self.kept.pop()
         read = self._read
         for leaf in self._stretch:
             if (fault := read(leaf)) is not None:

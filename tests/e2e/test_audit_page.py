@@ -84,7 +84,7 @@ async def test_a_call_is_found_by_its_tool_opened_by_keyboard_and_shown_as_it_wa
     await page.get_by_role("button", name="Verify this").click()
     await expect(page.get_by_text("The receipt holds")).to_be_visible()
     checks = page.get_by_role("list", name="What was checked").get_by_role("listitem")
-    assert [(await each.inner_text())[:7] for each in await checks.all()] == ["✓ holds"] * 9
+    assert [(await each.inner_text())[:7] for each in await checks.all()] == ["✓ holds"] * 10
     await check_appearance(page, "call-verified")
     await page.go_back()
     await expect(page.get_by_label("Narrowed by")).to_contain_text("peek")

@@ -74,7 +74,7 @@ async def test_a_receipt_and_a_log_hold_and_changed_ones_name_the_first_bad_plac
     await expect(verdict).to_be_focused()
     await check_in_view(page, verdict)
     parts = page.get_by_role("list").filter(has_text="Form").get_by_role("listitem")
-    assert [(await each.inner_text()).split("\n")[0] for each in await parts.all()] == ["✓ holds"] * 9
+    assert [(await each.inner_text()).split("\n")[0] for each in await parts.all()] == ["✓ holds"] * 10
     record = page.locator("summary", has_text="call:intended")
     await record.click()
     await expect(page.get_by_text('"arguments"').last).to_be_visible()

@@ -69,10 +69,13 @@ class Witness:
         if before is not None and not is_consistent(before, checkpoint, hashes):
             return 422, ""
         self.signed = checkpoint
-        at = 1_795_000_000
+        return 200, f"{self.sign(checkpoint)}\n"
+
+    def sign(self, checkpoint: Checkpoint, at: int = 1_795_000_000) -> str:
+        """The line of its signature."""
         message = f"cosignature/v1\ntime {at}\n{checkpoint.text()}".encode()
         raw = self._id() + at.to_bytes(8) + (self.signing or self.key).sign(message)
-        return 200, f"— {NAME} {b64encode(raw).decode()}\n"
+        return f"— {NAME} {b64encode(raw).decode()}"
 
     def _id(self) -> bytes:
         return sha256(NAME.encode() + b"\n\x04" + self.key.public_key().public_bytes_raw()).digest()[:4]

@@ -60,6 +60,20 @@ class TimestampAsker:
             raise AnchorDown("it did not answer in time" if isinstance(error, TimeoutError) else "it cannot be reached") from None
 
 
+def check_stamp(ca: Path, answer: bytes, note: str) -> str | None:
+    """Why an answer is no time stamp of this note by an authority of these certificates; None where it is one."""
+    try:
+        builder = VerifierBuilder()
+        for root in _read_roots(ca):
+            builder = builder.add_root_certificate(root)
+        _require(builder, decode_timestamp_response(answer), note)
+    except AnchorDown as fault:
+        return str(fault)
+    except ValueError:
+        return "its answer is no time stamp in DER"
+    return None
+
+
 def _require(builder: VerifierBuilder, answer: TimeStampResponse, note: str) -> None:
     try:
         builder.build().verify_message(answer, note.encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Final
@@ -11,6 +11,7 @@ import orjson
 
 from gateway.adapters.storage import log
 from gateway.adapters.storage.inspection import StoredLog, examine
+from gateway.core.anchors import AnchorTrust, Evidence
 from gateway.core.canonical import Json, canonical_bytes, own_bytes
 from gateway.core.checkpoint import VerificationKey, read_verification_key
 from gateway.core.errors import Misconfigured
@@ -22,8 +23,9 @@ from gateway.core.verification import Flaw, LeafRecord, LogFault, LogReport, Sna
 _NULL: Final = b"null"
 
 
-def write_export(stored: StoredLog, file: IO[bytes]) -> int:
-    """Write everything to a file, and give the number of leaves."""
+def write_export(stored: StoredLog, file: IO[bytes], evidence: Sequence[Evidence] = ()) -> int:
+    """Write everything to a file, and give the number of leaves. `evidence` is what anchors gave; what is of another log is left
+    out."""
     lines = 0
 
     def write(kind: str, *values: bytes) -> None:
@@ -50,6 +52,9 @@ def write_export(stored: StoredLog, file: IO[bytes]) -> int:
     while note is not None:
         write("checkpoint", own_bytes(note))
         note = next(notes, None)
+    for each in evidence:
+        if stored.has_anchored(str(each["note"])):
+            write("anchor", canonical_bytes(dict(each)))
     write("end", own_bytes(lines))
     return count
 
@@ -59,6 +64,7 @@ def examine_export(
     key: VerificationKey | None = None,
     anchor: str | None = None,
     *,
+    trust: AnchorTrust | None = None,
     every_signature: bool = False,
     check_answer: AnswerCheck | None = None,
 ) -> tuple[LogReport, VerificationKey | None]:
@@ -74,7 +80,10 @@ def examine_export(
         read = ExportedLog(path)
     except MalformedLine as fault:
         return LogReport(fault=LogFault(Flaw.FORM, None, fault.detail, f"line {number}")), key
-    report = examine(read, key, anchor, every_signature=every_signature, check_answer=check_answer)
+    evidence = read.evidence()
+    report = examine(
+        read, key, anchor, evidence=evidence, trust=trust, every_signature=every_signature, check_answer=check_answer
+    )
     if report.sound and form.misplaced is not None:
         number, detail = form.misplaced
         return replace(report, fault=LogFault(Flaw.FORM, None, detail, f"line {number}")), key or read.key
@@ -112,6 +121,10 @@ class ExportedLog:
         """As they stand in the file."""
         for line in self._lines("checkpoint"):
             yield line["note"]
+
+    def evidence(self) -> Sequence[Evidence]:
+        """What anchors gave."""
+        return [line["evidence"] for line in self._lines("anchor")]
 
     def snapshots(self) -> Iterator[SnapshotRecord]:
         """With their tools put back."""

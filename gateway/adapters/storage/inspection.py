@@ -16,8 +16,9 @@ from gateway.adapters.storage.decisions import DecisionReader, read_decisions, r
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
 from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_reading
+from gateway.core.anchors import AnchorTrust, Evidence
 from gateway.core.canonical import Json
-from gateway.core.checkpoint import VerificationKey
+from gateway.core.checkpoint import Checkpoint, VerificationKey, read_note
 from gateway.core.errors import LedgerUnavailable, Misconfigured
 from gateway.core.signed_answers import AnswerCheck
 from gateway.core.verification import LeafRecord, LogFault, LogReport, SnapshotRecord, read_keys, verify
@@ -40,6 +41,8 @@ def examine(
     key: VerificationKey | None = None,
     anchor: str | None = None,
     *,
+    evidence: Sequence[Evidence] = (),
+    trust: AnchorTrust | None = None,
     every_signature: bool = False,
     check_answer: AnswerCheck | None = None,
 ) -> LogReport:
@@ -60,6 +63,8 @@ def examine(
             keys,
             snapshots=examined.snapshots(),
             anchor=anchor,
+            evidence=evidence,
+            trust=trust,
             newest_only=newest_only,
             check_answer=check_answer,
         )
@@ -128,6 +133,14 @@ class StoredLog:
     def newest_note(self) -> str | None:
         """The newest checkpoint."""
         return log.newest_note(self.connection)
+
+    def has_anchored(self, note: str) -> bool:
+        """Whether a checkpoint is one that this log made, and has still."""
+        claimed = read_note(note, self.key)
+        if not isinstance(claimed, Checkpoint):
+            return False
+        own = log.note_over(self.connection, claimed.size)
+        return own is not None and read_note(own, self.key) == claimed
 
 
 @contextmanager

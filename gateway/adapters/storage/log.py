@@ -112,6 +112,11 @@ def newest_note(connection: Connection) -> str | None:
     return connection.execute(NEWEST_NOTE).scalar()
 
 
+def note_over(connection: Connection, size: int) -> str | None:
+    """The note of the checkpoint over exactly so many records."""
+    return connection.execute(select(t.checkpoints.c.note).where(t.checkpoints.c.size == size)).scalar()
+
+
 def read_descriptors(connection: Connection) -> dict[str, Mapping[str, Json]]:
     """Every tool definition that was ever published, by its digest."""
     return {row.digest: orjson.loads(row.body) for row in connection.execute(select(t.descriptors))}

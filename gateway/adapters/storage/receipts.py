@@ -14,8 +14,9 @@ from gateway.adapters.storage.inspection import StoredLog
 from gateway.adapters.storage.log import read_descriptors, read_rotations
 from gateway.adapters.storage.projections.turns import restore_snapshot
 from gateway.adapters.storage.sqlite import JsonMember
+from gateway.core.anchors import Evidence
 from gateway.core.canonical import Json, parse_canonical
-from gateway.core.checkpoint import Checkpoint, open_note
+from gateway.core.checkpoint import Checkpoint, open_note, read_note
 from gateway.core.errors import Misconfigured, NotFound
 from gateway.core.ledger import (
     ApprovalRequested,
@@ -30,7 +31,7 @@ from gateway.core.ledger import (
     SnapshotIssued,
     TurnBegun,
 )
-from gateway.core.merkle import inclusion_proofs
+from gateway.core.merkle import consistency_proof, inclusion_proofs
 from gateway.core.quorum_records import PEOPLE_EVENTS
 from gateway.core.receipts import ProvenRecord, compose_receipt, is_of_call
 from gateway.runtime.ports import AuditRow
@@ -40,11 +41,14 @@ _CONSENT: Final = (ApprovalRequested.EVENT, ApprovalResolved.EVENT)
 """What a grant rests on: one person's consent. What takes several people makes no grant."""
 
 
-def read_receipt(stored: StoredLog, conversation_id: str, call_id: str, owner_id: str | None = None) -> bytes:
+def read_receipt(
+    stored: StoredLog, conversation_id: str, call_id: str, owner_id: str | None = None, evidence: Sequence[Evidence] = ()
+) -> bytes:
     """The receipt of a call that has closed, under the newest checkpoint. Hashes as many leaves as the log has.
 
-    `owner_id` is whose call it has to be; None for anybody's. Raises NotFound for a call that has not closed or is another's, and
-    Misconfigured for a log whose newest checkpoint proves nothing.
+    `owner_id` is whose call it has to be; None for anybody's. `evidence` is what anchors gave; of another log it is left
+    out. Raises NotFound for a call that has not closed or is another's, and Misconfigured for a log whose newest checkpoint
+    proves nothing.
     """
     note = stored.newest_note()
     checkpoint = None if note is None else open_note(note, stored.key)
@@ -61,7 +65,16 @@ def read_receipt(stored: StoredLog, conversation_id: str, call_id: str, owner_id
     proofs = inclusion_proofs(hashes, places)
     records = tuple(_read_records(stored.connection, places, proofs))
     named = {record.body["snapshotDigest"] for record in records if record.body.get("snapshotDigest") is not None}
-    return compose_receipt(conversation_id, call_id, stored.key, note, records, dict(_read_snapshots(stored.connection, named)))
+    snapshots = dict(_read_snapshots(stored.connection, named))
+    anchors = [(each, _prove(stored, hashes, str(each["note"]))) for each in evidence if stored.has_anchored(str(each["note"]))]
+    return compose_receipt(conversation_id, call_id, stored.key, note, records, snapshots, anchors)
+
+
+def _prove(stored: StoredLog, hashes: Sequence[bytes], note: str) -> Sequence[bytes]:
+    """That the log goes on from an anchored checkpoint of its own."""
+    anchored = read_note(note, stored.key)
+    assert isinstance(anchored, Checkpoint)
+    return consistency_proof(hashes, anchored.size)
 
 
 def _choose(

@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 import subprocess
 from base64 import b64decode
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from gateway.adapters.anchoring.anchorer import anchoring
 from gateway.adapters.anchoring.places import AnchorFile, AnchorPlace, SignedCheckpoint
@@ -22,6 +18,7 @@ from gateway.adapters.anchoring.settings import read_anchors
 from gateway.core.checkpoint import Checkpoint, SigningKey
 from gateway.core.errors import Misconfigured
 from gateway.core.merkle import consistency_proof, root_of
+from tests.harness.authority import Authority
 from tests.harness.process import free_port
 from tests.harness.witness import Witness, is_consistent
 
@@ -159,77 +156,6 @@ async def test_a_signature_that_is_not_the_witnesss_counts_for_nothing(tmp_path:
         "its signature does not verify",
         "its answer has no signature by the key that is configured",
     )
-
-
-@dataclass
-class Authority:
-    """A time-stamping authority of our own: `openssl ts`, with a root that signed its certificate."""
-
-    folder: Path
-    port: int = field(default_factory=free_port)
-
-    def make(self) -> None:
-        """Its certificates and its settings."""
-        (self.folder / "ts.cnf").write_text(AUTHORITY.format(folder=self.folder))
-        (self.folder / "serial").write_text("01\n")
-        run = partial(subprocess.run, check=True, capture_output=True, cwd=self.folder)
-        for name in ("root", "other"):
-            key = ("-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.pem", "-days", "3650")
-            run(["openssl", "req", "-x509", *key, "-subj", f"/CN={name}", "-config", "ts.cnf", "-extensions", "root"])
-        request = ("-newkey", "rsa:2048", "-nodes", "-keyout", "tsa.key", "-out", "tsa.csr", "-subj", "/CN=tsa")
-        run(["openssl", "req", *request, "-config", "ts.cnf"])
-        signer = ("-CA", "root.pem", "-CAkey", "root.key", "-CAcreateserial", "-days", "3650", "-extfile", "ts.cnf")
-        run(["openssl", "x509", "-req", "-in", "tsa.csr", "-out", "tsa.pem", *signer, "-extensions", "signer"])
-
-    @asynccontextmanager
-    async def there(self) -> AsyncGenerator[None]:
-        app = web.Application()
-        app.router.add_post("/tsa", self._stamp)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port).start()
-        try:
-            yield
-        finally:
-            await runner.cleanup()
-
-    async def _stamp(self, request: web.Request) -> web.Response:
-        (self.folder / "asked").write_bytes(await request.read())
-        command = ["openssl", "ts", "-reply", "-config", "ts.cnf", "-queryfile", "asked", "-out", "answer"]
-        await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, cwd=self.folder)
-        return web.Response(body=(self.folder / "answer").read_bytes(), content_type="application/timestamp-reply")
-
-
-AUTHORITY = """
-[req]
-distinguished_name = name
-[name]
-[root]
-basicConstraints = critical,CA:true
-subjectKeyIdentifier = hash
-keyUsage = critical,keyCertSign
-[signer]
-basicConstraints = critical,CA:false
-keyUsage = critical,digitalSignature
-extendedKeyUsage = critical,timeStamping
-subjectKeyIdentifier = hash
-authorityKeyIdentifier = keyid
-[tsa]
-default_tsa = authority
-[authority]
-dir = {folder}
-serial = $dir/serial
-signer_cert = $dir/tsa.pem
-signer_key = $dir/tsa.key
-signer_digest = sha256
-default_policy = 1.2.3.4.1
-digests = sha256, sha384, sha512
-crypto_device = builtin
-ordering = yes
-tsa_name = yes
-ess_cert_id_chain = no
-ess_cert_id_alg = sha256
-"""
 
 
 async def test_a_time_stamp_is_taken_from_the_authority_that_is_trusted_alone(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import { decodeText, isJsonObject, type Json, type JsonObject, Malformed, parseJ
 /** Bytes; the gateway's own limit. */
 export const LINE_LIMIT = 64 * 1024 * 1024;
 
-export type Kind = "log" | "descriptor" | "snapshot" | "leaf" | "checkpoint" | "end";
+export type Kind = "log" | "descriptor" | "snapshot" | "leaf" | "checkpoint" | "anchor" | "end";
 
 /** The members of each type of line after `type`, in their order. */
 const MEMBERS: Readonly<Record<Kind, readonly string[]>> = {
@@ -14,17 +14,19 @@ const MEMBERS: Readonly<Record<Kind, readonly string[]>> = {
   snapshot: ["digest", "body"],
   leaf: ["index", "hash", "body", "salt", "payload"],
   checkpoint: ["note"],
+  anchor: ["evidence"],
   end: ["lines"],
 };
 
 /** Which types of line may stand after which. */
 const AFTER: Readonly<Record<Kind | "", readonly Kind[]>> = {
   "": ["log"],
-  log: ["descriptor", "snapshot", "leaf", "checkpoint", "end"],
-  descriptor: ["descriptor", "snapshot", "leaf", "checkpoint", "end"],
-  snapshot: ["snapshot", "leaf", "checkpoint", "end"],
-  leaf: ["leaf", "checkpoint", "end"],
-  checkpoint: ["leaf", "checkpoint", "end"],
+  log: ["descriptor", "snapshot", "leaf", "checkpoint", "anchor", "end"],
+  descriptor: ["descriptor", "snapshot", "leaf", "checkpoint", "anchor", "end"],
+  snapshot: ["snapshot", "leaf", "checkpoint", "anchor", "end"],
+  leaf: ["leaf", "checkpoint", "anchor", "end"],
+  checkpoint: ["leaf", "checkpoint", "anchor", "end"],
+  anchor: ["anchor", "end"],
   end: [],
 };
 
@@ -61,7 +63,7 @@ export class ExportForm {
   private check(kind: Kind, members: JsonObject): void {
     switch (kind) {
       case "log":
-        require(members.v === 2, "this export is of another version");
+        require(members.v === 2 || members.v === 3, "this export is of another version");
         require(typeof members.key === "string", "its `key` is no text");
         return;
       case "leaf":
@@ -78,6 +80,9 @@ export class ExportForm {
         this.covered = Number(size ?? 0);
         return;
       }
+      case "anchor":
+        require(isJsonObject(members.evidence), "its `evidence` is no object");
+        return;
       case "end":
         this.place(members.lines === this.lines, "the number of lines is not the one that is written here");
         return;

@@ -1,5 +1,6 @@
 /** A whole exported log: its form, the tree under its checkpoints, payloads, rules, and passkeys' signatures. */
 
+import { type Anchored, checkEvidence, requireCosigner } from "./anchors.ts";
 import { type Bytes, digestOf, equalBytes, fromHex, hash, writeHex } from "./bytes.ts";
 import { Erasures } from "./erasures.ts";
 import { ExportForm, type Kind, kindOf, LINE_LIMIT, readLine } from "./export-form.ts";
@@ -15,7 +16,7 @@ import {
 } from "./json.ts";
 import { KeyHistory, ROTATED, type Rotation, readKeyHistory } from "./keys.ts";
 import { type ByteSource, type CheckProgress, readLines } from "./lines.ts";
-import { type Checkpoint, openNote, readKey, readNote, sameCheckpoint, type VerificationKey } from "./note.ts";
+import { type Checkpoint, openNote, readKey, readNote, type VerificationKey } from "./note.ts";
 import { type OfferedTool, Rules, readOffer } from "./rules.ts";
 import { SignedAnswers } from "./signed-answers.ts";
 import { hashLeaf, Tree } from "./tree.ts";
@@ -25,6 +26,7 @@ const TITLES = {
   form: "Form of every line",
   key: "Key",
   snapshots: "Tools that were on offer",
+  anchors: "Anchors: who else has signed for the log",
   records: "Records under their checkpoints, and the checkpoints' signatures",
   payloads: "Payloads",
   rules: "Rules of the log: consent before intent, intent before the act",
@@ -34,6 +36,13 @@ const TITLES = {
 
 /** Finds ASCII in bytes: any of them is a character to it. */
 const LATIN_1 = new TextDecoder("latin1");
+
+/** A checkpoint that somebody else has of the log, and what a fault calls it. */
+interface Elsewhere {
+  readonly size: number;
+  readonly root: Bytes;
+  readonly place: string;
+}
 
 interface Leaf {
   readonly index: number;
@@ -68,7 +77,9 @@ class Check {
   private rules = new Rules(new Map(), true);
   private checkpoints = 0;
   private readonly rotations: Rotation[] = [];
-  private anchor: Checkpoint | null = null;
+  private anchors: readonly Anchored[] = [];
+  /** By size; those that were found in the log are taken out. */
+  private elsewhere: Elsewhere[] = [];
   private ahead: string | null = null;
   /** Records that the next checkpoint is to cover. What it does not, nobody is to believe. */
   private stretch: Leaf[] = [];
@@ -96,6 +107,7 @@ class Check {
       size: this.tree.size,
       root: writeHex(this.tree.root()),
       signatures: this.answers.signatures,
+      anchors: this.anchors.map(({ sentence }) => sentence),
     };
   }
 
@@ -117,16 +129,13 @@ class Check {
     this.course.hold("snapshots", count(offers.size, "snapshot"));
     this.rules = new Rules(offers, true);
 
+    this.course.begin("anchors");
+    await this.readElsewhere(keys, key);
+    this.course.hold("anchors", this.anchors.length === 0 ? "No anchor" : count(this.anchors.length, "anchor"));
+
     this.course.begin("records");
-    if (this.kept.checkpoint !== undefined) {
-      const claimed = readNote(this.kept.checkpoint, key);
-      const opened = "reason" in claimed ? claimed : await openNote(this.kept.checkpoint, keys.at(claimed.size));
-      if ("reason" in opened) {
-        throw new Found("checkpoint", `the checkpoint that was passed proves nothing: ${opened.reason}`);
-      }
-      this.anchor = opened;
-    }
-    await this.walk(keys, key);
+    await this.walk(keys);
+    this.found.anchored = this.kept.checkpoint !== undefined;
     const { calls, executed, openCalls } = this.rules;
     const anchored = this.found.anchored ? "; the one you gave among them" : "";
     this.course.hold(
@@ -210,8 +219,29 @@ class Check {
     return offers;
   }
 
+  private async readElsewhere(keys: KeyHistory, key: VerificationKey): Promise<void> {
+    if (this.kept.checkpoint !== undefined) {
+      const claimed = readNote(this.kept.checkpoint, key);
+      const opened = "reason" in claimed ? claimed : await openNote(this.kept.checkpoint, keys.at(claimed.size));
+      if ("reason" in opened) {
+        throw new Found("checkpoint", `the checkpoint that was passed proves nothing: ${opened.reason}`);
+      }
+      this.elsewhere.push({ ...opened, place: "checkpoint" });
+    }
+    const anchors: Anchored[] = [];
+    for await (const line of this.lines("anchor")) {
+      const place = `anchors[${anchors.length}]`;
+      const anchored = await checkEvidence(readLine(line).evidence, place, keys.keys, this.kept.cosigner);
+      anchors.push(anchored);
+      this.elsewhere.push({ ...anchored.checkpoint, place: `${place}.note` });
+    }
+    requireCosigner(anchors, this.kept.cosigner);
+    this.anchors = anchors;
+    this.elsewhere.sort((one, other) => one.size - other.size);
+  }
+
   /** Records in order, one checkpoint's stretch of them at a time. */
-  private async walk(keys: KeyHistory, key: VerificationKey): Promise<void> {
+  private async walk(keys: KeyHistory): Promise<void> {
     const notes = this.lines("checkpoint");
     const next = async () => {
       const line = await notes.next();
@@ -237,25 +267,23 @@ class Check {
         if (expected === following.size) following = await this.openNext(keys, next);
       }
     }
-    this.finish(following, key);
+    this.finish(following);
   }
 
-  private finish(following: Checkpoint | Found | null, key: VerificationKey): void {
+  private finish(following: Checkpoint | Found | null): void {
     if (following instanceof Found) throw following;
     const size = this.tree.size + this.stretch.length;
     if (following !== null) {
       throw new Found(`records[${size}]`, `a checkpoint covers ${following.size} records, the log ends after ${size}`);
     }
-    if (this.anchor !== null && !this.found.anchored) {
-      if (this.anchor.size > size) {
-        const cut = `${this.anchor.size} records were anchored, the log ends after ${size}: its end was cut off`;
+    for (const kept of this.elsewhere) {
+      if (kept.size > size) {
+        const cut = `${kept.size} records were anchored, the log ends after ${size}: its end was cut off`;
         throw new Found(`records[${size}]`, cut);
       }
-      const empty = { origin: key.name, size: 0, root: new Tree().root() };
-      if (!sameCheckpoint(this.anchor, empty)) {
-        throw new Found("checkpoint", "the anchored checkpoint does not fit this log");
+      if (kept.size > 0 || !equalBytes(kept.root, new Tree().root())) {
+        throw new Found(kept.place, "the anchored checkpoint does not fit this log");
       }
-      this.found.anchored = true;
     }
     this.found.erased = this.erasures.erased;
     const taken = this.erasures.findTaken();
@@ -284,10 +312,10 @@ class Check {
     return opened;
   }
 
-  /** Where the next proof is due: at the checkpoint, or before it, at the size of the one that was given. */
+  /** Where the next proof is due: at the checkpoint, or before it, at the size of one that somebody else has. */
   private due(following: Checkpoint): number {
-    const anchor = this.anchor?.size ?? 0;
-    return this.tree.size < anchor && anchor < following.size ? anchor : following.size;
+    const later = this.elsewhere.find(({ size }) => size > this.tree.size)?.size ?? following.size;
+    return Math.min(later, following.size);
   }
 
   private async finishStretch(following: Checkpoint): Promise<void> {
@@ -299,11 +327,12 @@ class Check {
       const detail = `records ${from} to ${size - 1} are not those that their checkpoint signed`;
       throw new Found(`records[${from}]`, detail);
     }
-    if (this.anchor?.size === size) {
-      if (!equalBytes(root, this.anchor.root)) {
-        throw new Found("checkpoint", `the first ${size} records are not those that were anchored`);
+    while (this.elsewhere[0]?.size === size) {
+      const { root: anchored, place } = this.elsewhere[0];
+      if (!equalBytes(root, anchored)) {
+        throw new Found(place, `the first ${size} records are not those that were anchored`);
       }
-      this.found.anchored = true;
+      this.elsewhere.shift();
     }
     for (const leaf of this.stretch) await this.read(leaf);
     this.stretch = [];

@@ -1,5 +1,6 @@
 /** A receipt: one call's records, each with its proof that it is under a signed checkpoint. */
 
+import { type Anchored, checkEvidence, requireCosigner } from "./anchors.ts";
 import { type Bytes, digestOf, equalBytes, fromHex, hash, writeHex } from "./bytes.ts";
 import { Erasures } from "./erasures.ts";
 import {
@@ -14,11 +15,11 @@ import {
   parseCanonical,
   writeCanonical,
 } from "./json.ts";
-import { ROTATED, type Rotation, readKeyHistory } from "./keys.ts";
+import { type KeyHistory, ROTATED, type Rotation, readKeyHistory } from "./keys.ts";
 import { type Checkpoint, checkpointText, openNote, readKey, sameCheckpoint, type VerificationKey } from "./note.ts";
 import { type OfferedTool, Rules, readOffer } from "./rules.ts";
 import { SignedAnswers } from "./signed-answers.ts";
-import { hashLeaf, rootByProof } from "./tree.ts";
+import { hashLeaf, isConsistent, rootByProof } from "./tree.ts";
 import { CheckCourse, count, Found, type Kept, type Verdict } from "./verdict.ts";
 
 /** Bytes; the gateway's own limit. */
@@ -37,6 +38,7 @@ const TITLES = {
   form: "Form",
   key: "Key",
   checkpoint: "Checkpoint's signature",
+  anchors: "Anchors: who else has signed for the log",
   records: "Records under the checkpoint, and their payloads",
   snapshots: "Tools that were on offer",
   call: "The call, and nothing but what it rests on",
@@ -49,11 +51,14 @@ const TITLES = {
 export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Verdict> {
   const course = new CheckCourse(TITLES);
   const found = { key: "", size: 0, root: "", signatures: 0, withheld: 0, erased: 0, anchored: false };
+  let anchors: readonly Anchored[] = [];
+  let records: readonly Proven[] = [];
   const finish = (fault: Found | null): Verdict => ({
     kind: "receipt",
     fault: fault?.fault ?? null,
     parts: course.parts(fault?.fault ?? null),
     ...found,
+    anchors: anchors.map((each) => tellAnchor(each, records)),
   });
   try {
     course.begin("form");
@@ -64,7 +69,7 @@ export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Ve
     course.hold("form", `A receipt of call ${callId}`);
 
     course.begin("key");
-    const key = await readReceiptKey(whole.key, whole.records, kept.key);
+    const { key, keys } = await readReceiptKeys(whole.key, whole.records, kept.key);
     found.key = key.line;
     course.hold(
       "key",
@@ -81,8 +86,12 @@ export async function checkReceipt(raw: Uint8Array, kept: Kept = {}): Promise<Ve
     }
     course.hold("checkpoint", `Over ${checkpoint.size} records${found.anchored ? "; the one you gave" : ""}`);
 
+    course.begin("anchors");
+    anchors = await readAnchors(whole.anchors ?? [], checkpoint, keys, kept.cosigner);
+    course.hold("anchors", anchors.length === 0 ? "No anchor" : count(anchors.length, "anchor"));
+
     course.begin("records");
-    const records = readRecords(whole.records, checkpoint);
+    records = readRecords(whole.records, checkpoint);
     found.withheld = records.filter(isWithheld).length;
     const left = found.withheld === 0 ? "" : `; ${count(found.withheld, "payload")} not in the file`;
     course.hold("records", `${count(records.length, "record")}${left}`);
@@ -133,17 +142,18 @@ function readForm(raw: Uint8Array): JsonObject {
     throw error;
   }
   const names = ["type", "v", "call", "key", "checkpoint", "records", "snapshots"];
-  const whole = needMembers(value, "file", names);
+  const anchored = isJsonObject(value) && Object.hasOwn(value, "anchors");
+  const whole = needMembers(value, "file", anchored ? [...names, "anchors"] : names);
   if (whole.type !== "countersign.receipt") throw new Found("type", "this is no receipt");
-  if (whole.v !== 1) throw new Found("v", "this receipt is of another version");
+  if (whole.v !== (anchored ? 2 : 1)) throw new Found("v", "this receipt is of another version");
   return whole;
 }
 
-async function readReceiptKey(
+async function readReceiptKeys(
   line: Json | undefined,
   records: Json | undefined,
   pinned: string | undefined,
-): Promise<VerificationKey> {
+): Promise<{ readonly key: VerificationKey; readonly keys: KeyHistory }> {
   const text = needString(line, "key");
   let key: VerificationKey;
   try {
@@ -156,7 +166,7 @@ async function readReceiptKey(
   if (pinned !== undefined && !history.has(pinned)) {
     throw new Found("key", "the receipt was signed with another key than the one that was given");
   }
-  return key;
+  return { key, keys: history };
 }
 
 /** What is malformed is passed over: the check of the records says so. Of these only the two signatures are believed. */
@@ -190,6 +200,40 @@ async function compare(checkpoint: Checkpoint, given: string, key: VerificationK
   }
 }
 
+async function readAnchors(
+  value: Json,
+  checkpoint: Checkpoint,
+  { keys }: KeyHistory,
+  cosigner: string | undefined,
+): Promise<readonly Anchored[]> {
+  const found: Anchored[] = [];
+  for (const [number, each] of needList(value, "anchors").entries()) {
+    const place = `anchors[${number}]`;
+    const { consistency, ...evidence } = needObjectAt(each, place);
+    const proof = readProof(consistency, `${place}.consistency`);
+    const anchored = await checkEvidence(evidence, place, keys, cosigner);
+    if (anchored.checkpoint.size > checkpoint.size) {
+      throw new Found(`${place}.note`, "it covers more records than the receipt's checkpoint");
+    }
+    if (!isConsistent(anchored.checkpoint, checkpoint, proof)) {
+      const detail = "the receipt's checkpoint does not go on from the one that was anchored";
+      throw new Found(`${place}.consistency`, detail);
+    }
+    found.push(anchored);
+  }
+  requireCosigner(found, cosigner);
+  return found;
+}
+
+function tellAnchor({ sentence, checkpoint }: Anchored, records: readonly Proven[]): string {
+  const covered = records.filter(({ index }) => index < checkpoint.size).length;
+  return `${sentence}. ${covered} of these ${count(records.length, "record")} are among them`;
+}
+
+function readProof(value: Json | undefined, place: string): readonly Bytes[] {
+  return needList(value, place).map((each) => needHash(each, place));
+}
+
 function readRecords(value: Json | undefined, checkpoint: Checkpoint): readonly Proven[] {
   const records: Proven[] = [];
   for (const [number, each] of needList(value, "records").entries()) {
@@ -209,7 +253,7 @@ function readRecord(value: Json, place: string, checkpoint: Checkpoint): Proven 
   if (typeof index !== "number" || !Number.isInteger(index)) {
     throw new Found(`${place}.index`, "this is no place in a log");
   }
-  const proof = needList(members.proof, `${place}.proof`).map((each) => needHash(each, `${place}.proof`));
+  const proof = readProof(members.proof, `${place}.proof`);
   const root = rootByProof(hashLeaf(canonicalBytes(body)), index, checkpoint.size, proof);
   if (root === null || !equalBytes(root, checkpoint.root)) {
     throw new Found(place, "this record is not under the checkpoint");

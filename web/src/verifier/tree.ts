@@ -1,6 +1,6 @@
 /** The Merkle tree of RFC 6962 section 2.1: leaves and nodes are hashed apart, and a tree only grows to the right. */
 
-import { type Bytes, hash } from "./bytes.ts";
+import { type Bytes, equalBytes, hash } from "./bytes.ts";
 
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
@@ -33,6 +33,44 @@ export class Tree {
     const [smallest, ...larger] = this.nodes.toReversed();
     return smallest === undefined ? hash() : larger.reduce((root, left) => hashNode(left, root), smallest);
   }
+}
+
+/** Whether a tree goes on from an older one by a proof (RFC 9162 section 2.1.4.2). */
+export function isConsistent(
+  old: { readonly size: number; readonly root: Bytes },
+  { size, root }: { readonly size: number; readonly root: Bytes },
+  proof: readonly Bytes[],
+): boolean {
+  if (old.size === 0 || old.size > size) return false;
+  if (old.size === size) return proof.length === 0 && equalBytes(old.root, root);
+  // A full subtree is itself the first hash of the path, and is not repeated in the proof.
+  const full = 2 ** Math.round(Math.log2(old.size)) === old.size;
+  const [first, ...rest] = full ? [old.root, ...proof] : proof;
+  if (first === undefined) return false;
+  let place = old.size - 1;
+  let last = size - 1;
+  while (place % 2 === 1) {
+    place = Math.floor(place / 2);
+    last = Math.floor(last / 2);
+  }
+  let was = first;
+  let now = first;
+  for (const sibling of rest) {
+    if (last === 0) return false;
+    if (place % 2 === 1 || place === last) {
+      was = hashNode(sibling, was);
+      now = hashNode(sibling, now);
+      while (place !== 0 && place % 2 === 0) {
+        place /= 2;
+        last = Math.floor(last / 2);
+      }
+    } else {
+      now = hashNode(now, sibling);
+    }
+    place = Math.floor(place / 2);
+    last = Math.floor(last / 2);
+  }
+  return last === 0 && equalBytes(was, old.root) && equalBytes(now, root);
 }
 
 /**

@@ -28,6 +28,8 @@ export interface Verdict {
   readonly withheld: number;
   /** Those of them of which a record in the file says that they were erased. */
   readonly erased: number;
+  /** What each anchor that it carries shows, and what was not checked of it. */
+  readonly anchors: readonly string[];
   /** Whether it is under the checkpoint that was given. */
   readonly anchored: boolean;
 }
@@ -38,6 +40,8 @@ export interface Kept {
   readonly key?: string | undefined;
   /** A signed checkpoint. */
   readonly checkpoint?: string | undefined;
+  /** The key of a cosigner, of the same form. */
+  readonly cosigner?: string | undefined;
   /** Check the signatures of older checkpoints too. The newest covers all records. */
   readonly everySignature?: boolean | undefined;
 }

@@ -41,9 +41,11 @@ let current = 0;
 
 function keptThings(): Kept {
   const key = find<HTMLInputElement>("key").value.trim();
+  const cosigner = find<HTMLInputElement>("cosigner").value.trim();
   const checkpoint = find<HTMLTextAreaElement>("checkpoint").value.trim();
   return {
     key: key === "" ? undefined : key,
+    cosigner: cosigner === "" ? undefined : cosigner,
     // A note ends with a newline, which is easily lost in copying.
     checkpoint: checkpoint === "" ? undefined : `${checkpoint}\n`,
     everySignature: find<HTMLInputElement>("every").checked,
@@ -122,7 +124,7 @@ function row({ title, standing, detail }: CheckedPart): HTMLElement {
   return line;
 }
 
-function facts({ key, size, root, signatures, withheld, erased, anchored }: Verdict): readonly HTMLElement[] {
+function facts({ key, size, root, signatures, withheld, erased, anchors, anchored }: Verdict): readonly HTMLElement[] {
   const told: readonly (readonly [string, string])[] = [
     ["Key that signed the checkpoint", key],
     ["Records that the checkpoint covers", size === 0 ? "" : size.toLocaleString("en")],
@@ -130,6 +132,7 @@ function facts({ key, size, root, signatures, withheld, erased, anchored }: Verd
     ["Passkeys' signatures that hold", String(signatures)],
     ["Payloads that were erased, as the log says", erased === 0 ? "" : String(erased)],
     ["Payloads that the file does not have otherwise", withheld === erased ? "" : String(withheld - erased)],
+    ...(anchors.length === 0 ? ["No anchor"] : anchors).map((each) => ["Anchor", each] as const),
     ["Compared with the checkpoint that you gave", anchored ? "it is the same log" : ""],
   ];
   return told

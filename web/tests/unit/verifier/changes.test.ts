@@ -79,7 +79,7 @@ function take(raw: Raw, [name, ...rest]: Step): Raw {
   }
 }
 
-const changes: readonly Change[] = ["changes.jsonl", "key_changes.jsonl"].flatMap((name) =>
+const changes: readonly Change[] = ["changes.jsonl", "key_changes.jsonl", "anchor_changes.jsonl"].flatMap((name) =>
   read(name)
     .toString()
     .trimEnd()

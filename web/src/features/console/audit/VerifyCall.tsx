@@ -73,7 +73,7 @@ function isOf({ conversationId, callId }: AuditedCall, receipt: string): boolean
 }
 
 function Outcome({ verdict }: { readonly verdict: Verdict }) {
-  const { fault, parts, key, size, root, signatures } = verdict;
+  const { fault, parts, key, size, root, signatures, anchors } = verdict;
   return (
     <>
       {fault === null ? (
@@ -103,6 +103,11 @@ function Outcome({ verdict }: { readonly verdict: Verdict }) {
           { name: "Records under the checkpoint", value: size.toLocaleString("en") },
           { name: "Root", value: <VisibleText text={root} /> },
           { name: "Passkeys' signatures that hold", value: String(signatures) },
+          ...anchors.map((each, place) => ({
+            name: `Anchor ${place + 1}`,
+            term: "Anchor",
+            value: <VisibleText text={each} prose />,
+          })),
         ]}
       />
     </>
