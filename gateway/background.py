@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gateway.adapters.inference.factory import WarmingBackend
 from gateway.application import Application
-from gateway.core.checkpoint import Checkpoint, read_note
 from gateway.core.errors import GatewayError, Misconfigured, ModelUnavailable
 from gateway.settings import Settings
 from gateway.shipped import read_loop_file
@@ -72,22 +71,11 @@ async def anchor_checkpoints(application: Application, settings: Settings) -> As
         yield
         return
     from gateway.adapters.anchoring.anchorer import anchoring
-    from gateway.adapters.anchoring.places import SignedCheckpoint
     from gateway.adapters.anchoring.settings import read_anchors
-    from gateway.adapters.storage.inspection import open_stored_log
+    from gateway.anchored_log import LogForAnchors
 
-    def newest() -> SignedCheckpoint | None:
-        with open_stored_log(settings.state) as stored:
-            note = stored.newest_note()
-            checkpoint = None if note is None else read_note(note, stored.key)
-        return SignedCheckpoint(note, checkpoint.size) if note and isinstance(checkpoint, Checkpoint) else None
-
-    def hashes(size: int) -> Sequence[bytes]:
-        with open_stored_log(settings.state) as stored:
-            return stored.hashes(size)
-
-    now = application.gateway.ports.clock.now
-    async with anchoring(read_anchors(settings.anchors), settings.state, newest, hashes, now):
+    log, now = LogForAnchors(settings.state), application.gateway.ports.clock.now
+    async with anchoring(read_anchors(settings.anchors), settings.state, log, now):
         yield
 
 

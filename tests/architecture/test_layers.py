@@ -23,7 +23,12 @@ LONGER = {"web/src/protocol/generated.ts": "generated from web/protocol.schema.j
 
 IMPORTERS = {
     # What may be imported from outside the standard library, and the only modules that may.
-    "subprocess": {"gateway/adapters/inference", "gateway/adapters/tools", "gateway/sandbox"},
+    "subprocess": {
+        "gateway/adapters/anchoring/git.py",
+        "gateway/adapters/inference",
+        "gateway/adapters/tools",
+        "gateway/sandbox",
+    },
     "aiohttp": {
         "gateway/adapters/anchoring",
         "gateway/adapters/inference",

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, assert_never
 
-from gateway.adapters.anchoring.cosigner import CosignerAsker, HashReader
+from gateway.adapters.anchoring.cosigner import CosignerAsker
 from gateway.adapters.anchoring.file import FileKeeper
 from gateway.adapters.anchoring.git import GitKeeper
-from gateway.adapters.anchoring.places import AnchorDown, AnchorFile, AnchorPlace, AnchorWriter, SignedCheckpoint
+from gateway.adapters.anchoring.places import AnchorDown, AnchoredLog, AnchorFile, AnchorPlace, AnchorWriter
 from gateway.adapters.anchoring.settings import CosignerAnchor, FileAnchor, GitAnchor, NamedAnchor, TimestampAnchor
 from gateway.core.errors import GatewayError
 
@@ -23,8 +23,7 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 LOOK_SECONDS: Final = 1.0
 """Between two looks for a checkpoint while there is none."""
 
-CheckpointReader = Callable[[], SignedCheckpoint | None]
-"""Gives the newest checkpoint; blocks."""
+GONE: Final = "it has a checkpoint that this log does not have: the log was cut off, written anew or put back"
 
 _log = logging.getLogger(__name__)
 
@@ -33,12 +32,12 @@ class AnchorLane:
     """One anchor, and what it has."""
 
     def __init__(
-        self, anchor: NamedAnchor, writer: AnchorWriter, newest: CheckpointReader, file: AnchorFile, now: Callable[[], int]
+        self, anchor: NamedAnchor, writer: AnchorWriter, log: AnchoredLog, file: AnchorFile, now: Callable[[], int]
     ) -> None:
         self._name = anchor.name
         self._seconds = anchor.settings.minutes * 60
         self._writer = writer
-        self._newest = newest
+        self._log = log
         self._file = file
         self._now = now
         self._place = file.read()
@@ -60,14 +59,18 @@ class AnchorLane:
 
     async def _step(self) -> float:
         """Gives the seconds until the next."""
-        checkpoint = await asyncio.to_thread(self._newest)
+        checkpoint = await asyncio.to_thread(self._log.newest)
         if checkpoint is None:
             return LOOK_SECONDS
         if checkpoint.note == self._place.note:
             if self._place.fault:
                 self._keep(replace(self._place, fault=""))
             return self._seconds
-        proof = await self._writer.put(checkpoint, self._place)
+        for note in (self._place.note, await self._writer.held()):
+            # What it has, and what it is known to have had: the log has to go on from both.
+            if note and not await asyncio.to_thread(self._log.has, note):
+                raise AnchorDown(GONE)
+        proof = await self._writer.put(checkpoint, self._place.size)
         if self._place.fault:
             _log.info("anchor `%s` takes checkpoints again", self._name)
         self._keep(AnchorPlace(checkpoint.size, checkpoint.note, proof, self._now()))
@@ -83,7 +86,7 @@ class AnchorLane:
         self._file.write(place)
 
 
-def open_anchor(anchor: NamedAnchor, state: Path, hashes: HashReader) -> AnchorWriter:
+def open_anchor(anchor: NamedAnchor, state: Path, log: AnchoredLog) -> AnchorWriter:
     """What writes to it. Nothing is opened yet."""
     match anchor.settings:
         case FileAnchor():
@@ -91,7 +94,7 @@ def open_anchor(anchor: NamedAnchor, state: Path, hashes: HashReader) -> AnchorW
         case GitAnchor():
             return GitKeeper(anchor.settings, state / f"anchor-{anchor.name}.git")
         case CosignerAnchor():
-            return CosignerAsker(anchor.settings, hashes)
+            return CosignerAsker(anchor.settings, log)
         case TimestampAnchor():
             # Imported where there is one: its library brings code for certificates.
             from gateway.adapters.anchoring.timestamp import TimestampAsker
@@ -103,12 +106,10 @@ def open_anchor(anchor: NamedAnchor, state: Path, hashes: HashReader) -> AnchorW
 
 @asynccontextmanager
 async def anchoring(
-    anchors: Sequence[NamedAnchor], state: Path, newest: CheckpointReader, hashes: HashReader, now: Callable[[], int]
+    anchors: Sequence[NamedAnchor], state: Path, log: AnchoredLog, now: Callable[[], int]
 ) -> AsyncGenerator[None]:
     """Every anchor is followed while the context lasts."""
-    lanes = [
-        AnchorLane(anchor, open_anchor(anchor, state, hashes), newest, AnchorFile(state, anchor.name), now) for anchor in anchors
-    ]
+    lanes = [AnchorLane(anchor, open_anchor(anchor, state, log), log, AnchorFile(state, anchor.name), now) for anchor in anchors]
     tasks = [asyncio.create_task(lane.follow()) for lane in lanes]
     try:
         yield

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import aiohttp
 
-from gateway.adapters.anchoring.places import AnchorDown, AnchorPlace, SignedCheckpoint
+from gateway.adapters.anchoring.places import AnchorDown, AnchoredLog, SignedCheckpoint
 from gateway.adapters.anchoring.settings import CosignerAnchor
 from gateway.core.checkpoint import Unverified
 from gateway.core.cosigner import ask_cosigner, find_cosignature, read_cosigner_key
@@ -17,24 +17,25 @@ from gateway.core.merkle import consistency_proof
 _SECONDS: Final = 10.0
 _ANSWER_LIMIT: Final = 16_384
 
-HashReader = Callable[[int], Sequence[bytes]]
-"""Gives the first so many leaf hashes of the log; blocks."""
-
 
 class CosignerAsker:
     """Asks one cosigner."""
 
-    def __init__(self, settings: CosignerAnchor, hashes: HashReader) -> None:
+    def __init__(self, settings: CosignerAnchor, log: AnchoredLog) -> None:
         self._url = f"{settings.url.rstrip('/')}/add-checkpoint"
         self._key = read_cosigner_key(settings.key)
-        self._hashes = hashes
+        self._log = log
 
-    async def put(self, checkpoint: SignedCheckpoint, before: AnchorPlace) -> str:
+    async def held(self) -> str:
+        """It gives none back, and compares for itself."""
+        return ""
+
+    async def put(self, checkpoint: SignedCheckpoint, old: int) -> str:
         """Gives the line of its signature, verified."""
         timeout = aiohttp.ClientTimeout(total=_SECONDS)
         try:
             async with aiohttp.ClientSession(timeout=timeout) as client:
-                status, said = await self._ask(client, checkpoint, before.size)
+                status, said = await self._ask(client, checkpoint, old)
                 if status == 409 and said.strip().isdecimal():
                     # It says which checkpoint it signed last.
                     status, said = await self._ask(client, checkpoint, int(said.strip()))
@@ -65,4 +66,4 @@ class CosignerAsker:
             return answer.status, (await answer.content.read(_ANSWER_LIMIT)).decode(errors="replace")
 
     def _prove(self, old: int, size: int) -> Sequence[bytes]:
-        return consistency_proof(self._hashes(size), old)
+        return consistency_proof(self._log.hashes(size), old)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,11 +36,31 @@ class AnchorPlace:
     fault: str = ""
 
 
+class AnchoredLog(Protocol):
+    """The log, as anchors need it. All of it blocks."""
+
+    def newest(self) -> SignedCheckpoint | None:
+        """The newest checkpoint."""
+        ...
+
+    def has(self, note: str) -> bool:
+        """Whether a checkpoint is one that the log made, and has still."""
+        ...
+
+    def hashes(self, size: int) -> Sequence[bytes]:
+        """The first so many leaf hashes."""
+        ...
+
+
 class AnchorWriter(Protocol):
     """One anchor."""
 
-    async def put(self, checkpoint: SignedCheckpoint, before: AnchorPlace) -> str:
-        """Have the checkpoint there, and give what it says for it. Raises AnchorDown."""
+    async def held(self) -> str:
+        """The newest checkpoint that it has, read from itself; empty where it has none, or gives none back. Raises AnchorDown."""
+        ...
+
+    async def put(self, checkpoint: SignedCheckpoint, old: int) -> str:
+        """Have the checkpoint there, and give what it says for it; the one before was over `old` records. Raises AnchorDown."""
         ...
 
 

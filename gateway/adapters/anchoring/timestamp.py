@@ -16,7 +16,7 @@ from rfc3161_client import (
     decode_timestamp_response,
 )
 
-from gateway.adapters.anchoring.places import AnchorDown, AnchorPlace, SignedCheckpoint
+from gateway.adapters.anchoring.places import AnchorDown, SignedCheckpoint
 from gateway.adapters.anchoring.settings import TimestampAnchor
 
 _SECONDS: Final = 20.0
@@ -30,9 +30,13 @@ class TimestampAsker:
         self._url = settings.url
         self._ca = settings.ca
 
-    async def put(self, checkpoint: SignedCheckpoint, before: AnchorPlace) -> str:
+    async def held(self) -> str:
+        """It keeps none."""
+        return ""
+
+    async def put(self, checkpoint: SignedCheckpoint, old: int) -> str:
         """Gives its answer in base64, verified."""
-        del before
+        del old
         request = TimestampRequestBuilder().data(checkpoint.note.encode()).build()
         raw = await self._ask(request.as_bytes())
         roots = _read_roots(self._ca)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.anchoring.anchorer import anchoring
+from gateway.adapters.anchoring.anchorer import GONE, anchoring
 from gateway.adapters.anchoring.places import AnchorFile, AnchorPlace, SignedCheckpoint
 from gateway.adapters.anchoring.settings import read_anchors
 from gateway.core.checkpoint import Checkpoint, SigningKey
@@ -24,6 +24,7 @@ from tests.harness.witness import Witness, is_consistent
 
 KEY = SigningKey("gateway.example/audit", bytes(32))
 HASHES = [sha256(b"%d" % number).digest() for number in range(40)]
+OTHERS = [sha256(b"another").digest(), *HASHES[1:]]
 PATIENCE = 30.0
 OFTEN = 0.0005
 """Minutes."""
@@ -39,7 +40,16 @@ class Log:
     def __init__(self, state: Path, size: int = 7) -> None:
         self.state = state
         self.size = size
-        self.hashes = HASHES
+        self.leaves = HASHES
+
+    def newest(self) -> SignedCheckpoint:
+        return checkpoint_of(self.size, self.leaves)
+
+    def has(self, note: str) -> bool:
+        return note in [checkpoint_of(size, self.leaves).note for size in range(1, self.size + 1)]
+
+    def hashes(self, size: int) -> list[bytes]:
+        return self.leaves[:size]
 
     def place(self, name: str = "kept") -> AnchorPlace:
         return AnchorFile(self.state, name).read()
@@ -47,11 +57,7 @@ class Log:
     async def follow(self, table: dict[str, Any], until: Callable[[AnchorPlace], bool]) -> AnchorPlace:
         """Anchor until the place is such."""
         anchors = read_anchors({"kept": {"minutes": OFTEN, **table}})
-
-        def newest() -> SignedCheckpoint:
-            return checkpoint_of(self.size, self.hashes)
-
-        async with asyncio.timeout(PATIENCE), anchoring(anchors, self.state, newest, lambda size: self.hashes[:size], lambda: 7):
+        async with asyncio.timeout(PATIENCE), anchoring(anchors, self.state, self, lambda: 7):
             while not until(place := self.place()):
                 await asyncio.sleep(0.01)
         return place
@@ -132,13 +138,44 @@ async def test_a_witness_signs_no_other_history_and_its_refusal_is_said(tmp_path
     table = {"kind": "cosigner", "url": witness.url, "key": witness.line()}
     async with witness.there():
         await log.follow(table, lambda place: place.size == 7)
-        log.size, log.hashes = 9, [sha256(b"another").digest(), *HASHES[1:]]
+        # Whoever wrote the log anew has lost what the gateway knows of the anchor, too.
+        (tmp_path / "anchor-kept.json").unlink()
+        log.size, log.leaves = 9, OTHERS
         place = await log.follow(table, lambda place: bool(place.fault))
         assert place.fault == "it says that this log is not the one that it signed before"
-        assert place.size == 7
         log.size = 5
         place = await log.follow(table, lambda place: "has 5 only" in place.fault)
-        assert place.size == 7
+        assert place.size == 0
+
+
+@pytest.mark.parametrize("kind", ["file", "git"])
+@pytest.mark.parametrize("changed", ["cut off", "written anew"])
+@pytest.mark.parametrize("known", [True, False], ids=["known", "forgotten"])
+async def test_a_log_that_an_anchor_knows_better_is_not_anchored(tmp_path: Path, kind: str, changed: str, *, known: bool) -> None:
+    log, path = Log(tmp_path), tmp_path / "elsewhere"
+    table = {"kind": "git", "remote": str(make_repository(path))} if kind == "git" else {"kind": "file", "path": str(path)}
+    await log.follow(table, lambda place: place.size == 7)
+    before = log.place()
+    if not known:
+        # What the gateway noted is gone as well, and the anchor itself has to tell.
+        (tmp_path / "anchor-kept.json").unlink()
+    log.size, log.leaves = (5, HASHES) if changed == "cut off" else (9, OTHERS)
+    place = await log.follow(table, lambda place: bool(place.fault))
+    assert place.fault == GONE
+    assert place.size == (before.size if known else 0)
+    log.size, log.leaves = 9, HASHES
+    place = await log.follow(table, lambda place: place.size == 9)
+    assert place.fault == ""
+
+
+async def test_a_checkpoint_that_was_cut_off_in_a_file_is_left_by_itself(tmp_path: Path) -> None:
+    log, path = Log(tmp_path), tmp_path / "elsewhere"
+    path.write_text(f"{checkpoint_of(5).note}\n{checkpoint_of(6).note[:40]}")
+    await log.follow({"kind": "file", "path": str(path)}, lambda place: place.size == 7)
+    log.size = 8
+    await log.follow({"kind": "file", "path": str(path)}, lambda place: place.size == 8)
+    torn = f"{checkpoint_of(5).note}\n{checkpoint_of(6).note[:40]}\n\n"
+    assert path.read_text() == f"{torn}{checkpoint_of(7).note}\n{checkpoint_of(8).note}\n"
 
 
 @pytest.mark.parametrize("signed", ["by another key", "under another name"])
