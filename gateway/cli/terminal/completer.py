@@ -1,9 +1,13 @@
-"""What the Tab key offers: commands, tools' names after those that take one, and files of the workspace in a sentence."""
+"""What the Tab key offers: commands, tools' names after those that take one, and files of the workspace in a sentence.
+
+A name with spaces is offered in quotes, as the loop reads it for one name.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -17,6 +21,10 @@ _NAMING_TOOLS: Final = ("/inspect ", "/call ")
 _MOST_ENTRIES: Final = 2000
 """Of a folder that are looked at."""
 
+_QUOTE: Final = "`"
+_QUOTED: Final = re.compile(r"(?:\A|(?<=\s))(?P<quote>[`\"])(?P<path>(?:(?!(?P=quote)).)*)\Z", re.DOTALL)
+"""A quote that was opened and not closed."""
+
 
 class Completer:
     """Offers what may stand in place of the word before the cursor. `tools` may be set anew before each line."""
@@ -27,12 +35,15 @@ class Completer:
 
     def offer(self, before: str) -> tuple[str, Sequence[str]]:
         """The word, and whole words that it may become, sorted; a folder's ends in a slash."""
+        if (opened := _QUOTED.search(before)) is not None:
+            return opened[0], _in_quotes(self._paths(opened["path"]), opened["quote"])
         word = before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else ""
         if before.startswith("/") and word == before and (commands := _beginning(word, COMMANDS)):
             return word, commands
         if before.startswith(_NAMING_TOOLS):
             return word, _beginning(word, self.tools) if before.count(" ") == 1 else ()
-        return word, sorted(self._paths(word))
+        paths = sorted(self._paths(word))
+        return word, _in_quotes(paths, _QUOTE) if all(" " in path for path in paths) else paths
 
     def _paths(self, word: str) -> Iterator[str]:
         folder, _, beginning = word.rpartition("/")
@@ -54,6 +65,11 @@ def _beginning(word: str, names: Sequence[str]) -> Sequence[str]:
     return sorted(name for name in names if name.startswith(word))
 
 
+def _in_quotes(paths: Iterable[str], quote: str) -> Sequence[str]:
+    """Those that can stand in such quotes. A folder's stay open, for what lies in it."""
+    return sorted(f"{quote}{path}{'' if path.endswith('/') else quote}" for path in paths if quote not in path)
+
+
 def _is_plain(name: str) -> bool:
-    """Whether the name is one word, and looks like what it is: a tool may have given it."""
-    return escape(name) == name and not any(character.isspace() for character in name)
+    """Whether the name looks like what it is, and has no space but between its words: a tool may have given it."""
+    return escape(name) == name and name.split() == name.split(" ")
