@@ -18,7 +18,7 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import parts_of
 from gateway.agent.vocabulary import VOCABULARY
-from gateway.agent.words import QUOTED, Word, words_of
+from gateway.agent.words import QUOTED, Word, without_given, words_of
 from gateway.core.canonical import Json
 
 ACTS: Final = VOCABULARY.acts
@@ -69,6 +69,7 @@ def asked_acts(message: str) -> list[AskedAct]:
     """What a message asks to be done, in order. Quoted words ask for nothing, and neither does a question how to do it."""
     if length_of(message) > _MAX_MESSAGE:
         return []
+    message = without_given(message)
     words = words_of(message)
     quoted = [(match.start(), match.end()) for match in QUOTED.finditer(message)]
     asked: list[AskedAct] = []

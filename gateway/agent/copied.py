@@ -12,7 +12,7 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, UserMessage
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
-from gateway.agent.words import QUOTED, is_spaced_name
+from gateway.agent.words import QUOTED, is_spaced_name, without_given
 
 _MOST_STRINGS: Final = LIMITS.copied_strings
 """More than this is a pasted document, and a grammar of it would take longer than the answer."""
@@ -60,12 +60,14 @@ def copyable_strings(messages: Sequence[Message], wish: str = "") -> CopyableStr
     file said. A `wish` that names its files is about no others: shown an older name, a small model writes over that one. So are
     its folders: those where a folder's name stands, or else all its words that can be one.
     """
-    names, urls = _strings_in([message.content for message in reversed(messages) if isinstance(message, UserMessage)])
-    own = _strings_in([wish])[0]
+    texts = [message.content for message in reversed(messages) if isinstance(message, UserMessage)]
+    names, urls = _strings_in(texts)
+    naming = _strings_in([without_given(text) for text in texts])[0]
+    own = _strings_in([without_given(wish)])[0]
     named = _files_in(own)
     is_plain = any(map(_ENDED.search, named)) and not _BACK.search(wish)
-    folders = folders_said(wish) or _folders_in(own) or _folders_in(names)
-    return CopyableStrings(names, named if is_plain else _files_in(names), folders, urls)
+    folders = folders_said(wish) or _folders_in(own) or _folders_in(naming)
+    return CopyableStrings(names, named if is_plain else _files_in(naming), folders, urls)
 
 
 def _strings_in(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -96,7 +98,7 @@ def _folders_in(names: Sequence[str]) -> Sequence[str]:
 
 def folders_said(wish: str) -> Sequence[str]:
     """The folders that a wish names where a folder's name stands."""
-    return _folders_in(_placed_in(wish))
+    return _folders_in(_placed_in(without_given(wish)))
 
 
 def _placed_in(wish: str) -> Sequence[str]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from gateway.agent.acts import is_thing
-from gateway.agent.words import QUOTED, bare_word, is_spaced_name
+from gateway.agent.words import QUOTED, bare_word, given_in, is_spaced_name
 
 _RUN: Final = re.compile("[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+")
 _TRAIL: Final = re.compile(r"[,.:!?)\]]*\Z")
@@ -42,6 +42,7 @@ def tokenise(message: str) -> list[Token]:
     """The words of a message. Numbers and bullets that count its wishes are no words: they end what stands before them."""
     runs = _runs_in(message)
     bullets = _bullets_in(message, runs)
+    given = given_in(message)
     tokens: list[Token] = []
     for place, (start, end) in enumerate(runs):
         if place in bullets:
@@ -54,7 +55,8 @@ def tokenise(message: str) -> list[Token]:
             tokens[-1:] = [replace(each, mark=",") if is_dash else each for each in tokens[-1:]]
             continue
         following = runs[place + 1][0] if place + 1 < len(runs) else len(message)
-        tokens.append(_token(written, message[end:following], len(tokens)))
+        is_given = any(first <= start < last for first, last in given)
+        tokens.append(_token(written, message[end:following], len(tokens), is_given=is_given))
     return tokens
 
 
@@ -126,14 +128,15 @@ def _bullets_in(message: str, runs: Sequence[tuple[int, int]]) -> set[int]:
     return first | (set(counted) if len(counted) > 1 else set())
 
 
-def _token(written: str, gap: str, at: int) -> Token:
+def _token(written: str, gap: str, at: int, *, is_given: bool) -> Token:
     text = written if QUOTED.fullmatch(written) else _TRAIL.sub("", written)
     trail = written[len(text) :]
     if trail.startswith((")", "]")) and (text.count("(") > text.count(")") or text.count("[") > text.count("]")):
         text, trail = text + trail[0], trail[1:]
     mark = "\n" if "\n" in gap else ";" if ";" in gap else _mark_of(trail)
     is_quoted = QUOTED.fullmatch(text) is not None
-    is_name = is_thing(text) and not (is_quoted and " " in text and not is_spaced_name(text[1:-1]))
+    is_text = is_given or (is_quoted and " " in text and not is_spaced_name(text[1:-1]))
+    is_name = is_thing(text) and not is_text
     bare = "and" if text == "&" else text.lower() if is_name else bare_word(text).replace("’", "'")
     return Token(text, bare, mark, f"{trail}{gap}", at, is_quoted and not is_name, is_name)
 

@@ -61,7 +61,7 @@ def test_names_files_and_addresses_are_told_apart() -> None:
     assert "notes/x.md" in said.files
     assert "reports/" not in said.files
     assert "a b" in said.names
-    assert choices_for("list_directory", "path", said, WORDS) == ["save", "b", "reports/", "a b", "."]
+    assert choices_for("list_directory", "path", said, WORDS) == ["save", "reports/", "."]
     assert choices_for("read_file", "path", said, WORDS) == said.files
     assert choices_for("http_get", "url", said, WORDS) == said.urls
     assert choices_for("made_up", "path", said, WORDS) is None

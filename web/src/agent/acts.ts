@@ -3,7 +3,7 @@ import type { ToolCall, ToolDescriptor } from "../protocol/generated.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf } from "./names.ts";
 import { vocabulary } from "./vocabulary.ts";
-import { QUOTED, type Word, wordsOf } from "./words.ts";
+import { QUOTED, type Word, withoutGiven, wordsOf } from "./words.ts";
 
 /*
  * What a message asks to be done, and which calls do it. Only what is plain: a verb where a wish begins, and the names of things
@@ -52,8 +52,9 @@ const STOPPED = /[;.!?]["'`)]*$|\n/;
 const THING = /^(?:[^/]*[^/.0-9][^/]*\.[A-Za-z][A-Za-z0-9]*|[^@]+@[^@]+\.[A-Za-z]+|.*[^.]\/.*)$/s;
 
 /** What a message asks to be done, in order. Quoted words ask for nothing, and neither does a question how to do it. */
-export function askedActs(message: string): AskedAct[] {
-  if (message.length > MAX_MESSAGE) return [];
+export function askedActs(said: string): AskedAct[] {
+  if (said.length > MAX_MESSAGE) return [];
+  const message = withoutGiven(said);
   const words = wordsOf(message);
   const quoted = [...message.matchAll(QUOTED)].map((match) => [match.index, match.index + match[0].length] as const);
   return words.flatMap((word, at) => {

@@ -3,7 +3,7 @@ import words from "../../../loop/prompts.json" with { type: "json" };
 import type { Message } from "./messages.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
-import { isSpacedName, QUOTED } from "./words.ts";
+import { isSpacedName, QUOTED, withoutGiven } from "./words.ts";
 
 /** The strings that a person wrote and that an argument may repeat. */
 export interface CopyableStrings {
@@ -48,11 +48,12 @@ const AFTER = `${BEFORE}.`;
 export function copyableStrings(messages: readonly Message[], wish = ""): CopyableStrings {
   const said = messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).reverse();
   const { names, urls } = stringsIn(said);
-  const own = stringsIn([wish]).names;
+  const naming = stringsIn(said.map(withoutGiven)).names;
+  const own = stringsIn([withoutGiven(wish)]).names;
   const named = filesIn(own);
   const isPlain = named.some((name) => ENDED.test(name)) && !BACK.test(wish);
-  const folders = [foldersSaid(wish), foldersIn(own)].find((found) => found.length > 0) ?? foldersIn(names);
-  return { names, urls, folders, files: isPlain ? named : filesIn(names) };
+  const folders = [foldersSaid(wish), foldersIn(own)].find((found) => found.length > 0) ?? foldersIn(naming);
+  return { names, urls, folders, files: isPlain ? named : filesIn(naming) };
 }
 
 /** What can be copied out of texts. */
@@ -87,7 +88,7 @@ function foldersIn(names: readonly string[]): string[] {
 
 /** The folders that a wish names where a folder's name stands. */
 export function foldersSaid(wish: string): string[] {
-  return foldersIn(placedIn(wish));
+  return foldersIn(placedIn(withoutGiven(wish)));
 }
 
 /** The words of a wish that stand where a folder's name does: "in the mail", "the mail folder", "mail/". */

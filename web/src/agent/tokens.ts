@@ -1,5 +1,5 @@
 import { isThing } from "./acts.ts";
-import { bareWord, isSpacedName, QUOTED } from "./words.ts";
+import { bareWord, givenIn, isSpacedName, QUOTED } from "./words.ts";
 
 /* A message as words with the marks that part them: what is quoted is one word, and so is a file's name. */
 
@@ -35,10 +35,10 @@ export function tokenise(message: string): Token[] {
   const tokens: Token[] = [];
   const mark = (change: (token: Token) => Token) => tokens.splice(-1, 1, ...tokens.slice(-1).map(change));
   for (const run of runs) {
-    const { text, gap } = run;
+    const { text } = run;
     if (bullets.has(run)) mark((each) => (each.mark === ":" ? each : { ...each, mark: "\n" }));
     else if (bareWord(text) !== "" || text === "&" || SIGN.test(text) || WHOLE_QUOTE.test(text))
-      tokens.push(token(text, gap, tokens.length));
+      tokens.push(token(run, tokens.length));
     else if (DASH.test(text)) mark((each) => (each.mark === "" ? { ...each, mark: "," } : each));
   }
   return tokens;
@@ -112,11 +112,13 @@ interface Run {
   readonly text: string;
   readonly gap: string;
   readonly opensLine: boolean;
+  readonly isGiven: boolean;
 }
 
 /** The runs of a message. A space inside quotes ends none. */
 function runsIn(message: string): Run[] {
   const quoted = [...message.matchAll(QUOTED)].map((match) => [match.index, match.index + match[0].length] as const);
+  const given = givenIn(message);
   const runs: Run[] = [];
   let at = endOf(GAP, message, 0);
   let opensLine = true;
@@ -125,7 +127,8 @@ function runsIn(message: string): Run[] {
     const inside = quoted.filter(([begin]) => begin >= at && begin < stop).map(([, end]) => end);
     const end = endOf(RUN, message, Math.max(stop, ...inside));
     const next = endOf(GAP, message, end);
-    runs.push({ text: message.slice(at, end), gap: message.slice(end, next), opensLine });
+    const isGiven = given.some(([first, last]) => first <= at && at < last);
+    runs.push({ text: message.slice(at, end), gap: message.slice(end, next), opensLine, isGiven });
     opensLine = message.slice(end, next).includes("\n");
     at = next;
   }
@@ -146,7 +149,7 @@ function bulletsIn(runs: readonly Run[]): Set<Run> {
   return new Set([...marks.filter(({ opensLine }) => opensLine), ...(counted.length > 1 ? counted : [])]);
 }
 
-function token(written: string, gap: string, at: number): Token {
+function token({ text: written, gap, isGiven }: Run, at: number): Token {
   let text = WHOLE_QUOTE.test(written) ? written : written.replace(TRAIL, "");
   let trail = written.slice(text.length);
   const count = (mark: string) => text.split(mark).length;
@@ -155,7 +158,8 @@ function token(written: string, gap: string, at: number): Token {
     trail = trail.slice(1);
   }
   const isWhole = WHOLE_QUOTE.test(text);
-  const isName = isThing(text) && !(isWhole && text.includes(" ") && !isSpacedName(text.slice(1, -1)));
+  const isText = isGiven || (isWhole && text.includes(" ") && !isSpacedName(text.slice(1, -1)));
+  const isName = isThing(text) && !isText;
   const word = isName ? text.toLowerCase() : bareWord(text).replaceAll("’", "'");
   const bare = text === "&" ? "and" : word;
   return { text, bare, mark: markOf(trail, gap), gap: `${trail}${gap}`, at, isQuoted: isWhole && !isName, isName };

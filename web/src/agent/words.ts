@@ -1,3 +1,5 @@
+import { anyOf, vocabulary } from "./vocabulary.ts";
+
 /** What is quoted, and so no word of the person's own. */
 export const QUOTED = /"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z0-9])/g;
 const WORD = /[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+/g;
@@ -6,6 +8,16 @@ const WORD = /[^ \t\r\n\f\v\u00a0\u2028\u2029\u3000;]+/g;
 const SPACED = /^[^ \n](?:[^\n]*[^ ./\n])?(?:\/|\.[A-Za-z][A-Za-z0-9]{0,9})$/;
 /** What shows that it is none: a stop inside, an address, "9 p.m", more than six words. */
 const WORDED = /[!?;:] |@|:\/\/|[ (.][A-Za-z]\.[A-Za-z]$|^(?:[^ ]* ){6}/;
+
+const KEEPS = anyOf(vocabulary.keepingVerbs.filter((verb) => verb !== "copy"));
+const MEMBER = `(?:${QUOTED.source})`;
+const INTO =
+  "(?:[\"`“'][^\"`“”'\\n]*\\.[A-Za-z][A-Za-z0-9]*[\"`”']|[^ \\n\"`“”']*[^/ \\n\"`“”']\\.[A-Za-z][A-Za-z0-9]*(?![A-Za-z0-9/]))";
+const JOIN = "(?:,|,? and)";
+const PUT = `(${MEMBER}(?:${JOIN} ${MEMBER})*) (?:to|into|in) (?:(?:the|my) )?(?:file )?${INTO}`;
+const GIVEN = new RegExp(PUT, "gi");
+/** Texts in quotes that are to be kept in a file: "add "call about x.pdf" to todo.txt". They name nothing, however they look. */
+const GIVING = new RegExp(`\\b(?:${KEEPS}) ${PUT}(?:${JOIN} ${PUT})*`, "gi");
 
 /** A word of a text: where it stands with whatever clings to it, and what it is without that, in lower case. */
 export interface Word {
@@ -28,6 +40,24 @@ export function wordsOf(text: string): Word[] {
 /** Whether a text that stands in quotes is the name of a file or a folder with spaces in it, and not words of another kind. */
 export function isSpacedName(text: string): boolean {
   return text.includes(" ") && SPACED.test(text) && !WORDED.test(text);
+}
+
+/** Where the texts stand that are to be kept in a file which is named. */
+export function givenIn(text: string): (readonly [number, number])[] {
+  return [...text.matchAll(GIVING)].flatMap((found) =>
+    [...found[0].matchAll(GIVEN)].map(({ 1: texts = "", index }) => {
+      const start = found.index + index;
+      return [start, start + texts.length] as const;
+    }),
+  );
+}
+
+/** The same with spaces in their place. */
+export function withoutGiven(text: string): string {
+  return givenIn(text).reduce(
+    (left, [start, end]) => `${left.slice(0, start)}${" ".repeat(end - start)}${left.slice(end)}`,
+    text,
+  );
 }
 
 /** A word without the marks around it, in lower case. */
