@@ -57,6 +57,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByModule:
     """Asked once, where tests run in several workers."""
     return ByModule(config, log)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from gateway.agent.trajectory import Trajectory, TrajectoryRole, from_json, to_j
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.warm_up import WarmUpReport
 from tests.fakes.openai_server import openai_app, serving
+from tests.harness import preloaded
 
 PATIENT = 120.0
 
@@ -27,18 +27,17 @@ PATIENT = 120.0
 async def agent(folder: Path, model: str, *options: str | Path, **settings: str) -> tuple[int, str, str]:
     """Run the command with no terminal; exit status, standard output, standard error."""
     places = ("--state", folder / "state", "--workspace", folder / "workspace", "--port", "0")
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "gateway", "agent", model, *map(str, (*places, *options))),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+    process = await preloaded.start(
+        ["agent", model, *map(str, (*places, *options))],
+        cwd=folder,
         env={
             "PATH": os.environ["PATH"],
             "HOME": os.environ.get("HOME", "/"),
+            "LANG": "C.UTF-8",
             "PYTHONPATH": str(Path(__file__).parents[2]),
             **settings,
         },
-        cwd=folder,
+        errors_apart=True,
     )
     try:
         async with asyncio.timeout(PATIENT):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ QUESTION = r"Allow it\? \[y/t\(urn\)/s\(ession\)/N\] "
 async def in_shell(at: AgentCommand, script: str, *arguments: str) -> tuple[int, str, str]:
     """Have bash run the agent as `"$@"`: exit code, standard output, standard error."""
     process = await asyncio.create_subprocess_exec(
-        *("bash", "-c", script, "bash", *at.command(*arguments)),
+        *("bash", "-c", script, "bash", sys.executable, "-m", "gateway", *at.command(*arguments)),
         cwd=at.home,
         env=at.environment(),
         stdin=asyncio.subprocess.DEVNULL,

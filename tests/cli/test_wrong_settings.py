@@ -5,9 +5,8 @@ A setting that is misspelt, or taken although it means nothing, is a limit that 
 
 from __future__ import annotations
 
+import asyncio
 import os
-import resource
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +16,10 @@ import pytest
 
 from gateway import cli, serving
 from gateway.settings import PREFIX, Settings
+from tests.harness import preloaded
 
 ROOT = Path(__file__).parents[2]
+FEW_DESCRIPTORS = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))"
 START_SECONDS = 60.0
 """A bound for one start on a busy machine, not a measurement."""
 
@@ -324,7 +325,7 @@ def test_a_folder_in_place_of_the_file_is_refused(home: Path) -> None:
 
 
 def test_too_few_descriptors_are_said_to_be_too_few(home: Path) -> None:
-    code, said = start({}, descriptors=64)
+    code, said = start({}, FEW_DESCRIPTORS)
     assert_one_line(Wrong("RLIMIT_NOFILE", "ulimit -n"), code, said)
 
 
@@ -341,20 +342,17 @@ def test_every_setting_is_tried_with_several_wrong_kinds() -> None:
     assert len({*map(str, [*FIELDS, *TOGETHER, *NAMES, *FILES, *ARGUMENTS, *LATER])}) >= 74
 
 
-def start(environment: Mapping[str, str], descriptors: int | None = None) -> tuple[int, str]:
+def start(environment: Mapping[str, str], before: str = "") -> tuple[int, str]:
     """The real command in a process of its own: its exit code and standard error without the notice of a new workspace."""
+    fixed = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), "COUNTERSIGN_MODEL": "none"}
 
-    def limit() -> None:
-        if descriptors is not None:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+    async def run() -> tuple[int, str]:
+        command = ("serve", "--port", "0")
+        process = await preloaded.start(command, cwd=Path.cwd(), env={**fixed, **environment}, before=before, errors_apart=True)
+        async with asyncio.timeout(START_SECONDS):
+            _, errors = await process.communicate()
+        return process.returncode or 0, errors.decode()
 
-    ended = subprocess.run(
-        [sys.executable, "-m", "gateway", "serve", "--port", "0"],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "COUNTERSIGN_MODEL": "none", **environment},
-        capture_output=True,
-        text=True,
-        timeout=START_SECONDS,
-        preexec_fn=limit,
-    )
-    lines = [line for line in ended.stderr.splitlines() if not line.startswith("Made workspace/")]
-    return ended.returncode, "\n".join(lines)
+    code, errors = asyncio.run(run())
+    lines = [line for line in errors.splitlines() if not line.startswith("Made workspace/")]
+    return code, "\n".join(lines)

@@ -1,9 +1,10 @@
-"""The real gateway, with an observer that kills the process at one step of one call. Run as a script, never imported."""
+"""The real gateway, with an observer that kills the process at one step of one call. Runs first in its process."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.runtime.ports import Step
@@ -23,3 +24,4 @@ class Assassin(Metrics):
 
 if __name__ == "__main__":
     run(load_settings(), metrics=Assassin())
+    sys.exit()

@@ -6,7 +6,6 @@ docs/PROTOCOL.md section 7 row 16; docs/SECURITY.md case 57.
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from tests.harness.socket import RpcError, Socket
 from tests.scenarios.conftest import make_gateway
 
 PATIENCE = 20.0
-DYING = (sys.executable, str(Path(__file__).with_name("dying_gateway.py")))
+DYING = Path(__file__).with_name("dying_gateway.py").read_text()
 
 BEFORE_INTENT = {Step.RECEIVED, Step.BOUND, Step.DECIDED, Step.APPROVED}
 MAYBE_RAN = {Step.INTENT, Step.STARTED, Step.DONE}
@@ -40,7 +39,7 @@ async def approve_next(person: Person, console: Socket, approval_id: str) -> Non
 
 async def live_until_death(gateway: GatewayProcess, tool: str, step: Step) -> tuple[Person, Turn]:
     """Start the dying gateway, make the fatal call, and see the process killed."""
-    gateway.command = DYING
+    gateway.before = DYING
     gateway.settings = {**gateway.settings, "DIE_CALL": "fatal", "DIE_AT": step.value}
     await gateway.start()
     person = await Person.at(gateway).arrive()
@@ -57,7 +56,7 @@ async def live_until_death(gateway: GatewayProcess, tool: str, step: Step) -> tu
 
 async def come_back(gateway: GatewayProcess, person: Person, turn: Turn) -> tuple[Socket, dict[str, Any]]:
     """Restart on the same state; the same cookies, the same conversation, the same turn."""
-    gateway.command = GatewayProcess(gateway.home).command
+    gateway.before = ""
     await gateway.start()
     shell = await person.agent()
     opened = await shell.call("conversations/open", {"conversationId": turn.conversation_id})

@@ -16,9 +16,12 @@ from mcp import Client
 from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.harness.preloaded import Process, start
 from tests.harness.process import PATIENCE, GatewayProcess
 
 COMMAND = (sys.executable, "-m", "gateway", "mcp")
+LIMIT = 8 * 1024 * 1024
+"""Bytes of one line."""
 
 
 @asynccontextmanager
@@ -42,23 +45,14 @@ async def offered(
 class LinePeer:
     """A program that speaks lines with the gateway and keeps to no rule."""
 
-    process: asyncio.subprocess.Process
+    process: Process
     seen: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     @classmethod
     async def start(cls, gateway: GatewayProcess, *options: str) -> LinePeer:
         """Start the command beside a gateway."""
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            *options,
-            cwd=gateway.home,
-            env=gateway.environment(),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=8 * 1024 * 1024,
-        )
-        return cls(process)
+        environment = gateway.environment()
+        return cls(await start(("mcp", *options), cwd=gateway.home, env=environment, reads=True, errors_apart=True, limit=LIMIT))
 
     async def greet(self) -> LinePeer:
         """Do the handshake."""

@@ -7,10 +7,11 @@ import os
 import re
 import signal
 import socket
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.harness import preloaded
 
 PATIENCE = 30.0
 """Seconds that the gateway may take to start on a busy machine; a bound, not a measurement."""
@@ -33,9 +34,12 @@ class GatewayProcess:
     home: Path
     port: int = field(default_factory=free_port)
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    command: Sequence[str] = (sys.executable, "-m", "gateway", "serve")
+    command: Sequence[str] | None = None
+    """Another program than `countersign serve`."""
+    before: str = ""
+    """Python that runs first in the gateway's process."""
     output: str = ""
-    _process: asyncio.subprocess.Process | None = None
+    _process: preloaded.Process | None = None
     _reader: asyncio.Task[None] | None = None
     _said: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -76,13 +80,16 @@ class GatewayProcess:
     async def start(self) -> None:
         """Start, and wait for the ready message."""
         self.output = ""
-        self._process = await asyncio.create_subprocess_exec(
-            *self.command,
-            cwd=self.home,
-            env=self.environment(),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
+        if self.command is None:
+            self._process = await preloaded.start(("serve",), cwd=self.home, env=self.environment(), before=self.before)
+        else:
+            self._process = await asyncio.create_subprocess_exec(
+                *self.command,
+                cwd=self.home,
+                env=self.environment(),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
         self._reader = asyncio.create_task(self._read())
         await self.wait_for(_READY)
 
@@ -109,16 +116,7 @@ class GatewayProcess:
 
     async def run(self, *arguments: str) -> tuple[int, str]:
         """Another command of the same installation beside the running gateway: exit code and all output."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "gateway",
-            *arguments,
-            cwd=self.home,
-            env=self.environment(),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
+        process = await preloaded.start(arguments, cwd=self.home, env=self.environment())
         async with asyncio.timeout(PATIENCE):
             output, _ = await process.communicate()
         return process.returncode or 0, output.decode()

@@ -7,7 +7,6 @@ import contextlib
 import os
 import re
 import signal
-import sys
 import termios
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,8 @@ from pathlib import Path
 
 from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
 from tests.fakes.openai_server import openai_app, serving
+from tests.harness import preloaded
+from tests.harness.preloaded import Process
 from tests.harness.process import free_port
 
 PATIENCE = 40.0
@@ -86,41 +87,23 @@ class AgentCommand:
             out, err = await process.communicate(given)
         return process.returncode or 0, out.decode(), err.decode()
 
-    async def start(self, *arguments: str, reads: bool = False) -> asyncio.subprocess.Process:
+    async def start(self, *arguments: str, reads: bool = False) -> Process:
         """Start without a terminal, with a pipe for standard input if it `reads`; returns the process."""
-        return await asyncio.create_subprocess_exec(
-            *self.command(*arguments),
-            cwd=self.home,
-            env=self.environment(),
-            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        return await preloaded.start(
+            self.command(*arguments), cwd=self.home, env=self.environment(), reads=reads, errors_apart=True
         )
 
     def command(self, *arguments: str) -> list[str]:
-        """`countersign agent MODEL …`, or another command."""
+        """What follows `countersign`: `agent MODEL …`, or another command."""
         if arguments and arguments[0] in ("audit", "enrol"):
-            return [sys.executable, "-m", "gateway", *arguments]
-        return [sys.executable, "-m", "gateway", "agent", self.model, *arguments]
+            return [*arguments]
+        return ["agent", self.model, *arguments]
 
     @contextlib.asynccontextmanager
     async def open_terminal(self, *arguments: str, out: int | None = None) -> AsyncGenerator[TerminalSession]:
         """Run at a pseudo-terminal. `out` redirects standard output."""
         master, slave = os.openpty()
-
-        def take_terminal() -> None:
-            os.setsid()
-            os.login_tty(slave)
-            if out is not None:
-                os.dup2(out, 1)
-
-        process = await asyncio.create_subprocess_exec(
-            *self.command(*arguments),
-            cwd=self.home,
-            env=self.environment(),
-            preexec_fn=take_terminal,
-            pass_fds=(slave, *(() if out is None else (out,))),
-        )
+        process = await preloaded.start_at(slave, self.command(*arguments), cwd=self.home, env=self.environment(), stdout=out)
         os.close(slave)
         os.set_blocking(master, False)
         sitting = TerminalSession(process, master)
@@ -140,7 +123,7 @@ class AgentCommand:
 class TerminalSession:
     """A person at the terminal."""
 
-    process: asyncio.subprocess.Process
+    process: Process
     _master: int
     output: str = ""
     _seen: int = 0

@@ -4,7 +4,6 @@ and what ran out has run out.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -25,8 +24,6 @@ import os, pathlib
 from gateway.adapters.system.clock import SystemClock
 now, ahead = SystemClock.now, pathlib.Path(os.environ["SECONDS_AHEAD"])
 SystemClock.now = lambda self: now(self) + int(ahead.read_text()) * 1000
-from gateway.cli import main
-main()
 """
 
 A_MOMENT, AN_HOUR, TWO_DAYS = 30, 60 * 60, 2 * 24 * 60 * 60
@@ -53,7 +50,7 @@ async def stage(home: Path) -> AsyncGenerator[tuple[Scene, WallClock]]:
     clock = WallClock(home / "ahead")
     clock.jump(0)
     gateway = make_gateway(home, SECONDS_AHEAD=str(clock.file))
-    gateway.command = (sys.executable, "-c", SERVE_BY_ANOTHER_CLOCK, "serve")
+    gateway.before = SERVE_BY_ANOTHER_CLOCK
     await gateway.start()
     ada = await Person.at(gateway).arrive()
     try:

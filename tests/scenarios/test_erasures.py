@@ -57,7 +57,7 @@ async def erase(gateway: GatewayProcess, *arguments: str) -> str:
 async def read_on(turn: Turn, what: str, call_id: str) -> None:
     """A call with a long result that holds this, and one that reads a page of it."""
     result = await turn.invoke("peek", {"what": f"{what} {'x' * LONG}"}, call_id)
-    (result_id,) = set(re.findall(r"res_\w+", result["content"]))
+    (result_id,) = set(re.findall(r"res_[\w-]+", result["content"]))
     assert what in (await turn.invoke("read_result", {"result_id": result_id}, f"{call_id}-page"))["content"]
 
 

@@ -9,7 +9,6 @@ import json
 import resource
 import shutil
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -147,8 +146,6 @@ async def test_case_59_nothing_runs_on_a_full_disk_and_work_continues_when_it_is
 NO_FILE_MAY_GROW = """
 import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-from gateway.cli import main
-main()
 """
 
 
@@ -190,12 +187,11 @@ async def test_case_59_a_gateway_does_not_start_where_no_file_may_grow_and_start
 
     @contextmanager
     def filled() -> Generator[None]:
-        usual = gateway.command
-        gateway.command = (sys.executable, "-c", NO_FILE_MAY_GROW, "serve")
+        gateway.before = NO_FILE_MAY_GROW
         try:
             yield
         finally:
-            gateway.command = usual
+            gateway.before = ""
 
     await suffer_starts(gateway, filled)
 

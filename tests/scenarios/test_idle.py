@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ async def imported(tmp_path: Path) -> set[str]:
     await process.start()
     await process.stop()
     # One line on standard error for each module that is imported, whoever imports it.
-    process.command = (process.command[0], "-X", "importtime", *process.command[1:])
+    process.command = (sys.executable, "-X", "importtime", "-m", "gateway", "serve")
     try:
         await process.start()
         return set(re.findall(r"^import time: [^|]*\|[^|]*\| *(\S+)$", process.output, re.MULTILINE))

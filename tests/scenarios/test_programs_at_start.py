@@ -77,6 +77,7 @@ choice.choose_sandbox = lambda *_, **__: SandboxUnavailable("there is no sandbox
 from gateway.cli import main
 main()
 """
+"""In a process that has not yet imported what asks for a sandbox."""
 
 
 @pytest.mark.requirement("000-31", "without a sandbox every program tool is forbidden, refused when called, and says why")
