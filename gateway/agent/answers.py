@@ -20,13 +20,14 @@ from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, missed_line, place_of
 from gateway.agent.prompts import fixed_report
 from gateway.agent.quantities import numbers_in
-from gateway.agent.tables import rows_about
+from gateway.agent.tables import rows_about, table_of
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
 
 _LABEL: Final = re.compile(r"[^:]*")
 _NUMBER: Final = re.compile(r"[0-9]{1,3}")
 _NEWEST: Final = frozenset(VOCABULARY.newest_words)
+_LOOKING: Final = frozenset((*VOCABULARY.search_verbs, "list"))
 _EXTREMES: Final = frozenset({Figure.LARGEST, Figure.SMALLEST})
 
 
@@ -45,7 +46,7 @@ def own_answer(message: ToolMessage, wish: str, tools: Sequence[Tool], words: Ma
     category = next((tool["category"] for tool in tools if tool["name"] == message.call["name"]), None)
     if category == "read" and asks_for_figure(wish):
         source = source_of(message)
-        if (said := answer_figure(wish, source, copy)) is not None:
+        if not _found_nothing(message, source) and (said := answer_figure(wish, source, copy)) is not None:
             return said
         is_doubtful = figure_in(wish) not in _EXTREMES or any(map(numbers_in, lines_of(source.text)))
         if is_doubtful and (source.has_lines or message.call["name"] not in words["report"]["shown"]):
@@ -58,6 +59,12 @@ def own_answer(message: ToolMessage, wish: str, tools: Sequence[Tool], words: Ma
     rest = excerpt.left_out
     left_out = "" if not rest else f"\n{copy.say('leftOutOne') if rest == 1 else copy.say('leftOut', rest=str(rest))}"
     return f"{sentence}\n\n{excerpt.text}{left_out}{_said_of_rest(message, copy)}"
+
+
+def _found_nothing(message: ToolMessage, source: ResultSource) -> bool:
+    """Whether a search or a listing came to one line that names nothing: "nothing found in 3 files" is no entry to be counted."""
+    looks = not _LOOKING.isdisjoint(parts_of(message.call["name"]))
+    return looks and len(lines_of(source.text)) == 1 and table_of(source.text, source.name) is None
 
 
 def _said_of_rest(message: ToolMessage, copy: Copy) -> str:

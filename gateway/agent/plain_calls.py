@@ -1,7 +1,7 @@
-"""Wishes in so plain a form that the call they ask for stands in them: "move a.txt to old/", "show lines 3 to 9 of a.txt".
+"""Wishes in so plain a form that the call they ask for stands in them: "move a.txt to old/", "how many files has old/?".
 
-A small model mixes up two paths, and cannot count lines. Only whole wishes of these forms are read so, and only for tools with
-exactly these arguments; every other wish is the model's.
+A small model mixes up two paths, cannot count lines, and searches for the name of a folder that it should list. Only whole wishes
+of these forms are read so, and only for tools with exactly these arguments; every other wish is the model's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _QUOTES: Final = ('""', "''", "``", "“”")
 def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> ProposedCall | None:
     """The call that a plain wish asks for, where one of these tools takes it; None for any other. `words` is prompts.json."""
     forms = words["action"]["plainForms"]
-    move, make, edit, lines = (_pattern(forms[name], forms["polite"], forms["end"]) for name in ("move", "make", "edit", "lines"))
+    names = ("move", "make", "edit", "lines", "count")
+    move, make, edit, lines, count = (_pattern(forms[name], forms["polite"], forms["end"]) for name in names)
     said = trim(wish)
     able = {tool["name"]: set[str](tool["paramSchema"].get("properties", {})) for tool in tools}
     if {"path", "to"} <= able.get("move_file", set()) and (found := move.fullmatch(said)):
@@ -39,6 +40,9 @@ def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> Pr
     if {"path", "first_line", "last_line"} <= able.get("read_file", set()) and (found := lines.fullmatch(said)):
         first, last = int(found[1]), int(found[2] or found[1])
         return ProposedCall("read_file", {"path": _bare(found[3]), "first_line": min(first, last), "last_line": max(first, last)})
+    counted = count.fullmatch(said)
+    if "path" in able.get("list_directory", set()) and counted is not None and _bare(counted[1]).endswith("/"):
+        return ProposedCall("list_directory", {"path": _bare(counted[1])})
     return None
 
 

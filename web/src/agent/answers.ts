@@ -12,7 +12,7 @@ import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./pas
 import { fixedReport } from "./prompts.ts";
 import { numbersIn } from "./quantities.ts";
 import { fill } from "./render.ts";
-import { rowsAbout } from "./tables.ts";
+import { rowsAbout, tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
@@ -24,6 +24,7 @@ import { wordsOf } from "./words.ts";
 type Tools = readonly Pick<ToolDescriptor, "name" | "category">[];
 
 const NEWEST: ReadonlySet<string> = new Set(vocabulary.newestWords);
+const LOOKING: ReadonlySet<string> = new Set([...vocabulary.searchVerbs, "list"]);
 const SAME = Object.values(vocabulary.sameWords);
 
 /** What a result is of, for people: its file, what was searched for, or the tool. Only a file has lines that people know. */
@@ -46,7 +47,7 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools): str
   const isShown = words.report.shown.includes(call.name);
   const source = sourceOf(message);
   if (category === "read" && asksForFigure(wish)) {
-    const said = answerFigure(wish, source);
+    const said = foundNothing(call.name, source) ? null : answerFigure(wish, source);
     if (said !== null) return said;
     const figure = figureIn(wish);
     const isExtreme = figure === "largest" || figure === "smallest";
@@ -61,6 +62,12 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools): str
   const rest = leftOut === 1 ? copy.leftOutOne : fill(copy.leftOut, () => `${leftOut}`);
   const more = pageOf(result.content).next === "" ? "" : `\n${copy.readOn}`;
   return `${sentence}\n\n${text}${leftOut === 0 ? "" : `\n${rest}`}${more}`;
+}
+
+/** Whether a search or a listing came to one line that names nothing: "nothing found in 3 files" is no entry to be counted. */
+function foundNothing(tool: string, { text, name }: ResultSource): boolean {
+  const looks = partsOf(tool).some((part) => LOOKING.has(part));
+  return looks && linesOf(text).length === 1 && tableOf(text, name) === null;
 }
 
 /** A model's answer with the lines of the file that hold it, where some few do. */

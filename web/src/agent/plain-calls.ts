@@ -6,10 +6,10 @@ import { fill } from "./render.ts";
 import { wordsOf } from "./words.ts";
 
 /*
- * Wishes in so plain a form that the call they ask for stands in them: "move a.txt to old/", "show lines 3 to 9 of a.txt".
+ * Wishes in so plain a form that the call they ask for stands in them: "move a.txt to old/", "how many files has old/?".
  *
- * A small model mixes up two paths, and cannot count lines. Only whole wishes of these forms are read so, and only for tools
- * with exactly these arguments; every other wish is the model's.
+ * A small model mixes up two paths, cannot count lines, and searches for the name of a folder that it should list. Only whole
+ * wishes of these forms are read so, and only for tools with exactly these arguments; every other wish is the model's.
  */
 
 type Tools = readonly Pick<ToolDescriptor, "name" | "paramSchema">[];
@@ -20,11 +20,12 @@ const PARTS: Readonly<Record<string, string>> = {
   thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|“[^”\\n]+”|[^ \\n\"'`“]+)",
   line: "([1-9][0-9]{0,6})",
 };
-const [MOVE, MAKE, EDIT, LINES] = [
+const [MOVE, MAKE, EDIT, LINES, COUNT] = [
   patternOf(words.action.plainForms.move),
   patternOf(words.action.plainForms.make),
   patternOf(words.action.plainForms.edit),
   patternOf(words.action.plainForms.lines),
+  patternOf(words.action.plainForms.count),
 ];
 
 const GROUPS: Readonly<Record<string, readonly (readonly string[])[]>> = words.action.onlySaid;
@@ -44,10 +45,14 @@ export function plainCall(wish: string, tools: Tools): ProposedCall | null {
   if (edit !== null)
     return { name: "edit_file", arguments: { path: bare(edit[3]), old: bare(edit[1]), new: bare(edit[2]) } };
   const lines = takes(tools, "read_file", ["path", "first_line", "last_line"]) ? LINES.exec(said) : null;
-  if (lines === null) return null;
-  const ends = [Number(lines[1]), Number(lines[2] ?? lines[1])];
-  const [first_line, last_line] = [Math.min(...ends), Math.max(...ends)];
-  return { name: "read_file", arguments: { path: bare(lines[3]), first_line, last_line } };
+  if (lines !== null) {
+    const ends = [Number(lines[1]), Number(lines[2] ?? lines[1])];
+    const [first_line, last_line] = [Math.min(...ends), Math.max(...ends)];
+    return { name: "read_file", arguments: { path: bare(lines[3]), first_line, last_line } };
+  }
+  const count = takes(tools, "list_directory", ["path"]) ? COUNT.exec(said) : null;
+  const folder = bare(count?.[1]);
+  return folder.endsWith("/") ? { name: "list_directory", arguments: { path: folder } } : null;
 }
 
 /**
