@@ -12,7 +12,13 @@ from starlette.responses import JSONResponse, Response
 
 from gateway.adapters.inference.output_schema import OutputSchema
 from gateway.adapters.inference.scripted import Reply, ScriptedBackend, in_order
+from gateway.agent.limits import LIMITS
+from gateway.agent.ports import ChatFailure, ChatFailureKind, StopSignal
+from gateway.cli.terminal.listeners import LoopListeners
+from gateway.cli.terminal.structured_answer import StructuredAnswer, TurnNotes
 from gateway.core.errors import Misconfigured
+from tests.agent.scripted import COPY, ScriptedChat, ScriptedGateway
+from tests.agent.scripted_turns import SMALL
 from tests.cli.test_agent_vendors import Vendor, says
 from tests.fakes.openai_server import serving
 from tests.harness.terminal import AgentCommand, agent_command, call, lines_of
@@ -109,6 +115,22 @@ async def test_a_server_that_knows_no_schemas_is_asked_without(tmp_path: Path, s
     async with serving(vendor.app) as url:
         code, out, err = await AgentCommand(tmp_path, url, ScriptedBackend(in_order())).run(*ask_for(schema))
     assert (code, out, len(vendor.asked)) == (0, f"{ROME}\n", 3), err
+
+
+async def test_a_model_that_is_still_loading_is_waited_for(tmp_path: Path, schema: str) -> None:
+    """A question that code can answer is answered before a local model is there."""
+    waited: list[float] = []
+
+    async def wait(seconds: float, _stop: StopSignal) -> None:
+        waited.append(seconds)
+
+    chat = ScriptedChat([ChatFailure(ChatFailureKind.MODEL_UNAVAILABLE, "it is being loaded", "starting"), ROME])
+    notes, gateway = TurnNotes(), ScriptedGateway(handlers={"inference/token": lambda *_: {"token": "t"}})
+    listener = LoopListeners([notes])
+    made = OutputSchema(tmp_path / schema)
+    answer = StructuredAnswer(made, notes, gateway, lambda _: chat, "cnv_1", SMALL, listener, COPY, None, wait)
+    assert await answer.write() == json.loads(ROME)
+    assert (waited, len(chat.requests)) == ([LIMITS.model_wait_seconds], 2)
 
 
 WRONG = {

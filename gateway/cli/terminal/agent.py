@@ -164,12 +164,13 @@ async def open_agent(
     commands = ConversationCommands(link, conversation_id, runner, model, terminal.screen, results, is_named=resumed is not None)
     said = [message.content for message in messages if isinstance(message, UserMessage)]
     if resumed is not None:
-        terminal.screen.say(f"Going on with `{opened['conversation']['title']}`, in which you said {len(said)} things.")
+        times = "once" if len(said) == 1 else f"{len(said)} times"
+        terminal.screen.say(f"Going on with `{opened['conversation']['title']}`, in which you spoke {times}.")
     schema = terminal.output_schema
     structured = (
         None
         if schema is None
-        else StructuredAnswer(schema, notes, link, chat_with, conversation_id, model, crowd, copy, limits.step_tokens)
+        else StructuredAnswer(schema, notes, link, chat_with, conversation_id, model, crowd, copy, limits.step_tokens, _wait)
     )
     return TerminalAgent(runner, questions, notices, unanswered, commands, said, structured)
 

@@ -6,7 +6,7 @@ held to the schema while it writes where its server can do that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -20,11 +20,13 @@ from gateway.agent.events import (
     CallClosedEvent,
     CallProposedEvent,
     ModelAskedEvent,
+    ModelWaitedForEvent,
     TurnBegunEvent,
     TurnEndedEvent,
     TurnOutcome,
     TurnSteeredEvent,
 )
+from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Result
 from gateway.agent.ports import (
     Chat,
@@ -113,6 +115,7 @@ class StructuredAnswer:
         listener: LoopListener,
         copy: Copy,
         max_tokens: int | None,
+        wait: Callable[[float, StopSignal], Awaitable[None]],
     ) -> None:
         self._schema = schema
         self._notes = notes
@@ -123,6 +126,7 @@ class StructuredAnswer:
         self._listener = listener
         self._copy = copy
         self._max_tokens = min(max_tokens or TOKENS, model["contextTokens"] // 2)
+        self._wait = wait
         self._stop = StopSignal()
         self._is_held = True
 
@@ -176,14 +180,27 @@ class StructuredAnswer:
     async def _ask(self, chat: Chat, prompt: Sequence[ChatMessage]) -> tuple[str, bool]:
         """What the model writes, and whether it was cut off."""
         schema = self._schema.schema if self._is_held else None
+        request = ChatRequest(tuple(prompt), self._max_tokens, self._stop, schema=schema)
         try:
-            return await self._read(chat, ChatRequest(tuple(prompt), self._max_tokens, self._stop, schema=schema))
+            return await self._read_once_ready(chat, request)
         except ChatFailure as failure:
             if failure.fault is not ChatFailureKind.REFUSED or schema is None:
                 raise
             # Servers know parts of JSON Schema only, and some know none; what is written is checked in any case.
             self._is_held = False
             return await self._read(chat, ChatRequest(tuple(prompt), self._max_tokens, self._stop))
+
+    async def _read_once_ready(self, chat: Chat, request: ChatRequest) -> tuple[str, bool]:
+        """The same of a model that may still be loading: the question was answered without it where code could."""
+        for _ in range(LIMITS.model_waits):
+            try:
+                return await self._read(chat, request)
+            except ChatFailure as failure:
+                if failure.fault is not ChatFailureKind.MODEL_UNAVAILABLE or failure.state != "starting":
+                    raise
+                self._listener.hear(ModelWaitedForEvent(failure.state))
+                await self._wait(LIMITS.model_wait_seconds, self._stop)
+        return await self._read(chat, request)
 
     async def _read(self, chat: Chat, request: ChatRequest) -> tuple[str, bool]:
         text, is_cut, tokens = "", False, None
