@@ -77,7 +77,7 @@ async def test_a_conversation_is_gone_on_with_where_it_was_left(tmp_path: Path) 
         assert (await at.run("--single", "peek at one"))[0] == 0
         code, out, err = await at.run("--resume", "last", "--single", "what was it?")
         assert (code, out) == (0, "One again.\n"), err
-        assert "Going on with `peek at one`" in err
+        assert "Going on with `peek at one`, in which you spoke once." in err
         _, _, listed = await at.run(given=b"/conversations\n")
         (found,) = re.findall(r"(cnv_\S+) .*peek at one", listed)
         async with at.open_terminal("--resume", found) as ada:
@@ -97,7 +97,7 @@ async def test_a_conversation_that_is_not_there_is_named_with_those_that_are(tmp
     async with agent_command(tmp_path, Reply("Hello.")) as at:
         code, _, err = await at.run("--resume", "last", "--single", "hi")
         assert (code, "no conversation yet" in err) == (2, True), err
-        assert (await at.run("--single", "good morning"))[0] == 0
+        assert (await at.run("--single", "good morning", given=b"see you\n"))[0] == 0
         code, out, err = await at.run("--resume", "cnv_nobody", "--single", "hi")
     assert (code, out) == (2, "")
     assert "you have no conversation `cnv_nobody`" in err

@@ -75,6 +75,7 @@ async def test_keys_that_are_pressed_during_a_turn_leave_no_trace_in_it_and_wait
         await ada.expect(r"agent> Yes\.")
         ada.type("exit\n")
         assert await ada.wait() == 0
+    assert "\n …" not in ada.output
     assert "impatience" not in stopped
     assert "^C" not in stopped
 

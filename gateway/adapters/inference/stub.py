@@ -53,6 +53,7 @@ LONGEST: Final = 2000
 _PARTED: Final = re.compile(r";|,?\s(?:and\s)?then\s")
 _POLITE: Final = re.compile(r"^(?:please|now|use|call|can you|could you)\s+", re.IGNORECASE)
 _FRAME: Final = re.compile(r"</?tool_result[^>\n]*>\n?")
+_NAME: Final = r"(\S+|`[^`\n]+`|\"[^\"\n]+\")"
 _ARTICLE: Final = r"(?:the\s+)?(?:files?\s+|folders?\s+|director(?:y|ies)\s+)?(?:in\s+|of\s+)?"
 
 _Arguments = dict[str, Json]
@@ -69,15 +70,15 @@ def _rule(tool: str, pattern: str, **arguments: str | int) -> _Rule:
 
 
 _PLAIN: Final[Sequence[_Rule]] = (
-    _rule("write_file", r"(?:write|save|put)\s+(.+)\s+(?:to|into|in)\s+(\S+)", content=1, path=2),
-    _rule("delete_file", rf"(?:delete|remove)\s+{_ARTICLE}(\S+)", path=1),
+    _rule("write_file", rf"(?:write|save|put)\s+(.+)\s+(?:to|into|in)\s+{_NAME}", content=1, path=2),
+    _rule("delete_file", rf"(?:delete|remove)\s+{_ARTICLE}{_NAME}", path=1),
     _rule("search_files", r"(?:search|look)\s+for\s+(.+?)\s+in\s+(\S+)", query=1, path=2),
     _rule("search_files", r"(?:search|look)\s+for\s+(.+)", query=1),
     _rule("http_get", r"(?:get|fetch|open)\s+(https?://\S+)", url=1),
     _rule("list_directory", rf"(?:list|show|what(?:'s|\s+is)\s+in)\s+{_ARTICLE}(\S+/|\.)", path=1),
     _rule("list_directory", r"list(?:\s+(?:the\s+|all\s+|my\s+)?(?:files|folders|workspace))?", path="."),
     _rule("list_directory", rf"list\s+{_ARTICLE}(\S+)", path=1),
-    _rule("read_file", rf"(?:read|show|open|what(?:'s|\s+is)\s+in)\s+{_ARTICLE}(\S+)", path=1),
+    _rule("read_file", rf"(?:read|show|open|what(?:'s|\s+is)\s+in)\s+{_ARTICLE}{_NAME}", path=1),
     _rule("system_status", r"(?:show\s+)?(?:the\s+)?(?:system\s+)?status"),
 )
 

@@ -68,7 +68,8 @@ class ConversationCommands:
             self._is_named = True
             # A title that cannot be one is none; the conversation goes on without.
             with contextlib.suppress(GatewayError):
-                title = " ".join(text.split())[:_TITLE]
+                # What was piped in stands below the question.
+                title = " ".join(text.split("\n\n", maxsplit=1)[0].split())[:_TITLE]
                 await self._link.call("conversations/rename", {"conversationId": self._conversation_id, "title": title})
 
     async def run(self, command: Command, typed: str) -> None:

@@ -102,8 +102,8 @@ class Screen:
         self._write(self._out, self._answer.feed(visible(text)) if self._paints_out else visible(text))
 
     def answer_end(self, text: str = "") -> None:
-        """The last piece."""
-        if text:
+        """The last piece. The sign that an answer was broken off stands by itself nowhere."""
+        if text and (self._is_mid_answer or text.strip(" …")):
             self.answer_piece(text)
         self.settle()
 

@@ -29,6 +29,8 @@ SAID: list[tuple[str, tuple[str, dict[str, str]] | None]] = [
     ("read the file notes/todo.txt", ("read_file", {"path": "notes/todo.txt"})),
     ("search for `Ana` in notes", ("search_files", {"query": "Ana", "path": "notes"})),
     ('write "milk; then eggs" to notes/list.txt', ("write_file", {"content": "milk; then eggs", "path": "notes/list.txt"})),
+    ("read `my notes/b c.txt`", ("read_file", {"path": "my notes/b c.txt"})),
+    ('write milk to "my list.txt"', ("write_file", {"content": "milk", "path": "my list.txt"})),
     ("delete notes/old.txt", ("delete_file", {"path": "notes/old.txt"})),
     ("get https://example.com/a?b=c", ("http_get", {"url": "https://example.com/a?b=c"})),
     ("show the system status", ("system_status", {})),
