@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +125,11 @@ async def test_a_model_that_is_still_loading_is_waited_for(tmp_path: Path, schem
     async def wait(seconds: float, _stop: StopSignal) -> None:
         waited.append(seconds)
 
+    def give_token(_params: Mapping[str, Any], _stop: StopSignal | None) -> Mapping[str, Any]:
+        return {"token": "t"}
+
     chat = ScriptedChat([ChatFailure(ChatFailureKind.MODEL_UNAVAILABLE, "it is being loaded", "starting"), ROME])
-    notes, gateway = TurnNotes(), ScriptedGateway(handlers={"inference/token": lambda *_: {"token": "t"}})
+    notes, gateway = TurnNotes(), ScriptedGateway(handlers={"inference/token": give_token})
     listener = LoopListeners([notes])
     made = OutputSchema(tmp_path / schema)
     answer = StructuredAnswer(made, notes, gateway, lambda _: chat, "cnv_1", SMALL, listener, COPY, None, wait)
