@@ -18,7 +18,8 @@ from bench.figures import Pace, percentile, report, report_pairs, say
 from bench.ledger import Ours
 from bench.made_logs import BEGIN, END, make_log
 from bench.servers import work_folder
-from gateway.adapters.storage.history.stored import HISTORY, StoredHistory, open_call_history
+from gateway.adapters.storage.history.places import HISTORY
+from gateway.adapters.storage.history.stored import StoredHistory, open_call_history
 from gateway.adapters.storage.sqlite import DATABASE, dispose, open_for_reading, open_history
 from gateway.runtime.ports import HistoryFilter
 

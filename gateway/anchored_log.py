@@ -8,6 +8,7 @@ from pathlib import Path
 from gateway.adapters.anchoring.places import SignedCheckpoint
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.core.checkpoint import Checkpoint, read_note
+from gateway.core.merkle import prove_consistency
 
 
 class LogForAnchors:
@@ -28,7 +29,8 @@ class LogForAnchors:
         with open_stored_log(self._state) as stored:
             return stored.has_anchored(note)
 
-    def hashes(self, size: int) -> Sequence[bytes]:
-        """The first so many leaf hashes."""
+    def prove(self, old: int, note: str) -> Sequence[bytes]:
+        """That the log of this checkpoint goes on from the first so many records."""
         with open_stored_log(self._state) as stored:
-            return stored.hashes(size)
+            checkpoint = read_note(note, stored.key)
+            return prove_consistency(stored.tree(checkpoint), old) if isinstance(checkpoint, Checkpoint) else ()

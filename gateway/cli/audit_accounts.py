@@ -48,7 +48,7 @@ def explain(call_id: str, conversation: str | None, state: Path | None, *, as_js
             named = ", ".join(place.conversation_id for place in places)
             raise Misconfigured(f"several conversations have a call `{escape(call_id)}`; name one with --conversation: {named}")
         conversation_id = places[0].conversation_id
-        rows = read_conversation(stored.connection, conversation_id)
+        rows = read_conversation(stored, conversation_id)
         own = [row for row in rows if row.body.get("callId") == call_id]
         if as_json:
             for row in own:
@@ -126,7 +126,7 @@ def _open(state: Path | None) -> AbstractContextManager[StoredLog]:
 
 
 def _conversation(stored: StoredLog, conversation_id: str) -> Sequence[AuditRow]:
-    rows = read_conversation(stored.connection, conversation_id)
+    rows = read_conversation(stored, conversation_id)
     if not rows:
         raise Misconfigured(f"no conversation `{escape(conversation_id)}` is on record")
     return rows

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 EMPTY_ROOT = sha256(b"").digest()
 """The root of a tree without leaves."""
@@ -62,17 +62,47 @@ def root_of(leaves: Sequence[bytes]) -> bytes:
     return grow(Frontier(), leaves).root()
 
 
+class Subtrees(Protocol):
+    """A tree of `size` leaves, of which any subtree that a proof is made of gives its root."""
+
+    @property
+    def size(self) -> int: ...
+
+    def root(self, start: int, end: int) -> bytes:
+        """The root over the leaves from `start` to before `end`, as RFC 6962 divides the tree."""
+        ...
+
+
+class LeafHashes:
+    """A tree whose leaf hashes are all at hand."""
+
+    def __init__(self, leaves: Sequence[bytes]) -> None:
+        self._leaves = leaves
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self._leaves)
+
+    def root(self, start: int, end: int) -> bytes:
+        """The root over these leaves."""
+        return self._leaves[start] if end - start == 1 else root_of(self._leaves[start:end])
+
+
 def inclusion_proofs(leaves: Sequence[bytes], indices: Collection[int]) -> Mapping[int, tuple[bytes, ...]]:
     """For each of the indices, the hashes with which its leaf makes the root over these leaf hashes, lowest first (RFC 6962
     section 2.1.1). Every leaf is hashed once, however many proofs are asked for."""
+    return prove_inclusion(LeafHashes(leaves), indices)
+
+
+def prove_inclusion(tree: Subtrees, indices: Collection[int]) -> Mapping[int, tuple[bytes, ...]]:
+    """The same for any tree. Only the subtrees beside the ways to these leaves are asked for their roots."""
     proofs: dict[int, list[bytes]] = {index: [] for index in indices}
 
     def descend(start: int, end: int) -> bytes:
         inside = [index for index in proofs if start <= index < end]
-        if not inside:
-            return root_of(leaves[start:end])
-        if end - start == 1:
-            return leaves[start]
+        if not inside or end - start == 1:
+            return tree.root(start, end)
         # The largest power of two that is smaller than the number of leaves.
         middle = start + (1 << (end - start - 1).bit_length() - 1)
         left, right = descend(start, middle), descend(middle, end)
@@ -81,30 +111,35 @@ def inclusion_proofs(leaves: Sequence[bytes], indices: Collection[int]) -> Mappi
         return node_hash(left, right)
 
     if proofs:
-        descend(0, len(leaves))
+        descend(0, tree.size)
     return {index: tuple(proof) for index, proof in proofs.items()}
 
 
 def consistency_proof(leaves: Sequence[bytes], old: int) -> tuple[bytes, ...]:
     """The hashes that show that the tree over the first `old` of these leaf hashes is the beginning of the tree over all of them
     (RFC 9162 section 2.1.4.1). Empty where there is nothing to show."""
+    return prove_consistency(LeafHashes(leaves), old)
+
+
+def prove_consistency(tree: Subtrees, old: int) -> tuple[bytes, ...]:
+    """The same for any tree."""
     proof: list[bytes] = []
 
     def descend(start: int, end: int, size: int, *, known: bool) -> None:
         if size == end - start:
             if not known:
-                proof.append(root_of(leaves[start:end]))
+                proof.append(tree.root(start, end))
             return
         half = 1 << (end - start - 1).bit_length() - 1
         if size <= half:
             descend(start, start + half, size, known=known)
-            proof.append(root_of(leaves[start + half : end]))
+            proof.append(tree.root(start + half, end))
         else:
             descend(start + half, end, size - half, known=False)
-            proof.append(root_of(leaves[start : start + half]))
+            proof.append(tree.root(start, start + half))
 
-    if 0 < old < len(leaves):
-        descend(0, len(leaves), old, known=True)
+    if 0 < old < tree.size:
+        descend(0, tree.size, old, known=True)
     return tuple(proof)
 
 

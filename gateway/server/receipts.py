@@ -10,7 +10,7 @@ ReceiptReader = Callable[[str, str, str | None], bytes]
 
 
 class Receipts:
-    """Makes one at a time, because each hashes as many leaves as the log has."""
+    """Makes one at a time, because one of records that were not read yet looks through all of those."""
 
     def __init__(self, read: ReceiptReader) -> None:
         self._read = read

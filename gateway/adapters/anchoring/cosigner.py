@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Final
 
 import aiohttp
@@ -12,7 +11,6 @@ from gateway.adapters.anchoring.places import AnchorDown, AnchoredLog, SignedChe
 from gateway.adapters.anchoring.settings import CosignerAnchor
 from gateway.core.checkpoint import Unverified
 from gateway.core.cosigner import ask_cosigner, find_cosignature, read_cosigner_key
-from gateway.core.merkle import consistency_proof
 
 _SECONDS: Final = 10.0
 _ANSWER_LIMIT: Final = 16_384
@@ -60,10 +58,7 @@ class CosignerAsker:
     async def _ask(self, client: aiohttp.ClientSession, checkpoint: SignedCheckpoint, old: int) -> tuple[int, str]:
         if old > checkpoint.size:
             raise AnchorDown(f"it has signed {old} records of this log, which has {checkpoint.size} only")
-        proof = await asyncio.to_thread(self._prove, old, checkpoint.size) if 0 < old < checkpoint.size else ()
+        proof = await asyncio.to_thread(self._log.prove, old, checkpoint.note) if 0 < old < checkpoint.size else ()
         asked = ask_cosigner(old, proof, checkpoint.note)
         async with client.post(self._url, data=asked, allow_redirects=False) as answer:
             return answer.status, (await answer.content.read(_ANSWER_LIMIT)).decode(errors="replace")
-
-    def _prove(self, old: int, size: int) -> Sequence[bytes]:
-        return consistency_proof(self._log.hashes(size), old)

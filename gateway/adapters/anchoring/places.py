@@ -47,8 +47,8 @@ class AnchoredLog(Protocol):
         """Whether a checkpoint is one that the log made, and has still."""
         ...
 
-    def hashes(self, size: int) -> Sequence[bytes]:
-        """The first so many leaf hashes."""
+    def prove(self, old: int, note: str) -> Sequence[bytes]:
+        """That the log of this checkpoint goes on from the first so many records: a consistency proof."""
         ...
 
 

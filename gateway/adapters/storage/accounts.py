@@ -7,22 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 import orjson
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, select
 
 from gateway.adapters.storage import tables as t
+from gateway.adapters.storage.inspection import StoredLog
 from gateway.adapters.storage.projections.audit import read_audit_row
-from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.invariants import OfferedTool
-from gateway.core.ledger import GatewayStarted, PolicyFrozen, PolicyLoaded, PolicyPublished, PolicyThawed
-from gateway.core.quorum_records import PEOPLE_EVENTS
 from gateway.core.vocabulary import Role
 from gateway.runtime.ports import AuditRow
 
-_OF_ALL: Final = (
-    *(each.EVENT for each in (GatewayStarted, PolicyLoaded, PolicyPublished, PolicyFrozen, PolicyThawed)),
-    *PEOPLE_EVENTS,
-)
-"""Events that belong to no conversation and bear on each."""
+_AT_ONCE: Final = 500
+"""Records that are asked for in one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +36,23 @@ def find_calls(connection: Connection, call_id: str, conversation_id: str | None
     return [CallPlace(row.conversation_id, row.call_id) for row in connection.execute(chosen)]
 
 
-def read_conversation(connection: Connection, conversation_id: str) -> Sequence[AuditRow]:
+def read_conversation(stored: StoredLog, conversation_id: str) -> Sequence[AuditRow]:
     """All records of a conversation, and those of the gateway's starts and policies, oldest first. Empty for an id that no record
     names."""
-    owner, event = JsonMember(t.leaves.c.body, "conversationId"), JsonMember(t.leaves.c.body, "event")
-    chosen = select(t.leaves).where(or_(owner == conversation_id, event.in_(_OF_ALL))).order_by(t.leaves.c.position)
-    rows = [read_audit_row(row) for row in connection.execute(chosen)]
+    rows = read_rows(stored.connection, stored.places.of_conversation(conversation_id))
+    rows = [row for row in rows if row.body.get("conversationId") in (None, conversation_id)]
     return rows if any(row.body.get("conversationId") == conversation_id for row in rows) else []
+
+
+def read_rows(connection: Connection, positions: Sequence[int]) -> Sequence[AuditRow]:
+    """The records at these places, of those that the log has."""
+    rows: list[AuditRow] = []
+    for start in range(0, len(positions), _AT_ONCE):
+        chosen = (
+            select(t.leaves).where(t.leaves.c.position.in_(positions[start : start + _AT_ONCE])).order_by(t.leaves.c.position)
+        )
+        rows += [read_audit_row(row) for row in connection.execute(chosen)]
+    return rows
 
 
 def read_offers(connection: Connection, digests: Collection[str]) -> Mapping[str, Mapping[str, OfferedTool]]:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import log, tables
 from gateway.adapters.storage.decisions import DecisionReader, read_decisions, read_policies, read_policy_versions
+from gateway.adapters.storage.history.places import LeafPlaces, open_places
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
 from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_reading
@@ -20,6 +21,7 @@ from gateway.core.anchors import AnchorTrust, Evidence
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Checkpoint, VerificationKey, read_note
 from gateway.core.errors import LedgerUnavailable, Misconfigured
+from gateway.core.merkle_tiles import TiledTree
 from gateway.core.signed_answers import AnswerCheck
 from gateway.core.verification import LeafRecord, LogFault, LogReport, SnapshotRecord, read_keys, verify
 from gateway.runtime.ports import AuditQuery, AuditRow, DamagedPolicy, LoadedPolicy, RecordedDecision
@@ -80,6 +82,7 @@ class StoredLog:
 
     key: VerificationKey
     connection: Connection
+    places: LeafPlaces
 
     def leaves(self) -> Iterator[LeafRecord]:
         """By index."""
@@ -97,9 +100,9 @@ class StoredLog:
         """The records with which its key was handed over, by index."""
         return log.read_rotations(self.connection)
 
-    def hashes(self, size: int) -> Sequence[bytes]:
-        """The hashes of the first so many leaves."""
-        return log.read_hashes(self.connection, size)
+    def tree(self, checkpoint: Checkpoint) -> TiledTree:
+        """The tree that it is over."""
+        return self.places.tree(checkpoint.size, checkpoint.root)
 
     def rows(self, query: AuditQuery) -> Sequence[AuditRow]:
         """What matches, newest first."""
@@ -154,7 +157,8 @@ def open_stored_log(directory: Path) -> Generator[StoredLog]:
     try:
         with engine.connect() as connection:
             hold_snapshot(connection)
-            yield StoredLog(key, connection)
+            with open_places(directory, connection) as places:
+                yield StoredLog(key, connection, places)
     except DBAPIError as error:
         raise LedgerUnavailable(f"the database cannot be read: {error.orig}") from None
     finally:

@@ -88,12 +88,6 @@ def read_leaves(connection: Connection) -> Iterator[LeafRecord]:
     return starmap(LeafRecord, _stream_tuples(connection, _LEAVES))
 
 
-def read_hashes(connection: Connection, size: int) -> Sequence[bytes]:
-    """The leaf hashes under a checkpoint, as they are stored: a changed one makes no proof, and its check says so."""
-    chosen = select(t.leaves.c.hash).where(t.leaves.c.position < size).order_by(t.leaves.c.position)
-    return [row.hash for row in _stream(connection, chosen)]
-
-
 def read_rotations(connection: Connection) -> Iterator[LeafRecord]:
     """The leaves with which the log's key was handed over, in order."""
     from gateway.core.verification import LeafRecord

@@ -9,11 +9,10 @@ import orjson
 from sqlalchemy import Connection, LargeBinary, cast, select
 
 from gateway.adapters.storage import tables as t
-from gateway.adapters.storage.accounts import read_conversation
+from gateway.adapters.storage.accounts import read_conversation, read_rows
 from gateway.adapters.storage.inspection import StoredLog
-from gateway.adapters.storage.log import read_descriptors, read_rotations
+from gateway.adapters.storage.log import read_descriptors
 from gateway.adapters.storage.projections.turns import restore_snapshot
-from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.anchors import Evidence
 from gateway.core.canonical import Json, parse_canonical
 from gateway.core.checkpoint import Checkpoint, open_note, read_note
@@ -21,17 +20,18 @@ from gateway.core.errors import Misconfigured, NotFound
 from gateway.core.ledger import (
     ApprovalRequested,
     ApprovalResolved,
+    AuditKeyRotated,
     CallClosed,
     CallFoundUnknown,
     GrantIssued,
     GrantRevoked,
     PasskeyAdded,
     PolicyLoaded,
-    RecordsErased,
     SnapshotIssued,
     TurnBegun,
 )
-from gateway.core.merkle import consistency_proof, inclusion_proofs
+from gateway.core.merkle import prove_consistency, prove_inclusion
+from gateway.core.merkle_tiles import TiledTree
 from gateway.core.quorum_records import PEOPLE_EVENTS
 from gateway.core.receipts import ProvenRecord, compose_receipt, is_of_call
 from gateway.runtime.ports import AuditRow
@@ -44,7 +44,7 @@ _CONSENT: Final = (ApprovalRequested.EVENT, ApprovalResolved.EVENT)
 def read_receipt(
     stored: StoredLog, conversation_id: str, call_id: str, owner_id: str | None = None, evidence: Sequence[Evidence] = ()
 ) -> bytes:
-    """The receipt of a call that has closed, under the newest checkpoint. Hashes as many leaves as the log has.
+    """The receipt of a call that has closed, under the newest checkpoint.
 
     `owner_id` is whose call it has to be; None for anybody's. `evidence` is what anchors gave; of another log it is left
     out. Raises NotFound for a call that has not closed or is another's, and Misconfigured for a log whose newest checkpoint
@@ -54,31 +54,31 @@ def read_receipt(
     checkpoint = None if note is None else open_note(note, stored.key)
     if note is None or not isinstance(checkpoint, Checkpoint):
         raise Misconfigured("the newest checkpoint of the log proves nothing; `countersign audit verify` says more")
-    rows = read_conversation(stored.connection, conversation_id)
+    rows = read_conversation(stored, conversation_id)
     own = [row for row in rows if is_of_call(row.body, conversation_id, call_id)]
     owners = {row.body["principalId"] for row in own if row.body["event"] in (CallClosed.EVENT, CallFoundUnknown.EVENT)}
     if not owners or (owner_id is not None and owners != {owner_id}):
         # One answer for all of them: whose calls there are is nobody else's to know.
         raise NotFound("there is no such call that has closed, and only of those there are receipts")
-    places = _choose(stored.connection, rows, own, conversation_id, call_id)
-    hashes = stored.hashes(checkpoint.size)
-    proofs = inclusion_proofs(hashes, places)
+    places = _choose(stored, rows, own, conversation_id, call_id)
+    tree = stored.tree(checkpoint)
+    proofs = prove_inclusion(tree, places)
     records = tuple(_read_records(stored.connection, places, proofs))
     named = {record.body["snapshotDigest"] for record in records if record.body.get("snapshotDigest") is not None}
     snapshots = dict(_read_snapshots(stored.connection, named))
-    anchors = [(each, _prove(stored, hashes, str(each["note"]))) for each in evidence if stored.has_anchored(str(each["note"]))]
+    anchors = [(each, _prove(stored, tree, str(each["note"]))) for each in evidence if stored.has_anchored(str(each["note"]))]
     return compose_receipt(conversation_id, call_id, stored.key, note, records, snapshots, anchors)
 
 
-def _prove(stored: StoredLog, hashes: Sequence[bytes], note: str) -> Sequence[bytes]:
+def _prove(stored: StoredLog, tree: TiledTree, note: str) -> Sequence[bytes]:
     """That the log goes on from an anchored checkpoint of its own."""
     anchored = read_note(note, stored.key)
     assert isinstance(anchored, Checkpoint)
-    return consistency_proof(hashes, anchored.size)
+    return prove_consistency(tree, anchored.size)
 
 
 def _choose(
-    connection: Connection, rows: Sequence[AuditRow], own: Sequence[AuditRow], conversation_id: str, call_id: str
+    stored: StoredLog, rows: Sequence[AuditRow], own: Sequence[AuditRow], conversation_id: str, call_id: str
 ) -> Sequence[int]:
     """The places of the call's own records, and of what they rest on: its snapshot, the policies that judged it, a grant with its
     approval, and who approved with which passkey."""
@@ -107,28 +107,16 @@ def _choose(
     people = _values(answers, "principalId")
     for person in people:
         add("principalId", person, *PEOPLE_EVENTS)
-    chosen.update(_read_added_passkeys(connection, people, last))
-    chosen.update(_read_erasures(connection, chosen))
+    added = read_rows(stored.connection, stored.places.of_events({PasskeyAdded.EVENT}))
+    chosen.update(row.index for row in added if row.body["principalId"] in people and row.index < last)
+    chosen.update(row.index for row in read_rows(stored.connection, stored.places.erasures_of(chosen)))
     # All of them, also later ones: they say why the checkpoint is signed by another key than one that was kept.
-    chosen.update(leaf.index for leaf in read_rotations(connection))
+    chosen.update(row.index for row in read_rows(stored.connection, stored.places.of_events({AuditKeyRotated.EVENT})))
     return sorted(chosen)
-
-
-def _read_erasures(connection: Connection, chosen: Collection[int]) -> list[int]:
-    """The records that say that payloads of these were erased."""
-    erasures = select(t.leaves.c.position, t.leaves.c.body).where(JsonMember(t.leaves.c.body, "event") == RecordsErased.EVENT)
-    return [row.position for row in connection.execute(erasures) if not set(orjson.loads(row.body)["records"]).isdisjoint(chosen)]
 
 
 def _values(rows: Sequence[AuditRow], member: str) -> set[str]:
     return {row.body[member] for row in rows if row.body.get(member) is not None}
-
-
-def _read_added_passkeys(connection: Connection, people: Collection[str], before: int) -> Iterator[int]:
-    event, owner = JsonMember(t.leaves.c.body, "event"), JsonMember(t.leaves.c.body, "principalId")
-    added = select(t.leaves.c.position).where(event == PasskeyAdded.EVENT, owner.in_(people), t.leaves.c.position < before)
-    for row in connection.execute(added):
-        yield row.position
 
 
 def _read_records(connection: Connection, places: Sequence[int], proofs: Mapping[int, Sequence[bytes]]) -> Iterator[ProvenRecord]:

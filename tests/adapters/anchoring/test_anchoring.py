@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,8 @@ class Log:
     def has(self, note: str) -> bool:
         return note in [checkpoint_of(size, self.leaves).note for size in range(1, self.size + 1)]
 
-    def hashes(self, size: int) -> list[bytes]:
-        return self.leaves[:size]
+    def prove(self, old: int, note: str) -> Sequence[bytes]:
+        return consistency_proof(self.leaves[: int(note.split("\n")[1])], old)
 
     def place(self, name: str = "kept") -> AnchorPlace:
         return AnchorFile(self.state, name).read()

@@ -16,9 +16,10 @@ from sqlalchemy import Engine, create_engine, insert
 
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import queries, stored, tables, writing
-from gateway.adapters.storage.history.stored import HISTORY, StoredHistory, open_call_history
+from gateway.adapters.storage.history.places import HISTORY
+from gateway.adapters.storage.history.stored import StoredHistory, open_call_history
 from gateway.adapters.storage.history.writing import STRETCH, read_progress
-from gateway.adapters.storage.sqlite import DATABASE, choose_driver, dispose, open_for_reading, open_history
+from gateway.adapters.storage.sqlite import DATABASE, choose_driver, dispose, open_for_reading
 from gateway.adapters.storage.store import open_store
 from gateway.core.call_history import DAY_MS, HOUR_MS, AuditedCall
 from gateway.core.errors import LedgerUnavailable
@@ -211,7 +212,7 @@ async def follow_until_something_is_told(engine: Engine, folder: Path, quiet_sec
 
 
 def count_told(folder: Path) -> int:
-    with dispose(open_history(folder / HISTORY)) as engine, engine.connect() as connection:
+    with dispose(open_for_reading(folder / HISTORY)) as engine, engine.connect() as connection:
         progress = read_progress(connection)
     return 0 if progress is None else progress.size
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
 
-from gateway.adapters.storage.history.stored import HISTORY, StoredHistory
+from gateway.adapters.storage.history.places import HISTORY
+from gateway.adapters.storage.history.stored import StoredHistory
 from gateway.adapters.storage.sqlite import DATABASE, choose_driver, copy_online, dispose, open_for_reading, open_history
 from gateway.core.errors import LedgerUnavailable, Misconfigured
 

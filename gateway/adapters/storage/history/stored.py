@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import queries
+from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.writing import HistoryWriter, begin, fits, read_call, read_progress
 from gateway.adapters.storage.sqlite import dispose, is_damaged, open_history
 from gateway.core.call_history import OPEN, AuditedCall, read_rules
@@ -31,9 +32,6 @@ from gateway.runtime.ports import (
     QuestionLoad,
 )
 from gateway.runtime.ports.history import Bucket
-
-HISTORY: Final = "history.db"
-"""Beside the ledger. It may be deleted while no gateway runs."""
 
 PAUSE_SECONDS: Final = 1.0
 """Between two looks for new leaves while nobody asks."""

@@ -3,6 +3,9 @@ and whoever doubts them deletes the file.
 
 A call is one row of numbers. What many calls have in common (`kinds`) and where they were made (`turns`) is written once, and how
 many calls of each kind began in each hour and day is counted as they are read, so that a count over months reads no calls.
+
+Beside the calls there is what finds a few leaves among many: which are about a conversation, where those are that are rare and
+are about everybody, and hashes of subtrees (`gateway.core.merkle_tiles`).
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData
 
 from gateway.adapters.storage.sqlite import Place, partial_index
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of these tables and of what is told in them. A file of another version is made again from the log."""
 
 metadata = MetaData()
@@ -115,5 +118,46 @@ model_hours = Table(
     Column("prompt_tokens", BigInteger, nullable=False),
     Column("completion_tokens", BigInteger, nullable=False),
     Column("milliseconds", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("conversation_id", Text, nullable=False, unique=True),
+)
+
+conversation_leaves = Table(
+    "conversation_leaves",
+    metadata,
+    Column("conversation", Integer, primary_key=True),
+    Column("position", Place, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+erased_leaves = Table(
+    "erased_leaves",
+    metadata,
+    Column("position", Place, primary_key=True),
+    # The leaf that says so.
+    Column("erasure", Place, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+event_leaves = Table(
+    "event_leaves",
+    metadata,
+    Column("event", Text, primary_key=True),
+    Column("position", Place, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+tiles = Table(
+    "tiles",
+    metadata,
+    Column("level", Integer, primary_key=True),
+    Column("number", Place, primary_key=True),
+    Column("hash", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )

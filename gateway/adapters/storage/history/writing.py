@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, bindparam, func, insert, inspect, sele
 
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import tables as t
+from gateway.adapters.storage.history.places import PlaceWriter
 from gateway.adapters.storage.reader import ARow
 from gateway.adapters.storage.sqlite import adding_to
 from gateway.core.call_history import (
@@ -95,6 +96,7 @@ class HistoryWriter:
         self._turns: dict[tuple[str, str], int] = {}
         self._next_turn = (writing.execute(select(func.max(t.turns.c.id))).scalar() or 0) + 1
         self._teller = CallTeller(self._source_of, read_open_calls(writing))
+        self._places = PlaceWriter(reading, writing, progress.size)
         writing.rollback()
 
     def step(self) -> bool:
@@ -102,10 +104,12 @@ class HistoryWriter:
         rows = self._reading.execute(LEAVES, {"position": self.progress.size}).all()
         if not rows:
             return False
-        told = self._teller.tell(_read_leaves(rows))
+        bodies = [orjson.loads(row.body) for row in rows]
+        told = self._teller.tell(_read_leaves(rows, bodies))
         progress = ReadTo(rows[-1].position + 1, rows[-1].hash)
         with self._writing.begin():
             self._write(told)
+            self._places.write(rows, bodies)
             self._writing.execute(update(t.progress).values(size=progress.size, last_hash=progress.last_hash))
         self.progress = progress
         return True
@@ -184,9 +188,8 @@ class HistoryWriter:
         return source
 
 
-def _read_leaves(rows: Iterable[ARow]) -> Iterator[HistoryLeaf]:
-    for row in rows:
-        body = orjson.loads(row.body)
+def _read_leaves(rows: Iterable[ARow], bodies: Iterable[dict[str, Json]]) -> Iterator[HistoryLeaf]:
+    for row, body in zip(rows, bodies, strict=True):
         if body["event"] in HISTORY_EVENTS:
             yield HistoryLeaf(row.position, body, _label_of(row.payload))
 

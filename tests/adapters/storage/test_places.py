@@ -1,0 +1,96 @@
+"""A receipt is the same whether what was written about the log is used, is behind, is of another log or is damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from gateway.adapters.storage.history.places import HISTORY
+from gateway.adapters.storage.inspection import open_stored_log
+from gateway.adapters.storage.receipts import read_receipt
+from gateway.adapters.storage.sqlite import dispose, open_history
+from gateway.adapters.storage.store import open_store
+from gateway.core import merkle_tiles
+from gateway.core.ledger import ErasureReason, PolicyLoaded, RecordsErased
+from tests.adapters.storage.conftest import ORIGIN
+from tests.fakes.signed_history import signed_history
+
+Edit = Callable[[Path], None]
+
+CALL = "cnv_1", "call-write"
+
+
+@pytest.fixture(autouse=True)
+def narrow_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A short log has some, then.
+    monkeypatch.setattr(merkle_tiles, "WIDTH", 4)
+
+
+@pytest.fixture
+async def state(tmp_path: Path) -> Path:
+    """A log that was read but for its last records."""
+    directory = tmp_path / "state"
+    history = signed_history()
+    async with open_store(directory, origin=ORIGIN) as store:
+        for submission in history[:-1]:
+            await store.ledger.append(*submission)
+        store.history.read_all()
+        store.history.close()
+        for submission in history[-1:]:
+            await store.ledger.append(*submission)
+        await store.ledger.append(RecordsErased(1, ErasureReason.REQUESTED, (2,)))
+        await store.ledger.append(PolicyLoaded(1, "b" * 64))
+    return directory
+
+
+def receipt_of(state: Path) -> tuple[bytes, int]:
+    with open_stored_log(state) as stored:
+        return read_receipt(stored, *CALL), stored.places.written
+
+
+def change(state: Path, statement: str) -> None:
+    with dispose(open_history(state / HISTORY)) as engine, engine.begin() as connection:
+        connection.execute(text(statement))
+
+
+def nothing(_state: Path) -> None:
+    """It is behind by two submissions or three."""
+
+
+def spoil(state: Path) -> None:
+    (state / HISTORY).write_bytes(b"no database at all, and long enough" * 40)
+
+
+def remove(state: Path) -> None:
+    (state / HISTORY).unlink()
+
+
+def edited(statement: str) -> Edit:
+    return partial(change, statement=statement)
+
+
+@pytest.mark.parametrize(
+    ("edit", "used"),
+    [
+        pytest.param(nothing, True, id="behind"),
+        pytest.param(edited("UPDATE tiles SET hash = zeroblob(32)"), True, id="wrong tiles"),
+        pytest.param(edited("DELETE FROM tiles WHERE number = 1"), True, id="lacking tiles"),
+        pytest.param(edited("UPDATE progress SET last_hash = zeroblob(32)"), False, id="another log"),
+        pytest.param(edited("UPDATE progress SET version = 1"), False, id="older version"),
+        pytest.param(edited("DROP TABLE conversation_leaves"), False, id="damaged"),
+        pytest.param(spoil, False, id="no database"),
+        pytest.param(remove, False, id="gone"),
+    ],
+)
+async def test_a_receipt_is_the_same_whatever_was_written_about_the_log(state: Path, edit: Edit, *, used: bool) -> None:
+    with open_stored_log(state) as stored:
+        stored.places.give_up()
+        expected = read_receipt(stored, *CALL)
+    edit(state)
+    found, written = receipt_of(state)
+    assert found == expected
+    assert (written > 0) == used
