@@ -185,11 +185,11 @@ def _read_form(raw: bytes) -> Object:
         value = parse_only_canonical(raw.removesuffix(b"\n"))
     except MalformedJson as fault:
         raise _Bad("file", f"this is no canonical JSON: {fault.message}") from None
-    anchored = isinstance(value, dict) and "anchors" in value
-    whole = _object(value, "file", {*_MEMBERS, "anchors"} if anchored else _MEMBERS)
+    version = _object(value, "file").get("v")
+    whole = _object(value, "file", _MEMBERS if version == 1 else {*_MEMBERS, "anchors"})
     if whole["type"] != RECEIPT_TYPE:
         raise _Bad("type", "this is no receipt")
-    if whole["v"] is True or whole["v"] != (RECEIPT_VERSION if anchored else 1):
+    if version is True or version not in (1, RECEIPT_VERSION):
         raise _Bad("v", "this receipt is of another version")
     return whole
 

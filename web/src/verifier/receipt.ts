@@ -142,10 +142,10 @@ function readForm(raw: Uint8Array): JsonObject {
     throw error;
   }
   const names = ["type", "v", "call", "key", "checkpoint", "records", "snapshots"];
-  const anchored = isJsonObject(value) && Object.hasOwn(value, "anchors");
-  const whole = needMembers(value, "file", anchored ? [...names, "anchors"] : names);
+  const version = needObjectAt(value, "file").v;
+  const whole = needMembers(value, "file", version === 1 || version === true ? names : [...names, "anchors"]);
   if (whole.type !== "countersign.receipt") throw new Found("type", "this is no receipt");
-  if (whole.v !== (anchored ? 2 : 1)) throw new Found("v", "this receipt is of another version");
+  if (version !== 1 && version !== 2) throw new Found("v", "this receipt is of another version");
   return whole;
 }
 
