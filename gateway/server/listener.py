@@ -1,13 +1,13 @@
-"""The listening side: uvicorn, with the two limits that it lacks (docs/SECURITY.md case 26)."""
+"""The listening side: uvicorn, with the limits that it lacks (docs/SECURITY.md case 26)."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gateway.server.transport import SocketProtocol
 
@@ -26,7 +26,8 @@ KEEP_ALIVE_SECONDS = 5
 
 
 class LimitedHttp(HttpToolsProtocol):
-    """HTTP/1.1 with a limit of time and size for the headers. Input that is not HTTP gets the usual error shape too."""
+    """HTTP/1.1 with a limit of time and size for the headers, and of time for what asks nothing. Input that is not HTTP gets the
+    usual error shape too."""
 
     _deadline: asyncio.TimerHandle | None = None
     _header_octets = 0
@@ -40,6 +41,15 @@ class LimitedHttp(HttpToolsProtocol):
         """asyncio.Protocol."""
         self._stop_waiting()
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """asyncio.Protocol. What comes after an answer and begins no request, such as the rest of a body that nobody wanted or
+        empty lines, makes uvicorn forget that the connection is idle."""
+        super().data_received(data)
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        is_idle = cycle is None or cycle.response_complete
+        if is_idle and self._deadline is None and self.transport.get_protocol() is self:
+            self._start_waiting()
 
     def on_message_begin(self) -> None:
         """httptools: the first byte of a request."""

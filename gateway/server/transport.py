@@ -1,5 +1,5 @@
-"""uvicorn's WebSocket with four additions: it can drop a peer that does not read, limits fragments, logs no refusals, and reads a
-few small messages ahead.
+"""uvicorn's WebSocket with five additions: it can drop a peer that does not read, answers a handshake that cannot be read, limits
+fragments, logs no refusals, and reads a few small messages ahead.
 
 An ASGI `websocket.close` waits like any other message until the peer has read what came before, and so does closing the
 transport; a peer that reads nothing would keep both open without limit. Empty fragments do not count towards the size of a
@@ -32,11 +32,20 @@ READ_AHEAD = 8
 SMALL_MESSAGE = 8 * 1024
 """Bytes. With a longer one the socket is read no further until it was taken, so that no more than 64 KiB wait besides."""
 
+_NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
 HangUp = Callable[[int, str], None]
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
     """The `ws` setting of uvicorn."""
+
+    def data_received(self, data: bytes) -> None:
+        """asyncio.Protocol. uvicorn alone neither answers nor drops a handshake that cannot be read, such as one with a body."""
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated and not self.transport.is_closing():
+            self.transport.write(_NO_HANDSHAKE)
+            self.transport.close()
 
     async def run_asgi(self) -> None:
         """Add `hang_up` to the scope of the application."""

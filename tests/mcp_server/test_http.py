@@ -11,7 +11,7 @@ import pytest
 from mcp_types import TextContent
 
 from tests.harness.http import Browser, Reply
-from tests.harness.mcp_web import KeptTokens, WebPeer, connected, decide, request_of
+from tests.harness.mcp_web import FORM, KeptTokens, WebPeer, connected, decide, request_of
 from tests.scenarios.conftest import Scene, ada, gateway, scene
 
 __all__ = ["ada", "gateway", "scene"]
@@ -213,6 +213,16 @@ async def test_a_body_that_is_no_message_is_refused(scene: Scene, raw: bytes, st
     peer = await WebPeer(scene.ada).come_in()
     assert (await peer.post(raw=raw)).status == status
     assert (await peer.post(LIST)).status == 200
+
+
+@pytest.mark.parametrize("path", ["/token", "/revoke", "/register"])
+async def test_a_form_of_another_kind_or_size_is_refused_before_it_is_read(scene: Scene, path: str) -> None:
+    """The SDK's parser raises for a form in parts that has no boundary: a 500 with a traceback, for anybody."""
+    url = f"{WebPeer(scene.ada).origin}{path}"
+    for kind in ("multipart/form-data", "multipart/form-data; boundary=x", "text/plain"):
+        reply = await Browser(scene.gateway.port).post(url, raw=b"[]", headers={"Content-Type": kind}, origin=None)
+        assert (reply.status, reply.json["error"]["code"]) == (415, "unsupported_media_type")
+    assert (await Browser(scene.gateway.port).post(url, raw=b"x" * 20_000, headers=FORM, origin=None)).status == 413
 
 
 async def test_the_same_request_of_a_session_runs_once(scene: Scene) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -186,7 +187,7 @@ async def test_an_internal_error_is_sent_without_details(
 # ── connections ──
 
 
-async def _shake_hands(running: Running, host: str, path: str) -> bytes:
+def _handshake(host: str, path: str) -> bytes:
     head = (
         f"GET {path} HTTP/1.1",
         f"Host: {host}",
@@ -196,7 +197,11 @@ async def _shake_hands(running: Running, host: str, path: str) -> bytes:
         "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
         "\r\n",
     )
-    return await _talk(running, "\r\n".join(head).encode(), until_closed=False)
+    return "\r\n".join(head).encode()
+
+
+async def _shake_hands(running: Running, host: str, path: str) -> bytes:
+    return await _talk(running, _handshake(host, path), until_closed=False)
 
 
 @pytest.mark.parametrize("site", ["agent", "console"])
@@ -281,3 +286,44 @@ async def test_a_body_that_does_not_come_in_time_is_a_408(running: Running, monk
     head = b"POST /signin/options HTTP/1.1\r\nHost: %b\r\nOrigin: %b\r\nContent-Type: application/json\r\n" % (host, origin)
     answer = await _talk(running, head + b"Content-Length: 2\r\n\r\n{", until_closed=False)
     assert answer.startswith(b"HTTP/1.1 408")
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered", "further"),
+    [
+        (b"POST /signout HTTP/1.1\r\nHost: %b\r\nContent-Length: 9\r\n\r\n", b"HTTP/1.1 405", b"x"),
+        (b"GET /healthz HTTP/1.1\r\nHost: %b\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"HTTP/1.1 200", b"X: y\r\n"),
+        (b"GET /healthz HTTP/1.1\r\nHost: %b\r\n\r\n", b"HTTP/1.1 200", b"\r\n"),
+        (
+            b"GET /ws HTTP/1.1\r\nHost: %b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 9\r\n\r\nx",
+            b"HTTP/1.1 400",
+            b"",
+        ),
+    ],
+    ids=["a body nobody wants", "trailers without end", "empty lines", "a handshake with a body"],
+)
+async def test_case_26_a_connection_is_not_kept_by_bytes_that_ask_nothing(
+    running: Running, monkeypatch: pytest.MonkeyPatch, sent: bytes, answered: bytes, further: bytes
+) -> None:
+    """uvicorn alone would keep each of them for good."""
+    monkeypatch.setattr("gateway.server.listener.HEADER_SECONDS", 0.1)
+    reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
+    async with asyncio.timeout(PATIENCE):
+        writer.write(sent % running.agent.removeprefix("http://").encode())
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(answered)
+        writer.write(further)
+        with contextlib.suppress(ConnectionResetError):
+            await reader.read()
+    writer.close()
+
+
+async def test_a_deadline_of_requests_ends_no_socket(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.server.listener.HEADER_SECONDS", 0.05)
+    reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
+    writer.write(_handshake(running.agent.removeprefix("http://"), "/ws"))
+    async with asyncio.timeout(PATIENCE):
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101")
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.15):
+            await reader.read()
+    writer.close()

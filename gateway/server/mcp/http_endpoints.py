@@ -13,10 +13,9 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import ClientRegistrationOptions
-from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from gateway.core.errors import InvalidRequest, TooManyRequests
 from gateway.core.vocabulary import ClientEnding
@@ -32,6 +31,9 @@ from gateway.server.mcp.lines import PeerRequest, judge_line
 from gateway.server.responses import NOT_FOUND, HttpError, refuse, wrong_method
 
 FORM_BYTES: Final = 16 * 1024
+
+_MEDIA_TYPES: Final = ("application/x-www-form-urlencoded", "application/json")
+_WRONG_TYPE: Final = HttpError(415, "unsupported_media_type", "send a form, or JSON to register")
 
 _Answer = Callable[[Request], Awaitable[Response]]
 
@@ -56,14 +58,13 @@ class HttpEndpoints:
             "/token": {"POST": self._answer_token},
             "/revoke": {"POST": self._answer_revocation},
         }
-        self._forms: ASGIApp = RequestBodyLimitMiddleware(self._serve_endpoint, FORM_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         if scope["path"] == "/mcp":
             await self._serve_protocol(scope, receive, send)
         else:
-            await self._forms(scope, receive, send)
+            await self._serve_endpoint(scope, receive, send)
 
     async def drain(self) -> None:
         """End every stream as soon as the requests of its grant are answered."""
@@ -79,8 +80,18 @@ class HttpEndpoints:
         elif answer is None:
             response = refuse(wrong_method(", ".join(methods)))
         else:
-            response = await answer(Request(scope, receive))
+            response = await self._answer_body(answer, Request(scope, receive))
         await response(scope, receive, send)
+
+    async def _answer_body(self, answer: _Answer, request: Request) -> Response:
+        """The whole body first: what the SDK reads has no deadline, and a form of another type makes its parser raise."""
+        raw = await read_octets(request, FORM_BYTES)
+        if isinstance(raw, HttpError):
+            return refuse(raw)
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if raw and media_type not in _MEDIA_TYPES:
+            return refuse(_WRONG_TYPE)
+        return await answer(Request(request.scope, _replay(raw, request.receive)))
 
     async def _describe_resource(self, _request: Request) -> Response:
         """RFC 9728."""
