@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.agent.action_schema import action_schema
+from gateway.agent.answers import show_closest, source_of
 from gateway.agent.budget import fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
+from gateway.agent.carrying import carried, carrying_in, is_carried, must_be_worked_out, next_look, own_value, read_for
 from gateway.agent.chained_prompt import as_dialogue, chained_prefix
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
@@ -46,6 +48,8 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
         return StuckStep(StuckReason.CAPPED)
     if is_looping(state.closed):
         return StuckStep(StuckReason.LOOPING)
+    if (step := _carry(lane, state)) is not None:
+        return step
     reading = reading_of_found(state.message, state.closed, offered(lane.tools))
     if reading is not None:
         return CallsStep([reading])
@@ -60,6 +64,27 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
         lane.observer.faulted("it asks for what is done, or for what nobody asked")
         chosen = await _ask(lane, state, tools, can_call=False)
     return StuckStep(StuckReason.REPEATED) if isinstance(chosen, ProposedCall) else chosen
+
+
+def _carry(lane: LaneInput, state: TurnProgress) -> LaneStep | None:
+    """What is found goes into the call that the wish asks for, where code can tell all of it: a path that only a search gave is
+    no choice of a model. Where words have to be found, or something failed, the model goes on."""
+    tools, calls = offered(lane.tools), state.closed
+    carrying = carrying_in(state.message, tools)
+    if carrying is None or is_carried(carrying, calls) or any(each.result["outcome"] != "ok" for each in calls):
+        return None
+    look = next_look(carrying, calls, tools, lane.copy) if calls else carrying.first
+    if isinstance(look, str):
+        return AnswerStep(look)
+    if look is None:
+        answering = read_for(carrying, calls, tools)
+        value = own_value(carrying, answering)
+        if value is None and must_be_worked_out(carrying):
+            return AnswerStep(show_closest(lane.copy.say("notComputed"), carrying.question, source_of(answering)))
+        look = None if value is None else carried(carrying, value)
+    if look is None or is_repeat(look.name, look.arguments, calls, lane.tools):
+        return None
+    return CallsStep([look])
 
 
 async def _ask(lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, can_call: bool) -> ProposedCall | LaneStep:

@@ -1,13 +1,24 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
+import { showClosest, sourceOf } from "./answers.ts";
 import { fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
+import {
+  carried,
+  carryingIn,
+  isCarried,
+  mustBeWorkedOut,
+  nextLook,
+  ownValue,
+  questionOf,
+  readFor,
+} from "./carrying.ts";
 import { asDialogue, chainedPrefix } from "./chained-prompt.ts";
 import { type Choice, choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings } from "./copied.ts";
-import { explainOutcome } from "./copy.ts";
+import { copy, explainOutcome } from "./copy.ts";
 import { callMayFollow, mayFollow } from "./following.ts";
 import { foundNames, withFound } from "./found.ts";
 import { complete, type Lane, type LaneInput, type LaneStep } from "./lane.ts";
@@ -42,6 +53,8 @@ export const chainedLane: Lane = async (input) => {
     return { kind: "answer", text: explainOutcome(last.call.name, last.result) };
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (isLooping(state.closed)) return { kind: "stuck", why: "looping" };
+  const step = carry(input, state);
+  if (step !== null) return step;
   const reading = readingOfFound(state.message, state.closed, offered(input.tools));
   if (reading !== null) return { kind: "calls", text: "", proposals: [reading] };
   const tools = select(state.message, saidTools(state.message, offered(input.tools)));
@@ -54,6 +67,27 @@ export const chainedLane: Lane = async (input) => {
   const answered = await ask(input, state, tools, false);
   return answered.kind === "call" ? { kind: "stuck", why: "repeated" } : answered;
 };
+
+/**
+ * What is found goes into the call that the wish asks for, where code can tell all of it: a path that only a search gave is no choice
+ * of a model. Where words have to be found, or something failed, the model goes on.
+ */
+function carry(input: LaneInput, { message, closed }: TurnProgress): LaneStep | null {
+  const tools = offered(input.tools);
+  const carrying = carryingIn(message, tools);
+  if (carrying === null || isCarried(carrying, closed) || closed.some(({ result }) => result.outcome !== "ok"))
+    return null;
+  let look = closed.length > 0 ? nextLook(carrying, closed, tools) : carrying.first;
+  if (typeof look === "string") return { kind: "answer", text: look };
+  if (look === null) {
+    const answering = readFor(carrying, closed, tools);
+    const value = ownValue(carrying, answering);
+    if (value === null && mustBeWorkedOut(carrying))
+      return { kind: "answer", text: showClosest(copy.notComputed, questionOf(carrying), sourceOf(answering)) };
+    look = value === null ? null : carried(carrying, value);
+  }
+  return look === null || isRepeat(look, closed, input.tools) ? null : { kind: "calls", text: "", proposals: [look] };
+}
 
 /** The next action of the model, out of all that the turn has come to. Without `canCall` it can only answer. */
 async function ask(
