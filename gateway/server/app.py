@@ -10,7 +10,10 @@ from starlette.routing import BaseRoute, Route, Router, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.core.errors import GatewayError
-from gateway.server.access import Permission, Site, read_body
+from gateway.core.model import Session
+from gateway.protocol.handshake import HandshakeVerdict
+from gateway.runtime.ports import ConsoleSession
+from gateway.server.access import Identity, Permission, Site, read_body
 from gateway.server.middleware.faults import ErrorBoundary
 from gateway.server.middleware.headers import SecurityHeaders, headers_of
 from gateway.server.middleware.hosts import HostGate
@@ -22,6 +25,7 @@ from gateway.server.responses import (
     WRONG_HOST,
     HttpError,
     describe,
+    refusal_of,
     refuse,
     refuse_as_openai,
     wrong_method,
@@ -101,8 +105,13 @@ class _Endpoint:
         if isinstance(body, HttpError):
             return body
         if row.handler is None:
-            return NOT_A_SOCKET
+            return self._refuse_plain_request(row.site, identity)
         return await row.handler(RequestContext(request, row.site, self._parts, identity, body))
+
+    def _refuse_plain_request(self, site: Site, identity: Identity) -> HttpError:
+        """Pages ask this way why their socket was refused, for a browser shows them no answer to a handshake."""
+        is_full = isinstance(identity, ConsoleSession | Session) and self._parts.socket(site).is_full(identity.id)
+        return refusal_of(HandshakeVerdict.TOO_MANY_SOCKETS) if is_full else NOT_A_SOCKET
 
 
 class _Socket:

@@ -28,9 +28,11 @@ from gateway.server.relay import Streams
 
 
 class Socket(Protocol):
-    """The `/ws` of one site. `drain` closes each connection when its requests are answered, and takes no new one."""
+    """The `/ws` of one site. `drain` closes each connection when its requests are answered, and takes no new one; `is_full` is
+    whether a session has as many connections as it may have."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+    def is_full(self, session_id: str) -> bool: ...
     async def drain(self) -> None: ...
 
 

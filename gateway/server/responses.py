@@ -24,6 +24,7 @@ from gateway.core.errors import (
     TooManyRequests,
     UnknownMethod,
 )
+from gateway.protocol.handshake import HandshakeVerdict
 
 JSON = "application/json"
 
@@ -61,6 +62,11 @@ NOT_A_SOCKET = HttpError(
 INTERNAL = HttpError(500, "internal_error", "internal error")
 
 _STATUSES: Mapping[type[ProtocolError], int] = {NotSignedIn: 401, NotFound: 404, UnknownMethod: 404, TooManyRequests: 429}
+
+
+def refusal_of(verdict: HandshakeVerdict) -> HttpError:
+    """The answer to a handshake that opens no socket."""
+    return HttpError(verdict.value, verdict.name.lower(), verdict.message)
 
 
 def wrong_method(allowed: str) -> HttpError:

@@ -91,6 +91,10 @@ class SocketEndpoint(Generic[Who, Caller]):
             self._one_closed.clear()
             await self._one_closed.wait()
 
+    def is_full(self, session_id: str) -> bool:
+        """Whether this session has as many sockets as it may have."""
+        return self._of_sessions[session_id] >= self._config.most
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the handshake, then serve the connection until it ends."""
         websocket: WebSocket = WebSocket(scope, receive, send)
@@ -101,7 +105,7 @@ class SocketEndpoint(Generic[Who, Caller]):
         session = await self._config.recognise(websocket) if verdict is HandshakeVerdict.WELCOME else None
         if session is None:
             await _deny(websocket, HandshakeVerdict.NO_SESSION if verdict is HandshakeVerdict.WELCOME else verdict)
-        elif self._of_sessions[session.id] >= self._config.most:
+        elif self.is_full(session.id):
             await _deny(websocket, HandshakeVerdict.TOO_MANY_SOCKETS)
         else:
             # Counted from before the handshake ends: many at once must not all find room for one.
@@ -298,8 +302,7 @@ class _Pump(Generic[Who, Caller]):
 
 
 async def _deny(websocket: WebSocket, verdict: HandshakeVerdict) -> None:
-    fault = responses.HttpError(verdict.value, verdict.name.lower(), verdict.message)
-    await websocket.send_denial_response(responses.refuse(fault))
+    await websocket.send_denial_response(responses.refuse(responses.refusal_of(verdict)))
 
 
 async def _close(websocket: WebSocket, closing: CloseCause) -> None:

@@ -28,6 +28,7 @@ _REPORTS = re.compile(r'^countersign_http_requests_total\{[^}]*tag="report:taken
 # a handshake, and "not ready yet" while the model loads.
 _EXPECTED = re.compile(
     r"^error: (WebSocket connection to .*/ws' failed: HTTP Authentication failed"
+    r"|Failed to load resource: .* 401 .* /ws$"
     r"|Failed to load resource: .* 503 .* (/readyz|/v1/chat/completions)$)"
 )
 

@@ -390,6 +390,7 @@ async def test_case_26_many_idle_connections_do_not_block_others(gateway: Gatewa
     assert (len(crowd) - len(refused), len(refused)) == (2 * SOCKETS_PER_SESSION, 201 - SOCKETS_PER_SESSION)
     async with asyncio.timeout(PATIENCE):
         assert b'"too_many_sockets"' in await refused[-1].reader.readuntil(b"}")
+    assert {(await trudy.get(f"{site}/ws")).status for site in (gateway.agent_origin, gateway.console_origin)} == {429}
     assert (await (await scene.begin()).invoke("peek", {"what": "a"}))["outcome"] == "ok"
     for _, wire in crowd:
         await wire.drop()

@@ -1,11 +1,11 @@
-import type { MethodMap, NotificationMap, RpcOptions, Socket } from "./rpc.ts";
+import type { MethodMap, NotificationMap, RpcOptions, Socket, SocketRefusal } from "./rpc.ts";
 import { RpcConnection } from "./rpc.ts";
 
 /** What is used of the browser: its WebSocket and a plain request. */
 interface BrowserApis {
   readonly origin: string;
   openSocket(url: string, subprotocol: string): Socket;
-  fetch(url: string): Promise<{ readonly ok: boolean }>;
+  fetch(url: string): Promise<{ readonly status: number }>;
 }
 
 /** A connection to `/ws` of the page's own origin. Not started yet. */
@@ -20,10 +20,12 @@ export function connectTo<M extends MethodMap, N extends NotificationMap>(browse
   return new RpcConnection<M, N>(options);
 }
 
-/** A browser hides why a socket was refused. A gateway that serves its page and still refuses the socket has no session for us. */
-async function probe(browser: BrowserApis): Promise<"refused" | "unreachable"> {
+/** A browser hides why a socket was refused. The same request without a handshake is answered for all to read. */
+async function probe(browser: BrowserApis): Promise<"refused" | SocketRefusal> {
   try {
-    return (await browser.fetch("/")).ok ? "refused" : "unreachable";
+    const { status } = await browser.fetch("/ws");
+    if (status === 429) return "crowded";
+    return status === 401 || status === 403 ? "refused" : "unreachable";
   } catch {
     return "unreachable";
   }

@@ -14,11 +14,14 @@ export type MethodMap = Record<string, { params: unknown; result: unknown }>;
 /** Notification name to parameters. */
 export type NotificationMap = Record<string, unknown>;
 
+/** Why there is no socket for now: nobody answers, or this browser has as many open as the gateway allows. */
+export type SocketRefusal = "unreachable" | "crowded";
+
 export type ConnectionState =
   | { phase: "connecting" }
   | { phase: "open" }
   /** `attempt` counts from 1; the next try is made after `retryInMs`. */
-  | { phase: "lost"; attempt: number; retryInMs: number }
+  | { phase: "lost"; attempt: number; retryInMs: number; cause: SocketRefusal }
   /** Over: nothing is retried. `reason` is the gateway's word, or `notSignedIn`. */
   | { phase: "ended"; reason: string };
 
@@ -28,11 +31,8 @@ export interface RpcOptions {
   delay(ms: number, signal: AbortSignal): Promise<void>;
   /** 0 to 1; spreads the reconnects of many tabs after a restart. */
   random(): number;
-  /**
-   * Asked when a socket does not open, for a browser cannot see why. `refused`: the gateway answers and refuses the socket,
-   * so this browser is not signed in.
-   */
-  probe(): Promise<"refused" | "unreachable">;
+  /** Asked when a socket does not open, for a browser cannot see why. `refused`: this browser is not signed in. */
+  probe(): Promise<"refused" | SocketRefusal>;
 }
 
 /** The gateway's own answer that something about the request was wrong. */
@@ -212,13 +212,14 @@ export class RpcConnection<M extends MethodMap, N extends NotificationMap> {
   }
 
   async #retry(attempt: number, opened: boolean): Promise<void> {
-    if (!opened && (await this.#options.probe()) === "refused") {
+    const cause = opened ? "unreachable" : await this.#options.probe();
+    if (cause === "refused") {
       this.#end("notSignedIn");
       return;
     }
     const backOff = Math.min(FIRST_RETRY_MS * 2 ** attempt, LAST_RETRY_MS);
     const retryInMs = Math.round(backOff * (0.5 + this.#options.random() / 2));
-    this.#setState({ phase: "lost", attempt: attempt + 1, retryInMs });
+    this.#setState({ phase: "lost", attempt: attempt + 1, retryInMs, cause });
     this.#wake = new AbortController();
     try {
       await this.#options.delay(retryInMs, AbortSignal.any([this.#wake.signal, this.#stopped.signal]));

@@ -138,9 +138,15 @@ function Account({ name }: { readonly name: string }) {
 function Connection() {
   const { connection, client } = useSession();
   if (connection.phase !== "lost") return null;
+  const isCrowded = connection.cause === "crowded";
   return (
-    <Banner tone="waiting" urgent title="The connection to the gateway is lost">
+    <Banner
+      tone="waiting"
+      urgent
+      title={isCrowded ? "Too many tabs are open" : "The connection to the gateway is lost"}
+    >
       <p>
+        {isCrowded && "The gateway takes no more of them at once: close some. "}
         What you see may be out of date. Nothing can be decided until the connection is back. It is tried again
         automatically.
       </p>

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
+import type { ConnectionState } from "../../protocol/rpc.ts";
 import { ErrorBoundary } from "../../ui/ErrorBoundary.tsx";
 import { LiveRegion } from "../../ui/LiveRegion.tsx";
 import { Spinner } from "../../ui/Spinner.tsx";
@@ -8,6 +9,7 @@ import { Attention } from "./Attention.tsx";
 import { ConversationView } from "./ConversationView.tsx";
 import styles from "./Shell.module.css";
 import { SignedOut } from "./SignedOut.tsx";
+import { LOST } from "./StatusBanners.tsx";
 import type { ShellEnvironment } from "./shell-environment.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -46,14 +48,7 @@ export function Shell({ environment }: { readonly environment: ShellEnvironment 
     const reason = ended === "notSignedIn" && environment.signInFailed ? "signInFailed" : ended;
     return <SignedOut reason={reason} onSignIn={() => environment.signIn()} />;
   }
-  if (state.session === null)
-    return (
-      <main className={styles.notice}>
-        <Spinner
-          label={state.connection.phase === "lost" ? "The gateway does not answer. Trying again" : "Connecting"}
-        />
-      </main>
-    );
+  if (state.session === null) return <NotConnected connection={state.connection} />;
   return (
     <LiveRegion>
       <ErrorBoundary what="This page">
@@ -62,5 +57,22 @@ export function Shell({ environment }: { readonly environment: ShellEnvironment 
         <ConversationView workspace={workspace} state={state} session={state.session} />
       </ErrorBoundary>
     </LiveRegion>
+  );
+}
+
+/** Before there is anything to show. */
+function NotConnected({ connection }: { readonly connection: ConnectionState }) {
+  if (connection.phase !== "lost")
+    return (
+      <main className={styles.notice}>
+        <Spinner label="Connecting" />
+      </main>
+    );
+  const { title, advice } = LOST[connection.cause];
+  return (
+    <main className={styles.notice}>
+      <Spinner label={`${title}. Trying again`} />
+      {connection.cause === "crowded" && <p>{advice}</p>}
+    </main>
   );
 }

@@ -1,3 +1,4 @@
+import type { SocketRefusal } from "../../protocol/rpc.ts";
 import { Banner } from "../../ui/Banner.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { WithCode } from "../../ui/WithCode.tsx";
@@ -11,10 +12,8 @@ export function StatusBanners({ workspace, state }: { readonly workspace: Worksp
   return (
     <div className={styles.banners}>
       {connection.phase === "lost" && (
-        <Banner tone="waiting" title="The gateway does not answer">
-          <p>
-            It may have been stopped, or be out of reach. What it has recorded is kept, and this page goes on trying.
-          </p>
+        <Banner tone="waiting" title={LOST[connection.cause].title}>
+          <p>{LOST[connection.cause].advice}</p>
           <div>
             <Button size="small" onClick={() => workspace.retryNow()}>
               Try now
@@ -57,6 +56,17 @@ export function StatusBanners({ workspace, state }: { readonly workspace: Worksp
     </div>
   );
 }
+
+export const LOST: Readonly<Record<SocketRefusal, { readonly title: string; readonly advice: string }>> = {
+  unreachable: {
+    title: "The gateway does not answer",
+    advice: "It may have been stopped, or be out of reach. What it has recorded is kept, and this page goes on trying.",
+  },
+  crowded: {
+    title: "Too many tabs are open",
+    advice: "The gateway takes no more of them at once. Close some, and this page goes on by itself.",
+  },
+};
 
 const MODEL: Readonly<Record<string, string>> = {
   starting: "The model is starting",

@@ -148,7 +148,7 @@ describe("the connection to the gateway", () => {
     gateway.questions = [];
     openConsole(gateway, "/approvals");
     await screen.findByText("Nothing waits for you");
-    act(() => gateway.client.become({ phase: "lost", attempt: 1, retryInMs: 100 }));
+    act(() => gateway.client.become({ phase: "lost", attempt: 1, retryInMs: 100, cause: "unreachable" }));
     expect(screen.getByRole("alert").textContent).toContain("The connection to the gateway is lost");
     await userEvent.click(screen.getByRole("button", { name: "Try now" }));
     expect(gateway.client.retryNow).toHaveBeenCalled();

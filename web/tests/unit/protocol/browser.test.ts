@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { connectTo, wait } from "../../../src/protocol/browser.ts";
 import type { Socket } from "../../../src/protocol/rpc.ts";
 
-function refusing(fetch: () => Promise<{ ok: boolean }>) {
+function refusing(fetch: () => Promise<{ status: number }>) {
   const urls: string[] = [];
   const socket: Socket = {
     onopen: null,
@@ -31,13 +31,15 @@ test("the line leads to this origin's socket, under the contract's name", () => 
 });
 
 test.each([
-  ["serves its page", () => Promise.resolve({ ok: true }), "ended"],
-  ["is broken", () => Promise.resolve({ ok: false }), "lost"],
-  ["is away", () => Promise.reject(new TypeError("down")), "lost"],
-])("a socket refused by a gateway that %s", async (_name, fetch, phase) => {
+  ["knows no session", () => Promise.resolve({ status: 401 }), { phase: "ended", reason: "notSignedIn" }],
+  ["has too many of this session", () => Promise.resolve({ status: 429 }), { phase: "lost", cause: "crowded" }],
+  ["would open one now", () => Promise.resolve({ status: 426 }), { phase: "lost", cause: "unreachable" }],
+  ["is broken", () => Promise.resolve({ status: 500 }), { phase: "lost", cause: "unreachable" }],
+  ["is away", () => Promise.reject(new TypeError("down")), { phase: "lost", cause: "unreachable" }],
+])("a socket refused by a gateway that %s", async (_name, fetch, state) => {
   const { line } = refusing(fetch);
   await new Promise<void>((resolve) => line.onState(resolve));
-  expect(line.state.phase).toBe(phase);
+  expect(line.state).toMatchObject(state);
   line.stop();
 });
 

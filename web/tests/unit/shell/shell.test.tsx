@@ -55,13 +55,16 @@ describe("without a session", () => {
     const client = new ScriptedClient();
     openShell(client);
     await screen.findByRole("textbox", { name: "Message" });
-    client.become({ phase: "lost", attempt: 1, retryInMs: 250 });
+    client.become({ phase: "lost", attempt: 1, retryInMs: 250, cause: "unreachable" });
     expect(await screen.findByText("The gateway does not answer")).toBeTruthy();
     // Nobody knows whether anything goes on there.
     expect(screen.getByText(/It may have been stopped, or be out of reach/)).toBeTruthy();
     expect(document.body.textContent).not.toMatch(/goes on for a while/);
+    client.become({ phase: "lost", attempt: 2, retryInMs: 500, cause: "crowded" });
+    expect(await screen.findByText("Too many tabs are open")).toBeTruthy();
+    expect(screen.queryByText("The gateway does not answer")).toBeNull();
     client.become({ phase: "open" });
-    await waitFor(() => expect(screen.queryByText("The gateway does not answer")).toBeNull());
+    await waitFor(() => expect(screen.queryByText("Too many tabs are open")).toBeNull());
   });
 });
 
