@@ -15,14 +15,14 @@ import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { AuditTabs } from "./AuditTabs.tsx";
 import { useCallDetails } from "./call-queries.ts";
-import { CALL_LABELS, DECISIONS } from "./calls-view.ts";
+import { decisionOf, endOf, reasonOf } from "./call-words.ts";
+import { CALL_LABELS } from "./calls-view.ts";
 import { EraseCall } from "./EraseCall.tsx";
 import { ExplainLink } from "./ExplainLink.tsx";
 import { readableBody, summarize } from "./entry.ts";
-import { ENDING_TONES, endingOf, wordOf } from "./outcome-words.ts";
+import { ENDING_TONES, endingOf } from "./outcome-words.ts";
 import { VerifyCall } from "./VerifyCall.tsx";
 
-const DECISION_WORDS = new Map(DECISIONS);
 const LABEL_WORDS = new Map<string, string>(CALL_LABELS);
 
 /** One call: everything that is on record of it, as it was then. What the agent and tools wrote is shown inert. */
@@ -56,11 +56,12 @@ function Call({ position }: { readonly position: number }) {
 
 function Details({ details }: { readonly details: CallDetails }) {
   const { call, entries } = details;
+  const decision = decisionOf(call);
   return (
     <>
       <p className="row">
-        <Tag tone={ENDING_TONES[endingOf(call.outcome)]}>{wordOf(call.outcome)}</Tag>
-        {call.decision !== undefined && <Tag>{DECISION_WORDS.get(call.decision) ?? call.decision}</Tag>}
+        <Tag tone={ENDING_TONES[endingOf(call.outcome)]}>{endOf(call)}</Tag>
+        {decision !== undefined && <Tag>{decision}</Tag>}
         {call.label !== undefined && <Tag>{LABEL_WORDS.get(call.label) ?? call.label}</Tag>}
       </p>
       <Section title="What happened">
@@ -143,7 +144,7 @@ function happened({ call, title }: CallDetails): readonly Row[] {
     ],
     ["Ended at", call.closedAt === undefined ? "It has not ended" : <ExactTime key="end" at={call.closedAt} />],
     ["Took", call.durationMs === undefined ? undefined : milliseconds(call.durationMs)],
-    ["Reason", call.reason === undefined ? undefined : call.reason],
+    ["Reason", reasonOf(call)],
     ["Grant", call.grantId],
   ]);
 }

@@ -5,10 +5,9 @@ import { classes } from "../../../ui/classes.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import { paths } from "../paths.ts";
 import styles from "./CallRows.module.css";
-import { type CallsView, DECISIONS, writeCallsView } from "./calls-view.ts";
-import { endingOf, wordOf } from "./outcome-words.ts";
-
-const DECISION_WORDS = new Map(DECISIONS);
+import { decisionOf, endOf, reasonOf } from "./call-words.ts";
+import { type CallsView, writeCallsView } from "./calls-view.ts";
+import { endingOf } from "./outcome-words.ts";
 
 interface CallRowsProps {
   readonly calls: readonly AuditedCall[];
@@ -66,7 +65,7 @@ function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {
             <time className={styles.time} dateTime={call.at}>
               {time.format(Date.parse(call.at))}
             </time>
-            <span className={classes(styles.outcome, styles[endingOf(call.outcome)])}>{wordOf(call.outcome)}</span>
+            <span className={classes(styles.outcome, styles[endingOf(call.outcome)])}>{endOf(call)}</span>
             <span className={styles.tool}>
               {call.tool === undefined ? "no such tool" : <VisibleText text={call.tool} fold={false} />}
             </span>
@@ -74,9 +73,7 @@ function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {
               <VisibleText text={call.principalName} prose fold={false} />
             </span>
             <span className={styles.why}>{why(call)}</span>
-            <span className={styles.model}>
-              {call.modelId !== undefined && <VisibleText text={shortened(call.modelId)} fold={false} />}
-            </span>
+            <span className={styles.model}>{call.modelId !== undefined && <ModelName id={call.modelId} />}</span>
           </Link>
         </li>
       ))}
@@ -86,15 +83,27 @@ function Rows({ calls }: { readonly calls: readonly AuditedCall[] }) {
 
 /** Why it came to run or not, in a few words. */
 function why(call: AuditedCall): string {
-  const decision = DECISION_WORDS.get(call.decision ?? "") ?? "";
+  const decision = decisionOf(call);
   const by = call.answer === "approved" || call.answer === "denied" ? call.approverName : undefined;
-  const reason = call.outcome === "ok" ? undefined : call.reason;
-  return [by === undefined ? decision : `${decision} (${by})`, reason].filter(Boolean).join(", ");
+  // That a person said no stands there already.
+  const reason =
+    call.outcome === "ok" || (decision !== undefined && call.reason === "denied") ? undefined : reasonOf(call);
+  const words = [by === undefined ? decision : `${decision} (${by})`, reason].filter(Boolean).join(", ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** A model behind a URL goes by its name there; the rest is on the call's page. */
+const REMOTE = /^remote:[^:]+(?::\d+)?:(.+)$/;
+
 /** The name of local weights begins with their digest, of which nobody reads more than the beginning. */
-function shortened(model: string): string {
-  return model.length > 28 ? `${model.slice(0, 27)}…` : model;
+function ModelName({ id }: { readonly id: string }) {
+  const name = REMOTE.exec(id)?.[1] ?? id;
+  return (
+    <>
+      <VisibleText text={name.slice(0, 28)} fold={false} />
+      {name.length > 28 && "…"}
+    </>
+  );
 }
 
 /** Goes up and down the rows with the arrow keys, to the first and the last with Home and End. */
