@@ -57,6 +57,7 @@ export function Load() {
           ) : (
             <SumTable
               caption="By tool"
+              words={2}
               heads={[
                 "Tool",
                 "Person",

@@ -5,11 +5,13 @@ interface SumTableProps {
   readonly caption: string;
   /** The first names the rows. */
   readonly heads: readonly string[];
+  /** How many columns from the first on are words; the others are figures. */
+  readonly words?: number;
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
 }
 
 /** Sums side by side; on a phone it scrolls within itself. */
-export function SumTable({ caption, heads, rows }: SumTableProps) {
+export function SumTable({ caption, heads, words = 1, rows }: SumTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <section className={styles.scroller} aria-label={caption} tabIndex={0}>
@@ -17,8 +19,8 @@ export function SumTable({ caption, heads, rows }: SumTableProps) {
         <caption className={styles.caption}>{caption}</caption>
         <thead>
           <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
+            {heads.map((head, column) => (
+              <th key={head} scope="col" data-words={column < words || undefined}>
                 {head}
               </th>
             ))}
@@ -29,11 +31,13 @@ export function SumTable({ caption, heads, rows }: SumTableProps) {
             <tr key={key}>
               {cells.map((cell, column) =>
                 column === 0 ? (
-                  <th key={heads[column]} scope="row">
+                  <th key={heads[column]} scope="row" data-words>
                     {cell}
                   </th>
                 ) : (
-                  <td key={heads[column]}>{cell}</td>
+                  <td key={heads[column]} data-words={column < words || undefined}>
+                    {cell}
+                  </td>
                 ),
               )}
             </tr>
