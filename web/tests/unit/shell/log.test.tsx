@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
-import { act, cleanup, render, screen, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { advance, type Conversation, emptyConversation } from "../../../src/agent/conversation.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { Log } from "../../../src/features/shell/log/Log.tsx";
+import { approvalFor } from "./approvals.ts";
 import { NoResizes } from "./scripted-client.ts";
 
 beforeEach(() => {
@@ -78,4 +79,32 @@ test("a model that is slow is not said to wake up: only that no word has come", 
   expect(screen.getByText(/No word of an answer has come yet/)).toBeTruthy();
   expect(document.body.textContent).not.toMatch(/wake/);
   vi.useRealTimers();
+});
+
+test("a message that is sent is followed, however far up the reader is, and an answer is not", () => {
+  const first = after({ type: "assistant:said", content: "Hello.", stopped: false });
+  const { rerender } = render(<Log view={first} {...props} />);
+  const log = screen.getByRole("log");
+  Object.defineProperties(log, { scrollHeight: { get: () => 2_000 }, clientHeight: { get: () => 500 } });
+  log.scrollTop = 0;
+  fireEvent.scroll(log);
+  const answered = advance(first, { type: "assistant:said", content: "And more.", stopped: false });
+  rerender(<Log view={answered} {...props} />);
+  expect(log.scrollTop).toBe(0);
+  expect(screen.getByRole("button", { name: /Jump to latest/ })).toBeTruthy();
+  rerender(<Log view={advance(answered, { ...begun[0], turnId: "trn_2" } as AgentEvent)} {...props} />);
+  expect(log.scrollTop).toBe(2_000);
+  expect(screen.queryByRole("button", { name: /Jump to latest/ })).toBeNull();
+});
+
+test("calls of one tool that wait are told apart by what they are about", () => {
+  const view = after(
+    { type: "call:proposed", call: { id: "call_1", name: "write_file", arguments: { path: "a.md" } } },
+    { type: "call:proposed", call: { id: "call_2", name: "write_file", arguments: { path: "b.md" } } },
+    { type: "approval:requested", approval: approvalFor("call_1") },
+    { type: "approval:requested", approval: approvalFor("call_2") },
+  );
+  render(<Log view={view} {...props} />);
+  const cards = screen.getAllByRole("article", { name: "write_file: Waiting for approval" });
+  expect(cards.map((card) => /path: (\S+?\.md)/.exec(card.textContent ?? "")?.[1])).toEqual(["a.md", "b.md"]);
 });

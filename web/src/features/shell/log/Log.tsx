@@ -52,6 +52,16 @@ export function Log(props: LogProps) {
     const element = scroller.current;
     if (element !== null && follows.current && !isTypedIn(element)) element.scrollTop = element.scrollHeight;
   }, []);
+  const asked = view.entries.findLast((entry) => entry.kind === "user")?.key;
+  const askedBefore = useRef(asked);
+  useLayoutEffect(() => {
+    // Whoever sends a message wants to see what comes of it, however far up they read.
+    if (askedBefore.current !== undefined && asked !== askedBefore.current) {
+      follows.current = true;
+      setAway(false);
+    }
+    askedBefore.current = asked;
+  }, [asked]);
   const sought = place === null ? undefined : entryAt(view.entries, place)?.key;
   useLayoutEffect(() => {
     if (sought === undefined) return;
@@ -175,7 +185,9 @@ function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
       );
     case "call": {
       const card = view.calls[entry.callId];
-      return card === undefined ? null : <ToolCallView card={card} onCancel={onCancelCall} />;
+      return card === undefined ? null : (
+        <ToolCallView card={card} amongSeveral={waitingIn(view) > 1} onCancel={onCancelCall} />
+      );
     }
     case "panel":
       return <PanelView panel={entry.panel} />;
@@ -186,6 +198,10 @@ function EntryView({ entry, view, isSought, onCancelCall }: EntryProps) {
         </Banner>
       );
   }
+}
+
+function waitingIn(view: Conversation): number {
+  return Object.values(view.calls).filter(({ phase }) => phase === "waiting").length;
 }
 
 /** After this long, in milliseconds, somebody wonders whether anything happens. A model that is being loaded says so itself. */

@@ -17,6 +17,8 @@ import styles from "./ToolCallView.module.css";
 
 export interface ToolCallProps {
   readonly card: CallCard;
+  /** Several calls wait, and their tool alone does not say which one this is. */
+  readonly amongSeveral?: boolean;
   /** Cancels this call alone; the turn goes on with that. */
   readonly onCancel: (callId: string) => void;
 }
@@ -25,7 +27,7 @@ export interface ToolCallProps {
  * One tool call, keyed by its id: tool, arguments, state and result. What went well is a line of the log and needs no card. What
  * waits is a line that points to the dock, so that a question stands in one place.
  */
-export function ToolCallView({ card, onCancel }: ToolCallProps) {
+export function ToolCallView({ card, amongSeveral = false, onCancel }: ToolCallProps) {
   const { tool, progress, result } = card;
   const call = withoutBytes(card.call);
   const { label, tone } = stateOf(card);
@@ -42,7 +44,7 @@ export function ToolCallView({ card, onCancel }: ToolCallProps) {
         <span className={styles.name}>
           <code>{call.name}</code>
           {tool?.title !== undefined && <span className={styles.title}>{tool.title}</span>}
-          {!waits && <ArgumentSummary given={call.arguments} />}
+          {(!waits || amongSeveral) && <ArgumentSummary given={call.arguments} />}
         </span>
         <span className={styles.state}>
           <Tag tone={tone}>
