@@ -66,11 +66,11 @@ function Waiting({ workspace, card }: { readonly workspace: Workspace; readonly 
     <>
       <div className={styles.scroller}>
         <p className={styles.sentence}>
-          {approval === undefined ? <code>{call.name}</code> : <VisibleText text={approval.summary} />}
+          {approval === undefined ? <code>{call.name}</code> : <VisibleText text={approval.summary} prose />}
         </p>
         {approval?.effects.map((effect) => (
           <p key={effect} className={styles.effect}>
-            <VisibleText text={effect} />
+            <VisibleText text={effect} prose />
           </p>
         ))}
         <details className={styles.fold}>

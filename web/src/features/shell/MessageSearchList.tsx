@@ -56,7 +56,10 @@ export function MessageSearchList({ workspace, sought, onChosen }: FoundProps) {
                 {excerpt}
               </span>
               <span className={styles.when}>
-                {role === "user" ? "You" : "Assistant"} in {title || "Untitled"} <TimeAgo at={at} />
+                <span className={styles.title}>
+                  {role === "user" ? "You" : "Assistant"} in {title || "Untitled"}
+                </span>
+                <TimeAgo at={at} />
               </span>
             </button>
           </li>

@@ -142,5 +142,5 @@ const few = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 function describe({ tokens, seconds, firstSeconds }: AnswerFigures): string {
   const speed = seconds > 0 ? ` · ${few.format(tokens / seconds)} tokens/s` : "";
-  return `${tokens} ${tokens === 1 ? "token" : "tokens"}${speed} · first after ${few.format(firstSeconds)} s`;
+  return `${tokens} ${tokens === 1 ? "token" : "tokens"}${speed} · first after ${firstSeconds < 0.05 ? "less than 0.1" : few.format(firstSeconds)} s`;
 }
