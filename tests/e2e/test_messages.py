@@ -155,7 +155,8 @@ async def test_code_has_colours_numbers_stand_right_and_all_of_it_is_copied(
 
 
 async def test_a_reader_further_up_is_offered_the_way_down(shell: Page, model: ScriptedServer) -> None:
-    model.will_answer(Reply("\n\n".join(f"Line {number}" for number in range(80))))
+    lines = "\n\n".join(f"Line {number}" for number in range(80))
+    model.will_answer(Reply(lines), Reply("That was the last."), Reply("There is no other."))
     await send(shell, "count")
     await expect(answers(shell)).to_contain_text("Line 79")
     await expect_idle(shell)
@@ -165,6 +166,16 @@ async def test_a_reader_further_up_is_offered_the_way_down(shell: Page, model: S
     await latest.click()
     await expect(latest).to_be_hidden()
     await expect(answers(shell).get_by_text("Line 79")).to_be_in_viewport()
+    # Whoever asks something sees what comes of it, and the composer stays where it is.
+    await shell.get_by_role("log").evaluate("log => { log.scrollTop = 0; }")
+    await expect(latest).to_be_visible()
+    await send(shell, "is there more?")
+    await expect(answers(shell).get_by_text("That was the last.")).to_be_in_viewport()
+    await expect_idle(shell)
+    await shell.get_by_role("button", name="Try again in a branch").last.click()
+    await expect(answers(shell).get_by_text("There is no other.")).to_be_in_viewport()
+    await expect(shell.get_by_role("group", name="Branches")).to_contain_text("2 / 2")
+    assert await shell.get_by_role("main").evaluate("main => main.scrollHeight - main.clientHeight") == 0
 
 
 async def test_a_conversation_is_found_pinned_and_saved_as_markdown(shell: Page, model: ScriptedServer) -> None:
