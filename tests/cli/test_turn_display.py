@@ -21,7 +21,7 @@ from gateway.agent.events import (
     TurnOutcome,
 )
 from gateway.cli.terminal.results import RecentResults
-from gateway.cli.terminal.screen import Screen
+from gateway.cli.terminal.screen import Screen, within
 from gateway.cli.terminal.turn_display import TurnDisplay
 from gateway.shipped import read_loop_file
 
@@ -115,3 +115,18 @@ def test_what_a_call_had_said_is_shown_where_it_ends_without_a_result(monkeypatc
         display.hear(CallClosedEvent("call_1", result))
         assert ("│ step 4\n" in paper.getvalue()) is is_shown
         assert "step 3\n" not in paper.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("one two three", ["one two", "three"]),
+        ("one twoo three", ["one twoo", "three"]),
+        ("onetwothree four", ["onetwoth", "ree four"]),
+        ("  onetwothree", ["  onetwo", "three"]),
+        ("日本語 日本語", ["日本語", "日本語"]),
+        ("", [""]),
+    ],
+)
+def test_a_row_is_broken_between_words_where_it_can_be(text: str, pieces: list[str]) -> None:
+    assert list(within(text, 8, by_words=True)) == pieces

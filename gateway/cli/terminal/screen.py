@@ -11,12 +11,12 @@ import json
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TextIO
 
 import orjson
 
+from gateway.cli.terminal.editor import columns_of
 from gateway.cli.terminal.markdown import MarkdownStream
 from gateway.cli.terminal.styling import Tone, has_colours, paint, tones_of_diff
 from gateway.core.canonical import Json
@@ -46,17 +46,21 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", NEW_LINE)
 
 
-def within(text: str, width: int) -> Iterator[str]:
-    """The text in pieces that take at most that many columns each, so that the terminal never breaks a line itself."""
+def within(text: str, width: int, *, by_words: bool = False) -> Iterator[str]:
+    """The text in pieces that take at most that many columns each, so that the terminal never breaks a line itself. `by_words`
+    breaks it at a space where a piece has one after its first word, and leaves that space away."""
     piece, taken = "", 0
     for character in text:
-        # Those of ambiguous width (A) take two in some terminals.
-        columns = 2 if unicodedata.east_asian_width(character) in "WFA" else 1
+        columns = columns_of(character)
         if taken + columns > width and piece:
-            yield piece
-            piece, taken = "", 0
-        piece += character
-        taken += columns
+            head, _, tail = f"{piece}{character}".rpartition(" ")
+            is_word = by_words and head.strip() != ""
+            yield head if is_word else piece
+            piece = tail if is_word else character
+            taken = columns_of(piece)
+        else:
+            piece += character
+            taken += columns
     yield piece
 
 
@@ -161,8 +165,8 @@ class Screen:
         return len(pieces) - len(pieces[:rows])
 
     def row(self, text: str, margin: str = MARGIN) -> None:
-        """The same of one line, which stays one."""
-        self._place(self._cut(text, margin), margin)
+        """The same of one line, which stays one, and is broken between words."""
+        self._place(self._cut(text, margin, by_words=True), margin)
 
     def cut(self, text: str, margin: str = MARGIN, tone: Tone = Tone.PLAIN) -> list[str]:
         """What `row` would write, row by row of the terminal."""
@@ -179,9 +183,9 @@ class Screen:
             self._write(self._err, f"\r\x1b[2K{next(within(escape(text), width))}")
             self._pending = True
 
-    def _cut(self, text: str, margin: str) -> Iterator[str]:
+    def _cut(self, text: str, margin: str, *, by_words: bool = False) -> Iterator[str]:
         # Values arrive escaped already, with backslashes doubled where needed; escaping them again would mislead.
-        return within(one_line(text), max(_NARROWEST, _columns(self._err) - len(margin) - 2))
+        return within(one_line(text), max(_NARROWEST, _columns(self._err) - len(margin) - 2), by_words=by_words)
 
     def _place(self, pieces: Iterable[str], margin: str) -> None:
         self.settle()
