@@ -6,29 +6,42 @@ into the database and removes it; of a torn one the rest would be gone, before a
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from gateway.adapters.storage.history.places import open_places
 from gateway.adapters.storage.identity import Identity, read_identity
 from gateway.adapters.storage.keys import NEXT, SECRET, known_keys, load_or_make_key, read_next_key, take_next_key
-from gateway.adapters.storage.log import grow_checked, is_empty, read_rotations
+from gateway.adapters.storage.log import check_stretch, grow_checked, is_empty, last_position, newest_note, read_rotations
 from gateway.adapters.storage.mark import MARK, read_mark
 from gateway.adapters.storage.migration import HEAD, IDENTIFIED, current_revision
 from gateway.adapters.storage.reader import RECOVER
 from gateway.adapters.storage.sqlite import DATABASE, find_fault, open_for_checking
-from gateway.core.checkpoint import VerificationKey
-from gateway.core.errors import LedgerDamaged, LedgerUnavailable
-from gateway.core.merkle import Frontier
+from gateway.core.checkpoint import Checkpoint, VerificationKey, open_note
+from gateway.core.errors import LedgerDamaged, LedgerUnavailable, Misconfigured
+from gateway.core.merkle import Frontier, grow
 
 LARGEST_CHECKED_AT_ONCE: Final = 256 * 2**20
 """Bytes of database whose pages are checked before a start; a larger one is checked while the gateway runs. SQLite reads some
-200 MB a second here (measured), so a start waits for about a second at most."""
+200 MB a second here (measured), so a start waits for about a second at most. The records of a larger one are read meanwhile, too,
+where what is kept of their tree leads to the root that is signed."""
+
+NEWEST: Final = 20_000
+"""Records of a large log that are read before a start: a crash harms the end."""
+
+AT_ONCE: Final = 2_000
+"""Records that are read in one step of a check beside the gateway, in some ten milliseconds."""
+
+REST_SECONDS: Final = 0.03
+"""Between two such steps: others need the interpreter too."""
 
 
 def check_state(folder: Path, origin: str) -> Frontier:
@@ -40,8 +53,9 @@ def check_state(folder: Path, origin: str) -> Frontier:
     path = folder / DATABASE
     if not path.exists() or path.stat().st_size == 0:
         return Frontier()
+    large = path.stat().st_size > LARGEST_CHECKED_AT_ONCE
     with checking(folder) as connection:
-        if path.stat().st_size <= LARGEST_CHECKED_AT_ONCE:
+        if not large:
             require_whole_pages(connection)
         revision = require_tables(connection, folder)
         if revision is None or revision > HEAD:
@@ -49,7 +63,7 @@ def check_state(folder: Path, origin: str) -> Frontier:
             return Frontier()
         settle_key(connection, folder)
         key = load_or_make_key(folder, origin, fresh=is_empty(connection)).verification_key
-        return resume(connection, folder, key, identity_of(connection, revision))
+        return resume(connection, folder, key, identity_of(connection, revision), large=large)
 
 
 def settle_key(connection: Connection, folder: Path) -> None:
@@ -109,7 +123,25 @@ def identity_of(connection: Connection, revision: str | None) -> Identity | None
     return read_identity(connection) if revision is not None and revision >= IDENTIFIED else None
 
 
-def resume(connection: Connection, folder: Path, key: VerificationKey, identity: Identity | None) -> Frontier:
+def check_meanwhile(connection: Connection, frontier: Frontier, stop: Event) -> None:
+    """Check the pages of a large database and the records that it had at its start, until told to stop. Raises LedgerDamaged."""
+    require_whole_pages(connection)
+    grown = Frontier()
+    try:
+        while grown.size < frontier.size:
+            count = min(AT_ONCE, frontier.size - grown.size)
+            grown = grow(grown, check_stretch(connection, grown.size, count))
+            if stop.wait(REST_SECONDS):
+                return
+    except Misconfigured as error:
+        raise LedgerDamaged(error.message) from None
+    if grown != frontier:
+        raise LedgerDamaged(f"the audit log is not what its last checkpoint signed; {RECOVER}")
+
+
+def resume(
+    connection: Connection, folder: Path, key: VerificationKey, identity: Identity | None, *, large: bool = False
+) -> Frontier:
     """The frontier to continue from: of a log that adds up, and that the mark is not ahead of.
 
     Raises Misconfigured for a log that was edited, LedgerDamaged for one that lost what the mark says it had.
@@ -121,7 +153,8 @@ def resume(connection: Connection, folder: Path, key: VerificationKey, identity:
         grow_checked(connection, (key,))
         raise
     size = None if mark is None else mark.checkpoint.size
-    frontier, at_mark = grow_checked(connection, (key,), size)
+    kept = _grow_by_tiles(connection, folder, key, size) if large else None
+    frontier, at_mark = kept or grow_checked(connection, (key,), size)
     if mark is None:
         if identity is not None and identity.epoch:
             raise LedgerDamaged(f"`{MARK}` is gone, so nothing says whether the log is whole; {RECOVER}")
@@ -137,3 +170,23 @@ def resume(connection: Connection, folder: Path, key: VerificationKey, identity:
     if at_mark != mark.checkpoint.root:
         raise LedgerDamaged(f"the first {mark.checkpoint.size} records are not those of `{MARK}`; {RECOVER}")
     return frontier
+
+
+def _grow_by_tiles(
+    connection: Connection, folder: Path, key: VerificationKey, place: int | None
+) -> tuple[Frontier, bytes | None] | None:
+    """What `grow_checked` gives, of a log whose kept tiles lead to the root that its newest checkpoint signed. Only its newest
+    records are read. None where there are no such tiles: then every record is read, which also says what is wrong."""
+    note = newest_note(connection)
+    checkpoint = None if note is None else open_note(note, key)
+    if not isinstance(checkpoint, Checkpoint) or last_position(connection) != checkpoint.size - 1:
+        return None
+    with open_places(folder, connection) as places:
+        if places.written < checkpoint.size - NEWEST:
+            return None
+        tree = places.kept_tree(checkpoint.size, checkpoint.root)
+        if tree is None:
+            return None
+        begin = max(checkpoint.size - NEWEST, 0)
+        deque(check_stretch(connection, begin, checkpoint.size - begin), maxlen=0)
+        return tree.frontier(), None if place is None or place > tree.size else tree.root(0, place)

@@ -7,7 +7,7 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
-from sqlalchemy import Connection, LargeBinary, Select, cast, select
+from sqlalchemy import Connection, LargeBinary, Select, cast, func, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.audit import NEWEST_NOTE
@@ -75,6 +75,11 @@ def _require_signed(connection: Connection, keys: Sequence[VerificationKey], fro
         raise Misconfigured(f"the audit log is not what its last checkpoint signed; {ADVICE}")
 
 
+def last_position(connection: Connection) -> int | None:
+    """The place of the last record."""
+    return connection.execute(select(func.max(t.leaves.c.position))).scalar()
+
+
 def is_empty(connection: Connection) -> bool:
     """Whether nothing was ever logged."""
     return connection.execute(select(t.leaves.c.position).limit(1)).first() is None
@@ -131,9 +136,21 @@ def read_snapshots(connection: Connection) -> Iterator[SnapshotRecord]:
         yield SnapshotRecord(digest, restore_snapshot(body, descriptors))
 
 
-def _check_hashes(connection: Connection) -> Iterator[bytes]:
-    query = select(t.leaves.c.position, t.leaves.c.hash, t.leaves.c.body).order_by(t.leaves.c.position)
-    for expected, (position, noted, body) in enumerate(_stream(connection, query)):
+def check_stretch(connection: Connection, start: int, count: int) -> Iterator[bytes]:
+    """The hashes of so many leaves from a place on, each made again. Raises Misconfigured for one that is missing or changed."""
+    found = start
+    for noted in _check_hashes(connection, start, start + count):
+        yield noted
+        found += 1
+    if found < start + count:
+        raise Misconfigured(f"record {found} of the audit log is missing; {ADVICE}")
+
+
+def _check_hashes(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+    query = select(t.leaves.c.position, t.leaves.c.hash, t.leaves.c.body).where(t.leaves.c.position >= start)
+    if end is not None:
+        query = query.where(t.leaves.c.position < end)
+    for expected, (position, noted, body) in enumerate(_stream(connection, query.order_by(t.leaves.c.position)), start):
         if position != expected:
             raise Misconfigured(f"record {expected} of the audit log is missing; {ADVICE}")
         if leaf_hash(body.encode()) != noted:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from sqlalchemy import Engine
@@ -78,7 +79,7 @@ async def open_store(directory: Path, *, origin: str, salt: Callable[[int], byte
         writer = Writer(writing, ready.committer, mark=ready.mark, eraser=Eraser(directory, ready.key), require_held=state.check)
         held.push_async_callback(writer.close)
         if path.stat().st_size > checks.LARGEST_CHECKED_AT_ONCE:
-            await held.enter_async_context(_checking_pages(path, writer))
+            await held.enter_async_context(_checking_meanwhile(path, frontier, writer))
         history = await held.enter_async_context(open_call_history(directory, reading, writer.quiet_seconds))
         yield Store(SqlLedger(writer, salt), records, history, ready.key.verification_key)
 
@@ -139,10 +140,11 @@ def _unwritable(error: OSError) -> LedgerUnavailable:
 
 
 @asynccontextmanager
-async def _checking_pages(path: Path, writer: Writer) -> AsyncGenerator[None]:
-    """Check the pages of a large database meanwhile. What is found stops the writer."""
+async def _checking_meanwhile(path: Path, frontier: Frontier, writer: Writer) -> AsyncGenerator[None]:
+    """Check the pages and the records of a large database meanwhile. What is found stops the writer."""
+    stop = Event()
     with dispose(open_for_checking(path)) as engine, engine.connect() as connection:
-        check = asyncio.create_task(asyncio.to_thread(checks.require_whole_pages, connection))
+        check = asyncio.create_task(asyncio.to_thread(checks.check_meanwhile, connection, frontier, stop))
 
         def judge(done: asyncio.Task[None]) -> None:
             error = None if done.cancelled() else done.exception()
@@ -154,6 +156,7 @@ async def _checking_pages(path: Path, writer: Writer) -> AsyncGenerator[None]:
         try:
             yield
         finally:
+            stop.set()
             driver: Any = connection.connection.driver_connection
             driver.interrupt()
             await asyncio.wait([check])

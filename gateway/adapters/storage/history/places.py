@@ -121,10 +121,18 @@ class LeafPlaces:
 
     def tree(self, size: int, root: bytes) -> TiledTree:
         """The tree of the first so many leaves, whose root that is. Tiles that lead to another are passed over."""
+        return self.kept_tree(size, root) or TiledTree(size, partial(_read_hashes, self._log, None))
+
+    def kept_tree(self, size: int, root: bytes) -> TiledTree | None:
+        """The same by its tiles; None where there are none, or they do not lead to that root."""
+        if self._places is None:
+            return None
         tree = TiledTree(size, partial(_read_hashes, self._log, self._places))
-        if self._places is None or tree.root(0, size) == root:
-            return tree
-        return TiledTree(size, partial(_read_hashes, self._log, None))
+        try:
+            return tree if tree.root(0, size) == root else None
+        except DBAPIError:
+            self.give_up()
+            return None
 
     def _ask(self, ask: Callable[[], Sequence[int]]) -> Sequence[int]:
         try:
