@@ -296,6 +296,7 @@ async def test_after_ctrl_c_at_a_question_the_conversation_continues(tmp_path: P
             await ada.expect(QUESTION)
             ada.type("\x03")
             await ada.expect("Stopping")
+            await ada.expect("`note` was cancelled: its question was still open.\n")
             await ada.expect("you> ")
             ada.type("still there?\n")
             await ada.expect(r"agent> Yes\.")

@@ -138,7 +138,9 @@ async def open_agent(
     messages = recall(opened["messages"], calls)
     copy = Copy(read_loop_file("copy"))
     unanswered, results = UnansweredCalls(), RecentResults()
-    display = TurnDisplay(terminal.screen, copy, results, is_conversation=terminal.is_conversation)
+    display = TurnDisplay(
+        terminal.screen, copy, results, is_conversation=terminal.is_conversation, is_undecided=questions.is_undecided
+    )
     notes = TurnNotes()
     crowd = LoopListeners([display, unanswered, notes, *listeners])
 

@@ -71,6 +71,8 @@ class ApprovalPrompts:
         self._console_origin = console_origin
         self._only_once = only_once
         self._open: dict[str, asyncio.Task[None]] = {}
+        self._undecided: dict[str, str] = {}
+        """The call of each approval that nobody is known to have given."""
         self._asking = asyncio.Lock()
         """Calls that follow one another ask at once; here each is read and answered before the next one is shown."""
 
@@ -79,8 +81,14 @@ class ApprovalPrompts:
         task = self._open[approval_id] = asyncio.ensure_future(self._put(approval_id))
         task.add_done_callback(lambda _: self._open.pop(approval_id, None))
 
+    def is_undecided(self, call_id: str) -> bool:
+        """Whether the call was asked about, and nobody here has allowed it or heard that somebody did."""
+        return call_id in self._undecided.values()
+
     def resolved(self, approval_id: str, status: str) -> None:
         """The approval was answered, here or on the console, or can no longer be answered."""
+        if status == ApprovalStatus.APPROVED:
+            self._undecided.pop(approval_id, None)
         task = self._open.pop(approval_id, None)
         if task is None:
             return
@@ -106,6 +114,7 @@ class ApprovalPrompts:
             approval, _, challenge = await self._approvals.get(self._console, approval_id)
             if challenge is None:
                 return
+            self._undecided[approval_id] = approval.call_id
             if approval.needs_passkey:
                 await self._show_beginning(approval)
                 await self._wait_for_console(approval)
@@ -210,6 +219,7 @@ class ApprovalPrompts:
         _, _, challenge = await self._approvals.get(self._console, approval.id)
         if challenge is None:
             return
+        self._undecided.pop(approval.id, None)
         # From here the result of `answer` counts, and the notification about it must not interrupt it.
         self._open.pop(approval.id, None)
         await self._approvals.decide(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from gateway.agent.copy import Copy
@@ -35,6 +35,7 @@ from gateway.core.effects import show
 
 NAME: Final = "agent> "
 PERSON: Final = "you> "
+UNDECIDED: Final = "its question was still open"
 CORRECTED: Final = "Not all of that is so. This is the answer:"
 
 _SAID_SHOWN: Final = 8
@@ -50,11 +51,21 @@ class TurnDisplay:
     """Shows a turn on the screen. Where a person looks on, an answer is shown as it is written, and what turns out to be none is
     called so."""
 
-    def __init__(self, screen: Screen, copy: Copy, results: RecentResults, *, is_conversation: bool) -> None:
+    def __init__(
+        self,
+        screen: Screen,
+        copy: Copy,
+        results: RecentResults,
+        *,
+        is_conversation: bool,
+        is_undecided: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """`is_undecided` tells of a call's id whether a question about it is open."""
         self._screen = screen
         self._copy = copy
         self._results = results
         self._is_conversation = is_conversation
+        self._is_undecided = is_undecided
         self._name = NAME if is_conversation else ""
         self._shown = ""
         self._calls: dict[str, Call] = {}
@@ -142,6 +153,10 @@ class TurnDisplay:
         if self._are_parallel and call is not None:
             # Of several that were asked for together, each result says whose it is.
             self._screen.say(f"· {_signature(call)}:", tone=Tone.CODE)
+        is_unheard = result.get("error") == self._copy.say("unheard")
+        if is_unheard and call is not None and self._is_undecided(call["id"]):
+            # The loop does not wait for the gateway's word on what it stopped; here it is known that nobody had said yes.
+            result = {**result, "error": UNDECIDED}
         if result["outcome"] != "ok":
             self._screen.say(f"· {self._copy.explain_outcome(name, result)}", tone=Tone.CAREFUL)
             for line in said:
