@@ -299,6 +299,10 @@ async def test_the_calls_of_the_audit_log(device: Device) -> None:
     for path, heading in (("load", "Load on people"), ("models", "Models")):
         sums = await device.visit(f"/audit/{path}", heading)
         await expect(sums.get_by_role("table").first).to_be_visible()
+        # A name stays in one piece, however narrow the window.
+        first = await sums.get_by_role("table").first.get_by_role("rowheader").first.bounding_box()
+        assert first is not None
+        assert first["height"] < 60
         await check_appearance(sums, f"{device.name}-console-{path}")
 
 

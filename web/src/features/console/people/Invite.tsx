@@ -84,7 +84,9 @@ function Made({ made }: { readonly made: InvitationLink & { readonly name: strin
       <p>
         <VisibleText text={made.link} />
       </p>
-      <CopyButton text={made.link} what="link" />
+      <div>
+        <CopyButton text={made.link} what="link" />
+      </div>
       <p>
         It works once, for {spokenDuration(made.seconds * 1000)}, and is shown here only now. Whoever opens it first is
         enrolled, so give it to nobody else.
