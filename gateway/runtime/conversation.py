@@ -133,7 +133,7 @@ class Turn:
 @dataclass(eq=False, slots=True)
 class Conversation:
     """A conversation in use. `in_flight` and `closed` know its call ids, the database those that it has `forgotten`; `untrusted`
-    are the texts of its untrusted results."""
+    are the texts of its untrusted results. Whoever holds `beginning` may add to it, unless it is `gone`."""
 
     id: str
     principal_id: str
@@ -147,11 +147,18 @@ class Conversation:
     closed: dict[str, ClosedCall] = field(default_factory=dict[str, ClosedCall])
     forgotten: ForgottenCalls = field(default_factory=ForgottenCalls)
     untrusted: UntrustedTexts = field(default_factory=UntrustedTexts)
+    gone: bool = False
+    """Deleted, while others may have it in hand still."""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no turn is open in it and no call under way."""
+        return self.turn is None and not self.in_flight
 
     @property
     def idle(self) -> bool:
         """Whether nothing of it would be lost with the copy in memory."""
-        return self.turn is None and not self.in_flight and not self.beginning.locked()
+        return self.is_quiet and not self.beginning.locked()
 
     def turn_state(self, now: int) -> TurnState:
         """What the gate asks about this moment."""
@@ -171,6 +178,10 @@ class Conversation:
     def raise_exposure(self, exposure: Exposure) -> None:
         """It has seen more."""
         self.exposure = exposure
+
+    def delete(self) -> None:
+        """It was deleted on record; whoever has it in hand finds that out by `gone`."""
+        self.gone = True
 
     # ── counters ──
 

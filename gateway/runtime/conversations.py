@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 import orjson
 
@@ -97,6 +98,21 @@ class Conversations:
             raise NotFound("unknown conversation")
         return conversation
 
+    @asynccontextmanager
+    async def hold(self, conversation: Conversation) -> AsyncGenerator[None]:
+        """Nobody else begins a turn in it, adds to it or deletes it meanwhile. Raises NotFound where it was deleted while this
+        waited."""
+        async with conversation.beginning:
+            if conversation.gone:
+                raise NotFound("unknown conversation")
+            yield
+
+    def discard(self, conversation_id: str) -> None:
+        """It was deleted: nobody finds it any more, and whoever has it in hand adds nothing to it."""
+        conversation = self._open.pop(conversation_id, None)
+        if conversation is not None:
+            conversation.delete()
+
     def forget(self, conversation_id: str) -> None:
         """Let go of one whose content was erased, unless it is in use: what is left is read again."""
         held = self._open.get(conversation_id)
@@ -167,16 +183,18 @@ class Conversations:
         """Another title."""
         conversation = await self.enter(session, conversation_id)
         self._quotas.charge_storage(session)
-        await self._ledger.append(ConversationRenamed(self._clock.now(), conversation_id, session.principal.id, title))
-        conversation.rename(title)
+        async with self.hold(conversation):
+            await self._ledger.append(ConversationRenamed(self._clock.now(), conversation_id, session.principal.id, title))
+            conversation.rename(title)
 
     async def delete(self, session: Session, conversation_id: str) -> None:
         """Its messages go; what it did stays in the audit log. A conversation with an open turn is not deleted."""
         conversation = await self.enter(session, conversation_id)
-        if not conversation.idle:
-            raise InvalidParams("the conversation has an open turn; end or cancel it first")
-        await self._ledger.append(ConversationDeleted(self._clock.now(), conversation_id, session.principal.id))
-        self._open.pop(conversation_id, None)
+        async with self.hold(conversation):
+            if not conversation.is_quiet:
+                raise InvalidParams("the conversation has an open turn; end or cancel it first")
+            await self._ledger.append(ConversationDeleted(self._clock.now(), conversation_id, session.principal.id))
+            self.discard(conversation_id)
 
     async def fork(self, session: Session, conversation_id: str, from_turn: int) -> ConversationRecord:
         """A copy of everything before the turn with index `from_turn`. The copy starts with no call, grant or turn.
@@ -220,8 +238,9 @@ class Conversations:
             raise NotFound("unknown turn")
         await self._exposures.write(session, conversation)
         self._quotas.charge_storage(session, len(content.encode()) + sum(len(orjson.dumps(call)) for call in tool_calls))
-        message = self.claim(conversation, turn_id, role, content, tool_calls)
-        await self._ledger.append(MessageAppended(message.at, session.principal.id, message))
+        async with self.hold(conversation):
+            message = self.claim(conversation, turn_id, role, content, tool_calls)
+            await self._ledger.append(MessageAppended(message.at, session.principal.id, message))
         return message.index
 
     def claim(

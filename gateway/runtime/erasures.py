@@ -6,7 +6,8 @@ so nobody may do it who works through an agent.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
@@ -87,6 +88,10 @@ class Erasures:
         """
         if by is not None:
             self._sessions.require_fresh(by)
+        async with self._held(subject):
+            return await self._erase(subject, by)
+
+    async def _erase(self, subject: ErasureSubject, by: ConsoleSession | None) -> Erased:
         await self._require_closed(subject)
         now, person = self._clock.now(), None if by is None else by.principal.id
         entries = await self._records.plan_erasure(subject, ErasureReason.REQUESTED, now, person)
@@ -97,7 +102,7 @@ class Erasures:
         await self._ledger.append(*await self._end_grants(subject), *await self._end_grants_of(entries, {subject}), *entries)
         for each in entries:
             if isinstance(each, ConversationDeleted):
-                self._conversations.forget(each.id)
+                self._conversations.discard(each.id)
             elif isinstance(each, RecordsErased) and isinstance(each.subject, CallSubject | ConversationSubject):
                 self._conversations.forget(each.subject.conversation_id)
         return Erased(sum(len(each.records) for each in entries if isinstance(each, RecordsErased)), copies)
@@ -120,6 +125,23 @@ class Erasures:
         for call in due:
             self._conversations.forget(call.conversation_id)
         return len(due)
+
+    @asynccontextmanager
+    async def _held(self, subject: ErasureSubject) -> AsyncGenerator[None]:
+        """Nothing begins meanwhile in the conversation that it is, or is in. Raises Refused `isOpen`."""
+        if isinstance(subject, PersonSubject):
+            yield
+            return
+        try:
+            conversation = await self._conversations.restore(subject.conversation_id)
+        except NotFound:
+            # Deleted before; what the log keeps of it may still be erased.
+            yield
+            return
+        async with self._conversations.hold(conversation):
+            if isinstance(subject, ConversationSubject) and not conversation.is_quiet:
+                raise Refused("isOpen", "a turn or a call is open in it; end it, or its session, first", 409)
+            yield
 
     async def _require_closed(self, subject: ErasureSubject) -> None:
         match subject:

@@ -114,7 +114,7 @@ class Turns:
         conversation = await self._conversations.enter(session, conversation_id)
         self._quotas.charge_storage(session, len((message or "").encode()), records=3)
         # Of tabs that begin at once the last one wins, and each of the others is ended, in memory and on record.
-        async with conversation.beginning:
+        async with self._conversations.hold(conversation):
             return await self._begin(connection, conversation, message, model_id)
 
     async def _begin(
