@@ -178,6 +178,9 @@ def _may_lead_to(uri: str) -> bool:
     if len(uri) > REDIRECT_LENGTH or not uri.isascii() or "#" in uri:
         return False
     parts = urlsplit(uri)
+    # A person is shown where the browser goes, and would read a login as the name of a host.
+    if "@" in parts.netloc:
+        return False
     match parts.scheme:
         case "https":
             return bool(parts.hostname)
