@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from gateway.adapters.storage.history import stored
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.storage.receipts import read_receipt
@@ -22,25 +23,34 @@ from tests.fakes.signed_history import signed_history
 Edit = Callable[[Path], None]
 
 CALL = "cnv_1", "call-write"
+WRONG_TILES = """
+WITH RECURSIVE numbers(number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers WHERE number < 8)
+INSERT OR REPLACE INTO tiles SELECT 1, number, zeroblob(32) FROM numbers
+"""
+HALF = 6
+"""Of the submissions: the call was asked for then, and had not closed."""
 
 
 @pytest.fixture(autouse=True)
 def narrow_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     # A short log has some, then.
     monkeypatch.setattr(merkle_tiles, "WIDTH", 4)
+    # Nothing is read but what a test has read.
+    monkeypatch.setattr(stored, "QUIET_SECONDS", 1e9)
+    monkeypatch.setattr(stored, "LONGEST_WAIT_SECONDS", 1e9)
 
 
 @pytest.fixture
 async def state(tmp_path: Path) -> Path:
-    """A log that was read but for its last records."""
+    """A log that was read up to the middle of the call."""
     directory = tmp_path / "state"
     history = signed_history()
     async with open_store(directory, origin=ORIGIN) as store:
-        for submission in history[:-1]:
+        for submission in history[:HALF]:
             await store.ledger.append(*submission)
         store.history.read_all()
         store.history.close()
-        for submission in history[-1:]:
+        for submission in history[HALF:]:
             await store.ledger.append(*submission)
         await store.ledger.append(RecordsErased(1, ErasureReason.REQUESTED, (2,)))
         await store.ledger.append(PolicyLoaded(1, "b" * 64))
@@ -48,8 +58,8 @@ async def state(tmp_path: Path) -> Path:
 
 
 def receipt_of(state: Path) -> tuple[bytes, int]:
-    with open_stored_log(state) as stored:
-        return read_receipt(stored, *CALL), stored.places.written
+    with open_stored_log(state) as seen:
+        return read_receipt(seen, *CALL), seen.places.written
 
 
 def change(state: Path, statement: str) -> None:
@@ -58,7 +68,7 @@ def change(state: Path, statement: str) -> None:
 
 
 def nothing(_state: Path) -> None:
-    """It is behind by two submissions or three."""
+    """It is behind."""
 
 
 def spoil(state: Path) -> None:
@@ -77,7 +87,7 @@ def edited(statement: str) -> Edit:
     ("edit", "used"),
     [
         pytest.param(nothing, True, id="behind"),
-        pytest.param(edited("UPDATE tiles SET hash = zeroblob(32)"), True, id="wrong tiles"),
+        pytest.param(edited(WRONG_TILES), True, id="wrong tiles"),
         pytest.param(edited("DELETE FROM tiles WHERE number = 1"), True, id="lacking tiles"),
         pytest.param(edited("UPDATE progress SET last_hash = zeroblob(32)"), False, id="another log"),
         pytest.param(edited("UPDATE progress SET version = 1"), False, id="older version"),
@@ -87,9 +97,9 @@ def edited(statement: str) -> Edit:
     ],
 )
 async def test_a_receipt_is_the_same_whatever_was_written_about_the_log(state: Path, edit: Edit, *, used: bool) -> None:
-    with open_stored_log(state) as stored:
-        stored.places.give_up()
-        expected = read_receipt(stored, *CALL)
+    with open_stored_log(state) as seen:
+        seen.places.give_up()
+        expected = read_receipt(seen, *CALL)
     edit(state)
     found, written = receipt_of(state)
     assert found == expected
