@@ -85,7 +85,7 @@ class Streams:
 
 
 class _UpstreamFault(Exception):
-    """The upstream answered with a status that concerns the upstream itself, or its answer had no end."""
+    """The upstream answered with a status that concerns the upstream itself, or with a web page, or its answer had no end."""
 
 
 class Relay(Response):
@@ -150,6 +150,8 @@ class Relay(Response):
             if stream.status not in _PASSED_ON:
                 _log.warning("the model answered %d to %s", stream.status, self._path)
                 raise _UpstreamFault(f"the model's server answered with status {stream.status}")
+            if stream.content_type.startswith("text/html"):
+                raise _UpstreamFault("what answers in the model's place is a web page; check its URL")
             is_events = stream.content_type.startswith(EVENT_STREAM)
             self._begun_as = EVENT_STREAM if is_events else "application/json"
             # nginx and other proxies would otherwise buffer an event stream.

@@ -356,6 +356,12 @@ async def test_an_internal_error_of_the_upstream_is_not_passed_on(turn: Turn, st
     assert b"secret" not in reply.body
 
 
+async def test_a_web_page_is_no_answer_and_not_passed_on(turn: Turn) -> None:
+    script(turn, b"<html>secret</html>", None, content_type="text/html; charset=utf-8")
+    reply = await turn.ask(ASKED)
+    assert (reply.status, b"is a web page" in reply.body, b"secret" in reply.body) == (502, True, False)
+
+
 async def test_an_upstreams_refusal_of_the_request_is_passed_on(turn: Turn) -> None:
     script(turn, b'{"error":{"message":"context too long"}}', None, status=400, content_type="application/json")
     reply = await turn.ask(ASKED)
