@@ -23,6 +23,8 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 LOOK_SECONDS: Final = 1.0
 """Between two looks for a checkpoint while there is none."""
 
+UNFORESEEN: Final = "it broke in a way that nobody foresaw; the gateway's own log says more"
+
 GONE: Final = "it has a checkpoint that this log does not have: the log was cut off, written anew or put back"
 
 _log = logging.getLogger(__name__)
@@ -47,15 +49,22 @@ class AnchorLane:
         wait = FIRST_WAIT
         while True:
             try:
-                await asyncio.sleep(await self._step())
-                wait = FIRST_WAIT
+                pause = await self._step()
             except AnchorDown as down:
-                self._fail(str(down))
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, LONGEST_WAIT)
+                fault = str(down)
             except GatewayError as error:
-                _log.warning("%s", error.message)
-                await asyncio.sleep(LONGEST_WAIT)
+                fault = error.message
+            except Exception as error:  # noqa: BLE001 - whatever broke, the operator is told, and it is tried again
+                fault = UNFORESEEN
+                if fault != self._place.fault:
+                    _log.error("anchor `%s` broke", self._name, exc_info=error)
+            else:
+                await asyncio.sleep(pause)
+                wait = FIRST_WAIT
+                continue
+            self._fail(fault)
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT)
 
     async def _step(self) -> float:
         """Gives the seconds until the next."""
@@ -83,7 +92,10 @@ class AnchorLane:
 
     def _keep(self, place: AnchorPlace) -> None:
         self._place = place
-        self._file.write(place)
+        try:
+            self._file.write(place)
+        except GatewayError as error:
+            _log.warning("%s", error.message)
 
 
 def open_anchor(anchor: NamedAnchor, state: Path, log: AnchoredLog) -> AnchorWriter:

@@ -31,6 +31,8 @@ REST_SECONDS: Final = 0.02
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 """Seconds before a sink that is down is tried again, doubled each time."""
 
+UNFORESEEN: Final = "it broke in a way that nobody foresaw; the gateway's own log says more"
+
 _log = logging.getLogger(__name__)
 
 
@@ -68,6 +70,12 @@ class SinkLane:
                 except LedgerUnavailable as error:
                     _log.warning("%s", error.message)
                     await asyncio.sleep(LONGEST_WAIT)
+                except Exception as error:  # noqa: BLE001 - whatever broke, the operator is told, and it is tried again
+                    if self._place.fault != UNFORESEEN:
+                        _log.error("sink `%s` broke", self._name, exc_info=error)
+                    self._fail(UNFORESEEN)
+                    await asyncio.sleep(wait)
+                    wait = min(wait * 2, LONGEST_WAIT)
                 else:
                     wait = FIRST_WAIT
                     await asyncio.sleep(REST_SECONDS if sent == AT_ONCE else LOOK_SECONDS)
@@ -105,7 +113,10 @@ class SinkLane:
 
     def _keep(self, place: SinkPlace) -> None:
         self._place = place
-        self._file.write(place)
+        try:
+            self._file.write(place)
+        except LedgerUnavailable as error:
+            _log.warning("%s", error.message)
 
 
 def open_sink(sink: NamedSink) -> Sink:

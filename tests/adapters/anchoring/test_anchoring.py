@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.anchoring.anchorer import GONE, anchoring
-from gateway.adapters.anchoring.places import AnchorFile, AnchorPlace, SignedCheckpoint
+from gateway.adapters.anchoring.anchorer import GONE, UNFORESEEN, anchoring
+from gateway.adapters.anchoring.file import FileKeeper
+from gateway.adapters.anchoring.places import AnchorDown, AnchorFile, AnchorPlace, SignedCheckpoint
 from gateway.adapters.anchoring.settings import read_anchors
 from gateway.core.checkpoint import Checkpoint, SigningKey
 from gateway.core.errors import Misconfigured
@@ -96,6 +97,32 @@ async def test_an_anchor_that_is_down_says_why_and_gets_the_newest_when_it_is_ba
     folder.mkdir()
     place = await log.follow(table, lambda place: place.size == 7)
     assert place.fault == ""
+
+
+async def test_an_anchor_that_breaks_in_a_new_way_is_told_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, path = Log(tmp_path), tmp_path / "elsewhere"
+    put = FileKeeper.put
+
+    async def break_always(self: FileKeeper, checkpoint: SignedCheckpoint, old: int) -> str:
+        raise RuntimeError("the handler is closed")
+
+    monkeypatch.setattr(FileKeeper, "put", break_always)
+    table = {"kind": "file", "path": str(path)}
+    place = await log.follow(table, lambda place: bool(place.fault))
+    assert (place.size, place.fault) == (0, UNFORESEEN)
+
+    async def break_once(self: FileKeeper, checkpoint: SignedCheckpoint, old: int) -> str:
+        # The state folder's disk is full, too.
+        (tmp_path / "anchor-kept.new").mkdir()
+        monkeypatch.setattr(FileKeeper, "put", put_again)
+        raise AnchorDown("it is away")
+
+    async def put_again(self: FileKeeper, checkpoint: SignedCheckpoint, old: int) -> str:
+        (tmp_path / "anchor-kept.new").rmdir()
+        return await put(self, checkpoint, old)
+
+    monkeypatch.setattr(FileKeeper, "put", break_once)
+    assert (await log.follow(table, lambda place: place.size == 7)).fault == ""
 
 
 async def test_a_git_repository_gets_a_commit_on_top_of_the_one_before(tmp_path: Path) -> None:

@@ -68,6 +68,27 @@ async def test_a_place_that_cannot_be_read_is_the_beginning_and_one_that_cannot_
         PlaceFile(tmp_path / "absent", "disk").write(SinkPlace())
 
 
+async def test_a_sink_that_breaks_in_a_new_way_is_told_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    send, broke = FileWriter.send, asyncio.Event()
+
+    async def break_once(self: FileWriter, records: Sequence[ShippedRecord]) -> None:
+        if not broke.is_set():
+            broke.set()
+            # Nothing can be kept either: the disk of the state folder is full, say.
+            monkeypatch.setattr(PlaceFile, "write", fail)
+            raise RuntimeError("the handler is closed")
+        monkeypatch.setattr(PlaceFile, "write", write)
+        await send(self, records)
+
+    def fail(*_: object) -> None:
+        raise LedgerUnavailable("no room")
+
+    write = PlaceFile.write
+    monkeypatch.setattr(FileWriter, "send", break_once)
+    assert await follow_to(tmp_path, Records(3), 3) == [0, 1, 2]
+    assert broke.is_set()
+
+
 async def test_a_line_that_was_cut_off_stays_by_itself(tmp_path: Path) -> None:
     (tmp_path / "out.jsonl").write_text('{"cut')
     await FileWriter(tmp_path / "out.jsonl").send([ShippedRecord("log", Records(1).rows[0], with_payload=False)])
