@@ -86,9 +86,13 @@ _BURIED = """() => {
 
 _FOCUS = """() => {
   const element = document.activeElement;
-  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+  // A field that shares a box with its buttons has its ring around the box.
+  const ringed = [element, element.parentElement ?? element].some((each) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(each);
+    return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+  });
   const { top, left, bottom, right } = element.getBoundingClientRect();
-  const visible = (outlineStyle !== "none" && parseFloat(outlineWidth) >= 2) || boxShadow !== "none";
+  const visible = ringed || getComputedStyle(element).boxShadow !== "none";
   // WCAG 2.4.11: not wholly behind something that sticks to an edge.
   const across = [0.1, 0.5, 0.9].map((part) => left + (right - left) * part);
   const down = [0.1, 0.5, 0.9].map((part) => top + (bottom - top) * part);
