@@ -18,6 +18,7 @@ from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, missed_line, place_of
+from gateway.agent.presence import answer_presence
 from gateway.agent.prompts import fixed_report
 from gateway.agent.quantities import numbers_in
 from gateway.agent.tables import rows_about, table_of
@@ -43,6 +44,8 @@ def source_of(message: ToolMessage) -> ResultSource:
 
 def own_answer(message: ToolMessage, wish: str, tools: Sequence[Tool], words: Mapping[str, Any], copy: Copy) -> str | None:
     """The loop's own answer to a wish from a finished call; None where the model's words are better. `words` is prompts.json."""
+    if (said := answer_presence(wish, source_of(message), copy)) is not None:
+        return said
     category = next((tool["category"] for tool in tools if tool["name"] == message.call["name"]), None)
     if category == "read" and asks_for_figure(wish):
         source = source_of(message)
@@ -102,10 +105,11 @@ def is_unfounded(answer: str, wish: str, message: ToolMessage, *, is_further: bo
     return is_guess and place_of(answer, wish, source.text, source.name) is None
 
 
-def missed_quote(answer: str, wish: str, message: ToolMessage, copy: Copy) -> str | None:
-    """The line of a file that a question points at, quoted with its place, where an answer passes it over; else None."""
+def missed_quote(answer: str, wish: str, message: ToolMessage, copy: Copy, query: str = "") -> str | None:
+    """The line of a file that a question points at, or the `query` that found the file, quoted with its place, where an answer
+    passes it over; else None."""
     source = source_of(message)
-    line = missed_line(answer, wish, source.text, source.name) if source.has_lines else None
+    line = missed_line(answer, wish, source.text, source.name, query) if source.has_lines else None
     if line is None:
         return None
     return f"{copy.say('quoted')} {cited(source.name, [line])}:\n\n{excerpt_of(lines_of(source.text)[line - 1]).text}"

@@ -145,7 +145,9 @@ def _choose(wish: str, source: ResultSource, table: Table, figure: Figure) -> _C
         at for at in numeric if columns.get(at, set()) & {stem(word.bare) for word in words_of(wish)}
     ]
     usual = [at for at in numeric if not _is_identifier(table, at)]
-    picked = named or usual
+    # "Which week had the highest cash?": weeks are what is chosen among, also where they have numbers.
+    among = _chosen_among(wish) if len(named) > 1 else frozenset[str]()
+    picked = [at for at in named if not columns.get(at, set()) & among] or usual
     if len(picked) != 1:
         return None
     rows = _filtered(table, terms - columns.get(picked[0], set()), picked[0])
@@ -158,6 +160,12 @@ def _choose(wish: str, source: ResultSource, table: Table, figure: Figure) -> _C
         return None
     name = table.columns[column] if table.columns and len(numeric) > 1 else ""
     return _Chosen(figure, filled, read[0], read[1], name, table.totals)
+
+
+def _chosen_among(wish: str) -> frozenset[str]:
+    """The thing that "which" or "what" at the beginning asks for."""
+    said = [word.bare for word in words_of(wish)]
+    return frozenset(terms_in(said[1])) if said[0] in ("which", "what") and len(said) > 1 else frozenset()
 
 
 def _filtered(table: Table, terms: set[str], column: int | None) -> Sequence[TableRow] | None:

@@ -158,9 +158,11 @@ def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None
 
 def several_found(query: str, files: Sequence[str], copy: Copy) -> str:
     """What the loop says of several files of which one is meant, or of none."""
+    # The stars of a name that is looked for are for the tool.
+    said = query.strip("*")
     if not files:
-        return copy.say("notFound", query=query)
-    return copy.say("severalFound", query=query, names=_named(files))
+        return copy.say("notFound", query=said)
+    return copy.say("severalFound", query=said, names=_named(files))
 
 
 def none_picked(files: Sequence[str], copy: Copy) -> str:
@@ -219,9 +221,14 @@ def spellings(path: str) -> tuple[str, str]:
 
 def _finding_of(wish: str, calls: Sequence[ToolMessage]) -> SoughtText | None:
     """What is looked for: by the words of the wish, or by the search that the model chose for it."""
-    given = calls[0].call["arguments"].items()
-    query = next((value for name, value in given if slot_of(name) is Slot.QUERY and isinstance(value, str)), None)
-    return finding_in(wish) or (None if query is None else sought(wish, query))
+    queries = _queries_in(calls[0])
+    return finding_in(wish) or (sought(wish, queries[0]) if queries else None)
+
+
+def _queries_in(message: ToolMessage) -> list[str]:
+    """What a call looks for."""
+    arguments = message.call["arguments"].items()
+    return [value for name, value in arguments if slot_of(name) is Slot.QUERY and isinstance(value, str)]
 
 
 def _is_for_another(wish: str, tools: Sequence[Tool]) -> bool:
@@ -252,6 +259,12 @@ def _another_search(finding: SoughtText, found: Sequence[ToolMessage], tools: Se
 def searches(message: ToolMessage) -> bool:
     """Whether a call looks for something."""
     return not _SEARCHING.isdisjoint(parts_of(message.call["name"]))
+
+
+def query_that_found(calls: Sequence[ToolMessage]) -> str:
+    """What the last search among these calls looked for; empty where none searched."""
+    searched = [query for each in calls if searches(each) for query in _queries_in(each)]
+    return searched[-1] if searched else ""
 
 
 def _is_by_meaning(name: str) -> bool:

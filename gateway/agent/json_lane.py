@@ -51,6 +51,7 @@ from gateway.agent.further import (
     looking_for,
     picked_shown,
     pointed_reading,
+    query_that_found,
     resolved,
 )
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, read_actions
@@ -304,7 +305,7 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
     for part in parts:
         asked = asked_of_file(part, answering, lane.tools)
         own = own_answer(answering, asked, lane.tools, lane.words, lane.copy)
-        told.append(own or await _report(lane, part, answering, is_further=bool(told)))
+        told.append(own or await _report(lane, part, answering, query_that_found(calls), is_further=bool(told)))
     return "\n\n".join(dict.fromkeys(told))
 
 
@@ -329,7 +330,7 @@ async def _worded(lane: LaneInput, question: str, last: ToolMessage, hear: Calla
     return trim(heard.text)
 
 
-async def _report(lane: LaneInput, question: str, last: ToolMessage, *, is_further: bool) -> str:
+async def _report(lane: LaneInput, question: str, last: ToolMessage, query: str, *, is_further: bool) -> str:
     shown = 0
 
     def hear(text: str) -> None:
@@ -347,7 +348,7 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage, *, is_furth
     elif has_wrong_number(said, question, last):
         instead = show_closest(lane.copy.say("notSure"), question, source_of(last))
     else:
-        instead = missed_quote(said, question, last, lane.copy)
+        instead = missed_quote(said, question, last, lane.copy, query)
     if instead is None:
         return with_place(said, question, last)
     lane.listener.discarded()

@@ -89,18 +89,20 @@ def place_of(answer: str, question: str, text: str, name: str = "") -> Place | N
     return best if found and found * 2 >= len(own) else None
 
 
-def missed_line(answer: str, question: str, text: str, name: str = "") -> int | None:
-    """The line that a question plainly points at and of which an answer says nothing; None where it says something, or where no
-    line stands out. Plainly is two words or more of the question, and more than in any other line. The file's `name` counts for
-    nothing."""
-    asked = set(_asked_in(question)).difference(terms_in(name))
+def missed_line(answer: str, question: str, text: str, name: str = "", query: str = "") -> int | None:
+    """The line that a question plainly points at and of which an answer says nothing, or has other numbers; None where it says
+    something, or where no line stands out. Plainly is two words or more of the question, and more than in any other line, or all
+    of the `query` by which the file was found, in this line alone. The file's `name` counts for nothing."""
+    asked, sought = set(_asked_in(question)).difference(terms_in(name)), set(terms_in(query))
     lines = [set(terms_in(line)) for line in lines_of(text)]
-    held = [len(asked & line) for line in lines]
+    held = [len(asked & line) + (len(asked) + 2 if sought and sought <= line else 0) for line in lines]
     most = max(held, default=0)
     if most < 2 or held.count(most) > 1:
         return None
-    own = lines[held.index(most)] - asked - _LIGHT
-    return held.index(most) + 1 if own and own.isdisjoint(terms_in(answer)) else None
+    own, said = lines[held.index(most)] - asked - sought - _LIGHT, set(terms_in(answer))
+    numbers = [{term for term in terms if _DIGITS.fullmatch(term)} for terms in (own, said)]
+    is_of_another = all(numbers) and numbers[0].isdisjoint(numbers[1])
+    return held.index(most) + 1 if own and (is_of_another or own.isdisjoint(said)) else None
 
 
 def repeats_question(answer: str, question: str) -> bool:

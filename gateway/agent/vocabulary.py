@@ -90,6 +90,14 @@ class LoopVocabulary:
     superlatives: _Words
     world_nouns: _Words
     world_verbs: _Words
+    unmarked: Mapping[str, str]
+    dealings: _Words
+    comparing_words: _Words
+    before_figures: _Words
+    named_by: _Words
+    viewing_verbs: _Words
+    named_papers: _Words
+    holding_verbs: _Words
     places: _Words
     pointing_words: _Words
     folder_nouns: _Words

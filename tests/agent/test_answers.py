@@ -64,7 +64,7 @@ def test_an_answer_says_more_than_its_question(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", VECTORS["missed"], ids=name_of)
 def test_a_line_that_the_question_points_at_is_not_passed_over(case: dict[str, Any]) -> None:
-    assert missed_line(case["answer"], case["question"], case["text"]) == case["line"]
+    assert missed_line(case["answer"], case["question"], case["text"], query=case["query"]) == case["line"]
 
 
 @pytest.mark.parametrize("case", VECTORS["excerpts"], ids=name_of)

@@ -9,6 +9,7 @@ import { pageOf } from "./kept.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./passages.ts";
+import { answerPresence } from "./presence.ts";
 import { fixedReport } from "./prompts.ts";
 import { numbersIn } from "./quantities.ts";
 import { fill } from "./render.ts";
@@ -46,6 +47,8 @@ export function ownAnswer(message: ToolMessage, wish: string, tools: Tools): str
   const category = tools.find(({ name }) => name === call.name)?.category;
   const isShown = words.report.shown.includes(call.name);
   const source = sourceOf(message);
+  const presence = answerPresence(wish, source);
+  if (presence !== null) return presence;
   if (category === "read" && asksForFigure(wish)) {
     const said = foundNothing(call.name, source) ? null : answerFigure(wish, source);
     if (said !== null) return said;
@@ -105,10 +108,13 @@ export function isUnfounded(answer: string, wish: string, message: ToolMessage, 
   return (isFurther || findingIn(wish)?.own === true) && hasLines && placeOf(answer, wish, text, name) === null;
 }
 
-/** The line of a file that a question points at, quoted with its place, where an answer passes it over; else null. */
-export function missedQuote(answer: string, wish: string, message: ToolMessage): string | null {
+/**
+ * The line of a file that a question points at, or the `query` that found the file, quoted with its place, where an answer passes it
+ * over; else null.
+ */
+export function missedQuote(answer: string, wish: string, message: ToolMessage, query = ""): string | null {
   const { name, text, hasLines } = sourceOf(message);
-  const line = hasLines ? missedLine(answer, wish, text, name) : null;
+  const line = hasLines ? missedLine(answer, wish, text, name, query) : null;
   if (line === null) return null;
   return `${copy.quoted} ${cited(name, [line])}:\n\n${excerptOf(linesOf(text)[line - 1] as string).text}`;
 }

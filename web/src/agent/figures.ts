@@ -133,7 +133,10 @@ function choose(wish: string, source: ResultSource, table: Table, figure: Chosen
   const numeric = (table.rows[0]?.cells ?? []).flatMap((_, at) => (isNumeric(table, at) ? [at] : []));
   const meant = numeric.filter((at) => names[at]?.some((term) => terms.has(term)));
   const named = meant.length > 0 ? meant : numeric.filter((at) => names[at]?.some((term) => said.has(term)));
-  const [column, ...more] = named.length > 0 ? named : numeric.filter((at) => !isIdentifier(table, at));
+  // "Which week had the highest cash?": weeks are what is chosen among, also where they have numbers.
+  const among = named.length > 1 ? chosenAmong(wish) : [];
+  const picked = named.filter((at) => names[at]?.some((term) => among.includes(term)) !== true);
+  const [column, ...more] = picked.length > 0 ? picked : numeric.filter((at) => !isIdentifier(table, at));
   if (column === undefined || more.length > 0) return null;
   const others = new Set([...terms].filter((term) => names[column]?.includes(term) !== true));
   const rows = filtered(table, table.rows, others, column)?.filter(({ cells }) => cells[column] !== "");
@@ -156,6 +159,12 @@ function filtered(
   const wanted = [...terms].filter((term) => held.some((each) => each.has(term)));
   if ([...terms].some((term) => !names.has(term) && !wanted.includes(term))) return undefined;
   return rows.filter((_, at) => wanted.every((term) => held[at]?.has(term)));
+}
+
+/** The thing that "which" or "what" at the beginning asks for. */
+function chosenAmong(wish: string): string[] {
+  const said = wordsOf(wish).map(({ bare }) => bare);
+  return ["which", "what"].includes(said[0] as string) ? said.slice(1, 2).flatMap(termsIn) : [];
 }
 
 /** What a question says beside the figure, the file and the usual words. */

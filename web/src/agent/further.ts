@@ -148,7 +148,8 @@ export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | 
 /** What the loop says of several files of which one is meant, or of none. */
 export function severalFound(query: string, files: readonly string[]): string {
   const sentence = files.length === 0 ? copy.notFound : copy.severalFound;
-  return fill(sentence, (blank) => (blank === "query" ? query : quoted(files)));
+  // The stars of a name that is looked for are for the tool.
+  return fill(sentence, (blank) => (blank === "query" ? query.replace(/^\*+|\*+$/g, "") : quoted(files)));
 }
 
 /** What it says where a listing does not tell which of its files is meant. */
@@ -202,10 +203,15 @@ export function spellings(path: string): string[] {
 
 /** What is looked for: by the words of the wish, or by the search that the model chose for it. */
 function findingOf(wish: string, first: ToolMessage): SoughtText | null {
-  const query = Object.entries(first.call.arguments).find(
-    ([name, value]) => slotOf(name) === "query" && typeof value === "string",
-  )?.[1];
-  return findingIn(wish) ?? (typeof query === "string" ? sought(wish, query) : null);
+  const [query] = queriesIn(first);
+  return findingIn(wish) ?? (query === undefined ? null : sought(wish, query));
+}
+
+/** What a call looks for. */
+function queriesIn({ call }: ToolMessage): string[] {
+  return Object.entries(call.arguments).flatMap(([name, value]) =>
+    slotOf(name) === "query" && typeof value === "string" ? [value] : [],
+  );
 }
 
 /** Whether a word of the wish is one by which a tool is known that needs neither a file, a page nor something to look for. */
@@ -283,6 +289,11 @@ function looks({ name, category }: Pick<ToolDescriptor, "name" | "category">): b
 /** Whether a call looks for something. */
 export function searches({ call }: ToolMessage): boolean {
   return isSearch(call.name);
+}
+
+/** What the last search among these calls looked for; empty where none searched. */
+export function queryThatFound(calls: readonly ToolMessage[]): string {
+  return calls.filter(searches).flatMap(queriesIn).at(-1) ?? "";
 }
 
 function isSearch(name: string): boolean {

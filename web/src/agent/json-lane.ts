@@ -44,6 +44,7 @@ import {
   lookingFor,
   pickedShown,
   pointedReading,
+  queryThatFound,
   resolved,
 } from "./further.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
@@ -293,7 +294,8 @@ async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMe
   const said = new Set<string>();
   for (const part of sourceOf(answering).hasLines ? questionsIn(wish) : [wish]) {
     const asked = askedOfFile(part, answering, input.tools);
-    said.add(ownAnswer(answering, asked, input.tools) ?? (await report(input, part, answering, said.size > 0)));
+    const own = ownAnswer(answering, asked, input.tools);
+    said.add(own ?? (await report(input, part, answering, queryThatFound(calls), said.size > 0)));
   }
   return [...said].join("\n\n");
 }
@@ -325,7 +327,13 @@ async function worded(
   return (await collect(chat, request, listener, "stream", hear)).text.trim();
 }
 
-async function report(input: LaneInput, question: string, last: ToolMessage, isFurther: boolean): Promise<string> {
+async function report(
+  input: LaneInput,
+  question: string,
+  last: ToolMessage,
+  query: string,
+  isFurther: boolean,
+): Promise<string> {
   const { listener } = input;
   let shown = 0;
   const said = await worded(input, question, last, (soFar) => {
@@ -338,7 +346,7 @@ async function report(input: LaneInput, question: string, last: ToolMessage, isF
     ? showClosest(copy.noAnswer, question, sourceOf(last))
     : hasWrongNumber(said, question, last)
       ? showClosest(copy.notSure, question, sourceOf(last))
-      : missedQuote(said, question, last);
+      : missedQuote(said, question, last, query);
   if (instead === null) return withPlace(said, question, last);
   listener.discarded();
   return instead;

@@ -80,20 +80,28 @@ export function placeOf(answer: string, question: string, text: string, name = "
 }
 
 /**
- * The line that a question plainly points at and of which an answer says nothing; null where it says something, or where no line
- * stands out. Plainly is two words or more of the question, and more than in any other line. The file's `name` counts for nothing.
+ * The line that a question plainly points at and of which an answer says nothing, or has other numbers; null where it says something,
+ * or where no line stands out. Plainly is two words or more of the question, and more than in any other line, or all of the `query`
+ * by which the file was found, in this line alone. The file's `name` counts for nothing.
  */
-export function missedLine(answer: string, question: string, text: string, name = ""): number | null {
+export function missedLine(answer: string, question: string, text: string, name = "", query = ""): number | null {
   const named = new Set(termsIn(name));
   const asked = new Set(askedIn(question).filter((term) => !named.has(term)));
+  const sought = termsIn(query);
   const lines = linesOf(text).map((line) => [...new Set(termsIn(line))]);
-  const held = lines.map((line) => line.filter((term) => asked.has(term)).length);
+  const held = lines.map((line) => {
+    const isSought = sought.length > 0 && sought.every((term) => line.includes(term));
+    return line.filter((term) => asked.has(term)).length + (isSought ? asked.size + 2 : 0);
+  });
   const most = Math.max(0, ...held);
   const at = held.indexOf(most);
   if (most < 2 || held.lastIndexOf(most) !== at) return null;
-  const own = (lines[at] as string[]).filter((term) => !asked.has(term) && !LIGHT.has(term));
+  const own = (lines[at] as string[]).filter((term) => !asked.has(term) && !sought.includes(term) && !LIGHT.has(term));
   const said = new Set(termsIn(answer));
-  return own.length > 0 && !own.some((term) => said.has(term)) ? at + 1 : null;
+  const numbers = own.filter((term) => /^[0-9]+$/.test(term));
+  const isOfAnother =
+    numbers.length > 0 && [...said].some((term) => /^[0-9]+$/.test(term)) && !numbers.some((term) => said.has(term));
+  return own.length > 0 && (isOfAnother || !own.some((term) => said.has(term))) ? at + 1 : null;
 }
 
 /**

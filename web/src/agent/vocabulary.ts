@@ -89,6 +89,14 @@ interface Vocabulary {
   readonly superlatives: Words;
   readonly worldNouns: Words;
   readonly worldVerbs: Words;
+  readonly unmarked: Readonly<Record<string, string>>;
+  readonly dealings: Words;
+  readonly comparingWords: Words;
+  readonly beforeFigures: Words;
+  readonly namedBy: Words;
+  readonly viewingVerbs: Words;
+  readonly namedPapers: Words;
+  readonly holdingVerbs: Words;
   readonly places: Words;
   readonly pointingWords: Words;
   readonly folderNouns: Words;

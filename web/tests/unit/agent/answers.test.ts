@@ -11,7 +11,14 @@ type Call = [name: string, given: ToolMessage["call"]["arguments"]];
 
 interface Vectors {
   readonly repeats: { name: string; answer: string; question: string; repeats: boolean }[];
-  readonly missed: { name: string; answer: string; question: string; text: string; line: number | null }[];
+  readonly missed: {
+    name: string;
+    answer: string;
+    question: string;
+    text: string;
+    query: string;
+    line: number | null;
+  }[];
   readonly numbers: { name: string; answer: string; wish: string; call: Call; content: string; wrong: boolean }[];
   readonly figures: {
     name: string;
@@ -70,7 +77,7 @@ test.each(vectors.repeats)("an answer says more than its question: $name", (each
 });
 
 test.each(vectors.missed)("a line that the question points at is not passed over: $name", (each) => {
-  expect(missedLine(each.answer, each.question, each.text)).toBe(each.line);
+  expect(missedLine(each.answer, each.question, each.text, "", each.query)).toBe(each.line);
 });
 
 test.each(vectors.excerpts)("a content is shown as a block that it cannot end: $name", ({ text, shown }) => {

@@ -1,0 +1,73 @@
+"""Whether something stands in a file, where just that is asked: "does prices.csv list a price for painting?".
+
+A small model says yes to most of these questions, or misses the line. So the words are looked for by code: a line that has all of
+them is a yes and is shown, a file that has none of them is a no. Whatever lies between is the model's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.agent.acts import bare_thing, is_thing
+from gateway.agent.affairs import question_in
+from gateway.agent.copy import Copy
+from gateway.agent.excerpts import cited, numbered
+from gateway.agent.figures import ResultSource
+from gateway.agent.limits import LIMITS
+from gateway.agent.passages import lines_of
+from gateway.agent.ranking import stem, terms_in
+from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.words import words_of
+
+_HOLDING: Final = any_of(VOCABULARY.holding_verbs)
+_IN: Final = r"(?:in|on|inside)(?: the)?(?: file| list)? ([^ ]+)"
+_FORMS: Final = (
+    re.compile(
+        rf"^(?:does|do|did) (?:the )?([^ ]+) (?:{_HOLDING})(?: (?:anything|something))?(?: about| on)? (.+?)(?: (?:in|on) it)?$",
+        re.IGNORECASE | re.ASCII,
+    ),
+    re.compile(rf"^(?:is|are) there (?:(?:anything|something) )?(?:(?:about|on|for) )?(.+) {_IN}$", re.IGNORECASE | re.ASCII),
+    re.compile(rf"^(?:is|are) (.+?)(?: (?:{_HOLDING}))? {_IN}$", re.IGNORECASE | re.ASCII),
+)
+_WEAK: Final = frozenset(
+    map(
+        stem, (*VOCABULARY.attributes, *VOCABULARY.figure_nouns, *VOCABULARY.light_words, *VOCABULARY.common_terms, "any", "some")
+    )
+)
+"""Words that say what kind of thing is looked for, and not which."""
+
+_COMPARING: Final = frozenset((*VOCABULARY.superlatives, *VOCABULARY.measures, *VOCABULARY.comparing_words))
+_MOST_WORDS: Final = 5
+
+
+def answer_presence(wish: str, source: ResultSource, copy: Copy) -> str | None:
+    """Yes with the lines that say so, or no; None where that is not what a wish asks, or where it is in doubt."""
+    what = _sought_in(wish)
+    terms = {term for term in terms_in(what) if term not in _WEAK}
+    if not source.has_lines or not terms:
+        return None
+    lines = lines_of(source.text)
+    held = [terms.intersection(terms_in(line)) for line in lines]
+    places = [at + 1 for at, found in enumerate(held) if found == terms]
+    if places:
+        shown = places[: LIMITS.closest_lines]
+        return f"{copy.say('present')} {cited(source.name, shown)}:\n\n{numbered(lines, shown)}"
+    is_absent = source.whole and not any(held) and not any(term in source.text.lower() for term in terms)
+    return copy.say("absent", file=source.name, what=what) if is_absent else None
+
+
+def _sought_in(wish: str) -> str:
+    """The words that are asked for in a file which is named; empty for any other wish."""
+    question = question_in(wish).rstrip(" ?!.")
+    for form, places in zip(_FORMS, ((2, 1), (1, 2), (1, 2)), strict=True):
+        found = form.match(question)
+        if found is not None and is_thing(bare_thing(found[places[1]])):
+            return found[places[0]] if _is_plain([word.bare for word in words_of(found[places[0]])]) else ""
+    return ""
+
+
+def _is_plain(said: Sequence[str]) -> bool:
+    """Whether it only names something, and compares or denies nothing."""
+    return len(said) <= _MOST_WORDS and _COMPARING.isdisjoint(said) and not any(map(is_thing, said))
