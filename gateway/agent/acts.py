@@ -30,6 +30,7 @@ _CUES: Final = frozenset(VOCABULARY.cues)
 _LEADING: Final = _CUES.union(VOCABULARY.fillers)
 _CONDITIONS: Final = frozenset(VOCABULARY.conditions)
 _QUESTIONS: Final = frozenset(VOCABULARY.question_words)
+_PREPOSITIONS: Final = frozenset(VOCABULARY.leading_prepositions)
 _TAKING: Final = ("delete", "move", "send")
 _FREE: Final = frozenset({"execute", "admin"})
 """Categories of tools that can do whatever they are told."""
@@ -154,7 +155,9 @@ def _begins_wish(message: str, words: Sequence[Word], at: int) -> bool:
     while first > 0 and not _STOPPED.search(message[words[first - 1].start : words[first].start].rstrip(" ")):
         first -= 1
     sentence = [word.bare for word in words[first:at] if word.bare not in _LEADING]
-    return not sentence or sentence[0] not in _QUESTIONS
+    # "By when do we have to send it?"
+    openers = sentence[1:2] if sentence and sentence[0] in _PREPOSITIONS else sentence[:1]
+    return _QUESTIONS.isdisjoint(openers)
 
 
 def _things_after(message: str, words: Sequence[Word], at: int) -> list[str]:

@@ -30,6 +30,11 @@ _PAUSED: Final = re.compile(r"[,.:!?)][\"'`)]*\Z")
 _POSSESSIVE: Final = re.compile(r"[A-Z][A-Za-z-]*['’]s")
 _ENDING: Final = re.compile(r"['’]s\Z")
 
+_NUMBERED: Final = re.compile(r"(?!(?:19|20)[0-9]{2}(?![0-9]))[0-9]{3,}[?!.,]?\Z")
+"""A number that things are told apart by. Most of four digits are years."""
+
+_CODED: Final = re.compile(r"[A-Z]{1,4}-?[0-9]{3,}[A-Z0-9-]*[?!.,]?\Z")
+_CALLED: Final = frozenset(VOCABULARY.named_by)
 _NAMING: Final = frozenset({"which", "what"})
 _CUES: Final = frozenset(VOCABULARY.cues)
 _ASKING: Final = frozenset((*VOCABULARY.question_openers, *VOCABULARY.yes_no_words))
@@ -42,12 +47,16 @@ _ATTRIBUTES: Final = frozenset(VOCABULARY.attributes)
 _WORLD: Final = frozenset((*VOCABULARY.world_nouns, *VOCABULARY.superlatives))
 _WORLD_VERBS: Final = frozenset(VOCABULARY.world_verbs)
 _PAST: Final = frozenset(VOCABULARY.past_helpers)
+_DEALINGS: Final = frozenset(VOCABULARY.dealings)
 _ADVICE: Final = frozenset(VOCABULARY.advice_modals)
 _BEFORE_SUBJECT: Final = frozenset((*VOCABULARY.yes_no_words, *VOCABULARY.modals, "shall"))
 _TURNED_AWAY: Final = frozenset(VOCABULARY.turned_away)
 """Words that go back to something, speak to the model, or ask for files themselves."""
 
 _DAYS: Final = frozenset((*VOCABULARY.weekdays, *(name for month in VOCABULARY.months for name in month)))
+_NO_THING: Final = frozenset((*VOCABULARY.phrase_ends, *VOCABULARY.link_words, *_DAYS, *VOCABULARY.before_figures))
+"""Words before a number that is no thing's own."""
+
 _TELLING_NOTHING: Final = frozenset(
     (
         *VOCABULARY.phrase_ends,
@@ -89,6 +98,8 @@ def own_queries(wish: str) -> list[str]:
     words = words_of(question)
     if not _is_one_question(words):
         return []
+    if code := _code_in(question, words):
+        return [code]
     phrases = _phrases_in(question, words)
     owned = any(each.owned for each in phrases)
     said = {word.bare for word in words}
@@ -129,9 +140,10 @@ def _opener(bare: Sequence[str]) -> str:
 
 
 def _asks_why(words: Sequence[Word]) -> bool:
-    """Whether it asks for an explanation: "why", or "how" without a measure."""
+    """Whether it asks for an explanation: "why", or "how" without a measure, where that does not ask for a name."""
     opener = _opener([word.bare for word in words])
-    return opener == "why" or (opener == "how" and words[1].bare not in VOCABULARY.measures)
+    is_plain_how = opener == "how" and words[1].bare not in VOCABULARY.measures
+    return opener == "why" or (is_plain_how and words[-1].bare not in _CALLED)
 
 
 def _asks_use(words: Sequence[Word]) -> bool:
@@ -151,7 +163,10 @@ def _speaks_of_us(words: Sequence[Word]) -> bool:
     if at == 0 or _asks_why(words):
         return False
     helpers = bare[:at]
-    plans = _opener(bare) in VOCABULARY.plan_questions or "much" in helpers
+    is_named = _opener(bare) == "what" and (
+        not _ATTRIBUTES.isdisjoint(helpers) or not _DEALINGS.isdisjoint(bare[at + 1 : at + 2])
+    )
+    plans = is_named or _opener(bare) in VOCABULARY.plan_questions or "much" in helpers
     return not _PAST.isdisjoint(helpers) or (plans and _ADVICE.isdisjoint(helpers))
 
 
@@ -173,6 +188,18 @@ def _phrases_in(question: str, words: Sequence[Word]) -> list[_Phrase]:
         of_world = not owned and (_is_of_world(question, own) or _goes_on_in_world(question, words, end))
         found.append(_Phrase(own, owned, of_world, name[0][:-2] if name else ""))
     return found
+
+
+def _code_in(question: str, words: Sequence[Word]) -> str:
+    """The number of its own that something has, which is somebody's and not the world's: "order 1043", "E021"; empty where it
+    reckons with several."""
+    found: list[str] = []
+    for before, word in pairwise(words):
+        written = question[word.start : word.end]
+        is_numbered = _NUMBERED.match(written) is not None and before.bare not in _NO_THING and question[before.start].islower()
+        if is_numbered or _CODED.match(written) is not None:
+            found.append(_bare_name(question, word))
+    return found[0] if len(found) == 1 else ""
 
 
 def _is_of_world(question: str, own: Sequence[Word]) -> bool:
@@ -214,7 +241,8 @@ def _queries_of(question: str, words: Sequence[Word], phrases: Sequence[_Phrase]
         queries = [query for each in phrases for query in (each.name, _text(question, each.words))]
     else:
         # "Which terminal" is asked for by its first word, "spent on paint" by its last.
-        single = others[:1] if _opener([word.bare for word in words]) in _NAMING else others[-1:]
+        is_naming = _opener([word.bare for word in words]) in _NAMING
+        single = [word for word in others if word.bare not in _DEALINGS][:1] if is_naming else others[-1:]
         queries = [_text(question, _run_of([word for word in names if word in others]) or single)]
     singles = [word for each in phrases[:1] for word in each.words if len(each.words) > 1 and word.bare not in _ATTRIBUTES]
     queries += [_bare_name(question, word) for word in names if word.bare not in _TELLING_NOTHING]

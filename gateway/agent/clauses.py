@@ -22,6 +22,7 @@ _ASKING: Final = frozenset(WISH_WORDS.asking)
 _BEINGS: Final = frozenset(WISH_WORDS.beings)
 _COMPOSING: Final = frozenset(WISH_WORDS.composing_verbs)
 _DETERMINERS: Final = frozenset(WISH_WORDS.determiners)
+_KEEPING: Final = frozenset(VOCABULARY.keeping_verbs)
 _JOINERS: Final = frozenset(WISH_WORDS.joiners)
 _PREPOSITIONAL: Final = frozenset(WISH_WORDS.prepositional)
 _PREPOSITIONS: Final = frozenset(WISH_WORDS.prepositions)
@@ -164,6 +165,8 @@ def _opens_sentence(tokens: Tokens, verbs: WishVerbs) -> bool:
 def _may_cut(said: Tokens, sentence: Tokens, lead: Lead, verbs: WishVerbs, *, is_opened: bool) -> bool:
     """Whether a clause may end before these words and another one begin behind them."""
     rest = sentence[lead.end :]
+    if _gives_text(said) and not any(token.is_name or token.is_quoted for token in rest):
+        return False
     if not begins_wish(sentence, lead.end, verbs, is_parted=lead.is_parted):
         return bool(rest) and is_bare_wish(said, verbs) and is_bare_wish(rest, verbs) and not is_counted(rest)
     if lead.is_parted or is_opened:
@@ -174,6 +177,12 @@ def _may_cut(said: Tokens, sentence: Tokens, lead: Lead, verbs: WishVerbs, *, is
     if rest[0].bare in _ASKING and not _has_name(rest) and not (said[0].bare in _ASKING and is_placed):
         return False
     return not _holds_on(said, rest, verbs)
+
+
+def _gives_text(said: Tokens) -> bool:
+    """Whether what stands behind a colon is the text that a file gets: "note in a.txt: call Mr Novak"."""
+    ends = next((at for at, token in enumerate(said) if token.mark == ":"), None)
+    return ends is not None and said[0].bare in _KEEPING and any(token.is_name for token in said[: ends + 1])
 
 
 def _holds_on(said: Tokens, rest: Tokens, verbs: WishVerbs) -> bool:

@@ -51,6 +51,17 @@ _TOLD: Final = re.compile(
 )
 _TELL: Final = re.compile(r"^(?:tell|say)(?: me| us)? ", re.IGNORECASE | re.ASCII)
 
+_OPENS: Final = any_of((*VOCABULARY.opening_verbs, *VOCABULARY.viewing_verbs))
+_PAPERS: Final = any_of((*VOCABULARY.document_nouns, *VOCABULARY.named_papers))
+_LINKS: Final = any_of((*VOCABULARY.about_words, "for", "of"))
+_OPENED: Final = re.compile(
+    rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:let (?:me|us) )?(?:{_OPENS})(?: me| us)? "
+    rf"(?:(?:{any_of(VOCABULARY.described_leads)}) )?(?:\w+ )?(?:{_PAPERS})"
+    rf"(?: (?:(?:that|which) )?(?:(?:is|are) )?(?:{_LINKS})(?: the| my| our)?| number| no)? ([^ ,;?!]*[^ ,;?!.])[.!]?$",
+    re.IGNORECASE | re.ASCII,
+)
+"""A paper that is to be seen, by a word that its name may have: "open order 1042", "read me the letter from the insurance"."""
+
 _OWNED: Final = re.compile(r"['’]s\Z")
 """How a name ends that something belongs to. Its owner may stand elsewhere without it."""
 
@@ -65,6 +76,10 @@ _FOLDER: Final = re.compile(
 _PLAIN: Final = frozenset((*VOCABULARY.light_words, *VOCABULARY.common_terms, *VOCABULARY.content_verbs, *VOCABULARY.articles))
 _MOST_DESCRIBED: Final = 12
 """Words of a description that is looked for by one of them."""
+
+_OF_FILES: Final = frozenset((*VOCABULARY.folder_nouns, *VOCABULARY.document_nouns))
+_SHORT: Final = 2
+"""Letters that stand in too many names."""
 
 _MOST_WORDS: Final = 4
 """Words that are looked for. More are a description, which stands in no file as it is."""
@@ -90,7 +105,15 @@ def finding_in(wish: str) -> SoughtText | None:
         return None
     if any(each.act != READING for each in asked_acts(wish)):
         return None
-    return _described_in(wish) or _own_in(wish) or _one_among(wish) or _in_folder(wish)
+    return _opened_in(wish) or _described_in(wish) or _own_in(wish) or _one_among(wish) or _in_folder(wish)
+
+
+def _opened_in(wish: str) -> SoughtText | None:
+    """The name is looked for first: many papers mention an insurance, and one is called so."""
+    opened = _OPENED.match(trim(wish))
+    if opened is None or len(opened[1]) <= _SHORT or opened[1].lower() in _OF_FILES:
+        return None
+    return SoughtText(f"*{opened[1]}*", folder_in(wish), wish, (opened[1],))
 
 
 def _one_among(wish: str) -> SoughtText | None:

@@ -26,8 +26,8 @@ _QUOTES: Final = ('""', "''", "``", "“”")
 def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> ProposedCall | None:
     """The call that a plain wish asks for, where one of these tools takes it; None for any other. `words` is prompts.json."""
     forms = words["action"]["plainForms"]
-    names = ("move", "make", "edit", "lines", "count")
-    move, make, edit, lines, count = (_pattern(forms[name], forms["polite"], forms["end"]) for name in names)
+    names = ("move", "make", "edit", "lines", "count", "list", "drop")
+    move, make, edit, lines, count, listing, drop = (_pattern(forms[name], forms["polite"], forms["end"]) for name in names)
     said = trim(wish)
     able = {tool["name"]: set[str](tool["paramSchema"].get("properties", {})) for tool in tools}
     if {"path", "to"} <= able.get("move_file", set()) and (found := move.fullmatch(said)):
@@ -40,10 +40,13 @@ def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> Pr
     if {"path", "first_line", "last_line"} <= able.get("read_file", set()) and (found := lines.fullmatch(said)):
         first, last = int(found[1]), int(found[2] or found[1])
         return ProposedCall("read_file", {"path": _bare(found[3]), "first_line": min(first, last), "last_line": max(first, last)})
-    counted = count.fullmatch(said)
-    if "path" in able.get("list_directory", set()) and counted is not None and _bare(counted[1]).endswith("/"):
-        return ProposedCall("list_directory", {"path": _bare(counted[1])})
-    return None
+    if "path" in able.get("delete_file", set()) and (found := drop.fullmatch(said)) and _ENDED.search(_bare(found[1])):
+        return ProposedCall("delete_file", {"path": _bare(found[1])})
+    if "path" not in able.get("list_directory", set()):
+        return None
+    counted, listed = (_bare(found[1]) if (found := form.fullmatch(said)) else "" for form in (count, listing))
+    folder = counted if counted.endswith("/") else listed
+    return ProposedCall("list_directory", {"path": folder}) if folder and not folder.startswith("-") else None
 
 
 @cache

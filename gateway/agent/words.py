@@ -65,6 +65,7 @@ def without_given(text: str) -> str:
 
 
 def bare_word(word: str) -> str:
-    """A word without the marks around it, in lower case."""
+    """A word without the marks around it, in lower case; "whats" as "what's"."""
     letters = [at for at, character in enumerate(word) if character.isalnum()]
-    return word[letters[0] : letters[-1] + 1].lower() if letters else ""
+    bare = word[letters[0] : letters[-1] + 1].lower() if letters else ""
+    return VOCABULARY.unmarked.get(bare, bare)

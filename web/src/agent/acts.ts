@@ -137,8 +137,10 @@ function beginsWish(message: string, words: readonly Word[], at: number): boolea
   const stop = words.findLastIndex(
     (each, place) => place < at && STOPPED.test(message.slice(each.start, words[place + 1]?.start).replace(/ +$/, "")),
   );
-  const first = words.slice(stop + 1, at).find(({ bare }) => !LEADING.has(bare));
-  return first === undefined || !QUESTIONS.has(first.bare);
+  const [first, second] = words.slice(stop + 1, at).filter(({ bare }) => !LEADING.has(bare));
+  // "By when do we have to send it?"
+  const opener = vocabulary.leadingPrepositions.includes(first?.bare ?? "") ? second : first;
+  return opener === undefined || !QUESTIONS.has(opener.bare);
 }
 
 /** The first name after a verb, before any pause or cue, and those that are listed with it. */

@@ -22,6 +22,10 @@ const ENDING = /['’]s$/;
 
 const CUES: ReadonlySet<string> = new Set(vocabulary.cues);
 const ASKING: ReadonlySet<string> = new Set([...vocabulary.questionOpeners, ...vocabulary.yesNoWords]);
+/** A number that things are told apart by. Most of four digits are years. */
+const NUMBERED = /^(?!(?:19|20)[0-9]{2}(?![0-9]))[0-9]{3,}[?!.,]?$/;
+const CODED = /^[A-Z]{1,4}-?[0-9]{3,}[A-Z0-9-]*[?!.,]?$/;
+const CALLED: ReadonlySet<string> = new Set(vocabulary.namedBy);
 const NAMING: ReadonlySet<string> = new Set(["which", "what"]);
 const OWNERS: ReadonlySet<string> = new Set(vocabulary.owners);
 const KNOWN: ReadonlySet<string> = new Set(vocabulary.knownWords);
@@ -32,11 +36,19 @@ const ATTRIBUTES: ReadonlySet<string> = new Set(vocabulary.attributes);
 const WORLD: ReadonlySet<string> = new Set([...vocabulary.worldNouns, ...vocabulary.superlatives]);
 const WORLD_VERBS: ReadonlySet<string> = new Set(vocabulary.worldVerbs);
 const PAST: ReadonlySet<string> = new Set(vocabulary.pastHelpers);
+const DEALINGS: ReadonlySet<string> = new Set(vocabulary.dealings);
 const ADVICE: ReadonlySet<string> = new Set(vocabulary.adviceModals);
 const BEFORE_SUBJECT: ReadonlySet<string> = new Set([...vocabulary.yesNoWords, ...vocabulary.modals, "shall"]);
 /** Words that go back to something, speak to the model, or ask for files themselves. */
 const TURNED_AWAY: ReadonlySet<string> = new Set(vocabulary.turnedAway);
 const DAYS: ReadonlySet<string> = new Set([...vocabulary.weekdays, ...vocabulary.months.flat()]);
+/** Words before a number that is no thing's own. */
+const NO_THING: ReadonlySet<string> = new Set([
+  ...vocabulary.phraseEnds,
+  ...vocabulary.linkWords,
+  ...DAYS,
+  ...vocabulary.beforeFigures,
+]);
 const TELLING_NOTHING: ReadonlySet<string> = new Set([
   ...vocabulary.phraseEnds,
   ...vocabulary.linkWords,
@@ -71,6 +83,8 @@ export function ownQueries(wish: string): string[] {
   const question = questionIn(wish);
   const words = wordsOf(question);
   if (!isOneQuestion(words)) return [];
+  const code = codeIn(question, words);
+  if (code !== "") return [code];
   const phrases = phrasesIn(question, words);
   const owned = phrases.some((each) => each.owned);
   const isGeneral = asksWhy(words) || classifies(words) || asksUse(words);
@@ -111,10 +125,11 @@ function opener([first, second]: readonly Word[]): string {
   return (word as Word).bare.replace(ENDING, "");
 }
 
-/** Whether it asks for an explanation: "why", or "how" without a measure. */
+/** Whether it asks for an explanation: "why", or "how" without a measure, where that does not ask for a name. */
 function asksWhy(words: readonly Word[]): boolean {
   const asking = opener(words);
-  return asking === "why" || (asking === "how" && !vocabulary.measures.includes((words[1] as Word).bare));
+  const isPlainHow = asking === "how" && !vocabulary.measures.includes((words[1] as Word).bare);
+  return asking === "why" || (isPlainHow && !CALLED.has((words.at(-1) as Word).bare));
 }
 
 /** Whether it asks what something is for: "what does the grep command do?". */
@@ -135,7 +150,10 @@ function speaksOfUs(words: readonly Word[]): boolean {
   const at = words.findIndex(({ bare }) => SPEAKERS.has(bare));
   if (at < 1 || asksWhy(words)) return false;
   const helpers = words.slice(0, at).map(({ bare }) => bare);
-  const plans = vocabulary.planQuestions.includes(opener(words)) || helpers.includes("much");
+  const isNamed =
+    opener(words) === "what" &&
+    (helpers.some((word) => ATTRIBUTES.has(word)) || DEALINGS.has(words[at + 1]?.bare ?? ""));
+  const plans = isNamed || vocabulary.planQuestions.includes(opener(words)) || helpers.includes("much");
   return helpers.some((word) => PAST.has(word)) || (plans && !helpers.some((word) => ADVICE.has(word)));
 }
 
@@ -155,6 +173,19 @@ function phrasesIn(question: string, words: readonly Word[]): Phrase[] {
     const ofWorld = !owned && (isOfWorld(question, own) || goesOnInWorld(question, words, end));
     return [{ words: own, owned, ofWorld, name }];
   });
+}
+
+/**
+ * The number of its own that something has, which is somebody's and not the world's: "order 1043", "E021"; empty where it reckons
+ * with several.
+ */
+function codeIn(question: string, words: readonly Word[]): string {
+  const [code, ...more] = words.slice(1).filter((word, at) => {
+    const before = words[at] as Word;
+    const isThing = !NO_THING.has(before.bare) && /^\p{Ll}/u.test(question.slice(before.start));
+    return CODED.test(written(question, word)) || (isThing && NUMBERED.test(written(question, word)));
+  });
+  return code === undefined || more.length > 0 ? "" : bareName(question, code);
 }
 
 /** Whether there is one of it in the world: the moon, the largest of all, or what has a name of its own. */
@@ -193,7 +224,9 @@ function queriesOf(question: string, words: readonly Word[], phrases: readonly P
   const told = new Set(phrases.flatMap((each) => each.words.map(({ bare }) => bare)));
   const others = words.filter(({ bare }) => !TELLING_NOTHING.has(bare.replace(ENDING, "")) && !told.has(bare));
   // "Which terminal" is asked for by its first word, "spent on paint" by its last.
-  const single = NAMING.has(opener(words)) ? others.slice(0, 1) : others.slice(-1);
+  const single = NAMING.has(opener(words))
+    ? others.filter(({ bare }) => !DEALINGS.has(bare)).slice(0, 1)
+    : others.slice(-1);
   const run = runOf(names.filter((word) => others.includes(word)));
   const [first] = phrases;
   const meant =

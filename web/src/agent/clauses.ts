@@ -163,6 +163,7 @@ function mayCut(
   isOpened: boolean,
 ): boolean {
   const rest = sentence.slice(end);
+  if (givesText(said) && !rest.some(({ isName, isQuoted }) => isName || isQuoted)) return false;
   const [first, follows] = [bareAt(said, 0), bareAt(rest, 0)];
   if (!beginsWish(sentence, end, verbs, isParted))
     return isBareWish(said, verbs) && isBareWish(rest, verbs) && !isCounted(rest);
@@ -171,6 +172,12 @@ function mayCut(
   const isPlaced = rest.slice(0, -1).some(({ bare }) => PREPOSITIONS.has(bare));
   if (ASKING.has(follows) && !hasName(rest) && !(ASKING.has(first) && isPlaced)) return false;
   return !holdsOn(said, rest, verbs);
+}
+
+/** Whether what stands behind a colon is the text that a file gets: "note in a.txt: call Mr Novak". */
+function givesText(said: readonly Token[]): boolean {
+  const ends = said.findIndex(({ mark }) => mark === ":");
+  return ends >= 0 && vocabulary.keepingVerbs.includes(bareAt(said, 0)) && hasName(said.slice(0, ends + 1));
 }
 
 /** Whether what is said so far may go on over an "and": a text without quotes, or what somebody is told to do. */

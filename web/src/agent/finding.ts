@@ -53,6 +53,14 @@ const TELL = /^(?:tell|say)(?: me| us)? /i;
 const WHICH: ReadonlySet<string> = new Set(["which", "what"]);
 const HELPERS: ReadonlySet<string> = new Set(vocabulary.helpers);
 const OBJECT = new RegExp(`^(?:(?:${anyOf(vocabulary.articles)}) )*`, "i");
+/** A paper that is to be seen, by a word that its name may have: "open order 1042", "read me the letter from the insurance". */
+const OPENED = new RegExp(
+  `^(?:(?:${anyOf(vocabulary.fillers)}),? )*(?:let (?:me|us) )?(?:${anyOf([...vocabulary.openingVerbs, ...vocabulary.viewingVerbs])})` +
+    `(?: me| us)? (?:(?:${anyOf(vocabulary.describedLeads)}) )?(?:\\w+ )?(?:${anyOf([...vocabulary.documentNouns, ...vocabulary.namedPapers])})` +
+    `(?: (?:(?:that|which) )?(?:(?:is|are) )?(?:${anyOf([...vocabulary.aboutWords, "for", "of"])})(?: the| my| our)?` +
+    "| number| no)? ([^ ,;?!]*[^ ,;?!.])[.!]?$",
+  "i",
+);
 /** How a name ends that something belongs to. Its owner may stand elsewhere without it. */
 const OWNED = /['’]s$/;
 const FOLDER = new RegExp(
@@ -66,6 +74,9 @@ const PLAIN: ReadonlySet<string> = new Set([
   ...vocabulary.contentVerbs,
   ...vocabulary.articles,
 ]);
+const OF_FILES: ReadonlySet<string> = new Set([...vocabulary.folderNouns, ...vocabulary.documentNouns]);
+/** Letters that stand in too many names. */
+const SHORT = 2;
 /** Words that are looked for. More are a description, which stands in no file as it is. */
 const MOST_WORDS = 4;
 /** Words of a description that is looked for by one of them. */
@@ -79,7 +90,14 @@ export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
-  return describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);
+  return openedIn(wish) ?? describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);
+}
+
+/** The name is looked for first: many papers mention an insurance, and one is called so. */
+function openedIn(wish: string): SoughtText | null {
+  const word = OPENED.exec(wish.trim())?.[1] ?? "";
+  if (word.length <= SHORT || OF_FILES.has(word.toLowerCase())) return null;
+  return { query: `*${word}*`, folder: folderIn(wish), asked: wish, others: [word], own: false };
 }
 
 /** One file of a list by what it is for: "list the bills and tell me how much the one for water is". */

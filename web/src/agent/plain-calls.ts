@@ -20,12 +20,14 @@ const PARTS: Readonly<Record<string, string>> = {
   thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|“[^”\\n]+”|[^ \\n\"'`“]+)",
   line: "([1-9][0-9]{0,6})",
 };
-const [MOVE, MAKE, EDIT, LINES, COUNT] = [
+const [MOVE, MAKE, EDIT, LINES, COUNT, LIST, DROP] = [
   patternOf(words.action.plainForms.move),
   patternOf(words.action.plainForms.make),
   patternOf(words.action.plainForms.edit),
   patternOf(words.action.plainForms.lines),
   patternOf(words.action.plainForms.count),
+  patternOf(words.action.plainForms.list),
+  patternOf(words.action.plainForms.drop),
 ];
 
 const GROUPS: Readonly<Record<string, readonly (readonly string[])[]>> = words.action.onlySaid;
@@ -50,9 +52,12 @@ export function plainCall(wish: string, tools: Tools): ProposedCall | null {
     const [first_line, last_line] = [Math.min(...ends), Math.max(...ends)];
     return { name: "read_file", arguments: { path: bare(lines[3]), first_line, last_line } };
   }
-  const count = takes(tools, "list_directory", ["path"]) ? COUNT.exec(said) : null;
-  const folder = bare(count?.[1]);
-  return folder.endsWith("/") ? { name: "list_directory", arguments: { path: folder } } : null;
+  const drop = takes(tools, "delete_file", ["path"]) ? bare(DROP.exec(said)?.[1]) : "";
+  if (/[^/]\.[A-Za-z0-9]+/.test(drop)) return { name: "delete_file", arguments: { path: drop } };
+  if (!takes(tools, "list_directory", ["path"])) return null;
+  const [counted, listed] = [bare(COUNT.exec(said)?.[1]), bare(LIST.exec(said)?.[1])];
+  const folder = counted.endsWith("/") ? counted : listed.startsWith("-") ? "" : listed;
+  return folder === "" ? null : { name: "list_directory", arguments: { path: folder } };
 }
 
 /**

@@ -62,5 +62,6 @@ export function withoutGiven(text: string): string {
 
 /** A word without the marks around it, in lower case. */
 export function bareWord(word: string): string {
-  return word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
+  const bare = word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
+  return Object.hasOwn(vocabulary.unmarked, bare) ? (vocabulary.unmarked[bare] as string) : bare;
 }
