@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from gateway.adapters.storage import tables as log
 from gateway.adapters.storage.history import tables as t
 from gateway.adapters.storage.reader import ARow
-from gateway.adapters.storage.sqlite import JsonMember, open_for_checking
+from gateway.adapters.storage.sqlite import JsonMember, hold_snapshot, open_for_checking
 from gateway.core.canonical import Json
 from gateway.core.ledger import (
     AuditKeyRotated,
@@ -193,7 +193,7 @@ def open_places(folder: Path, reading: Connection) -> Generator[LeafPlaces]:
 
 def _written(reading: Connection, places: Connection) -> int:
     try:
-        places.exec_driver_sql("BEGIN")
+        hold_snapshot(places)
         row = places.execute(select(t.progress)).first()
     except DBAPIError:
         return 0
