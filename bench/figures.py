@@ -43,8 +43,9 @@ def median(values: Iterable[float]) -> float:
     return statistics.median(values)
 
 
-def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value that `share` of these, which are in order, do not exceed."""
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that `share` of these, in whatever order, do not exceed."""
+    ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
