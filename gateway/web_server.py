@@ -31,6 +31,7 @@ from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.parts import ServerParts
+from gateway.server.reading_turns import ReadingTurns
 from gateway.server.receipts import Receipts
 from gateway.server.websocket import agent_socket, console_socket
 from gateway.settings import Settings
@@ -83,6 +84,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         ErasureMethods(application.erasures),
         agent_origin=origins.agent,
     )
+    reads = ReadingTurns()
     return ServerParts(
         access=access,
         passkeys=application.passkeys,
@@ -108,6 +110,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
             host=origins.host(Site.AGENT),
             origin=origins.agent,
             recognise=access.agent,
+            reads=reads,
             most=settings.sockets_per_session,
         ),
         console_socket=console_socket(
@@ -116,6 +119,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
             host=origins.host(Site.CONSOLE),
             origin=origins.console,
             recognise=access.console,
+            reads=reads,
             most=settings.sockets_per_session,
         ),
     )

@@ -26,6 +26,7 @@ from gateway.protocol.closing import MALFORMED_FRAMES_ALLOWED, CloseCause
 from gateway.protocol.codec import Call, RejectedMessage, admit, decode, encode_error, encode_result
 from gateway.protocol.frames import MAX_MESSAGE_BYTES, SUBPROTOCOL
 from gateway.protocol.handshake import SOCKETS_PER_SESSION, HandshakeRequest, HandshakeVerdict, judge_handshake
+from gateway.protocol.wire import Wire
 from gateway.runtime.connections import Connection, Outbox
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.notices import SessionEndedNotice
@@ -36,10 +37,14 @@ from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
 from gateway.server.methods.table import Caller, Concurrency, Method
 from gateway.server.notifications import encode_notice
+from gateway.server.reading_turns import ReadingTurns
 from gateway.server.transport import find_hang_up
 
 STALL_SECONDS = 10.0
 """Seconds that one message may wait for the peer to read. Half a ping interval: a peer that answers pings reads faster."""
+
+LARGE_ANSWER_BYTES = 256 * 1024
+"""Bytes of an answer that is waited for: one of the largest frames that a peer may send itself."""
 
 _log = logging.getLogger(__name__)
 
@@ -58,8 +63,8 @@ class Peer(Generic[Caller]):
 
 @dataclass(frozen=True, slots=True)
 class SocketConfig(Generic[Who, Caller]):
-    """How the agent's and the console's socket differ. `host` is `host[:port]`; `recognise` reads the session's cookie; `most` is
-    how many sockets a session may have open."""
+    """How the agent's and the console's socket differ. `host` is `host[:port]`; `recognise` reads the session's cookie; `reads`
+    is shared by both; `most` is how many sockets a session may have open."""
 
     host: str
     origin: str
@@ -67,6 +72,7 @@ class SocketConfig(Generic[Who, Caller]):
     attach: Callable[[Who], Peer[Caller]]
     methods: Mapping[str, Method[Caller]]
     clock: Clock
+    reads: ReadingTurns
     most: int
 
 
@@ -156,6 +162,7 @@ class _Pump(Generic[Who, Caller]):
         self._peer = peer
         self._outbox = peer.outbox
         self._methods = config.methods
+        self._reads = config.reads
         self._budget = MessageBudget(config.clock)
         self._running = running
         self._in_flight = 0
@@ -163,6 +170,8 @@ class _Pump(Generic[Who, Caller]):
         self._turnstile = asyncio.Lock()
         self._malformed = 0
         self._leaving = False
+        self._all_sent = asyncio.Event()
+        self._ended = False
         self._reading = asyncio.timeout(None)
 
     async def run(self) -> None:
@@ -174,6 +183,8 @@ class _Pump(Generic[Who, Caller]):
                 async with self._reading:
                     await self._read()
         finally:
+            self._ended = True
+            self._all_sent.set()
             writer.cancel()
             for task in self._waiting:
                 task.cancel()
@@ -243,12 +254,13 @@ class _Pump(Generic[Who, Caller]):
     async def _answer(self, call: Call, method: Method[Caller]) -> None:
         try:
             params = admit(method.params, call.params)
-            if method.row.concurrency is Concurrency.IN_ORDER:
-                async with self._turnstile:
-                    result = await method.answer(self._peer.caller, params)
-            else:
-                result = await method.answer(self._peer.caller, params)
-            reply = encode_result(call.id, result)
+            order = self._turnstile if method.row.concurrency is Concurrency.IN_ORDER else contextlib.nullcontext()
+            async with order:
+                if method.row.reads_much:
+                    await self._read_much(call, method, params)
+                    reply = None
+                else:
+                    reply = encode_result(call.id, await method.answer(self._peer.caller, params))
         except NotSignedIn:
             # A session that was ended has closed this socket already, so this one has expired.
             self._end_session(CloseCause.SESSION_EXPIRED)
@@ -259,8 +271,20 @@ class _Pump(Generic[Who, Caller]):
             reply = encode_error(call.id, error)
         finally:
             self._in_flight -= 1
-        self._outbox.put(reply)
+        if reply is not None:
+            self._outbox.put(reply)
         self._close_if_answered()
+
+    async def _read_much(self, call: Call, method: Method[Caller], params: Wire) -> None:
+        """Answer when it is this person's turn, which lasts until a large answer is sent: many of these would fill the memory."""
+        async with self._reads.turn(self._peer.caller.principal.id):
+            if self._ended:
+                return
+            reply = encode_result(call.id, await method.answer(self._peer.caller, params))
+            self._all_sent.clear()
+            self._outbox.put(reply)
+            if len(reply) > LARGE_ANSWER_BYTES and not self._ended and self._outbox.closing is None:
+                await self._all_sent.wait()
 
     # ── output ──
 
@@ -271,6 +295,7 @@ class _Pump(Generic[Who, Caller]):
                 while (message := self._outbox.take()) is not None:
                     text = (message if isinstance(message, bytes) else encode_notice(message)).decode()
                     await self._within_stall_limit(self._websocket.send({"type": "websocket.send", "text": text}))
+                self._all_sent.set()
                 if self._outbox.closing is not None:
                     code, reason = self._outbox.closing
                     await self._within_stall_limit(self._websocket.close(code, reason))
@@ -317,6 +342,7 @@ def agent_socket(
     host: str,
     origin: str,
     recognise: Callable[[HTTPConnection], Awaitable[Session | None]],
+    reads: ReadingTurns,
     most: int = SOCKETS_PER_SESSION,
 ) -> SocketEndpoint[Session, Connection]:
     """`/ws` of the agent origin."""
@@ -331,7 +357,7 @@ def agent_socket(
             detach=lambda: connections.detach(connection),
         )
 
-    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, most))
+    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, reads, most))
 
 
 def console_socket(
@@ -341,6 +367,7 @@ def console_socket(
     host: str,
     origin: str,
     recognise: Callable[[HTTPConnection], Awaitable[ConsoleSession | None]],
+    reads: ReadingTurns,
     most: int = SOCKETS_PER_SESSION,
 ) -> SocketEndpoint[ConsoleSession, ConsoleCaller]:
     """`/ws` of the console origin."""
@@ -358,4 +385,4 @@ def console_socket(
             detach=lambda: connections.detach_console(console),
         )
 
-    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, most))
+    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, reads, most))

@@ -53,6 +53,7 @@ from gateway.server.methods.policies import PolicyMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.middleware.hosts import HostGate
+from gateway.server.reading_turns import ReadingTurns
 from gateway.server.responses import WRONG_HOST
 from gateway.server.signposts import signpost
 from gateway.server.websocket import agent_socket, console_socket
@@ -290,10 +291,13 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         ErasureMethods(Erasures(ledger, cast("ErasingRecords", ledger), gateway.conversations, gateway.grants, sessions, clock)),
         agent_origin=f"http://{agent_host}",
     )
+    reads = ReadingTurns()
     app = HostGate(
         {
-            agent_host: agent_socket(gateway, agent, host=agent_host, origin=f"http://{agent_host}", recognise=agent_of),
-            console_host: console_socket(gateway, console, host=console_host, origin=origin, recognise=console_of),
+            agent_host: agent_socket(
+                gateway, agent, host=agent_host, origin=f"http://{agent_host}", recognise=agent_of, reads=reads
+            ),
+            console_host: console_socket(gateway, console, host=console_host, origin=origin, recognise=console_of, reads=reads),
         },
         signpost(WRONG_HOST, Origins(f"http://{agent_host}", origin)),
     )

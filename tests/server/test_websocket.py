@@ -202,6 +202,35 @@ async def test_the_33rd_request_in_flight_is_refused_until_others_are_answered(s
     assert (await turn.invoke("look"))["outcome"] == "ok"
 
 
+async def test_large_reads_of_one_person_go_one_at_a_time_and_others_in_between(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, go, real = list[str](), asyncio.Event(), stage.ledger.find_messages
+
+    async def wait(principal_id: str, *asked: Any, **named: Any) -> Any:
+        started.append(principal_id)
+        await go.wait()
+        return await real(principal_id, *asked, **named)
+
+    monkeypatch.setattr(stage.ledger, "find_messages", wait)
+    sockets = [await stage.connect("agent"), await stage.connect("agent")]
+    asked = [await each.send("conversations/search", {"text": "tea"}) for each in sockets for _ in range(2)]
+    gone = await stage.connect("agent")
+    await gone.send("conversations/search", {"text": "tea"})
+    await stage.until(lambda: started)
+    eve = await (await stage.connect("agent", "ses_eve_agent")).send("conversations/search", {"text": "tea"})
+    await stage.until(lambda: len(started) > 1)
+    assert len(set(started)) == 2, "one of each person"
+    # What does not read much goes on, and who is gone is not read for.
+    await gone.close()
+    assert "session" in await sockets[0].call("session/describe")
+    go.set()
+    async with asyncio.timeout(PATIENCE):
+        answers = await asyncio.gather(*asked, eve)
+    assert [each["found"] for each in answers] == [[]] * 5
+    assert len(started) == 5
+
+
 async def test_a_cancel_is_processed_while_a_call_runs(stage: Stage) -> None:
     opened = await stage.connect("agent")
     turn = await Turn.begin(opened)

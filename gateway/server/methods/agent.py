@@ -6,7 +6,8 @@ a call, widen a permission, or record a decision that a person or the gateway di
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from gateway.core import model as core
 from gateway.core.approval import Approval
@@ -18,7 +19,7 @@ from gateway.protocol import agent_methods as wire
 from gateway.protocol import shapes
 from gateway.protocol.frames import AGENT, MAX_MESSAGE_BYTES
 from gateway.protocol.shapes import WireToolResult
-from gateway.protocol.wire import Nothing
+from gateway.protocol.wire import Nothing, Wire
 from gateway.runtime.binding import Proposal
 from gateway.runtime.connections import Connection
 from gateway.runtime.gateway import Gateway
@@ -70,14 +71,15 @@ class AgentMethods:
                         "conversation:opened",
                         "snapshot:issued",
                     ),
+                    reads_much=True,
                 ),
-                "conversations/list": MethodRow(self.list_conversations, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
-                "conversations/search": MethodRow(self.search_messages, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "conversations/list": _reading(self.list_conversations),
+                "conversations/search": _reading(self.search_messages),
                 "conversations/rename": MethodRow(self.rename_conversation, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION),
                 "conversations/delete": MethodRow(
                     self.delete_conversation, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("conversation:deleted",)
                 ),
-                "conversations/export": MethodRow(self.export_conversation, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "conversations/export": _reading(self.export_conversation),
                 "conversations/fork": MethodRow(
                     self.fork_conversation,
                     Concurrency.IN_ORDER,
@@ -87,6 +89,7 @@ class AgentMethods:
                         "conversation:tainted",
                         "message:appended",
                     ),
+                    reads_much=True,
                 ),
                 "messages/append": MethodRow(
                     self.append_message, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, ("message:appended",)
@@ -109,7 +112,7 @@ class AgentMethods:
                 "turns/cancel": MethodRow(self.cancel_turn, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION, ("turn:ended",)),
                 "tools/invoke": MethodRow(self.invoke_tool, Concurrency.WAITING, MethodPermission.ANY_SESSION, CALL_EVENTS),
                 "tools/cancel": MethodRow(self.cancel_call, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
-                "tools/list-calls": MethodRow(self.list_calls, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION),
+                "tools/list-calls": _reading(self.list_calls),
                 "inference/token": MethodRow(
                     self.mint_token,
                     Concurrency.AT_ONCE,
@@ -337,3 +340,7 @@ class AgentMethods:
 
 def _claimed_model(model: shapes.WireModelRef) -> core.ModelRef:
     return core.ModelRef(model.id, model.backend or "", model.nonce or "", claimed=True)
+
+
+def _reading(answer: Callable[[Connection, Any], Awaitable[Wire]]) -> MethodRow[Connection]:
+    return MethodRow(answer, Concurrency.AT_ONCE, MethodPermission.ANY_SESSION, reads_much=True)

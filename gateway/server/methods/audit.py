@@ -55,13 +55,13 @@ class AuditMethods:
     def rows(self) -> Mapping[str, MethodRow[ConsoleCaller]]:
         """The rows of the console's table."""
         return {
-            "audit/list": MethodRow(self.list_records, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
-            "audit/calls": MethodRow(self.list_calls, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
-            "audit/count": MethodRow(self.count_calls, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
-            "audit/choices": MethodRow(self.list_choices, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
-            "audit/call": MethodRow(self.show_call, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
-            "audit/load": MethodRow(self.sum_load, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
-            "audit/models": MethodRow(self.sum_models, Concurrency.AT_ONCE, MethodPermission.ANY_READER),
+            "audit/list": MethodRow(self.list_records, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
+            "audit/calls": MethodRow(self.list_calls, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
+            "audit/count": MethodRow(self.count_calls, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
+            "audit/choices": MethodRow(self.list_choices, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
+            "audit/call": MethodRow(self.show_call, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
+            "audit/load": MethodRow(self.sum_load, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
+            "audit/models": MethodRow(self.sum_models, Concurrency.AT_ONCE, MethodPermission.ANY_READER, reads_much=True),
             "audit/sinks": MethodRow(self.list_sinks, Concurrency.AT_ONCE, MethodPermission.READS_ALL),
             "audit/verify": MethodRow(self.verify, Concurrency.IN_ORDER, MethodPermission.READS_ALL),
         }
