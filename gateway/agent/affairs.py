@@ -113,6 +113,24 @@ def own_queries(wish: str) -> list[str]:
     return _queries_of(question, words, sorted(telling, key=lambda each: not each.owned))
 
 
+def doubtful_query(wish: str) -> str:
+    """What could be looked for to answer a question that may be about the person's own affairs, and as well about the world: a
+    name, or a thing that is told apart by "the"; empty for any other wish."""
+    question = question_in(wish)
+    words = words_of(question)
+    if (
+        not _is_one_question(words)
+        or any(word.bare in _WORLD for word in words)
+        or _opener([word.bare for word in words]) == "how"
+    ):
+        return ""
+    names = [word for word in words[1:] if question[word.start].isupper() and len(word.bare) > 2 and word.bare not in _DAYS]
+    # "What is Python?" asks for no more than that.
+    others = [word for word in words if word not in names and _ENDING.sub("", word.bare) not in _TELLING_NOTHING]
+    things = [each.words for each in _phrases_in(question, words) if not each.of_world and not _is_plain(each.words)]
+    return _text(question, _run_of(names) or next(iter(things), ())) if others else ""
+
+
 def spends(question: str) -> bool:
     """Whether it asks how much the person paid, which is a sum wherever more than one file has a part of it."""
     words = [word.bare for word in words_of(question)]

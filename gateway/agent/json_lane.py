@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
+from gateway.agent.affairs import doubtful_query
 from gateway.agent.answers import (
     has_wrong_number,
     is_echo,
@@ -53,6 +54,7 @@ from gateway.agent.further import (
     pointed_reading,
     query_that_found,
     resolved,
+    searcher_among,
 )
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, read_actions
 from gateway.agent.kept import page_of, without_reader
@@ -166,7 +168,7 @@ async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMess
         case ProposedCall() if not _has_reason(lane, state, chosen):
             lane.observer.faulted("nobody asked for that call")
             said = await choose(lane, prompt, action_schema([], NOTHING_SAID, lane.words), can_call=False)
-            return _answer(lane, state, _without_call(lane, said.text if isinstance(said, AnswerStep) else ""))
+            return _answer(lane, state, _without_call(lane, state, said.text if isinstance(said, AnswerStep) else ""))
         case ProposedCall():
             return _propose(lane, state, chosen)
         case AnswerStep(text):
@@ -186,7 +188,7 @@ async def _instead_of(
     brought = [tool for tool in offered(tools) if tool["name"] not in lane.words["action"]["descriptions"]]
     likely = tools_called_for(wish, brought, is_order=is_order)
     if not likely:
-        return _answer(lane, state, text)
+        return _answer(lane, state, _out_of_memory(lane, state, text) or text)
     schema = action_schema(likely, copyable_strings(lane.messages, wish), lane.words, wish=wish, can_answer=False)
     lane.observer.faulted("it answers where a tool is asked for")
     lane.listener.discarded()
@@ -208,8 +210,17 @@ def _has_reason(lane: LaneInput, state: TurnProgress, call: ProposedCall) -> boo
     return is_asked_for(call.arguments, tool, state.message, wish=wish, examples=examples, has_called=has_called)
 
 
-def _without_call(lane: LaneInput, said: str) -> str:
+def _out_of_memory(lane: LaneInput, state: TurnProgress, said: str) -> str:
+    """What a small model says to a question that some file may answer and that it has looked in no file for, and that it has not;
+    empty for any other question."""
+    query = doubtful_query(_asked_for(lane, state)) if trim(said) and searcher_among(offered(lane.tools)) else ""
+    return f"{said}\n\n{lane.copy.say('notLooked', query=query)}" if query else ""
+
+
+def _without_call(lane: LaneInput, state: TurnProgress, said: str) -> str:
     """What a model says in the place of a call that nobody asked for, and what it can do instead."""
+    if doubted := _out_of_memory(lane, state, said):
+        return doubted
     able = lane.copy.say("notAskedFor", abilities=abilities_of(without_reader(offered(lane.tools)), lane.words))
     return f"{said}\n\n{able}" if trim(said) else able
 

@@ -40,6 +40,8 @@ _WEAK: Final = frozenset(
 
 _COMPARING: Final = frozenset((*VOCABULARY.superlatives, *VOCABULARY.measures, *VOCABULARY.comparing_words))
 _MOST_WORDS: Final = 5
+_SHORT: Final = 3
+"""Letters of a word of which all are looked for."""
 
 
 def answer_presence(wish: str, source: ResultSource, copy: Copy) -> str | None:
@@ -54,8 +56,13 @@ def answer_presence(wish: str, source: ResultSource, copy: Copy) -> str | None:
     if places:
         shown = places[: LIMITS.closest_lines]
         return f"{copy.say('present')} {cited(source.name, shown)}:\n\n{numbered(lines, shown)}"
-    is_absent = source.whole and not any(held) and not any(term in source.text.lower() for term in terms)
+    is_absent = source.whole and not any(_beginning_of(term) in source.text.lower() for term in terms)
     return copy.say("absent", file=source.name, what=what) if is_absent else None
+
+
+def _beginning_of(term: str) -> str:
+    """What other forms of a word begin with: of "city" what "cities" does."""
+    return term[:-1] if len(term) > _SHORT else term
 
 
 def _sought_in(wish: str) -> str:

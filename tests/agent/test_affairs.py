@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from gateway.agent.affairs import own_queries
+from gateway.agent.affairs import doubtful_query, own_queries
 from tests.agent.vectors import read_vectors
 
-CASES = read_vectors("affairs")["cases"]
+VECTORS = read_vectors("affairs")
+CASES = VECTORS["cases"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["wish"])
@@ -19,3 +20,8 @@ def test_a_question_about_ones_own_affairs_shows_what_to_look_for(case: dict[str
 
 def test_as_many_questions_about_the_world_look_for_nothing() -> None:
     assert sum(not case["queries"] for case in CASES) >= 30
+
+
+@pytest.mark.parametrize("case", VECTORS["doubtful"], ids=lambda case: case["wish"])
+def test_a_question_that_may_be_about_the_world_as_well_shows_what_could_be_looked_for(case: dict[str, Any]) -> None:
+    assert doubtful_query(case["wish"]) == case["query"]

@@ -101,6 +101,23 @@ export function ownQueries(wish: string): string[] {
   );
 }
 
+/**
+ * What could be looked for to answer a question that may be about the person's own affairs, and as well about the world: a name, or a
+ * thing that is told apart by "the"; empty for any other wish.
+ */
+export function doubtfulQuery(wish: string): string {
+  const question = questionIn(wish);
+  const words = wordsOf(question);
+  if (!isOneQuestion(words) || words.some(({ bare }) => WORLD.has(bare)) || opener(words) === "how") return "";
+  const names = words
+    .slice(1)
+    .filter((word) => isCapital(question, word) && word.bare.length > 2 && !DAYS.has(word.bare));
+  // "What is Python?" asks for no more than that.
+  if (!words.some((word) => !(names.includes(word) || TELLING_NOTHING.has(word.bare.replace(ENDING, ""))))) return "";
+  const [thing] = phrasesIn(question, words).filter((each) => !(each.ofWorld || isPlain(each.words)));
+  return textIn(question, names.length > 0 ? runOf(names) : (thing?.words ?? []));
+}
+
 /** Whether it asks how much the person paid, which is a sum wherever more than one file has a part of it. */
 export function spends(question: string): boolean {
   const words = wordsOf(question).map(({ bare }) => bare);

@@ -2,6 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
+import { doubtfulQuery } from "./affairs.ts";
 import {
   hasWrongNumber,
   isEcho,
@@ -46,6 +47,7 @@ import {
   pointedReading,
   queryThatFound,
   resolved,
+  searcherAmong,
 } from "./further.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
 import { pageOf, withoutReader } from "./kept.ts";
@@ -159,7 +161,7 @@ async function pick(input: LaneInput, state: TurnProgress, closing: readonly Cha
     case "call": {
       if (hasReason(input, state, chosen.call)) return propose(input, state, chosen.call);
       const said = await choose(input, prompt, actionSchema([], NOTHING_SAID), false);
-      return answer(input, state, withoutCall(input, said.kind === "answer" ? said.text : ""));
+      return answer(input, state, withoutCall(input, state, said.kind === "answer" ? said.text : ""));
     }
     case "answer":
       return insteadOf(chosen.text, input, state, prompt, tools);
@@ -184,7 +186,7 @@ async function insteadOf(
   const brought = offered(tools).filter(({ name }) => !Object.hasOwn(words.action.descriptions, name));
   const likely = toolsCalledFor(wish, brought, isOrder);
   const own = copyableStrings(input.messages, wish);
-  if (likely.length === 0) return answer(input, state, text);
+  if (likely.length === 0) return answer(input, state, outOfMemory(input, state, text) || text);
   input.listener.discarded();
   const chosen = await choose(input, prompt, actionSchema(likely, own, own, wish, false), false);
   if (chosen.kind === "call" && hasReason(input, state, chosen.call)) return propose(input, state, chosen.call);
@@ -200,9 +202,21 @@ function hasReason(input: LaneInput, state: TurnProgress, call: ProposedCall): b
   return tool === undefined || isAskedFor(call.arguments, tool, state.message, hasCalled, askedFor(input, state));
 }
 
+/**
+ * What a small model says to a question that some file may answer and that it has looked in no file for, and that it has not; empty
+ * for any other question.
+ */
+function outOfMemory(input: LaneInput, state: TurnProgress, said: string): string {
+  const canLook = said.trim() !== "" && searcherAmong(offered(input.tools)) !== null;
+  const query = canLook ? doubtfulQuery(askedFor(input, state)) : "";
+  return query === "" ? "" : `${said}\n\n${fill(copy.notLooked, () => query)}`;
+}
+
 /** What a model says in the place of a call that nobody asked for, and what it can do instead. */
-function withoutCall({ tools }: LaneInput, said: string): string {
-  const able = nameAbilities(abilitiesOf(withoutReader(offered(tools))));
+function withoutCall(input: LaneInput, state: TurnProgress, said: string): string {
+  const doubted = outOfMemory(input, state, said);
+  if (doubted !== "") return doubted;
+  const able = nameAbilities(abilitiesOf(withoutReader(offered(input.tools))));
   return said.trim() === "" ? able : `${said}\n\n${able}`;
 }
 

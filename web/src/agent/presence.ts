@@ -49,6 +49,8 @@ const COMPARING: ReadonlySet<string> = new Set([
   ...vocabulary.comparingWords,
 ]);
 const MOST_WORDS = 5;
+/** Letters of a word of which all are looked for. */
+const SHORT = 3;
 
 /** Yes with the lines that say so, or no; null where that is not what a wish asks, or where it is in doubt. */
 export function answerPresence(wish: string, { name, text, whole, hasLines }: ResultSource): string | null {
@@ -62,9 +64,13 @@ export function answerPresence(wish: string, { name, text, whole, hasLines }: Re
   });
   const places = held.flatMap((count, at) => (count === terms.length ? [at + 1] : [])).slice(0, limits.closestLines);
   if (places.length > 0) return `${copy.present} ${cited(name, places)}:\n\n${numbered(lines, places)}`;
-  const isAbsent =
-    whole && held.every((count) => count === 0) && !terms.some((term) => text.toLowerCase().includes(term));
+  const isAbsent = whole && !terms.some((term) => text.toLowerCase().includes(beginningOf(term)));
   return isAbsent ? fill(copy.absent, (blank) => (blank === "file" ? name : what)) : null;
+}
+
+/** What other forms of a word begin with: of "city" what "cities" does. */
+function beginningOf(term: string): string {
+  return term.length > SHORT ? term.slice(0, -1) : term;
 }
 
 /** The words that are asked for in a file which is named; empty for any other wish. */
