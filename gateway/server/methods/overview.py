@@ -27,7 +27,7 @@ class OverviewMethods:
 
     def rows(self) -> Mapping[str, MethodRow[ConsoleCaller]]:
         """The rows of the console's table."""
-        return {"policy/overview": MethodRow(self.survey, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION)}
+        return {"policy/overview": MethodRow(self.survey, Concurrency.IN_ORDER, MethodPermission.ANY_SESSION, reads_much=True)}
 
     async def survey(self, caller: ConsoleCaller, _params: Nothing) -> wire.PolicyOverview:
         """Everybody's row for operators, one's own for anybody else."""

@@ -80,7 +80,7 @@ class MethodRow(Generic[Caller]):
     """What the table says of one method beside its shape.
 
     `audit` names the events that it may leave in the log by itself; a method that only reads has none. One that `reads_much`
-    reads as much as a person has stored, and is answered one at a time for each of them.
+    reads as much as a person has stored, or asks the policy about everything, and is answered one at a time for each of them.
     """
 
     answer: Callable[[Caller, Any], Awaitable[Wire]]
