@@ -33,6 +33,9 @@ MARKDOWN = f"""# Hello <script>window.pwned = 1</script>
 |---|---|
 | <meta http-equiv="refresh" content="0;url={FOREIGN}"> | ![]({FOREIGN}/t.png) |
 
+$\\href{{javascript:window.pwned=12}}{{x}}$ $\\includegraphics{{{FOREIGN}/m.png}}$ $\\htmlStyle{{position:fixed}}{{y}}$
+The plane is $\\mathbb{{R}}^2$, and a seat costs $5 or $7.
+
 [an honest link]({FOREIGN}/page)
 """
 
@@ -82,7 +85,10 @@ async def test_markdown_of_a_model_is_text_and_links_that_stay_where_they_are(
     await send(shell, "hello")
     await expect(answers(shell)).to_contain_text("an honest link")
     await expect_idle(shell)
-    await check_inert(shell, texts=("<script>window.pwned = 1</script>", "onerror=", "[image: beacon]", "<iframe"))
+    await expect(answers(shell).locator("math")).to_have_text("ℝ2")
+    await check_inert(
+        shell, texts=("<script>window.pwned = 1</script>", "onerror=", "[image: beacon]", "<iframe", "\\href{", "$5 or $7.")
+    )
     links = answers(shell).get_by_role("link")
     for link in await links.all():
         assert (await link.get_attribute("href") or "").startswith(FOREIGN)

@@ -1,7 +1,9 @@
-import { Lexer, type Token, type Tokens } from "marked";
+import type { Token, Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { Code } from "./Code.tsx";
+import { Formula } from "./Formula.tsx";
+import { type FormulaToken, readMarkdown } from "./formula-syntax.ts";
 import styles from "./Markdown.module.css";
 import { safeLink } from "./safe-link.ts";
 
@@ -33,7 +35,7 @@ Block.displayName = "Block";
 
 function readBlocks(text: string): Token[] {
   try {
-    return new Lexer({ gfm: true }).lex(text);
+    return readMarkdown(text);
   } catch {
     // A few thousand nested quotes overflow the lexer's stack.
     return [{ type: "text", raw: text, text }];
@@ -62,6 +64,12 @@ function renderBlock(token: Token, depth: number): ReactNode {
       return <Table table={token as Tokens.Table} depth={depth + 1} />;
     case "hr":
       return <hr />;
+    case "formula":
+      return (
+        <p>
+          <Formula formula={token as unknown as FormulaToken} />
+        </p>
+      );
     case "html":
       return <p>{token.raw}</p>;
     case "checkbox":
@@ -98,6 +106,8 @@ function renderInline(token: Token, depth: number): ReactNode {
       return <code>{(token as Tokens.Codespan).text}</code>;
     case "br":
       return <br />;
+    case "formula":
+      return <Formula formula={token as unknown as FormulaToken} />;
     case "escape":
       return (token as Tokens.Escape).text;
     case "link": {
