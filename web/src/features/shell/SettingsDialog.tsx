@@ -1,6 +1,6 @@
 import type { ModelInfo } from "../../protocol/generated.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
-import { Field, SelectField, TextAreaField } from "../../ui/Field.tsx";
+import { CheckField, Field, SelectField, TextAreaField } from "../../ui/Field.tsx";
 import { HOTTEST, LONGEST_INSTRUCTIONS, MOST_STEPS, type Settings } from "./settings.ts";
 
 interface SettingsDialogProps {
@@ -35,6 +35,12 @@ export function SettingsDialog({ settings, models, onChange, onClose }: Settings
           ["withCtrl", "Ctrl or Command with Enter"],
         ]}
         onChange={({ currentTarget: { value } }) => change({ sendKey: value === "withCtrl" ? value : "enter" })}
+      />
+      <CheckField
+        label="Sound"
+        hint="When a question waits, and when a turn of 20 seconds or more ends. Only this page rings; the console never does."
+        checked={settings.sound}
+        onChange={({ currentTarget: { checked } }) => change({ sound: checked })}
       />
       <SelectField
         label="Model to begin with"

@@ -14,6 +14,8 @@ export interface Settings {
   readonly steps: number;
   /** What the person wants of every answer, in their own words. */
   readonly instructions: string;
+  /** Whether a question that waits and the end of a long turn can be heard. */
+  readonly sound: boolean;
 }
 
 export const HOTTEST = 2;
@@ -29,6 +31,7 @@ const initial: Settings = {
   temperature: 0,
   steps: MOST_STEPS,
   instructions: "",
+  sound: false,
 };
 
 const NAME = "settings";
@@ -36,7 +39,7 @@ const NAME = "settings";
 /** What was set earlier. Anything may stand in a browser's storage, so each value is checked, and one that is none is left out. */
 export function readSettings(kept: KeptTexts): Settings {
   const stored = parse(kept.read(NAME));
-  const { theme, modelId, sendKey, temperature, steps, instructions } = stored;
+  const { theme, modelId, sendKey, temperature, steps, instructions, sound } = stored;
   return {
     theme: theme === "light" || theme === "dark" ? theme : initial.theme,
     modelId: typeof modelId === "string" ? modelId : initial.modelId,
@@ -44,6 +47,7 @@ export function readSettings(kept: KeptTexts): Settings {
     temperature: within(temperature, 0, HOTTEST) ?? initial.temperature,
     steps: Math.round(within(steps, 1, MOST_STEPS) ?? initial.steps),
     instructions: typeof instructions === "string" ? instructions.slice(0, LONGEST_INSTRUCTIONS) : initial.instructions,
+    sound: sound === true,
   };
 }
 

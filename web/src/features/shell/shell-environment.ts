@@ -46,6 +46,8 @@ export interface ShellEnvironment {
   readonly drafts: Drafts;
   readonly kept: KeptTexts;
   readonly notifier: Notifier;
+  /** Let two notes be heard, once for each name in all pages of the shell together, where the browser allows sound. */
+  ring(name: string): void;
 }
 
 /** Which conversation the address bar names, so that a reload comes back to it. */
@@ -137,6 +139,13 @@ export function browserShell(): ShellEnvironment {
     drafts: draftsIn(kept),
     kept,
     notifier: browserNotifier(kept),
+    ring: (name) => {
+      import("./chime.ts").then(
+        ({ ring }) => ring(name),
+        // The gateway is away: the question stands on the page all the same.
+        () => undefined,
+      );
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { explainFailure } from "../../agent/gateway.ts";
 import { readCommand } from "../../agent/slash.ts";
 import type { Conversation, ModelInfo, SessionDescription, ToolDescriptor } from "../../protocol/generated.ts";
 import { type GivenFile, PendingFiles } from "./attachments.ts";
+import { Bell } from "./bell.ts";
 import { type BranchPoint, branchesAt } from "./branches.ts";
 import { type CommandContext, runCommand } from "./commands.ts";
 import { ConversationIndex, titleFrom } from "./conversation-index.ts";
@@ -36,6 +37,7 @@ export class Workspace {
   readonly #published: PublishedState<WorkspaceState>;
   readonly #eventListeners = new Set<(event: AgentEvent) => void>();
   readonly #stops: (() => void)[] = [];
+  readonly #bell: Bell;
   #settings: Settings;
   #session: SessionDescription | null = null;
   readonly #models = new ModelChoice();
@@ -52,6 +54,8 @@ export class Workspace {
     this.grants = new HeldGrants(this.#client, (work) => this.#attempt(work));
     this.lookups = new Lookups(this.#client, environment);
     this.#settings = readSettings(environment.kept);
+    const { now, ring } = environment;
+    this.#bell = new Bell({ isOn: () => this.#settings.sound, now, ring });
     this.#index = new ConversationIndex(this.#client);
     this.#opened = new OpenConversations(
       this.#client,
@@ -135,6 +139,8 @@ export class Workspace {
   }
 
   changeSettings(settings: Settings): void {
+    // Whoever turns it on hears what it will be like.
+    if (settings.sound && !this.#settings.sound) this.environment.ring("sample");
     this.#settings = settings;
     writeSettings(this.environment.kept, settings);
     this.#publish();
@@ -327,6 +333,7 @@ export class Workspace {
     if (event !== null && id === this.#currentId) for (const listener of this.#eventListeners) listener(event);
     if (event?.type === "text:streamed") this.#published.publishAtNextFrame();
     else this.#publish();
+    if (event !== null) this.#bell.hear(id, event);
     if (event?.type === "approval:requested") this.environment.notifier.tell(event.approval, () => void this.open(id));
     if (event?.type === "turn:ended") {
       this.#refreshList();

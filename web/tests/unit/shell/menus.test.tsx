@@ -36,6 +36,20 @@ describe("the menus and dialogs of the shell", () => {
     expect(client.paramsOf("grants/revoke")).toEqual([{ grantId: "grt_1" }]);
   });
 
+  test("sound is off until it is turned on, and the switch says who rings", async () => {
+    const { user, rung } = openShell(new ScriptedClient());
+    await user.click(await screen.findByRole("button", { name: /account and grants/ }));
+    await user.click(await screen.findByRole("menuitem", { name: "Settings" }));
+    const sound = await screen.findByRole("checkbox", { name: "Sound", checked: false });
+    expect(screen.getByText(/the console never does/)).toBeTruthy();
+    await user.click(sound);
+    expect(await screen.findByRole("checkbox", { name: "Sound", checked: true })).toBeTruthy();
+    expect(rung).toEqual(["sample"]);
+    await expectAccessible();
+    await user.click(sound);
+    expect(rung).toEqual(["sample"]);
+  });
+
   test("a conversation is renamed from its menu", async () => {
     const client = new ScriptedClient({
       "conversations/rename": ({ title }: { title: string }) => ({ conversation: { ...conversation, title } }),

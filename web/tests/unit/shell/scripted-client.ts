@@ -142,6 +142,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
   const opened: string[] = [];
   const saved: { readonly name: string; readonly text: string }[] = [];
   const told: string[] = [];
+  const rung: string[] = [];
   const kept = new Map<string, string>();
   const drafts = new Map<string | null, string>();
   let address: string | null = null;
@@ -190,6 +191,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
       decline: () => undefined,
       tell: (approval) => told.push(approval.id),
     },
+    ring: (name) => void rung.push(name),
     kept: { read: (name) => kept.get(name) ?? "", write: (name, text) => void kept.set(name, text) },
     drafts: { read: (id) => drafts.get(id) ?? "", write: (id, text) => void drafts.set(id, text) },
   };
@@ -198,6 +200,7 @@ export function pageOf(client: ScriptedClient, replies: string[] = []) {
     opened,
     saved,
     told,
+    rung,
     goTo: (id: string | null) => {
       address = id;
       for (const listener of addressListeners) listener();

@@ -55,10 +55,12 @@ test("what is set is kept, and what is none is left out, whoever wrote it", () =
     temperature: 0.7,
     steps: 3,
     instructions: "Be brief.",
+    sound: true,
   };
   writeSettings(kept, settings);
   expect(readSettings(kept)).toEqual(settings);
-  const foreign = '{"theme":"neon","sendKey":1,"temperature":99,"steps":-1,"instructions":[],"modelId":{}}';
+  const foreign =
+    '{"theme":"neon","sendKey":1,"temperature":99,"steps":-1,"instructions":[],"modelId":{},"sound":"yes"}';
   for (const text of [foreign, "[]", "null", "{", '"dark"']) expect(readSettings(keeping(text))).toEqual(initial);
   expect(readSettings(keeping(JSON.stringify({ instructions: "x".repeat(9_000) }))).instructions).toHaveLength(2_000);
 });

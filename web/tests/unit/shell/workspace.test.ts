@@ -119,6 +119,22 @@ describe("a call that waits", () => {
     expect(done.log.entries.at(-1)).toMatchObject({ kind: "assistant", text: "Deleted `a.txt`." });
   });
 
+  test("rings once for a person who has turned sound on, whatever is told again", async () => {
+    const { client } = waitingTools();
+    const { workspace, rung } = await start(client, [DELETE]);
+    const { settings } = workspace.getState();
+    expect(settings.sound).toBe(false);
+    workspace.changeSettings({ ...settings, sound: true });
+    expect(rung).toEqual(["sample"]);
+    await workspace.submit("delete a.txt");
+    await until(workspace, ({ log }) => Object.values(log.calls).some(({ phase }) => phase === "running"));
+    for (const approval of [approvalFor("call_1"), approvalFor("call_1")])
+      client.notify("approvals/requested", { approval });
+    expect(rung).toEqual(["sample", "apr_1"]);
+    workspace.changeSettings({ ...settings, sound: true, steps: 3 });
+    expect(rung).toHaveLength(2);
+  });
+
   test("is cancelled by the stop button together with its turn", async () => {
     const { client } = waitingTools();
     const { workspace } = await start(client, [DELETE]);
