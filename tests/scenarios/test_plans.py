@@ -197,8 +197,11 @@ async def test_a_plan_that_waits_goes_on_after_a_restart_in_its_order(tmp_path: 
         await wait_for_effects(scene, turn, "p1", "p2")
         await scene.ada.answer(console, lost[0])
         await wait_for_effects(scene, gap, "p1")
-        listed = await shell.call("tools/list-calls", {"conversationId": gap.conversation_id})
-        closed = {each["call"]["id"]: each["result"]["reason"] for each in listed["calls"] if each.get("result")}
+        closed: dict[str, str | None] = {}
+        async with asyncio.timeout(20):
+            while not {"p3", "p5"} <= closed.keys():
+                listed = await shell.call("tools/list-calls", {"conversationId": gap.conversation_id})
+                closed = {each["call"]["id"]: each["result"].get("reason") for each in listed["calls"] if each.get("result")}
         assert {call_id: closed[call_id] for call_id in ("p3", "p5")} == dict.fromkeys(("p3", "p5"), "earlierCallFailed")
         assert scene.effects(gap.conversation_id) == ["p1 note a 1"]
         await shell.close()
