@@ -187,6 +187,7 @@ class ClaimJudge:
 
     def _claims_in(self, clauses: Sequence[ClaimClause]) -> list[_Claim]:
         found: list[_Claim] = []
+        has_event = any(_EVENTS.search(" ".join(each.words)) for each in clauses)
         for number, clause in enumerate(clauses):
             for at, word in enumerate(clause.words):
                 rest = set(clause.words[at + 1 : at + _NEAR])
@@ -195,13 +196,12 @@ class ClaimJudge:
                     found.append(_Claim(frozenset(each.act for each in forms), number, at, forms[0].form))
                 elif self.is_undone and self._is_open(clause.words, at):
                     found.append(_Claim(_ANY, number, at, Form.PAST))
-            found += self._states_in(clauses, number)
+            found += self._states_in(clauses, number, has_event=has_event)
         return [each for each in found if is_asserted(clauses, each.number, each.at, each.form)]
 
-    def _states_in(self, clauses: Sequence[ClaimClause], number: int) -> list[_Claim]:
+    def _states_in(self, clauses: Sequence[ClaimClause], number: int, *, has_event: bool) -> list[_Claim]:
         """What the acts of the message bring about, and words for the end of any work."""
         text = " ".join(clauses[number].words)
-        has_event = any(_EVENTS.search(" ".join(each.words)) for each in clauses)
         found: dict[int, set[str]] = {}
         for act in self._acts.wished | self._acts.asked_about:
             for phrases in (_STATES, _NOUNS) if has_event else (_STATES,):

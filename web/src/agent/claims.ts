@@ -209,6 +209,7 @@ export class ClaimJudge {
   }
 
   #claimsIn(clauses: readonly ClaimClause[]): Claim[] {
+    const hasEvent = clauses.some((each) => holds(each.words.join(" "), EVENTS));
     const found = clauses.flatMap(({ words }, number) => [
       ...words.flatMap((word, at): Claim[] => {
         const rest = words.slice(at + 1, at + 1 + NEAR);
@@ -219,15 +220,14 @@ export class ClaimJudge {
         if (first !== undefined) return [{ acts: new Set(forms.map(({ act }) => act)), number, at, form: first.form }];
         return this.isUndone && this.#isOpen(words, at) ? [{ acts: new Set([OTHER]), number, at, form: "past" }] : [];
       }),
-      ...this.#statesIn(clauses, words, number),
+      ...this.#statesIn(words, number, hasEvent),
     ]);
     return found.filter(({ number, at, form }) => isAsserted(clauses, number, at, form));
   }
 
   /** What the acts of the message bring about, and words for the end of any work. */
-  #statesIn(clauses: readonly ClaimClause[], words: readonly string[], number: number): Claim[] {
+  #statesIn(words: readonly string[], number: number, hasEvent: boolean): Claim[] {
     const text = words.join(" ");
-    const hasEvent = clauses.some((each) => holds(each.words.join(" "), EVENTS));
     const found = new Map<number, Set<string>>();
     const note = (act: string, phrases: RegExp | undefined) => {
       for (const { index } of phrases === undefined ? [] : text.matchAll(phrases))
