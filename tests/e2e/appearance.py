@@ -114,6 +114,8 @@ async def check_appearance(page: Page, name: str) -> None:
     await keep_picture(page, name)
     # Not as a script element: Trusted Types would refuse it, as they should.
     await page.evaluate(_axe())
+    # A button that can be pressed since then is still on its way to its colour.
+    await page.evaluate(_END_CHANGES)
     faults: list[str] = [
         *await page.evaluate(_RUN_AXE),
         *(f"beyond the edge: {element}" for element in await page.evaluate(_OVERFLOW)),
