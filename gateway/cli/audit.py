@@ -205,9 +205,9 @@ def _read_note(anchor: IO[str]) -> str:
         text = anchor.read()
     except UnicodeDecodeError:
         raise Misconfigured("the checkpoint file is not text") from None
-    # A file that an anchor adds to has many, of which the last counts.
+    # A file that an anchor adds to has one or many, each with an empty line behind it. The last counts.
     parts = text.rstrip("\n").split("\n\n")
-    return f"{parts[-2]}\n\n{parts[-1]}\n" if len(parts) > 2 else text
+    return f"{parts[-2]}\n\n{parts[-1]}\n" if len(parts) > 1 else text
 
 
 def _describe(report: LogReport, key: VerificationKey | None, *, pinned: bool) -> str:

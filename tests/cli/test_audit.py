@@ -126,6 +126,11 @@ def test_an_end_that_was_cut_off_is_found_with_a_checkpoint_kept_elsewhere(state
     confirmed = audit("verify", "--state", state, "--checkpoint", note)
     assert confirmed.exit_code == 0
     assert "Its first 34 records are those of the checkpoint that was passed." in confirmed.output
+    # A file that an anchor adds to has an empty line behind each, also behind the only one.
+    for times in (1, 2):
+        added = state / f"added-{times}.txt"
+        added.write_text(f"{note.read_text()}\n" * times)
+        assert audit("verify", "--state", state, "--checkpoint", added).exit_code == 0
     edit(state, "DELETE FROM leaves WHERE position >= 30")
     edit(state, "DELETE FROM checkpoints WHERE size > 30")
     assert audit("verify", "--state", state).exit_code == 0

@@ -130,7 +130,7 @@ async def test_what_a_sink_missed_while_it_was_down_comes_when_it_is_back(tmp_pa
         code, said = await scene.gateway.run("audit", "anchors")
         assert (code, "copy: file, " in said, "rests on this host alone" in said) == (1, True, True)
         code, said = await scene.gateway.run("audit", "verify", "--checkpoint", str(tmp_path / "anchored"))
-        assert (code, "records are those of the checkpoint that was passed" in said) == (0, True)
+        assert (code, "records are those of the checkpoint that was passed" in said) == (0, True), said
         async with collector.there(context):
             await until(collector, lambda: closed("while-down", collector.logged()) and closed("while-down", collector.spoken()))
             assert (await turn.invoke("peek", {"what": "very secret milk"}, "while-up"))["outcome"] == "ok"
