@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from aiohttp import web
 
 from tests.harness.process import free_port
+from tests.harness.web_app import posted_to
 
 
 @dataclass
@@ -35,17 +35,8 @@ class Authority:
         signer = ("-CA", "root.pem", "-CAkey", "root.key", "-CAcreateserial", "-days", "3650", "-extfile", "ts.cnf")
         run(["openssl", "x509", "-req", "-in", "tsa.csr", "-out", "tsa.pem", *signer, "-extensions", "signer"])
 
-    @asynccontextmanager
-    async def there(self) -> AsyncGenerator[None]:
-        app = web.Application()
-        app.router.add_post("/tsa", self._stamp)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port).start()
-        try:
-            yield
-        finally:
-            await runner.cleanup()
+    def there(self) -> AbstractAsyncContextManager[None]:
+        return posted_to("/tsa", self._stamp, self.port)
 
     def answer(self, asked: bytes) -> bytes:
         """Its answer to a request in DER."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gateway.core.checkpoint import Checkpoint, VerificationKey, open_note
 from tests.harness.process import free_port
+from tests.harness.web_app import posted_to
 
 NAME = "witness.example/w1"
 
@@ -37,17 +38,8 @@ class Witness:
         typed = b"\x04" + self.key.public_key().public_bytes_raw()
         return f"{NAME}+{self._id().hex()}+{b64encode(typed).decode()}"
 
-    @asynccontextmanager
-    async def there(self) -> AsyncGenerator[None]:
-        app = web.Application()
-        app.router.add_post("/add-checkpoint", self._add)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port).start()
-        try:
-            yield
-        finally:
-            await runner.cleanup()
+    def there(self) -> AbstractAsyncContextManager[None]:
+        return posted_to("/add-checkpoint", self._add, self.port)
 
     async def _add(self, request: web.Request) -> web.Response:
         status, text = self._judge((await request.read()).decode())

@@ -96,6 +96,6 @@ class GitKeeper:
 
 def _start(command: tuple[str, ...]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
-    return subprocess.Popen(  # noqa: S603 # the scripts above; what the settings say are arguments to them
+    return subprocess.Popen(  # noqa: S603 - only the scripts above; what the settings say are arguments to them
         command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
     )
