@@ -11,13 +11,14 @@ from gateway.core.vocabulary import Profile
 from gateway.runtime.clients import Clients
 from gateway.runtime.erasures import Erasures
 from gateway.runtime.gateway import Gateway
+from gateway.runtime.operator_settings import OperatorSettings
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
 from gateway.runtime.policies import Policies
+from gateway.runtime.push_tests import OpenPush
 from gateway.runtime.sessions import Sessions
 from gateway.runtime.sources import Sources
 from gateway.server.access import Origins
-from gateway.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,14 @@ class Application:
     sources: Sources
     clients: Clients
     policies: Policies
+    settings: OperatorSettings
+    push: OpenPush | None
     store: Store
     models: ManagedBackend
     metrics: Metrics
     origins: Origins
 
-    async def offer_enrolment(self, settings: Settings, name: str, profile: Profile) -> str:
+    async def offer_enrolment(self, name: str, profile: Profile) -> str:
         """A link with which a person enrols, once."""
-        token = await self.passkeys.offer(name, profile, seconds=settings.enrolment_minutes * 60)
+        token = await self.passkeys.offer(name, profile, seconds=self.gateway.timing.enrolment)
         return self.origins.enrolment_link(token)

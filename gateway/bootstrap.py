@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from urllib.parse import urlsplit
 
 import click
@@ -21,10 +22,11 @@ from gateway.adapters.system.clock import SystemClock
 from gateway.adapters.system.entropy import SystemEntropy
 from gateway.adapters.telemetry.metrics import Metrics
 from gateway.adapters.tools.added import AddedSources, Secrets
-from gateway.adapters.tools.builtin.workspace import prepare_workspace
+from gateway.adapters.tools.builtin.sample_workspace import prepared_workspace
 from gateway.adapters.tools.oauth.host import OAuthSignIns
 from gateway.adapters.tools.sources import open_tools
 from gateway.application import Application
+from gateway.changeable_settings import operator_settings
 from gateway.policy_records import open_policy
 from gateway.runtime.announcements import SourceAnnouncements
 from gateway.runtime.clients import assemble_clients
@@ -38,6 +40,7 @@ from gateway.runtime.sign_ins import SignIns
 from gateway.runtime.sources import Sources
 from gateway.server.access import Origins
 from gateway.settings import Settings
+from gateway.web_push import open_push
 
 PolicyWrapper = Callable[[PolicyEngine], PolicyEngine]
 """From the policy in force to a stricter one."""
@@ -58,9 +61,10 @@ async def build(
     policy = policy_wrapper((opened := open_policy(settings)).policy)
     declared, models = declared_sources(settings), build_models(choice := model_choice(settings, origins), clock)
     embedder = build_embedder(choice, clock)
-    if prepare_workspace(settings.workspace):
-        click.echo(f"Made {settings.workspace}/ with a few sample files; tools work there and nowhere else.", err=True)
-    async with open_store(settings.state, origin=urlsplit(origins.console).netloc, salt=entropy.octets) as store:
+    async with (
+        prepared_workspace(settings.workspace, partial(click.echo, err=True)),
+        open_store(settings.state, origin=urlsplit(origins.console).netloc, salt=entropy.octets) as store,
+    ):
         tools = tools_config(settings, store.records.audit, store.records.kept_result, embedder)
         toolbox = await open_tools(tools)
         added = AddedSources(
@@ -93,12 +97,7 @@ async def build(
             entropy=entropy,
         )
         passkeys = PasskeyCeremonies(
-            sessions=sessions,
-            verifier=verifier,
-            ledger=store.ledger,
-            records=store.records,
-            clock=clock,
-            entropy=entropy,
+            sessions=sessions, verifier=verifier, ledger=store.ledger, records=store.records, clock=clock, entropy=entropy
         )
         people = People(
             ledger=store.ledger,
@@ -133,12 +132,14 @@ async def build(
             on_changed=SourceAnnouncements(gateway.connections).changed,
         )
         clients, policies = assemble_clients(ports, sessions, gateway.connections), opened.assemble(gateway, verifier)
+        chosen, push = operator_settings(settings, gateway), open_push(settings, gateway, sealer, origins)
+        rooms = gateway, sessions, passkeys, people, erasures, sources, clients, policies
         try:
-            yield Application(
-                gateway, sessions, passkeys, people, erasures, sources, clients, policies, store, models, metrics, origins
-            )
+            yield Application(*rooms, chosen, push, store, models, metrics, origins)
         finally:
             await gateway.stop()
+            if push is not None:
+                push.devices.sender.close()
             await added.close()
             await oauth.close()
             await toolbox.close()

@@ -57,7 +57,7 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
     listening = listen(settings)
     port = port_of(listening)
     async with build(settings, metrics, port=port) as application, lifespan(application, settings, port) as door:
-        greeting = await greeting_for(application, settings)
+        greeting = await greeting_for(application)
         tasks = application.gateway.tasks
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: tasks.spawn(reload_policy(application)))
         _freeze_startup_objects()
@@ -67,7 +67,7 @@ async def _serve(settings: Settings, metrics: Metrics) -> None:
         server = Server(
             listener(create_app(parts), host=settings.host, port=port),
             on_ready=lambda: click.echo(greeting) or sys.stdout.flush(),
-            drain=lambda: drain(application.gateway, connected, settings.drain_seconds),
+            drain=lambda: drain(application.gateway, connected, application.gateway.timing.drain),
         )
         await server.serve(sockets=[listening])
 
@@ -101,6 +101,7 @@ async def lifespan(
 ) -> AsyncGenerator[ClientDoor]:
     """Recover from the last run, start the model and the background work, answer other commands and MCP clients; undo it at the
     end. Gives the door of the clients."""
+    await application.settings.restore()
     await application.policies.start()
     unknown = await application.gateway.start(__version__)
     if unknown:

@@ -127,6 +127,12 @@ def _is_origin(text: str) -> bool:
     return text == f"{parts.scheme}://{parts.hostname}{'' if port is None else f':{port}'}"
 
 
+def _contact(address: str) -> str:
+    if address and not re.fullmatch(r"(mailto:[^@\s]+@[^@\s]+|https://[^\s]+)", address):
+        raise ValueError("it should be like `mailto:you@example.org` or `https://example.org`")
+    return address
+
+
 NewFolder = Annotated[Path, BeforeValidator(_usable), AfterValidator(_folder)]
 Folder = Annotated[DirectoryPath, BeforeValidator(_usable)]
 File = Annotated[FilePath, BeforeValidator(_usable)]
@@ -139,3 +145,4 @@ ModelName = Annotated[str, AfterValidator(_model)]
 ModelServer = Annotated[str, AfterValidator(_program)]
 ServerArguments = Annotated[tuple[str, ...], AfterValidator(check_arguments)]
 Seconds = Annotated[float, Field(gt=0, le=DAY)]
+PushContact = Annotated[str, AfterValidator(_contact)]

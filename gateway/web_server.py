@@ -28,6 +28,8 @@ from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.erasures import ErasureMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
+from gateway.server.methods.push import PushMethods
+from gateway.server.methods.settings import SettingMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.parts import ServerParts
@@ -37,6 +39,7 @@ from gateway.server.websocket import agent_socket, console_socket
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.adapters.storage.inspection import StoredLogReader
     from gateway.core.verification import LogReport
 
 COOKIE_KEY: Final = "cookies.key"
@@ -66,8 +69,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         Rehearsals(partial(rehearse_stored, settings.state)),
         application.store.records,
     )
-    seconds = settings.enrolment_minutes * 60
-    people = PeopleMethods(application.people, application.passkeys, origins, enrolment_seconds=seconds)
+    people = PeopleMethods(application.people, application.passkeys, origins, gateway.timing)
     filters = CallFilters(application.store.records, gateway.ports.clock)
     audit = AuditMethods(
         gateway, application.store.history, filters, verifier, partial(_read_sinks, settings), partial(_read_anchors, settings)
@@ -82,6 +84,8 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         people,
         backup_methods(settings, application.sessions),
         ErasureMethods(application.erasures),
+        SettingMethods(application.settings),
+        PushMethods(*((push.devices, push.tests) if (push := application.push) else (None, None))),
         agent_origin=origins.agent,
     )
     reads = ReadingTurns()
@@ -90,11 +94,13 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         passkeys=application.passkeys,
         inference=gateway.inference,
         records=application.store.records,
-        receipts=Receipts(partial(_read_receipt, settings)),
+        receipts=Receipts(_ReceiptReader(settings)),
         call_files=CallFiles(
             application.store.history, filters, log=application.store.verification_key.name, version=__version__
         ),
         attachments=Attachments(records=application.store.records, exposures=gateway.exposures),
+        conversations=gateway.conversations,
+        imports=gateway.imports,
         toolbox=gateway.ports.toolbox,
         entropy=gateway.ports.entropy,
         metrics=application.metrics,
@@ -104,6 +110,7 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
         admission=gateway.admission,
         client_grants=application.clients.grants,
         client_site=_client_site(application, settings, signer),
+        push=application.push is not None,
         agent_socket=agent_socket(
             gateway,
             agent_methods,
@@ -111,7 +118,6 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
             origin=origins.agent,
             recognise=access.agent,
             reads=reads,
-            most=settings.sockets_per_session,
         ),
         console_socket=console_socket(
             gateway,
@@ -120,7 +126,6 @@ def server_parts(application: Application, settings: Settings) -> ServerParts:
             origin=origins.console,
             recognise=access.console,
             reads=reads,
-            most=settings.sockets_per_session,
         ),
     )
 
@@ -167,12 +172,22 @@ def _read_anchors(settings: Settings) -> Sequence[AnchorState]:
     return states
 
 
-def _read_receipt(settings: Settings, conversation_id: str, call_id: str, owner_id: str | None) -> bytes:
-    # Imported by the first receipt that somebody asks for.
-    from gateway.adapters.anchoring.evidence import read_evidence
-    from gateway.adapters.storage.inspection import open_stored_log
-    from gateway.adapters.storage.receipts import read_receipt
+class _ReceiptReader:
+    """Reads receipts with what the first of them made ready."""
 
-    with open_stored_log(settings.state) as stored:
-        # Read after the log was opened, which has all that is anchored by then.
-        return read_receipt(stored, conversation_id, call_id, owner_id, read_evidence(settings.anchors, settings.state))
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._log: StoredLogReader | None = None
+
+    def __call__(self, conversation_id: str, call_id: str, owner_id: str | None) -> bytes:
+        # Imported by the first receipt that somebody asks for.
+        from gateway.adapters.anchoring.evidence import read_evidence
+        from gateway.adapters.storage.inspection import StoredLogReader
+        from gateway.adapters.storage.receipts import read_receipt
+
+        settings = self._settings
+        if self._log is None:
+            self._log = StoredLogReader(settings.state)
+        with self._log.open() as stored:
+            # Read after the log was opened, which has all that is anchored by then.
+            return read_receipt(stored, conversation_id, call_id, owner_id, read_evidence(settings.anchors, settings.state))

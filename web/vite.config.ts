@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import { defineConfig, type Plugin, runnerImport } from "vite";
+import { defineConfig, type Plugin, type Rolldown, runnerImport, transformWithOxc } from "vite";
 
 /**
  * Two apps, one per origin: `vite build --mode shell` and `vite build --mode console`. Each ends in a folder of its own,
@@ -16,7 +16,7 @@ export default defineConfig(({ mode: app }) => ({
   plugins:
     app === "verifier"
       ? [layered(), single()]
-      : [layered(), react(), addressed(app), licensed(), installable(app), gzipped()],
+      : [layered(), react(), addressed(app), licensed(), installable(app), pushed(app), gzipped()],
   publicDir: false,
   // React itself has had this hook since version 18, which is the oldest that the router serves.
   resolve: { alias: { "use-sync-external-store/shim/index.js": "react" } },
@@ -28,7 +28,10 @@ export default defineConfig(({ mode: app }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      output: app === "verifier" ? {} : { codeSplitting: { groups: [{ name: loadedAtOnce }] } },
+    },
   },
 }));
 
@@ -43,6 +46,21 @@ function layered(): Plugin {
     enforce: "pre",
     transform: (code, id) => (id.endsWith(".css") ? { code: `${order}\n${code}`, map: null } : null),
   };
+}
+
+/**
+ * One chunk for what the entry imports, as if nothing in it waited for a language: among modules that wait, the bundler makes
+ * a chunk for each set of pages that share one, and the first load would be dozens of files.
+ */
+function loadedAtOnce(id: string, graph: { getModuleInfo: (id: string) => Rolldown.ModuleInfo | null }): string | null {
+  const seen = new Set<string>();
+  const isAtOnce = (each: string): boolean => {
+    if (seen.has(each)) return false;
+    seen.add(each);
+    const info = graph.getModuleInfo(each);
+    return info !== null && (info.isEntry || info.importers.some(isAtOnce));
+  };
+  return isAtOnce(id) ? "index" : null;
 }
 
 /** Where the pages of each app are listed. */
@@ -111,6 +129,20 @@ function installable(app: string): Plugin {
       app === "console"
         ? [{ tag: "link", attrs: { rel: "manifest", href: "/manifest.webmanifest" }, injectTo: "head" as const }]
         : [],
+  };
+}
+
+/** `push-worker.js`: the console's service worker, a plain script under a name that never changes. */
+function pushed(app: string): Plugin {
+  const file = fileURLToPath(new URL("src/push-worker/worker.ts", import.meta.url));
+  return {
+    name: "pushed",
+    apply: "build",
+    async generateBundle() {
+      if (app !== "console") return;
+      const { code } = await transformWithOxc(await readFile(file, "utf8"), file, { sourcemap: false });
+      this.emitFile({ type: "asset", fileName: "push-worker.js", source: code });
+    },
   };
 }
 

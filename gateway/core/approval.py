@@ -25,6 +25,11 @@ STATEMENT_VERSION = 1
 GRANT_SECONDS = {GrantScope.TURN: 15 * 60.0, GrantScope.SESSION: 60 * 60.0}
 """How long a grant lasts at most; a person who still means it is asked again."""
 
+RULE_FAILED = "policy.failed"
+"""Stands among the reasons of a verdict before the rules that could not be evaluated."""
+
+RULE_FAILED_WHY = "A rule of the policy could not be evaluated, so nothing is allowed"
+
 GRANT_USES = {GrantScope.TURN: 20, GrantScope.SESSION: 50}
 
 

@@ -6,7 +6,7 @@ and its proofs are what is believed. Ids, closed words and numbers are kept, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from gateway.core.canonical import Json
@@ -50,8 +50,7 @@ class Traits(NamedTuple):
     """`consent` or `stepUp` where a person was asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditedCall:
+class AuditedCall(NamedTuple):
     """A call as the log tells it. Times are epoch milliseconds; `position` is that of its first leaf."""
 
     position: int
@@ -166,26 +165,27 @@ class CallTeller:
 
     def _advance(self, call: AuditedCall, leaf: HistoryLeaf) -> AuditedCall:
         body, at = leaf.body, leaf.body["at"]
-        call = replace(call, leaves=(*call.leaves, leaf.position))
+        leaves = (*call.leaves, leaf.position)
         match body["event"]:
             case ApprovalRequested.EVENT:
                 traits = self._learn(call.traits, leaf)._replace(approval_kind=body["kind"])
-                return replace(call, traits=traits, approval_id=body["approvalId"], asked_at=at)
+                return call._replace(leaves=leaves, traits=traits, approval_id=body["approvalId"], asked_at=at)
             case ApprovalResolved.EVENT:
-                return replace(
-                    call,
+                return call._replace(
+                    leaves=leaves,
                     decided_at=at,
                     answer=body["status"],
                     approver_id=body["principalId"],
                     credential_id=body["credentialId"],
                 )
             case CallIntended.EVENT:
-                return replace(call, traits=self._learn(call.traits, leaf), started_at=at, grant_id=body["grantId"])
+                traits = self._learn(call.traits, leaf)
+                return call._replace(leaves=leaves, traits=traits, started_at=at, grant_id=body["grantId"])
             case CallClosed.EVENT | CallFoundUnknown.EVENT | CallRefusedUnrecorded.EVENT:
                 traits = self._learn(call.traits, leaf)._replace(outcome=body["outcome"], reason=body["reason"] or "")
-                return replace(call, traits=traits, closed_at=at, duration_ms=body["durationMs"])
+                return call._replace(leaves=leaves, traits=traits, closed_at=at, duration_ms=body["durationMs"])
             case _:
-                return call
+                return call._replace(leaves=leaves)
 
     def _begin(self, leaf: HistoryLeaf) -> AuditedCall:
         body = leaf.body

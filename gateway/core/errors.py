@@ -33,6 +33,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from gateway.core.refusals import RefusalReason
+
 
 class GatewayError(Exception):
     """Base of every error the gateway raises on purpose. `message` is safe to show to anyone."""
@@ -65,6 +67,13 @@ class InvalidRequest(ProtocolError):
     """JSON, but not one JSON-RPC 2.0 request."""
 
     code = "invalid_request"
+    rpc_code = -32600
+
+
+class MessageTooLarge(ProtocolError):
+    """More than the gateway reads in one message."""
+
+    code = "message_too_large"
     rpc_code = -32600
 
 
@@ -104,11 +113,11 @@ class NotFound(ProtocolError):
 
 
 class Refused(GatewayError):
-    """An understood request that is denied. `reason` is a stable word, `status` the HTTP status that fits it."""
+    """An understood request that is denied. `reason` is a stable word of a closed set, `status` the HTTP status that fits it."""
 
     code = "refused"
 
-    def __init__(self, reason: str, message: str, status: int = 403) -> None:
+    def __init__(self, reason: RefusalReason, message: str, status: int = 403) -> None:
         super().__init__(message)
         self.reason = reason
         self.status = status
@@ -171,13 +180,19 @@ class ModelUnavailable(GatewayError):
 
 
 class ToolFailed(GatewayError):
-    """A tool's own failure, worded for the model and the person; `reason` is the `executionError` reason."""
+    """A tool's own failure, worded for the model and the person; `reason` is the `executionError` reason.
+
+    `labels` are those of what the words may quote, beside the tool's own. `answered` is whether whoever runs the tool said that
+    time was up, and so was there.
+    """
 
     code = "tool_failed"
 
-    def __init__(self, message: str, reason: str = "toolError") -> None:
+    def __init__(self, message: str, reason: str = "toolError", *, labels: tuple[str, ...] = (), answered: bool = False) -> None:
         super().__init__(message)
         self.reason = reason
+        self.labels = labels
+        self.answered = answered
 
 
 class OnDevicePlannerError(GatewayError):

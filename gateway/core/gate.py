@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from gateway.core.approval import Grant, RuleReason
+from gateway.core.approval import RULE_FAILED, Grant, RuleReason
 from gateway.core.model import PublishedTool, Snapshot, ToolRequest
 from gateway.core.quorum import Needs
-from gateway.core.vocabulary import ApprovalKind, Decision, Outcome, PermissionMode, Reason, stricter
+from gateway.core.vocabulary import ApprovalKind, Decision, Outcome, PermissionMode, Reason, Trust, stricter
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,16 @@ class NeedsStepUp:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Do not run it. `message` is one sentence for the model and the person."""
+    """Do not run it. `message` is one sentence for the model and the person; where it may be a tool's own, `trust` and `labels`
+    say how far it is believed and what it may quote, and `own` that it speaks of the person's own workspace or record."""
 
     outcome: Outcome
     reason: Reason | None
     message: str
     because: tuple[RuleReason, ...] = ()
+    trust: Trust = Trust.TRUSTED
+    labels: tuple[str, ...] = ()
+    own: bool = False
 
     @property
     def decision(self) -> Decision:
@@ -169,7 +173,9 @@ def _forbid(published: PublishedTool, because: tuple[RuleReason, ...]) -> Refuse
         reason = published.spec.unavailable_because
         outcome = Outcome.REFUSED_BY_POLICY if reason is Reason.FORBIDDEN else Outcome.EXECUTION_ERROR
         return Refuse(outcome, reason, missing, because)
-    return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, "this tool is not permitted in this session", because)
+    failed = [rule.why for rule in because[1:] if because[0].id == RULE_FAILED]
+    message = "; ".join(failed) or "this tool is not permitted in this session"
+    return Refuse(Outcome.REFUSED_BY_POLICY, Reason.FORBIDDEN, message, because)
 
 
 _STRICTER = "this call now needs more than was asked for when the question was put; propose it again"

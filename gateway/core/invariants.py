@@ -8,6 +8,7 @@ tool that was not offered.
 from __future__ import annotations
 
 import binascii
+import sys
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -107,20 +108,24 @@ class _GrantState:
 @dataclass(slots=True)
 class InvariantChecker:
     """The log so far. `offers` maps snapshot digests to their tools, where the snapshots themselves are at hand. `whole`: it is
-    read from its beginning, people included."""
+    read from its beginning, people included.
+
+    Of millions of calls each is remembered, by conversation, as its id and its outcome; an approval only as long as its call is
+    open, for no other can use it.
+    """
 
     offers: Mapping[str, Mapping[str, OfferedTool]] = field(default_factory=dict[str, Mapping[str, OfferedTool]])
     calls: int = 0
     executed: int = 0
     whole: bool = False
-    _closed: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
+    _closed: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     _after: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
     _waiting: dict[CallKey, str] = field(default_factory=dict[CallKey, str])
-    _running: set[CallKey] = field(default_factory=set[CallKey])
+    _running: dict[CallKey, str | None] = field(default_factory=dict[CallKey, str | None])
     _left_over: set[CallKey] = field(default_factory=set[CallKey])
     _approvals: dict[str, _ApprovalState] = field(default_factory=dict[str, _ApprovalState])
     _grants: dict[str, _GrantState] = field(default_factory=dict[str, _GrantState])
-    _snapshots: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    _snapshots: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     _quorums: QuorumRecords = field(init=False)
 
     def __post_init__(self) -> None:
@@ -145,7 +150,7 @@ class InvariantChecker:
                     self._after[_key(body)] = body["after"]
                 return self._close(_key(body), body["outcome"], ran=body["executed"])
             case TurnBegun.EVENT | SnapshotIssued.EVENT:
-                self._snapshots[body["snapshotDigest"]] = (body["conversationId"], body["turnId"])
+                self._snapshots.setdefault(body["conversationId"], {})[body["snapshotDigest"]] = body["turnId"]
             case ApprovalRequested.EVENT:
                 return self._request(body, payload)
             case ApprovalResolved.EVENT:
@@ -160,7 +165,7 @@ class InvariantChecker:
                 if (grant := self._grants.get(body["grantId"])) is not None:
                     grant.revoked = True
             case CallFoundUnknown.EVENT:
-                return self._close(_key(body), Outcome.EXECUTION_ERROR, ran=True)
+                return self._close(_key(body), Outcome.EXECUTION_ERROR.value, ran=True)
             case CallRefusedUnrecorded.EVENT:
                 self.calls += 1
             case GatewayStarted.EVENT:
@@ -180,7 +185,7 @@ class InvariantChecker:
 
     def _request(self, body: Body, payload: Body | None) -> Violation | None:
         key = _key(body)
-        if key in self._closed or key in self._waiting or key in self._running:
+        if self._outcome(key) is not None or key in self._waiting or key in self._running:
             return Violation(Invariant.ONE_CLOSING, f"call `{key[1]}` asks for approval again")
         arguments = None
         if payload is not None:
@@ -204,6 +209,8 @@ class InvariantChecker:
         approval.resolved = True
         if body["status"] != ApprovalStatus.APPROVED:
             self._quorums.close(approval_id)
+            if self._outcome(approval.call) is not None:
+                del self._approvals[approval_id]
             return None
         if body["principalId"] is None or body["at"] >= approval.body["expiresAt"]:
             return Violation(Invariant.APPROVAL_BEFORE_INTENT, f"approval `{approval_id}` was given by nobody, or too late")
@@ -235,16 +242,15 @@ class InvariantChecker:
         key = _key(body)
         if (left_over := self._find_left_over()) is not None:
             return left_over
-        if key in self._closed or key in self._running:
+        if self._outcome(key) is not None or key in self._running:
             return Violation(Invariant.ONE_CLOSING, f"call `{key[1]}` is intended again")
         violation = self._check_offer(body) or self._check_order(key, body) or self._check_authority(key, body, payload)
-        self._waiting.pop(key, None)
-        self._running.add(key)
+        self._running[key] = self._waiting.pop(key, None)
         return violation
 
     def _check_offer(self, body: Body) -> Violation | None:
         name, snapshot = body["tool"], body["snapshotDigest"]
-        if self._snapshots.get(snapshot) != (body["conversationId"], body["turnId"]):
+        if self._snapshots.get(body["conversationId"], {}).get(snapshot) != body["turnId"]:
             return Violation(Invariant.ONLY_WHAT_WAS_OFFERED, f"call `{body['callId']}` names a snapshot that its turn never had")
         if (tools := self.offers.get(snapshot)) is not None:
             offer = tools.get(name)
@@ -264,7 +270,7 @@ class InvariantChecker:
         earlier = body.get("after")
         while earlier is not None:
             before = key[0], earlier
-            outcome = self._closed.get(before)
+            outcome = self._outcome(before)
             if outcome == Outcome.OK or (outcome is None and not self.whole and before not in self._waiting):
                 return None
             if outcome != Outcome.DENIED_BY_USER:
@@ -312,17 +318,23 @@ class InvariantChecker:
         return None
 
     def _close(self, key: CallKey, outcome: str, *, ran: bool) -> Violation | None:
-        if key in self._closed:
+        closed = self._closed.setdefault(key[0], {})
+        if key[1] in closed:
             return Violation(Invariant.ONE_CLOSING, f"call `{key[1]}` is closed twice")
         if ran and key not in self._running:
             return Violation(Invariant.INTENT_BEFORE_ACT, f"call `{key[1]}` ran without an intent on record")
-        self._waiting.pop(key, None)
-        self._running.discard(key)
+        asked = self._waiting.pop(key, None) or self._running.pop(key, None)
+        if asked is not None and self._approvals[asked].resolved:
+            del self._approvals[asked]
         self._left_over.discard(key)
-        self._closed[key] = outcome
+        # One text for an outcome, not one for each record of it.
+        closed[key[1]] = sys.intern(outcome)
         self.calls += 1
         self.executed += ran
         return None
+
+    def _outcome(self, key: CallKey) -> str | None:
+        return self._closed.get(key[0], {}).get(key[1])
 
     def _find_left_over(self) -> Violation | None:
         if not self._left_over:
@@ -339,10 +351,7 @@ _ENOUGH: Final[Mapping[str, frozenset[str | None]]] = {
 }
 """Which decisions let a call run, and under which permissions of the snapshot."""
 
-_DECIDES: Final[Mapping[str, Decision]] = {
-    ApprovalKind.CONSENT: Decision.CONSENTED,
-    ApprovalKind.STEP_UP: Decision.STEP_UP_SUCCEEDED,
-}
+_DECIDES: Final = {ApprovalKind.CONSENT: Decision.CONSENTED, ApprovalKind.STEP_UP: Decision.STEP_UP_SUCCEEDED}
 
 
 def _key(body: Body) -> CallKey:

@@ -70,6 +70,8 @@ class ToolSpec:
     summary: str = ""
     effects: tuple[str, ...] = ()
     trust: Trust = Trust.UNTRUSTED
+    own: bool = False
+    """Whether its results are of the person's own workspace or record: shown without a warning, believed no more."""
     labels: tuple[str, ...] = ()
     recovery: Recovery = Recovery.UNSAFE
     result_cap: int = DEFAULT_RESULT_CAP
@@ -114,17 +116,25 @@ class PublishedTool:
         return {**self.spec.described(), "permission": self.permission.value, "digest": self.spec.digest}
 
     def canonical(self) -> bytes:
-        """The descriptor's canonical bytes. They are made once for each definition and mode, which is all that they tell."""
-        key = (self.spec.digest, self.permission)
+        """The descriptor's canonical bytes. Of each definition they are made once; with another mode one member is another."""
+        key = self.spec.digest
         known = _WRITTEN.get(key)
         if known is None:
             if len(_WRITTEN) >= _MOST_WRITTEN:
                 _WRITTEN.clear()
-            known = _WRITTEN[key] = canonical_bytes(self.descriptor())
-        return known
+            known = _WRITTEN[key] = _write_around(self.descriptor())
+        before, after = known
+        return b'%b"permission":"%b"%b' % (before, self.permission.value.encode(), after)
 
 
-_WRITTEN: dict[tuple[str, PermissionMode], bytes] = {}
+def _write_around(descriptor: Mapping[str, Json]) -> tuple[bytes, bytes]:
+    """The canonical bytes before and after `permission`, in the order of the names."""
+    before = canonical_bytes({name: value for name, value in descriptor.items() if name < "permission"})
+    after = canonical_bytes({name: value for name, value in descriptor.items() if name > "permission"})
+    return before[:-1] + b",", b"," + after[1:]
+
+
+_WRITTEN: dict[str, tuple[bytes, bytes]] = {}
 
 _MOST_WRITTEN = 8192
 """Descriptors kept as bytes, of 1 KB or so each; a snapshot of 2,000 tools took 40 ms to write anew for each turn."""
@@ -181,10 +191,10 @@ class Snapshot:
         """The canonical bytes of `described`, but with tools that are only named."""
         return b"".join(self._split(self.published.named))
 
-    def write_wire(self) -> bytes:
-        """The canonical bytes of `wire`, but for the place of `digest`, which is first."""
+    def write_wire(self) -> tuple[bytes, ...]:
+        """The canonical bytes of `wire` in parts, but for the place of `digest`, which is first."""
         before, tools, after = self._split(self.published.written)
-        return b'{"digest":"%b",%b%b%b' % (self.digest.encode(), before[1:], tools, after)
+        return b'{"digest":"%b",' % self.digest.encode(), before[1:], tools, after
 
     def _split(self, tools: bytes) -> tuple[bytes, bytes, bytes]:
         """The canonical bytes of `described`: what is before the tools, these, and what is after them, in the order of the names.
@@ -342,10 +352,12 @@ class CallFacts:
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
     """What a tool gave back, before redaction and caps. `structured` is JSON or None. `trust` may say that this output is
-    trusted less than its tool is; it never is more. `attached` are bytes beside the text, such as an image."""
+    trusted less than its tool is, and `own` that it is not the person's own though its tool's mostly
+    are; neither raises anything. `attached` are bytes beside the text, such as an image."""
 
     text: str
     structured: Any = None
     labels: tuple[str, ...] = ()
     trust: Trust = Trust.TRUSTED
     attached: tuple[bytes, ...] = ()
+    own: bool = True

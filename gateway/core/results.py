@@ -57,7 +57,7 @@ class KeptText:
 class ToolResult:
     """How a call closed, as recorded: everything of the wire result but `replayed`, `auditSeq` (the closing leaf's index)
     and the conversation's message. `result_digest` covers `content` and `structured`; `kept` is there where `content` is only the
-    first page of a text, `attachments` where bytes came with it."""
+    first page of a text, `attachments` where bytes came with it. `own`: it is of the person's own workspace or record."""
 
     call_id: str
     outcome: Outcome
@@ -74,6 +74,7 @@ class ToolResult:
     result_digest: str
     kept: KeptReference | None = None
     attachments: tuple[AttachmentReference, ...] = ()
+    own: bool = False
 
 
 def result_record(result: ToolResult) -> dict[str, Json]:
@@ -97,7 +98,7 @@ def result_record(result: ToolResult) -> dict[str, Json]:
         "receiptId": result.receipt_id,
         "resultDigest": result.result_digest,
     }
-    # Both are absent where there are none, as in every log written before there were such members.
+    # Each is absent where there is none, as in every log written before there were such members.
     if result.kept is not None:
         record["kept"] = {"id": result.kept.id, "bytes": result.kept.bytes, "digest": result.kept.digest}
     if result.attachments:
@@ -105,6 +106,8 @@ def result_record(result: ToolResult) -> dict[str, Json]:
             {"id": each.id, "mediaType": each.media_type.value, "bytes": each.bytes, "digest": each.digest}
             for each in result.attachments
         ]
+    if result.own:
+        record["own"] = True
     return record
 
 
@@ -184,7 +187,8 @@ class RedactedOutput:
     trust: Trust
     count: int
     classes: tuple[str, ...]
-    attached: tuple[bytes, ...] = ()
+    attached: tuple[bytes, ...]
+    own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +205,16 @@ def redact_output(output: ToolOutput, redact: Collection[str]) -> RedactedOutput
     structure = redact_json(output.structured, redact)
     text = _redact_text(output, structure, redact)
     count = text.count + structure.count
-    return RedactedOutput(text.text, structure.value, output.labels, output.trust, count, tuple(sorted(redact)), output.attached)
+    return RedactedOutput(
+        text=text.text,
+        structured=structure.value,
+        labels=output.labels,
+        trust=output.trust,
+        count=count,
+        classes=tuple(sorted(redact)),
+        attached=output.attached,
+        own=output.own,
+    )
 
 
 def present_output(
@@ -239,6 +252,7 @@ def present_output(
         result_digest=digest_of_output(content, structured),
         kept=None if kept is None else kept.reference,
         attachments=tuple(attachment.reference for attachment in attachments),
+        own=spec.own and output.own,
     )
     return PresentedOutput(result, kept, attachments)
 

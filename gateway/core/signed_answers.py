@@ -5,10 +5,11 @@ Read leaf after leaf. The cryptography is a port, for it is WebAuthn's own; what
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from gateway.core.canonical import Json
+from gateway.core.canonical import Json, parse
 from gateway.core.ledger import (
     ApprovalGiven,
     ApprovalRequested,
@@ -18,6 +19,7 @@ from gateway.core.ledger import (
     PasskeyRemoved,
     PrincipalEnrolled,
     PrincipalRemoved,
+    SettingChanged,
 )
 from gateway.core.plans import signed_digest
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus
@@ -82,8 +84,29 @@ class SignedAnswers:
                 self._questions.pop(body["approvalId"], None)
                 self._alone.pop(body["approvalId"], None)
                 return fault
+            case SettingChanged.EVENT:
+                return self._check_setting(body, payload)
             case _:
                 pass
+        return None
+
+    def _check_setting(self, body: Body, payload: Body | None) -> str | None:
+        """A change of a setting: signed by the passkey of the person who is on record for it, over this setting and value."""
+        setting, credential_id = body["setting"], body["credentialId"]
+        if credential_id is None or payload is None:
+            return None
+        passkey = self._passkeys.get(credential_id)
+        if passkey is None or passkey.person_id != body["principalId"]:
+            return f"the passkey that signed the change of `{setting}` is on record as nobody's or somebody else's"
+        statement = payload["statement"].encode()
+        signed = parse(statement)
+        if (signed["setting"], signed["value"]) != (setting, body["value"]):
+            return f"what was signed for `{setting}` is another change"
+        challenge = hashlib.sha256(statement).digest()
+        fault = self.check_answer(RecordedAnswer(payload["assertion"], challenge, verified_person=True), passkey)
+        if fault is not None:
+            return f"the passkey's signature of the change of `{setting}` does not hold: {fault}"
+        self.signatures += 1
         return None
 
     def _check(self, body: Body, payload: Body | None) -> str | None:

@@ -246,6 +246,17 @@ class SignInEnd(StrEnum):
     """The authorization server does not renew it any more."""
 
 
+class PushDeviceEnd(StrEnum):
+    """Why a device is told of questions no longer: the audit record's word."""
+
+    PERSON = "person"
+    """Its person took it off their list."""
+    GONE = "gone"
+    """Its push service knows it no longer."""
+    ADDED_AGAIN = "addedAgain"
+    """The same browser was added anew, by the same person or another one."""
+
+
 class ShadowEnding(StrEnum):
     """Why a candidate policy runs beside the one in force no longer: the audit record's word."""
 
@@ -277,3 +288,13 @@ class Role(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"
+
+
+class SettingPlace(StrEnum):
+    """Where the value in force comes from."""
+
+    DEFAULT = "default"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+    COMMAND_LINE = "commandLine"
+    CONSOLE = "console"

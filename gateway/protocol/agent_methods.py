@@ -10,6 +10,7 @@ from gateway.core.vocabulary import Profile, Reason, Role
 from gateway.protocol.shapes import (
     CallView,
     ClaimedMessage,
+    LabelName,
     SpokenMessage,
     StoredMessage,
     ToolDescriptor,
@@ -28,14 +29,17 @@ from gateway.protocol.wire import (
     Flag,
     FreeText,
     Identifier,
+    JsonObject,
     ModelId,
-    Number,
     SearchText,
     Timestamp,
     Title,
     ToolName,
     Wire,
 )
+
+MOST_IMPORTED = 1_000
+"""Messages of one conversation that is imported."""
 
 
 class AgentSession(Wire):
@@ -135,6 +139,24 @@ class FoundMessages(Wire):
     next_cursor: Cursor | None = None
 
 
+class ImportedMessage(Wire):
+    """A message of a file. `at` is when the file says that it was said, if it says so."""
+
+    role: Literal[Role.USER, Role.ASSISTANT]
+    content: FreeText
+    at: Timestamp | None = None
+
+
+class ConversationImport(Wire):
+    """A conversation from a file, as a browser has read it: the body of `POST /conversations/import`. `source` is the program
+    that wrote the file, and `label` the confidentiality that the file says it has."""
+
+    source: Literal["countersign", "chatgpt", "claude", "openWebUi"]
+    title: Title
+    messages: Annotated[tuple[ImportedMessage, ...], Field(min_length=1, max_length=MOST_IMPORTED)]
+    label: LabelName | None = None
+
+
 class ConversationTitle(Wire):
     """A new title for a conversation."""
 
@@ -230,11 +252,11 @@ class TurnRef(Wire):
 
 
 class WireTurnEnding(Wire):
-    """Close a turn. `usage` is what the browser counted: token counts and the like, by name."""
+    """Close a turn. `usage` is what the browser counted, in the members of whoever counts there; it goes on record alone."""
 
     conversation_id: Identifier
     turn_id: Identifier
-    usage: Annotated[dict[Annotated[str, Field(max_length=64)], Number], Field(max_length=32)] | None = None
+    usage: JsonObject | None = None
 
 
 class TurnCancelled(Wire):

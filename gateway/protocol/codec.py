@@ -6,7 +6,8 @@ as malformed. Writing sends no more of an error than the tree in `gateway.core.e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, cast
 
@@ -21,6 +22,7 @@ from gateway.core.errors import (
     InvalidRequest,
     LedgerUnavailable,
     MalformedJson,
+    MessageTooLarge,
     ModelUnavailable,
     ProtocolError,
     Refused,
@@ -41,6 +43,9 @@ UNAVAILABLE: Final = -32005
 INTERNAL: Final = -32603
 
 _MEMBERS: Final = {"jsonrpc", "id", "method", "params"}
+
+_ENUM_MEMBER: Final = re.compile(r"<[A-Za-z.]+: ('[^']*')>")
+"""How pydantic names one of the members that a shape takes, and its value."""
 
 _FAULTS_DESCRIBED: Final = 10
 """The largest number of faults in one answer; the author of a client needs the first ones."""
@@ -70,10 +75,14 @@ class RejectedMessage:
         return isinstance(self.error, MalformedJson | InvalidRequest)
 
 
+TOO_LARGE: Final = MessageTooLarge("the message is larger than 256 KiB, so nothing of it was read")
+"""What is said before the socket closes: whose request it was is not known."""
+
+
 def decode(raw: bytes) -> Call | RejectedMessage:
     """Read one message."""
     if len(raw) > MAX_MESSAGE_BYTES:
-        return RejectedMessage(None, MalformedJson("message is larger than 256 KiB"))
+        return RejectedMessage(None, TOO_LARGE)
     try:
         message = parse_message(raw)
     except UnsupportedValue as error:
@@ -89,14 +98,18 @@ def decode(raw: bytes) -> Call | RejectedMessage:
 def admit(shape: type[AnyWire], params: Mapping[str, Json]) -> AnyWire:
     """Parameters as their type. Raises InvalidParams, which names each path that is not valid."""
     try:
-        return shape.admit(params)
+        admitted = shape.admit(params)
     except ValidationError as error:
         raise InvalidParams(_describe_faults(error.errors(include_url=False, include_input=False))) from None
+    null = next(_find_nulls(admitted, ()), None)
+    if null is not None:
+        raise InvalidParams(f"`{_path(null)}` must not be null; a member that there is no value for is left out")
+    return admitted
 
 
 def encode_result(call_id: CallKey, result: Wire) -> bytes:
     """A success. The result is serialised once, straight into the envelope."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (orjson.dumps(call_id), result.to_json())
+    return result.enclose(b'{"jsonrpc":"2.0","id":%b,"result":' % orjson.dumps(call_id), b"}")
 
 
 def encode_error(call_id: CallKey | None, error: Exception) -> bytes:
@@ -199,6 +212,7 @@ _PLAIN: Final[Mapping[str, str]] = {
     "model_type": "must be an object",
     "tuple_type": "must be an array",
     "too_long": "has too many members",
+    "too_short": "has too few members",
 }
 """Messages in the terms of the contract; pydantic's own messages name Python types."""
 
@@ -223,9 +237,27 @@ def _explain(fault: ErrorDetails) -> str:
         case "less_than_equal":
             return f"must be at most {context['le']}"
         case "enum" | "literal_error":
-            return f"must be {context['expected']}"
+            return "must be " + _ENUM_MEMBER.sub(r"\1", context["expected"])
         case kind:
             return _PLAIN.get(kind, "does not fit")
+
+
+def _find_nulls(value: object, place: tuple[int | str, ...]) -> Iterator[tuple[int | str, ...]]:
+    """Where a client sent null for a member of the contract. In free JSON, such as `arguments`, null is a value."""
+    match value:
+        case Wire():
+            fields = type(value).model_fields
+            for name in value.model_fields_set:
+                member, inner = getattr(value, name), (*place, fields[name].alias or name)
+                if member is None:
+                    yield inner
+                elif isinstance(member, Wire | tuple):
+                    yield from _find_nulls(cast("object", member), inner)
+        case tuple():
+            for index, item in enumerate(cast("tuple[object, ...]", value)):
+                yield from _find_nulls(item, (*place, index))
+        case _:
+            return
 
 
 def _path(location: Sequence[int | str]) -> str:

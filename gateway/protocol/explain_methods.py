@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from gateway.core.vocabulary import Category, PermissionMode, Profile
 from gateway.protocol.shapes import LabelName
@@ -28,8 +28,8 @@ class ImaginedCall(Wire):
     person: Annotated[str, Field(max_length=128)] = "somebody"
     label: LabelName = "public"
     tainted: Flag = False
-    minute_of_day: Annotated[int, Field(ge=0, le=1439)] = 720
-    weekday: Annotated[int, Field(ge=1, le=7)] = 1
+    minute_of_day: Annotated[int, Strict(), Field(ge=0, le=1439)] = 720
+    weekday: Annotated[int, Strict(), Field(ge=1, le=7)] = 1
 
 
 class CallExplaining(Wire):

@@ -26,6 +26,8 @@ from gateway.protocol import overview_methods as overview
 from gateway.protocol import people_methods as people
 from gateway.protocol import plan_methods as plans
 from gateway.protocol import policy_methods as policy
+from gateway.protocol import push_methods as push
+from gateway.protocol import setting_methods as settings
 from gateway.protocol import source_methods as sources
 from gateway.protocol.shapes import WireToolResult
 from gateway.protocol.wire import JsonObject, Nothing, Wire
@@ -196,6 +198,8 @@ CONSOLE = Dialect(
             "sources/list": MethodShape(Nothing, sources.SourceList),
             "sources/list-tools": MethodShape(sources.SourceToolPage, sources.SourceToolList),
             "sources/add": MethodShape(sources.NewSource, sources.WireSource),
+            "sources/read-configuration": MethodShape(sources.ConfigurationText, sources.ConfigurationPreview),
+            "sources/import": MethodShape(sources.ConfigurationImport, sources.SourceList),
             "sources/test": MethodShape(sources.SourceRef, sources.WireSource),
             "sources/switch": MethodShape(sources.SourceSwitch, sources.WireSource),
             "sources/remove": MethodShape(sources.SourceRef, Nothing),
@@ -206,6 +210,13 @@ CONSOLE = Dialect(
             "secrets/list": MethodShape(Nothing, sources.SecretList),
             "secrets/store": MethodShape(sources.NewSecret, Nothing),
             "secrets/remove": MethodShape(sources.SecretRef, Nothing),
+            "settings/list": MethodShape(Nothing, settings.SettingList),
+            "settings/ask": MethodShape(settings.SettingWish, settings.SettingQuestionView),
+            "settings/change": MethodShape(settings.SettingAnswer, settings.SettingList),
+            "push/list": MethodShape(Nothing, push.PushState),
+            "push/add": MethodShape(push.NewPushDevice, push.PushState),
+            "push/remove": MethodShape(push.PushDeviceRef, push.PushState),
+            "push/test": MethodShape(push.PushDeviceRef, Nothing),
             "backups/list": MethodShape(Nothing, backups.BackupList),
             "backups/make": MethodShape(Nothing, backups.BackupMade),
             "clients/list": MethodShape(Nothing, clients.ClientList),
@@ -230,6 +241,7 @@ CONSOLE = Dialect(
             "elicitations/requested": elicitation.ElicitationRequestedParams,
             "elicitations/resolved": elicitation.ElicitationResolvedParams,
             "session/ended": notifications.SessionEndedParams,
+            "settings/changed": settings.SettingsChangedParams,
             "sources/changed": notifications.SourcesChangedParams,
             "policy/changed": notifications.PolicyChangedParams,
             "policy/state": policy.PolicyStateParams,

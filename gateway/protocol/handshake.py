@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
 
 from gateway.protocol.frames import SUBPROTOCOL
-
-SOCKETS_PER_SESSION: Final = 64
-"""Open at once. Each is told what its session is told, so that many of them would make one notice as many messages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import core_schema
 
 from gateway.core.canonical import Json
+from gateway.protocol.agent_methods import ConversationImport
+from gateway.protocol.error_words import error_words
 from gateway.protocol.frames import AGENT, CONSOLE, Dialect, Failure, Notification, Request, Success
 from gateway.protocol.shapes import ChatMessage
 from gateway.protocol.wire import Wire
@@ -25,8 +27,13 @@ SCHEMA_PATH = "web/protocol.schema.json"
 """Relative to the root of the repository."""
 
 _ENVELOPE: tuple[type[Wire], ...] = (Request, Success, Failure, Notification)
-_VOCABULARY: tuple[type[Wire], ...] = (ChatMessage,)
-"""Shapes of docs/PROTOCOL.md section 4 that are no method's parameters or result."""
+_ERROR_WORD: dict[str, Json] = {
+    "description": "The stable word of an error: the reason of a refusal, or a code.",
+    "enum": list(error_words()),
+    "type": "string",
+}
+_VOCABULARY: tuple[type[Wire], ...] = (ChatMessage, ConversationImport)
+"""Shapes of docs/PROTOCOL.md that are no method's parameters or result."""
 
 
 class _WireSchema(GenerateJsonSchema):
@@ -77,7 +84,7 @@ def schema_document() -> dict[str, Json]:
         "title": "CountersignProtocol",
         "description": "The wire protocol countersign.v1. Generated from gateway/protocol.",
         **_members({"agent": describe(AGENT), "console": describe(CONSOLE)}),
-        "$defs": document["$defs"],
+        "$defs": {**document["$defs"], "ErrorWord": _ERROR_WORD},
     }
 
 

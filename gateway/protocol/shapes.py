@@ -100,7 +100,8 @@ class WireAttachment(Wire):
 
 class WireToolResult(Wire):
     """How a call closed. `replayed` marks the recorded answer to a call id that was seen before; `auditSeq` is the index of
-    its closing leaf, absent only when the log could not be written."""
+    its closing leaf, absent only when the log could not be written. `own`: it is of the person's own workspace
+    or record, which is no reason to believe it."""
 
     call_id: CallId
     outcome: Outcome
@@ -117,6 +118,7 @@ class WireToolResult(Wire):
     audit_seq: Count | None = None
     receipt_id: Identifier
     attachments: tuple[WireAttachment, ...] | None = None
+    own: Literal[True] | None = None
 
 
 class WireNeeds(Wire):
@@ -212,7 +214,7 @@ class WireGrant(Wire):
 class WireModelInfo(Wire):
     """A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
 
-    `tier`: the loop that it can carry, where the gateway knows it.
+    `tier`: the loop that it can carry, where the gateway knows it. `seesImages` is there where images can be shown to it.
     """
 
     id: ModelId
@@ -228,6 +230,7 @@ class WireModelInfo(Wire):
     tool_call_rank: Count | None = None
     approx_peak_ram_bytes: Count | None = None
     tier: Tier | None = None
+    sees_images: Flag | None = None
 
 
 class ChatMessage(Wire):
@@ -256,18 +259,21 @@ class SpokenMessage(Wire):
 
 class StoredMessage(ChatMessage):
     """A message of a conversation, in order. `provenance` is its source: the browser (`claimed`, with the `index`
-    that `messages/append` gave) or the gateway, with the `tool` whose result it is."""
+    that `messages/append` gave), a file that a browser took it from (`imported`: nothing vouches for who said it, and nothing
+    that it tells of is on record here) or the gateway, with the `tool` whose result it is; `own` as with a `ToolResult`."""
 
     index: Count | None = None
     turn_id: Identifier
-    provenance: Literal["claimed", "gateway"]
-    tool: ToolName | None = None
+    provenance: Literal["claimed", "imported", "gateway"]
+    tool: ClaimedToolName | None = None
+    own: Literal[True] | None = None
     at: Timestamp
 
 
 class WireConversation(Wire):
     """A conversation without its messages. `label` is the highest confidentiality of what it contains. `inheritedTurns` counts
-    the turns that a copy took from `parentId`; `turnCount` counts its own, which come after them."""
+    the turns that a copy took from `parentId`, or without one those that were imported; `turnCount` counts its own, which come
+    after them."""
 
     id: Identifier
     title: Title

@@ -39,6 +39,10 @@ class Wire(BaseModel):
         """The UTF-8 JSON of this object, as it is sent."""
         return self.__pydantic_serializer__.to_json(self, exclude_none=True)
 
+    def enclose(self, before: bytes, after: bytes) -> bytes:
+        """The JSON of this object with something before it and something after it."""
+        return b"%b%b%b" % (before, self.to_json(), after)
+
     def to_members(self) -> dict[str, Json]:
         """The same as Python values."""
         return self.model_dump(mode="json", exclude_none=True)

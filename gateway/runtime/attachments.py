@@ -17,11 +17,12 @@ class Attachments:
         self._records = records
         self._exposures = exposures
 
-    async def fetch(self, session: Session, attachment_id: str) -> KeptAttachment:
-        """The bytes of that id. Raises NotFound for what this person has not, and Refused `label` for what would have to raise
-        the session first: that is done by opening the conversation, and not by a request that a page makes for a picture."""
+    async def fetch(self, session: Session, attachment_id: str, *, conversation_id: str | None = None) -> KeptAttachment:
+        """The bytes of that id, of one conversation where it is named. Raises NotFound for what this person has not, and Refused
+        `label` for what would have to raise the session first: that is done by opening the conversation, not by a request that a
+        page makes for a picture."""
         stored = await self._records.attachment(session.principal.id, attachment_id)
-        if stored is None:
+        if stored is None or conversation_id not in (None, stored.conversation_id):
             raise NotFound("there are no such bytes")
         if expose(Exposure(), stored.trust, stored.labels).label > self._exposures.subject(session).label:
             raise Refused("label", "open the conversation first: what came with this result has a higher label than this session")

@@ -8,6 +8,7 @@ from typing import Final
 
 import orjson
 
+from gateway.core.approval import RULE_FAILED, RULE_FAILED_WHY
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.ledger import (
@@ -163,7 +164,7 @@ _MODES: Final = {
 def _list(rules: Sequence[str], version: str, background: Background) -> str:
     told: list[str] = []
     for rule in rules:
-        why = background.why(version, rule)
+        why = RULE_FAILED_WHY if rule == RULE_FAILED else background.why(version, rule)
         told.append(f"`{escape(rule)}`" if why is None else f"`{escape(rule)}` ({escape(why)})")
     return ", ".join(told)
 

@@ -165,14 +165,6 @@ class CallChecks:
         question = Question(subject.principal, checked.spec, checked.facts, exposure.taint, label, subject.moment)
         return Judged(verdict, Judgement(question, verdict.mode, tuple(rule.id for rule in verdict.because)))
 
-    async def find_obstacle(self, checked: CheckedCall) -> Refuse | None:
-        """Between rows 11 and 12: what cannot work as things are now is not asked about."""
-        try:
-            await self._toolbox.preview(checked.spec, checked.request.parsed_arguments)
-        except ToolFailed as error:
-            return Refuse(Outcome.EXECUTION_ERROR, Reason.TOOL_ERROR, error.message)
-        return None
-
     def recheck(self, conversation: Conversation, checked: CheckedCall) -> Refuse | None:
         """Row 14: session, turn, snapshot, policy and tool, once more."""
         now = self._clock.now()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from gateway.core.errors import GatewayError, IllegalStep, LedgerUnavailable
@@ -31,8 +32,8 @@ from gateway.runtime.conversation import Conversation
 from gateway.runtime.endings import Broken, CallEnding, IdConflict, NotRecordable, NotRun, Ran, ResultLost
 from gateway.runtime.exposures import Exposures
 from gateway.runtime.ports import Clock, Entropy, Ledger
-from gateway.runtime.retention import Retention
 from gateway.runtime.tasks import Tasks
+from gateway.runtime.timing import Timing
 from gateway.runtime.untrusted_results import note_result
 
 RETRY_SECONDS = (1.0, 2.0, 5.0, 15.0, 60.0)
@@ -53,7 +54,7 @@ class Closing:
         clock: Clock,
         entropy: Entropy,
         tasks: Tasks,
-        retention: Retention,
+        timing: Timing,
     ) -> None:
         self._ledger = ledger
         self._exposures = exposures
@@ -61,7 +62,7 @@ class Closing:
         self._clock = clock
         self._entropy = entropy
         self._tasks = tasks
-        self._retention = retention
+        self._timing = timing
 
     async def close(self, ending: CallEnding) -> CallAnswer:
         """Put the end of a call on record and give its answer. The one way a call ends.
@@ -108,14 +109,18 @@ class Closing:
             result=result,
             executed=False,
             judgement=ending.call.judgement,
-            erase_at=self._retention.erase_at(request.tool, now, ending.call.retain_days),
+            erase_at=self._timing.retention.erase_at(request.tool, now, ending.call.retain_days),
         )
+        after: tuple[Entry, ...] = ()
+        if (conversation := ending.told_in) is not None:
+            await note_result(conversation, request.call_id, request.tool, request.parsed_arguments, result)
+            after = await self._exposures.let_in(conversation, request.session_id, result.trust, result.labels, request.call_id)
         try:
-            indices = await self._ledger.append(*ending.alongside, entry)
+            indices = await self._ledger.append(*ending.alongside, entry, *after)
         except LedgerUnavailable as unavailable:
-            if ending.alongside:
-                # Its question is on record, and would be asked again after a restart.
-                self._tasks.spawn(self._record_later(entry, before=ending.alongside))
+            if ending.alongside or after:
+                # Its question is on record, and would be asked again after a restart; what was let in is in force already.
+                self._tasks.spawn(self._record_later(entry, before=ending.alongside, after=after))
             if resolution is not None:
                 self._approvals.settle(resolution.pending, resolution.status, unavailable)
             raise
@@ -141,7 +146,7 @@ class Closing:
             kept=ending.kept,
             settled=ending.settled,
             attachments=ending.attachments,
-            erase_at=self._retention.erase_at(checked.request.tool, now, ending.call.retain_days),
+            erase_at=self._timing.retention.erase_at(checked.request.tool, now, ending.call.retain_days),
         )
         after: tuple[Entry, ...] = ()
         if ending.executed:
@@ -185,7 +190,8 @@ class Closing:
 
     def _refused(self, request: ToolRequest, refusal: Refuse) -> ToolResult:
         receipt_id = self._entropy.identifier("rcp_")
-        return refused_result(request.call_id, refusal.outcome, refusal.reason, refusal.message, receipt_id=receipt_id)
+        result = refused_result(request.call_id, refusal.outcome, refusal.reason, refusal.message, receipt_id=receipt_id)
+        return replace(result, trust=refusal.trust, labels=refusal.labels, own=refusal.own)
 
     async def _record_later(
         self,

@@ -302,7 +302,7 @@ class Conversations:
             )
         untrusted = UntrustedTexts()
         if record.taint:
-            copied = await self._records.messages(conversation_id) if record.parent_id is not None else ()
+            copied = await self._records.messages(conversation_id) if record.inherited_turns else ()
             untrusted = await recall_results(calls, copied)
         return Conversation(
             id=record.id,
@@ -342,7 +342,7 @@ def interleave(stored: Sequence[Message], calls: Sequence[CallRecord]) -> Sequen
             index=-1,
             role=Role.TOOL,
             content=call.result.content,
-            provenance=f"gateway:{call.tool}",
+            provenance=f"{'gateway/own' if call.result.own else 'gateway'}:{call.tool}",
             at=call.closed_at or call.received_at,
             call_id=call.call_id,
         )

@@ -229,9 +229,9 @@ class Dispatcher:
                 told = self._denials.may_ask(conversation, session, checked.request)
                 if told is not None:
                     return NotRun(call, told, checked, decision=Decision.DENIED)
-                hopeless = await self._checks.find_obstacle(checked)
+                hopeless = await self._execution.find_obstacle(conversation, checked, judged)
                 if hopeless is not None:
-                    return NotRun(call, hopeless, checked)
+                    return NotRun(call, hopeless, checked, told_in=conversation)
                 pending = await self._approvals.ask(call, checked, judged, verdict, conversation.find_copies(checked.arguments))
                 if isinstance(pending, Refuse):
                     return NotRun(call, pending, checked)

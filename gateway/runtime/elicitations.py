@@ -31,6 +31,7 @@ from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.notices import Elicitation, ElicitationRequestedNotice, ElicitationResolvedNotice
 from gateway.runtime.ports import Clock, ConsoleSession, Entropy, Ledger, PolicyEngine
 from gateway.runtime.tasks import Tasks
+from gateway.runtime.timing import Timing
 
 MOST_OF_A_CALL: Final = 5
 MOST_OF_A_SESSION: Final = 20
@@ -79,7 +80,7 @@ class Elicitations:
         clock: Clock,
         entropy: Entropy,
         tasks: Tasks,
-        seconds: float,
+        timing: Timing,
     ) -> None:
         self._ledger = ledger
         self._policy = policy
@@ -87,7 +88,7 @@ class Elicitations:
         self._clock = clock
         self._entropy = entropy
         self._tasks = tasks
-        self._seconds = seconds
+        self._timing = timing
         self._waiting: dict[str, _Waiting] = {}
 
     def of_call(self, request: ToolRequest, source: str, tell: Callable[[str], None]) -> CallElicitations:
@@ -104,7 +105,9 @@ class Elicitations:
         if refusal is not None:
             return refusal
         now = self._clock.now()
-        elicitation = Elicitation(self._entropy.identifier("eli_"), source, request, form, now, now + int(self._seconds * 1000))
+        elicitation = Elicitation(
+            self._entropy.identifier("eli_"), source, request, form, now, now + int(self._timing.approval * 1000)
+        )
         waiting = self._waiting[elicitation.id] = _Waiting(elicitation)
         status = ElicitationStatus.WITHDRAWN
         try:
@@ -184,7 +187,8 @@ class Elicitations:
         return None
 
     async def _wait(self, waiting: _Waiting) -> tuple[ElicitationStatus, ElicitationAnswer]:
-        await asyncio.wait({waiting.answered}, timeout=self._seconds)
+        lasts = waiting.elicitation.expires_at - waiting.elicitation.asked_at
+        await asyncio.wait({waiting.answered}, timeout=lasts / 1000)
         if not waiting.answered.done() and not waiting.taken:
             waiting.end(ElicitationStatus.EXPIRED)
         # An answer that came in time is being put on record.

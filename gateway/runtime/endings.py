@@ -36,7 +36,8 @@ class Resolution:
 class NotRun:
     """Refused, denied, expired or cancelled: there is no intent on record, so nothing ran.
 
-    `alongside` is recorded together with the refusal, before it; `resolution` is there where a person was asked.
+    `alongside` is recorded together with the refusal, before it; `resolution` is there where a person was asked. `told_in` is the
+    conversation where the refusal is in a tool's words, which come into it like a result.
     """
 
     call: InFlightCall
@@ -45,6 +46,7 @@ class NotRun:
     alongside: tuple[Entry, ...] = ()
     resolution: Resolution | None = None
     decision: Decision | None = None
+    told_in: Conversation | None = None
 
 
 @dataclass(frozen=True, slots=True)

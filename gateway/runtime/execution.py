@@ -14,7 +14,7 @@ from gateway.core.canonical import Json
 from gateway.core.elicitation import ElicitationAnswer, ElicitationRefusal
 from gateway.core.errors import GatewayError, ToolFailed
 from gateway.core.gate import Refuse
-from gateway.core.ledger import LateResultDiscarded
+from gateway.core.ledger import CallSubject, ErasureReason, LateResultDiscarded, RecordsErased
 from gateway.core.model import ToolOutput, ToolRequest
 from gateway.core.redaction import cap_text, redact_text
 from gateway.core.results import PresentedOutput, digest_of_output, present_output, redact_output, refused_result
@@ -25,7 +25,7 @@ from gateway.runtime.connections import ConnectionRegistry
 from gateway.runtime.conversation import Conversation
 from gateway.runtime.elicitations import CallElicitations, Elicitations
 from gateway.runtime.exposures import Exposures
-from gateway.runtime.ports import Clock, Ledger, PolicyVerdict, Toolbox, ToolContext
+from gateway.runtime.ports import Clock, ErasureRecordsReader, Ledger, PolicyVerdict, Toolbox, ToolContext
 from gateway.runtime.progress import Progress
 from gateway.runtime.releases import Releases
 from gateway.runtime.tasks import Tasks
@@ -103,10 +103,12 @@ class Execution:
         exposures: Exposures,
         releases: Releases,
         ledger: Ledger,
+        records: ErasureRecordsReader,
         connections: ConnectionRegistry,
         clock: Clock,
         tasks: Tasks,
     ) -> None:
+        self._records = records
         self._toolbox = toolbox
         self._elicitations = elicitations
         self._exposures = exposures
@@ -123,6 +125,24 @@ class Execution:
         box = _TimeBox(seconds)
         withhold = self._withhold(conversation, checked, judged)
         return PreparedRun(checked, judged, box, self._context(conversation, checked, judged, box, withhold), withhold)
+
+    async def find_obstacle(self, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Refuse | None:
+        """Between rows 11 and 12: what cannot work as things are now is not asked about. Why it cannot are the tool's words, and
+        leave as those of a call that ran."""
+        try:
+            await self._toolbox.preview(checked.spec, checked.request.parsed_arguments)
+        except ToolFailed as error:
+            return self._tell(
+                Refuse(Outcome.EXECUTION_ERROR, Reason.TOOL_ERROR, error.message, labels=error.labels),
+                conversation,
+                checked,
+                judged,
+            )
+        return None
+
+    def _tell(self, failed: Refuse, conversation: Conversation, checked: CheckedCall, judged: PolicyVerdict) -> Refuse:
+        why = self._withhold(conversation, checked, judged)({*checked.spec.labels, *failed.labels})
+        return replace(failed, message=why, labels=()) if why is not None else _own_words(failed, checked, judged)
 
     async def run(self, call: InFlightCall, prepared: PreparedRun) -> ToolOutput | Refuse:
         """What the tool gave, or why it gave nothing. Returns within the tool's time box whatever the tool does; the box stands
@@ -217,7 +237,12 @@ class Execution:
 
     async def _record(self, entry: LateResultDiscarded) -> None:
         try:
-            await self._ledger.append(entry)
+            (place,) = await self._ledger.append(entry)
+            call = CallSubject(entry.conversation_id, entry.call_id)
+            left = await self._records.plan_erasure(call, ErasureReason.REQUESTED, self._clock.now())
+            # Where this is all that is left of the call, the rest was erased before, and this goes as well.
+            if {each for erased in left if isinstance(erased, RecordsErased) for each in erased.records} == {place}:
+                await self._ledger.append(*left)
         except GatewayError:
             _log.warning("a late result of call %s was discarded and could not be recorded", entry.call_id)
 
@@ -229,8 +254,8 @@ async def present(
     for `present_output`. What is withheld is not kept either, and tells nothing, so it raises no label."""
     checked, judged = prepared.checked, prepared.judged
     call_id, cap = checked.request.call_id, _cap_of(checked, judged)
-    said = not isinstance(ran, Refuse) or ran.outcome is Outcome.EXECUTION_ERROR
-    why = prepared.withhold({*checked.spec.labels, *(() if isinstance(ran, Refuse) else ran.labels)}) if said else None
+    said = not isinstance(ran, Refuse) or ran.outcome is Outcome.EXECUTION_ERROR or bool(ran.labels)
+    why = prepared.withhold({*checked.spec.labels, *ran.labels}) if said else None
     if why is not None:
         outcome, reason = (ran.outcome, ran.reason) if isinstance(ran, Refuse) else (Outcome.OK, None)
         instead = refused_result(call_id, outcome, reason, why, receipt_id=receipt_id, duration_ms=elapsed)
@@ -243,13 +268,20 @@ async def present(
         long = len(ran.text) > REDACTED_AT_ONCE
         redacted = await asyncio.to_thread(redact_output, ran, judged.redact) if long else redact_output(ran, judged.redact)
         return present_output(call_id, checked.spec, redacted, receipt_id=receipt_id, duration_ms=elapsed, cap=cap, keep=keep)
-    # The words may be the tool's own, and a tool's words leave like its results do.
-    message, _ = cap_text(redact_text(ran.message, judged.redact).text, cap)
-    result = refused_result(call_id, ran.outcome, ran.reason, message, receipt_id=receipt_id, duration_ms=elapsed)
-    if ran.outcome is Outcome.EXECUTION_ERROR:
-        # What a tool says of its failure may come from where its results come from, and is believed no more than they.
-        result = replace(result, trust=checked.spec.trust, labels=tuple(sorted(checked.spec.labels)))
-    return PresentedOutput(result, None)
+    ran = _own_words(ran, checked, judged) if said else replace(ran, message=_clean(ran.message, checked, judged))
+    result = refused_result(call_id, ran.outcome, ran.reason, ran.message, receipt_id=receipt_id, duration_ms=elapsed)
+    return PresentedOutput(replace(result, trust=ran.trust, labels=ran.labels, own=ran.own), None)
+
+
+def _own_words(failed: Refuse, checked: CheckedCall, judged: PolicyVerdict) -> Refuse:
+    """What a tool says of its failure may come from where its results come from: it leaves like these and is believed no more."""
+    labels = tuple(sorted({*checked.spec.labels, *failed.labels}))
+    message, spec = _clean(failed.message, checked, judged), checked.spec
+    return replace(failed, message=message, trust=spec.trust, labels=labels, own=spec.own)
+
+
+def _clean(message: str, checked: CheckedCall, judged: PolicyVerdict) -> str:
+    return cap_text(redact_text(message, judged.redact).text, _cap_of(checked, judged))[0]
 
 
 def _cap_of(checked: CheckedCall, judged: PolicyVerdict) -> int:
@@ -262,9 +294,9 @@ def _outcome_of(work: asyncio.Task[ToolOutput]) -> ToolOutput | Refuse:
         case None:
             return work.result()
         case ToolFailed(reason=Reason.TOOL_TIMEOUT):
-            return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, error.message)
+            return Refuse(Outcome.TIMED_OUT, Reason.TOOL_TIMEOUT, error.message, labels=error.labels)
         case ToolFailed():
-            return Refuse(Outcome.EXECUTION_ERROR, _reason(error.reason), error.message)
+            return Refuse(Outcome.EXECUTION_ERROR, _reason(error.reason), error.message, labels=error.labels)
         case _:
             _log.error("tool failed", exc_info=error)
             return Refuse(Outcome.EXECUTION_ERROR, Reason.TOOL_ERROR, "the tool failed; see the gateway's log")

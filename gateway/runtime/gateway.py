@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
 
 from gateway.core.approval import Approval
 from gateway.core.judgement import Judgement
@@ -14,7 +13,7 @@ from gateway.core.lifecycle import Phase
 from gateway.core.untrusted_text import Comparison
 from gateway.core.vocabulary import Reason
 from gateway.runtime.admission import Admission
-from gateway.runtime.approvals import APPROVAL_SECONDS, Approvals
+from gateway.runtime.approvals import Approvals
 from gateway.runtime.calls import InFlightCall
 from gateway.runtime.checks import CallChecks
 from gateway.runtime.closing import Closing
@@ -28,6 +27,7 @@ from gateway.runtime.exposures import Exposures
 from gateway.runtime.freeze_state import FreezeState
 from gateway.runtime.grant_review import GrantReview
 from gateway.runtime.grants import Grants
+from gateway.runtime.imports import ConversationImports
 from gateway.runtime.inference import InferenceBroker
 from gateway.runtime.moments import Moments
 from gateway.runtime.notices import PolicyChangedNotice
@@ -45,9 +45,9 @@ from gateway.runtime.ports import (
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.recovery import recover
 from gateway.runtime.releases import Releases
-from gateway.runtime.retention import Retention
 from gateway.runtime.tasks import Tasks
-from gateway.runtime.turns import GRACE_SECONDS, SNAPSHOT_SECONDS, Turns
+from gateway.runtime.timing import Timing
+from gateway.runtime.turns import Turns
 from gateway.runtime.usage import QuotaUsage
 
 
@@ -67,19 +67,6 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """How long things last, in seconds."""
-
-    snapshot: float = SNAPSHOT_SECONDS
-    grace: float = GRACE_SECONDS
-    approval: float = APPROVAL_SECONDS
-    zone: tzinfo = UTC
-    """The operator's time zone, in which the policy reads the clock."""
-    retention: Retention = field(default_factory=Retention)
-    """How long the content of calls is kept."""
-
-
-@dataclass(frozen=True, slots=True)
 class Gateway:
     """The running gateway. Servers call its rooms; nothing calls back."""
 
@@ -88,6 +75,7 @@ class Gateway:
     connections: ConnectionRegistry
     exposures: Exposures
     conversations: Conversations
+    imports: ConversationImports
     turns: Turns
     dispatcher: Dispatcher
     approvals: Approvals
@@ -98,6 +86,7 @@ class Gateway:
     inference: InferenceBroker
     tasks: Tasks
     freeze: FreezeState
+    timing: Timing
     reloading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self, version: str) -> int:
@@ -228,8 +217,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         clock=clock,
         entropy=entropy,
         tasks=tasks,
-        snapshot_seconds=times.snapshot,
-        grace_seconds=times.grace,
+        timing=times,
     )
     approvals = Approvals(
         ledger=ledger,
@@ -239,7 +227,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         connections=connections,
         clock=clock,
         entropy=entropy,
-        approval_seconds=times.approval,
+        timing=times,
     )
     elicitations = Elicitations(
         ledger=ledger,
@@ -248,7 +236,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         clock=clock,
         entropy=entropy,
         tasks=tasks,
-        seconds=times.approval,
+        timing=times,
     )
     denials = Denials(conversations=conversations, connections=connections, ledger=ledger, clock=clock)
     dispatcher = Dispatcher(
@@ -276,6 +264,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
             elicitations=elicitations,
             exposures=exposures,
             ledger=ledger,
+            records=records,
             connections=connections,
             clock=clock,
             tasks=tasks,
@@ -287,7 +276,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
             clock=clock,
             entropy=entropy,
             tasks=tasks,
-            retention=times.retention,
+            timing=times,
         ),
         ledger=ledger,
         records=records,
@@ -318,6 +307,7 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         connections=connections,
         exposures=exposures,
         conversations=conversations,
+        imports=ConversationImports(ledger=ledger, quotas=quotas, exposures=exposures, clock=clock, entropy=entropy),
         turns=turns,
         dispatcher=dispatcher,
         approvals=approvals,
@@ -330,4 +320,5 @@ def assemble(ports: Ports, timing: Timing | None = None) -> Gateway:
         inference=inference,
         tasks=tasks,
         freeze=freeze,
+        timing=times,
     )

@@ -29,6 +29,11 @@ class Grants:
         now = self._clock.now()
         return [grant for grant in (await self._load(session_id)).values() if grant.stands(now)]
 
+    async def usable(self, session: Session) -> Sequence[Grant]:
+        """Those that a call could still come for: the conversation is there, and the turn of a turn's grant is open."""
+        usable = {grant.id for grant in await self._records.grants_of(session.principal.id)}
+        return [grant for grant in await self.of_session(session.id) if grant.id in usable]
+
     async def of_principal(self, principal_id: str) -> Sequence[Grant]:
         """Every grant a person has given that still covers something, over all their sessions."""
         now = self._clock.now()

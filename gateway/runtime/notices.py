@@ -90,6 +90,11 @@ class SourcesChangedNotice:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingsChangedNotice:
+    """A setting was changed while the gateway runs. For operators' consoles alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyChangedNotice:
     """Another policy is in force; snapshots taken under the one before are revoked."""
 
@@ -147,6 +152,7 @@ Notice = (
     | ToolProgressNotice
     | SessionEndedNotice
     | SourcesChangedNotice
+    | SettingsChangedNotice
     | PolicyChangedNotice
     | PolicyStateNotice
     | RehearsalProgressNotice
@@ -176,7 +182,7 @@ def size_of(notice: Notice) -> int:
             return _ENVELOPE_BYTES * 4 + 6 * MAX_MESSAGE + 2 * MAX_SCHEMA + len(elicitation.source)
         case PolicyStateNotice(freeze):
             return _ENVELOPE_BYTES + (0 if freeze is None else len(freeze.why.encode()))
-        case SourcesChangedNotice() | RehearsalProgressNotice() | ElicitationResolvedNotice():
+        case SourcesChangedNotice() | SettingsChangedNotice() | RehearsalProgressNotice() | ElicitationResolvedNotice():
             return _ENVELOPE_BYTES
         case BreakGlassNotice():
             return _ENVELOPE_BYTES * 2 + 2 * len(notice.reason.encode())

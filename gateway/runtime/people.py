@@ -123,6 +123,7 @@ class People:
         session = self._find_session(session_id)
         await self._exposures.downgrade(session, label)
         self._turns.revoke_snapshots("downgraded", session_id)
+        self._turns.judge_waiting()
 
     async def end_session(self, session_id: str) -> None:
         """End a live session; the console session that lent it goes on. Raises NotFound."""

@@ -27,12 +27,7 @@ from gateway.runtime.ports import Clock, Entropy, Ledger, PolicyEngine, PolicyVe
 from gateway.runtime.publications import Publications
 from gateway.runtime.quotas import Quotas
 from gateway.runtime.tasks import Tasks
-
-SNAPSHOT_SECONDS = 900.0
-"""A turn of eight rounds with a person's two-minute approval in several of them fits; a forgotten tab does not."""
-
-GRACE_SECONDS = 30.0
-"""docs/PROTOCOL.md section 7: how long a lost connection's turn waits to be re-bound."""
+from gateway.runtime.timing import Timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +57,7 @@ class Turns:
         clock: Clock,
         entropy: Entropy,
         tasks: Tasks,
-        snapshot_seconds: float = SNAPSHOT_SECONDS,
-        grace_seconds: float = GRACE_SECONDS,
+        timing: Timing,
     ) -> None:
         self._conversations = conversations
         self._quotas = quotas
@@ -75,8 +69,7 @@ class Turns:
         self._clock = clock
         self._moments = moments
         self._entropy = entropy
-        self._snapshot_seconds = snapshot_seconds
-        self._grace_seconds = grace_seconds
+        self._timing = timing
         self._tasks = tasks
         self._replaced: list[Callable[[], None]] = []
         connections.on_lost(self._suspend_turns_of)
@@ -144,8 +137,7 @@ class Turns:
         snapshot = self._issue(connection, conversation, turn.id, turn.index)
         await self._ledger.append(SnapshotIssued(self._clock.now(), connection.session.principal.id, snapshot, "refresh"))
         self._replace(turn, snapshot, frozenset({snapshot.id}), connection)
-        for judge_again in self._replaced:
-            judge_again()
+        self.judge_waiting()
         self._suspend_unheld(conversation, turn)
         return snapshot
 
@@ -199,6 +191,11 @@ class Turns:
             if turn.snapshot is not None:
                 self._tell(turn, SnapshotRevokedNotice(turn.snapshot.id, reason))
 
+    def judge_waiting(self) -> None:
+        """What waits under a snapshot that is void or replaced can no longer run: withdraw it now, and not after an answer."""
+        for judge_again in self._replaced:
+            judge_again()
+
     def resume_suspended(self, conversation: Conversation) -> None:
         """After a restart: an open turn starts its grace period now, for its connection is gone."""
         turn = conversation.turn
@@ -227,7 +224,7 @@ class Turns:
             turn_id=turn_id,
             turn_index=index,
             issued_at=now,
-            expires_at=min(now + int(self._snapshot_seconds * 1000), connection.session.expires_at),
+            expires_at=min(now + int(self._timing.snapshot * 1000), connection.session.expires_at),
             policy_version=self._policy.version,
             tools=self._publish(connection.session, conversation),
         )
@@ -308,7 +305,7 @@ class Turns:
             self._suspend(conversation, turn)
 
     def _suspend(self, conversation: Conversation, turn: Turn) -> None:
-        turn.suspend(asyncio.get_running_loop().call_later(self._grace_seconds, self._give_up, conversation, turn))
+        turn.suspend(asyncio.get_running_loop().call_later(self._timing.grace, self._give_up, conversation, turn))
 
     def _give_up(self, conversation: Conversation, turn: Turn) -> None:
         if conversation.turn is turn:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from gateway.core.canonical import Json
-from gateway.core.ledger import Message
+from gateway.core.ledger import IMPORTED, Message
 from gateway.core.local_tools import ATTACHMENT
 from gateway.core.results import ToolResult
 from gateway.core.untrusted_text import HashedText, Origin, UntrustedTexts, describe_call, hash_texts, list_values
@@ -31,8 +31,8 @@ async def note_result(
 
 
 async def recall_results(calls: Sequence[CallRecord], messages: Iterable[Message]) -> UntrustedTexts:
-    """The same of a conversation that has read untrusted content, from its calls and, where it was forked, from the results that
-    it was given as messages: they do not say what they are worth, so none is trusted."""
+    """The same of a conversation that has read untrusted content, from its calls and, where it was forked or imported, from what
+    it was given as messages: results do not say what they are worth, and a file may say anything, so none is trusted."""
     untrusted = UntrustedTexts()
     for call in calls:
         if call.result is None:
@@ -46,6 +46,8 @@ async def recall_results(calls: Sequence[CallRecord], messages: Iterable[Message
         if message.role is Role.TOOL:
             tool = message.provenance.rpartition(":")[2]
             untrusted.add(await _hash([message.content], {}), Origin(message.call_id or "", tool, ""))
+        elif message.provenance == IMPORTED:
+            untrusted.add(await _hash([message.content], {}), Origin("", IMPORTED, ""))
     return untrusted
 
 

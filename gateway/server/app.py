@@ -42,7 +42,8 @@ def create_app(parts: ServerParts, rows: Sequence[Row] = ROWS) -> ASGIApp:
     for site in Site:
         own = (*page_rows(site, parts.web_app(site).paths), *(row for row in rows if row.site is site))
         router = Router(_routes(parts, own), redirect_slashes=False, default=absent)
-        sites[origins.host(site)] = SecurityHeaders(ErrorBoundary(router), headers_of(site, secure=origins.is_secure(site)))
+        headers = headers_of(site, secure=origins.is_secure(site), push=parts.push)
+        sites[origins.host(site)] = SecurityHeaders(ErrorBoundary(router), headers)
     clients = parts.client_site
     if clients is not None:
         secure = clients.origin.startswith("https:")

@@ -8,7 +8,7 @@ from typing import Final
 
 from gateway.core.call_files import CallFormat, writer_of
 from gateway.core.call_files.described import Named
-from gateway.core.errors import InvalidParams, LedgerUnavailable
+from gateway.core.errors import InvalidParams, LedgerUnavailable, Misconfigured
 from gateway.core.model import Principal
 from gateway.protocol.audit_methods import CallFilter
 from gateway.runtime.ports import CallHistory
@@ -39,8 +39,8 @@ class CallFiles:
         self._version = version
 
     async def open(self, principal: Principal, form: CallFormat, asked: CallFilter) -> CallFile:
-        """The calls that the list shows under that filter, newest first. Raises InvalidParams where they are too many, and
-        LedgerUnavailable while the history lacks some."""
+        """The calls that the list shows under that filter, newest first. Raises InvalidParams where they are too many or
+        the format needs what is not installed, and LedgerUnavailable while the history lacks some."""
         names = await self._filters.names()
         wanted = self._filters.read(principal, asked, names)
         if unread := await self._history.unread():
@@ -52,12 +52,18 @@ class CallFiles:
                 " `countersign audit export` on the gateway's machine"
             )
 
-        async def write() -> AsyncIterator[bytes]:
+        try:
             writer = writer_of(form, Named(self._log, self._version, names))
+        except Misconfigured as error:
+            # A format that this gateway does not write is no fault of the gateway's.
+            raise InvalidParams(error.message) from None
+
+        async def write() -> AsyncIterator[bytes]:
             yield writer.head()
             place: tuple[int, int] | None = None
             while page := await self._history.page(wanted, place, AT_ONCE):
-                yield b"".join(map(writer.line, page))
+                yield writer.lines(page)
                 place = page[-1].at, page[-1].position
+            yield writer.tail()
 
         return CallFile(calls, write())

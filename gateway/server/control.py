@@ -18,7 +18,7 @@ from typing import cast
 import orjson
 
 from gateway.core.canonical import Json, parse
-from gateway.core.errors import GatewayError, InvalidRequest
+from gateway.core.errors import GatewayError, InvalidRequest, Misconfigured
 
 SOCKET_NAME = "control.sock"
 """In the state folder."""
@@ -51,8 +51,14 @@ class ControlSocket:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Listen. The socket file of a killed process is replaced; the database lock prevents two running gateways."""
-        self._path.unlink(missing_ok=True)
+        """Listen. The socket file of a killed process is replaced; the database lock prevents two running gateways.
+
+        Raises Misconfigured where there can be no socket.
+        """
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            raise Misconfigured(f"`{self._path.name}` in the state folder is in the way ({error.strerror}); remove it") from None
         # The folder is 0700. Where it is not, the umask protects the socket between bind and chmod.
         before = os.umask(0o177)
         try:

@@ -8,6 +8,7 @@ from gateway.core.times import rfc3339
 from gateway.protocol import elicitation_methods as elicited
 from gateway.protocol import notifications as told
 from gateway.protocol import policy_methods as policies
+from gateway.protocol import setting_methods as settings
 from gateway.protocol.codec import encode_notification
 from gateway.runtime.notices import (
     ApprovalChangedNotice,
@@ -21,6 +22,7 @@ from gateway.runtime.notices import (
     PolicyStateNotice,
     RehearsalProgressNotice,
     SessionEndedNotice,
+    SettingsChangedNotice,
     SnapshotRevokedNotice,
     SourcesChangedNotice,
     ToolProgressNotice,
@@ -50,6 +52,8 @@ def encode_notice(notice: Notice) -> bytes:
             return encode_notification("tools/progress", progress)
         case SessionEndedNotice(reason):
             return encode_notification("session/ended", told.SessionEndedParams(reason=reason))
+        case SettingsChangedNotice():
+            return encode_notification("settings/changed", settings.SettingsChangedParams())
         case SourcesChangedNotice():
             return encode_notification("sources/changed", told.SourcesChangedParams())
         case PolicyChangedNotice(policy_version):

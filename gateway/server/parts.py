@@ -15,6 +15,8 @@ from gateway.protocol.wire import Wire
 from gateway.runtime.admission import Admission
 from gateway.runtime.attachments import Attachments
 from gateway.runtime.client_grants import ClientGrants
+from gateway.runtime.conversations import Conversations
+from gateway.runtime.imports import ConversationImports
 from gateway.runtime.inference import InferenceBroker, Lease
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.ports import ConsoleSession, Entropy, ReadinessRecords, Toolbox
@@ -54,13 +56,16 @@ class MetricsPage(Protocol):
 @dataclass(frozen=True, slots=True)
 class ServerParts:
     """Everything `create_app` needs. `shell` and `console` are the two built web apps, `verifier` the page that checks
-    receipts without them; the sockets are ASGI apps for `/ws`, reached only with the right Host."""
+    receipts without them; the sockets are ASGI apps for `/ws`, reached only with the right Host. With `push` the console may
+    start its push worker."""
 
     access: Access
     passkeys: PasskeyCeremonies
     inference: InferenceBroker
     records: ReadinessRecords
     attachments: Attachments
+    conversations: Conversations
+    imports: ConversationImports
     receipts: Receipts
     call_files: CallFiles
     toolbox: Toolbox
@@ -74,6 +79,7 @@ class ServerParts:
     admission: Admission
     client_grants: ClientGrants
     client_site: ClientSite | None = None
+    push: bool = False
     streams: Streams = field(default_factory=Streams)
 
     def web_app(self, site: Site) -> WebApp:

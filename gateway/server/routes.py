@@ -10,9 +10,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gateway.protocol.agent_methods import ConversationImport
 from gateway.protocol.wire import Nothing, Wire
 from gateway.server.access import BodyRule, Permission, Site, Source
-from gateway.server.endpoints import attachments, connecting, console, devices, exports, health, inference, pages, receipts, shell
+from gateway.server.endpoints import (
+    attachments,
+    connecting,
+    console,
+    devices,
+    exports,
+    health,
+    imports,
+    inference,
+    pages,
+    receipts,
+    shell,
+)
 from gateway.server.middleware.headers import REPORT_PATH
 from gateway.server.parts import Handler
 from gateway.server.responses import JSON
@@ -20,6 +33,10 @@ from gateway.server.responses import JSON
 JSON_LIMIT = 64 * 1024
 INFERENCE_LIMIT = 1024 * 1024
 """Bytes; a conversation of 8,000 tokens is 32 KiB, its tool schemas as much again."""
+
+
+IMPORT_LIMIT = 1024 * 1024
+"""Bytes of one conversation that is imported."""
 
 
 class Tag(StrEnum):
@@ -37,6 +54,7 @@ class Tag(StrEnum):
     CLIENT_CONNECTED = "client:connected"
     MODEL_ASKED = "model:asked"
     SOCKET_OPENED = "socket:opened"
+    CONVERSATION_IMPORTED = "conversation:imported"
     ATTACHMENT_SHOWN = "attachment:shown"
     RECEIPT_GIVEN = "receipt:given"
     CALLS_EXPORTED = "calls:exported"
@@ -129,6 +147,16 @@ AGENT_ROWS: tuple[Row, ...] = (
     Row("GET", Site.AGENT, "/login", _ANYONE, Tag.CEREMONY_OPENED, shell.login),
     Row("GET", Site.AGENT, "/callback", _ANYONE, Tag.SESSION_LENT, shell.finish_login),
     _post(Site.AGENT, "/logout", _SHELL, Tag.SESSION_ENDED, shell.logout),
+    Row(
+        "POST",
+        Site.AGENT,
+        "/conversations/import",
+        _SHELL,
+        Tag.CONVERSATION_IMPORTED,
+        imports.import_conversation,
+        Source.OWN_PAGES,
+        BodyRule(IMPORT_LIMIT, (JSON,), ConversationImport),
+    ),
     Row("GET", Site.AGENT, "/attachments/{id}", _SHELL, Tag.ATTACHMENT_SHOWN, attachments.fetch_attachment),
     _infer("POST", "/v1/chat/completions", inference.complete_chat),
     _infer("POST", "/v1/embeddings", inference.embed),

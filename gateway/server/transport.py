@@ -1,5 +1,6 @@
-"""uvicorn's WebSocket with five additions: it can drop a peer that does not read, answers a handshake that cannot be read, limits
-fragments, logs no refusals, and reads a few small messages ahead.
+"""uvicorn's WebSocket with eight additions: it can drop a peer that does not read, answers a handshake that cannot be read,
+limits fragments, logs no refusals, reads a few small messages ahead, sends a text that is encoded already, answers a
+message that is too large before it closes, and asks a peer twice whether it is there.
 
 An ASGI `websocket.close` waits like any other message until the peer has read what came before, and so does closing the
 transport; a peer that reads nothing would keep both open without limit. Empty fragments do not count towards the size of a
@@ -15,7 +16,10 @@ from typing import Any, cast
 
 from starlette.types import Scope
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import Frame
+from websockets.frames import CloseCode, Frame
+from websockets.protocol import State
+
+from gateway.protocol.codec import TOO_LARGE, encode_error
 
 EXTENSION = "countersign.hang_up"
 """Its key in the extensions of the ASGI scope."""
@@ -26,6 +30,9 @@ CLOSING_SECONDS = 2.0
 FRAGMENTS = 1024
 """Fragments of one message: 256 KiB in fragments of 256 bytes. Browsers send a message in one."""
 
+PINGS = 2
+"""Pings in a row that a peer may leave unanswered; after the last it is dropped."""
+
 READ_AHEAD = 8
 """Messages that may wait for the application while the socket is still read."""
 
@@ -34,11 +41,40 @@ SMALL_MESSAGE = 8 * 1024
 
 _NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
+_TOO_LARGE = encode_error(None, TOO_LARGE)
+
 HangUp = Callable[[int, str], None]
+
+
+class EncodedText:
+    """A text as its UTF-8. uvicorn encodes the text of a message and does nothing else with it; an answer of thousands of tools
+    is not decoded to be encoded again."""
+
+    __slots__ = ("_octets",)
+
+    def __init__(self, octets: bytes) -> None:
+        self._octets = octets
+
+    def encode(self) -> bytes:
+        """As `str.encode`."""
+        return self._octets
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
     """The `ws` setting of uvicorn."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._missed = 0
+        fail = self.conn.fail
+
+        def tell_and_fail(code: int, reason: str = "") -> None:
+            # The parser calls it, and no code of ours runs before the close frame is written.
+            if code == CloseCode.MESSAGE_TOO_BIG and self.conn.state is State.OPEN:
+                self.conn.send_text(_TOO_LARGE)
+            fail(code, reason)
+
+        self.conn.fail = tell_and_fail
 
     def data_received(self, data: bytes) -> None:
         """asyncio.Protocol. uvicorn alone neither answers nor drops a handshake that cannot be read, such as one with a body."""
@@ -66,6 +102,21 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             self.close_sent = True
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
         self.loop.call_later(CLOSING_SECONDS, self.transport.abort)
+
+    def handle_pong(self, event: Frame) -> None:
+        """The peer is there, if this answers the last ping."""
+        super().handle_pong(event)
+        if self.pending_ping_payload is None:
+            self._missed = 0
+
+    def keepalive_timeout(self) -> None:
+        """A ping was not answered in time. A tab that was asleep, or a network that was away, is asked once more."""
+        self._missed += 1
+        if self._missed < PINGS:
+            self.pong_timer = None
+            self.send_keepalive_ping()
+        else:
+            super().keepalive_timeout()
 
     def handle_cont(self, event: Frame) -> None:
         """One more fragment of a message."""
@@ -96,6 +147,11 @@ def find_hang_up(scope: Scope) -> HangUp | None:
     """The function that drops the connection, if the server has one."""
     offered = scope.get("extensions", {}).get(EXTENSION)
     return None if offered is None else cast("HangUp", offered["call"])
+
+
+def write_text(scope: Scope, octets: bytes) -> EncodedText | str:
+    """What the `text` of a message may be with this server."""
+    return EncodedText(octets) if EXTENSION in scope.get("extensions", {}) else octets.decode()
 
 
 def _is_text(raw: bytes) -> bool:

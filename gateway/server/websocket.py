@@ -25,12 +25,13 @@ from gateway.core.vocabulary import Profile
 from gateway.protocol.closing import MALFORMED_FRAMES_ALLOWED, CloseCause
 from gateway.protocol.codec import Call, RejectedMessage, admit, decode, encode_error, encode_result
 from gateway.protocol.frames import MAX_MESSAGE_BYTES, SUBPROTOCOL
-from gateway.protocol.handshake import SOCKETS_PER_SESSION, HandshakeRequest, HandshakeVerdict, judge_handshake
+from gateway.protocol.handshake import HandshakeRequest, HandshakeVerdict, judge_handshake
 from gateway.protocol.wire import Wire
 from gateway.runtime.connections import Connection, Outbox
 from gateway.runtime.gateway import Gateway
 from gateway.runtime.notices import SessionEndedNotice
 from gateway.runtime.ports import Clock, ConsoleSession
+from gateway.runtime.timing import Timing
 from gateway.server import responses
 from gateway.server.message_budget import MessageBudget
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
@@ -38,7 +39,7 @@ from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
 from gateway.server.methods.table import Caller, Concurrency, Method
 from gateway.server.notifications import encode_notice
 from gateway.server.reading_turns import ReadingTurns
-from gateway.server.transport import find_hang_up
+from gateway.server.transport import find_hang_up, write_text
 
 STALL_SECONDS = 10.0
 """Seconds that one message may wait for the peer to read. Half a ping interval: a peer that answers pings reads faster."""
@@ -64,7 +65,7 @@ class Peer(Generic[Caller]):
 @dataclass(frozen=True, slots=True)
 class SocketConfig(Generic[Who, Caller]):
     """How the agent's and the console's socket differ. `host` is `host[:port]`; `recognise` reads the session's cookie; `reads`
-    is shared by both; `most` is how many sockets a session may have open."""
+    is shared by both; `timing` says how many sockets a session may have open."""
 
     host: str
     origin: str
@@ -73,7 +74,7 @@ class SocketConfig(Generic[Who, Caller]):
     methods: Mapping[str, Method[Caller]]
     clock: Clock
     reads: ReadingTurns
-    most: int
+    timing: Timing
 
 
 class SocketEndpoint(Generic[Who, Caller]):
@@ -99,7 +100,7 @@ class SocketEndpoint(Generic[Who, Caller]):
 
     def is_full(self, session_id: str) -> bool:
         """Whether this session has as many sockets as it may have."""
-        return self._of_sessions[session_id] >= self._config.most
+        return self._of_sessions[session_id] >= self._config.timing.sockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the handshake, then serve the connection until it ends."""
@@ -293,7 +294,8 @@ class _Pump(Generic[Who, Caller]):
             while True:
                 await self._outbox.wait()
                 while (message := self._outbox.take()) is not None:
-                    text = (message if isinstance(message, bytes) else encode_notice(message)).decode()
+                    octets = message if isinstance(message, bytes) else encode_notice(message)
+                    text = write_text(self._websocket.scope, octets)
                     await self._within_stall_limit(self._websocket.send({"type": "websocket.send", "text": text}))
                 self._all_sent.set()
                 if self._outbox.closing is not None:
@@ -343,7 +345,6 @@ def agent_socket(
     origin: str,
     recognise: Callable[[HTTPConnection], Awaitable[Session | None]],
     reads: ReadingTurns,
-    most: int = SOCKETS_PER_SESSION,
 ) -> SocketEndpoint[Session, Connection]:
     """`/ws` of the agent origin."""
     connections, clock, entropy = gateway.connections, gateway.ports.clock, gateway.ports.entropy
@@ -357,7 +358,7 @@ def agent_socket(
             detach=lambda: connections.detach(connection),
         )
 
-    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, reads, most))
+    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, reads, gateway.timing))
 
 
 def console_socket(
@@ -368,7 +369,6 @@ def console_socket(
     origin: str,
     recognise: Callable[[HTTPConnection], Awaitable[ConsoleSession | None]],
     reads: ReadingTurns,
-    most: int = SOCKETS_PER_SESSION,
 ) -> SocketEndpoint[ConsoleSession, ConsoleCaller]:
     """`/ws` of the console origin."""
     connections, clock, entropy = gateway.connections, gateway.ports.clock, gateway.ports.entropy
@@ -385,4 +385,4 @@ def console_socket(
             detach=lambda: connections.detach_console(console),
         )
 
-    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, reads, most))
+    return SocketEndpoint(SocketConfig(host, origin, recognise, attach, methods.table(), clock, reads, gateway.timing))

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -74,12 +73,12 @@ REFUSED = AuditedCall(
     leaves=(3,),
 )
 
-HOSTILE = replace(CALL, call_id='x",=1+1\r\n;@SUM(1)\u202e', traits=TRAITS._replace(principal_id="p-2", tool="a|b=c\\d\ne"))
+HOSTILE = CALL._replace(call_id='x",=1+1\r\n;@SUM(1)\u202e', traits=TRAITS._replace(principal_id="p-2", tool="a|b=c\\d\ne"))
 
 
 def written(form: CallFormat, *calls: AuditedCall) -> bytes:
     writer = writer_of(form, NAMED)
-    return writer.head() + b"".join(map(writer.line, calls))
+    return writer.head() + writer.lines(calls) + writer.tail()
 
 
 def test_a_line_of_json_is_what_the_console_lists() -> None:
@@ -137,7 +136,7 @@ def event_schema() -> Draft7Validator:
 
 def test_an_event_of_ocsf_is_one_of_the_published_schema() -> None:
     schema = event_schema()
-    outcomes = [replace(CALL, traits=TRAITS._replace(outcome=outcome)) for outcome in (*Outcome, OPEN)]
+    outcomes = [CALL._replace(traits=TRAITS._replace(outcome=outcome)) for outcome in (*Outcome, OPEN)]
     for call in (CALL, REFUSED, HOSTILE, *outcomes):
         (line,) = written(CallFormat.OCSF, call).splitlines()
         assert [error.message for error in schema.iter_errors(json.loads(line))] == []

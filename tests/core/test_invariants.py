@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -9,7 +10,8 @@ import pytest
 
 from gateway.core import ledger as steps
 from gateway.core.approval import Grant
-from gateway.core.canonical import Json
+from gateway.core.canonical import Json, parse, parse_canonical
+from gateway.core.invariants import InvariantChecker
 from gateway.core.ledger import Entry
 from gateway.core.patterns import Pattern
 from gateway.core.verification import Flaw, SnapshotRecord
@@ -358,3 +360,39 @@ def test_policy_may_ask_for_more_at_use_than_the_snapshot_said() -> None:
     asked = history.ask(request, "apr_1", ApprovalKind.STEP_UP)
     intent = history.intend(request, STEPPED, approval_id="apr_1")
     assert write([history.beginning(), (asked,), (history.answer(asked), intent)]).check().sound
+
+
+def test_a_question_may_end_after_its_call() -> None:
+    history = History()
+    request = history.request("call-1", WRITE)
+    asked = history.ask(request, "apr_1")
+    closed, expired = (history.refuse(request),), (history.answer(asked, ApprovalStatus.EXPIRED),)
+    assert write([history.beginning(), (asked,), closed, expired]).check().sound
+    assert fault_of(write([history.beginning(), (asked,), closed, expired, expired]).check())[0] is Flaw.INVARIANT
+
+
+def test_a_log_of_many_calls_is_checked_in_the_memory_that_their_ids_take() -> None:
+    """In years they are tens of millions, and what is known of an open question takes some kilobytes."""
+    history, calls = History(), 2_000
+    submissions: list[Sequence[Entry]] = [history.beginning()]
+    for number in range(calls):
+        request = history.request(f"call-{number}", WRITE)
+        asked = history.ask(request, f"apr_{number}")
+        if number % 2:
+            submissions += [[asked], [history.answer(asked, ApprovalStatus.DENIED)], [history.refuse(request)]]
+        else:
+            intent = history.intend(request, CONSENTED, approval_id=f"apr_{number}")
+            submissions += [[asked], [history.answer(asked), intent], [history.close(request)]]
+    records = [
+        (parse_canonical(leaf.body), None if leaf.payload is None else parse(leaf.payload)) for leaf in write(submissions).leaves
+    ]
+    checker = InvariantChecker(whole=True)
+    tracemalloc.start()
+    try:
+        for body, payload in records:
+            assert checker.check(body, payload) is None
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (checker.calls, checker.open_calls) == (calls, 0)
+    assert kept / calls < 300

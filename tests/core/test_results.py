@@ -101,6 +101,13 @@ def test_an_output_is_trusted_less_than_its_tool_if_it_says_so_and_never_more() 
         assert result.trust is (Trust.TRUSTED if own is said is Trust.TRUSTED else Trust.UNTRUSTED)
 
 
+def test_an_output_is_the_persons_own_only_if_its_tools_are_and_is_believed_no_more_for_that() -> None:
+    for tools, said in product((True, False), repeat=2):
+        result = let_out(ToolOutput("x", own=said), spec=replace(SPEC, own=tools)).result
+        assert (result.own, result.trust) == (tools and said, Trust.UNTRUSTED)
+        assert result_record(result).get("own", False) is result.own
+
+
 LONG = "".join(f"line {number}\n" for number in range(1, 400))
 
 
@@ -164,6 +171,7 @@ def test_a_record_has_every_member_of_a_result_under_the_name_that_reads_it_back
         result_digest="a" * 64,
         kept=KeptReference("res_1", 9, "b" * 64),
         attachments=(reference,),
+        own=True,
     )
     record = result_record(result)
     assert record.keys() == {to_camel(each.name) for each in fields(ToolResult)}

@@ -36,9 +36,17 @@ def test_the_digest_is_that_of_the_wire_form(texts: list[str], mode: PermissionM
     tools = tuple(PublishedTool(replace(TOOL, description=text, title=text or None), mode) for text in texts)
     snapshot = snapshot_of(*tools, policy=names[0], turn=names[1])
     assert snapshot.digest == digest(snapshot.described())
-    assert json.loads(snapshot.write_wire()) == json.loads(json.dumps(snapshot.wire()))
+    assert json.loads(b"".join(snapshot.write_wire())) == json.loads(json.dumps(snapshot.wire()))
     compact = {**snapshot.described(), "tools": [[tool.spec.digest, tool.permission.value] for tool in tools]}
     assert snapshot.write_compact() == canonical_bytes(compact)
+
+
+def test_a_definition_is_written_in_each_mode_as_its_descriptor_is() -> None:
+    """Only once: with another mode one member of the bytes is another."""
+    for spec in (TOOL, replace(TOOL, description="é\u2028\n", title="Shop", local=True)):
+        for mode in PermissionMode:
+            tool = PublishedTool(spec, mode)
+            assert tool.canonical() == canonical_bytes(tool.descriptor())
 
 
 def test_another_mode_or_another_definition_of_a_tool_is_another_digest() -> None:

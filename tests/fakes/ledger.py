@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any, TypeVar
 
-from sqlalchemy import Engine, Executable, NullPool, create_engine, event
+from sqlalchemy import Connection, Engine, Executable, NullPool, create_engine, event
 
 from gateway.adapters.storage.commits import Committer, prepare
+from gateway.adapters.storage.erasure_reader import ErasureReader
 from gateway.adapters.storage.identity import begin_epoch
 from gateway.adapters.storage.log import newest_note, read_leaves
 from gateway.adapters.storage.projections import EveryReader
@@ -70,7 +71,7 @@ ENGINE = _open_engine()
 STATEMENTS = CompiledStatements(ENGINE.dialect)
 
 
-class MemoryLedger(EveryReader):
+class MemoryLedger(EveryReader, ErasureReader):
     """Both ports, `Ledger` and `Records`, over a database of its own."""
 
     def __init__(self, key: SigningKey = KEY) -> None:
@@ -127,3 +128,7 @@ class MemoryLedger(EveryReader):
     async def _list(self, query: Executable, read: Callable[[ARow], Value]) -> Sequence[Value]:
         with self._reading_or_writing, self._connection.begin():
             return tuple(read(row) for row in self._connection.execute(query))
+
+    async def _at_one_moment(self, read: Callable[[Connection], Value]) -> Value:
+        with self._reading_or_writing, self._connection.begin():
+            return read(self._connection)

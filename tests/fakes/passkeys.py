@@ -14,6 +14,7 @@ from typing import Any
 from gateway.core.canonical import Json
 from gateway.core.errors import Refused
 from gateway.core.ledger import Passkey
+from gateway.core.refusals import RefusalReason
 from gateway.runtime.ports import NewPasskey, VerifiedAssertion
 from tests.authenticator import HONEST, Authenticator, Forgery, decode, encode
 
@@ -138,7 +139,7 @@ class PlainVerifier:
             claims: dict[str, Any] = response["claims"]
         except (KeyError, TypeError):
             raise Refused("malformed", "that is no passkey answer", 400) from None
-        wrong = {
+        wrong: dict[RefusalReason, bool] = {
             "malformed": claims["type"] != ceremony,
             "challenge": claims["challenge"] != encode(challenge),
             "origin": claims["origin"] != self._origin,

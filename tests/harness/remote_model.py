@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -51,14 +52,16 @@ class RemoteModel:
         return await scene.ada.browser.post(url, ASKED, headers={"Authorization": f"Bearer {token}"})
 
     @contextlib.asynccontextmanager
-    async def streaming(self, scene: Scene, token: str) -> AsyncGenerator[aiohttp.ClientResponse]:
+    async def streaming(
+        self, scene: Scene, token: str, asked: Mapping[str, Any] = ASKED
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """A request whose answer has begun."""
         host = scene.gateway.agent_origin.removeprefix("http://")
         headers = {"Host": host, "Authorization": f"Bearer {token}"}
         async with (
             asyncio.timeout(60),
             aiohttp.ClientSession() as client,
-            client.post(f"http://127.0.0.1:{scene.gateway.port}{CHAT}", json=ASKED, headers=headers) as response,
+            client.post(f"http://127.0.0.1:{scene.gateway.port}{CHAT}", json=asked, headers=headers) as response,
         ):
             assert await response.content.readuntil(b"\n\n") == FIRST
             yield response

@@ -151,3 +151,12 @@ class Socket:
                     answer.exception()
             async with self._news:
                 self._news.notify_all()
+
+
+async def refused(socket: Socket, method: str, params: Any = None) -> str:
+    """The code with which this request must be refused."""
+    try:
+        answer = await socket.call(method, params)
+    except RpcError as refusal:
+        return str(refusal.error["data"]["code"])
+    raise AssertionError(f"{method} was not refused: {answer}")

@@ -43,6 +43,9 @@ async def test_the_sdks_client_is_let_in_on_the_console_and_calls_through_the_ga
         heard.append(message)
 
     async with connected(scene.ada, mode=era) as client:
+        said = client.server_capabilities.tools
+        assert said is not None
+        assert said.list_changed
         assert {"peek", "note"} <= {tool.name for tool in (await client.list_tools()).tools}
         result = await client.call_tool("peek", {"what": "web"})
         assert result.content == [TextContent(type="text", text="did peek web")]
@@ -112,7 +115,8 @@ async def test_a_request_without_proof_for_another_address_or_audience_reaches_n
         location = reply.headers.get("Location", "")
         assert "/connect" not in location or error is None, changed
         if error is not None:
-            assert parse_qs(urlsplit(location).query)["error"] == [error]
+            said = parse_qs(urlsplit(location).query)
+            assert (said["error"], said["iss"]) == ([error], [peer.origin])
     for changed in ({"redirect_uri": "http://127.0.0.1:9/other"}, {"client_id": f"{peer.client_id}x"}):
         assert (await scene.ada.browser.get(peer.authorization(**changed))).status == 400
 

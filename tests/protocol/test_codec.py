@@ -56,8 +56,6 @@ PARSE_ERRORS: dict[str, bytes] = {
     "unterminated string of escaped quotes, then openers": b'{"a":"' + b'\\"' * 130_000 + b"[" * 70,
     "quotes and openers": b'["' * 80_000,
     "87 thousand empty arrays, one too deep": inside_params(b"[" + b"[]," * 40_000 + b"[" * 62 + b"]" * 62 + b"]"),
-    "300 kB": inside_params(b'"' + b"a" * 300_000 + b'"'),
-    "1e5 keys": inside_params(b"{" + b",".join(b'"k%d":0' % n for n in range(100_000)) + b"}"),
     "NaN": inside_params(b"NaN"),
     "Infinity": inside_params(b"Infinity"),
     "-Infinity": inside_params(b"-Infinity"),
@@ -129,6 +127,19 @@ def fault_of(raw: bytes) -> RejectedMessage:
     fault = codec.decode(raw)
     assert isinstance(fault, RejectedMessage)
     return fault
+
+
+TOO_LARGE = {
+    "300 kB": inside_params(b'"' + b"a" * 300_000 + b'"'),
+    "1e5 keys": inside_params(b"{" + b",".join(b'"k%d":0' % n for n in range(100_000)) + b"}"),
+}
+
+
+@pytest.mark.parametrize("raw", TOO_LARGE.values(), ids=TOO_LARGE.keys())
+def test_what_is_too_large_says_so(raw: bytes) -> None:
+    """docs/SECURITY.md cases 16 and 17."""
+    fault = fault_of(raw)
+    assert (fault.error.rpc_code, fault.error.code, fault.id) == (-32600, "message_too_large", None)
 
 
 @pytest.mark.parametrize("raw", PARSE_ERRORS.values(), ids=PARSE_ERRORS.keys())
@@ -303,7 +314,7 @@ def test_faults_name_no_python_type_and_echo_no_long_text() -> None:
 @pytest.mark.parametrize("role", ["system", "tool", "developer", ""])
 def test_browser_cannot_append_in_another_role(role: str) -> None:
     shape = AGENT.methods["messages/append"].params
-    with pytest.raises(InvalidParams, match=r"message\.role"):
+    with pytest.raises(InvalidParams, match=r"^`message\.role` must be 'user' or 'assistant'$"):
         codec.admit(shape, {"conversationId": "c", "turnId": "t", "message": {"role": role, "content": "x"}})
 
 
@@ -313,10 +324,11 @@ def test_counts_are_not_guessed_from_other_types(value: Json) -> None:
         codec.admit(AGENT.methods["conversations/fork"].params, {"conversationId": "c", "fromTurn": value})
 
 
-def test_usage_is_numbers_by_name() -> None:
-    assert codec.admit(WireTurnEnding, {"conversationId": "c", "turnId": "t", "usage": {"promptTokens": 3, "seconds": 1.5}})
+def test_usage_is_whatever_a_provider_counts() -> None:
+    usage: Json = {"promptTokens": 3, "seconds": 1.5, "prompt_tokens_details": {"cached_tokens": 2}, "tier": None}
+    assert codec.admit(WireTurnEnding, {"conversationId": "c", "turnId": "t", "usage": usage}).usage == usage
     with pytest.raises(InvalidParams):
-        codec.admit(WireTurnEnding, {"conversationId": "c", "turnId": "t", "usage": {"promptTokens": "3"}})
+        codec.admit(WireTurnEnding, {"conversationId": "c", "turnId": "t", "usage": 3})
 
 
 def test_approval_without_a_scope_is_for_one_call() -> None:

@@ -16,8 +16,9 @@ from gateway.core.vocabulary import Label, Outcome, Profile, Reason
 from gateway.runtime.binding import Proposal
 from gateway.runtime.calls import CallAnswer
 from gateway.runtime.connections import Connection
-from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
+from gateway.runtime.gateway import Gateway, Ports, assemble
 from gateway.runtime.ports import ConsoleSession, Step
+from gateway.runtime.timing import Timing
 from gateway.server.notifications import encode_notice
 from tests.fakes.clock import FakeClock
 from tests.fakes.entropy import FakeEntropy

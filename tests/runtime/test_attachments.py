@@ -22,7 +22,7 @@ class OneImage:
     """Records with one image, of a result with a label."""
 
     async def attachment(self, principal_id: str, attachment_id: str) -> StoredAttachment | None:
-        return StoredAttachment(IMAGE, Trust.UNTRUSTED, ("label:high",)) if attachment_id == IMAGE.id else None
+        return StoredAttachment("cnv_1", IMAGE, Trust.UNTRUSTED, ("label:high",)) if attachment_id == IMAGE.id else None
 
 
 def attachments_at(label: Label) -> Attachments:

@@ -17,6 +17,7 @@ from gateway.core.vocabulary import Runner
 from gateway.runtime.binding import bind_proposal
 from gateway.runtime.elicitations import MOST_OF_A_CALL, MOST_OF_A_SESSION, CallElicitations, Elicitations
 from gateway.runtime.tasks import Tasks
+from gateway.runtime.timing import Timing
 from tests.runtime.conftest import PATIENCE, Stage
 
 FORM: dict[str, Json] = {"type": "object", "properties": {"branch": {"type": "string"}}, "required": ["branch"]}
@@ -40,7 +41,7 @@ def make_room(stage: Stage, tasks: Tasks, seconds: float = PATIENCE) -> Elicitat
         clock=ports.clock,
         entropy=ports.entropy,
         tasks=tasks,
-        seconds=seconds,
+        timing=Timing(approval=seconds),
     )
 
 

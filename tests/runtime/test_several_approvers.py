@@ -98,8 +98,9 @@ async def test_the_first_no_closes_the_question_for_everybody(stage: Stage) -> N
     challenge, assertion = await cleo.sign(approval_id)
     await ben.deny(approval_id)
     assert (await finish(call)).result.reason is Reason.DENIED
-    with pytest.raises(NotFound):
+    with pytest.raises(Refused) as late:
         await cleo.send(approval_id, challenge, assertion)
+    assert late.value.reason == "alreadyDecided"
     assert stage.toolbox.effects == []
     assert is_sound(stage)
 
@@ -239,8 +240,9 @@ async def test_a_changed_policy_withdraws_the_question_with_the_yes_that_it_has(
     stage.policy.next_version = "policy-2"
     await stage.gateway.reload_policy()
     assert (await finish(call)).result.reason is Reason.POLICY_CHANGED
-    with pytest.raises(NotFound):
+    with pytest.raises(Refused) as late:
         await ben.send(approval_id, challenge, assertion)
+    assert late.value.reason == "noLongerOpen"
     assert stage.toolbox.effects == []
 
 

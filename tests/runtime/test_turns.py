@@ -11,9 +11,10 @@ import pytest
 from gateway.core.errors import NotFound
 from gateway.core.ledger import TurnEnded
 from gateway.core.vocabulary import Outcome, Reason
-from gateway.runtime.gateway import Timing, assemble
+from gateway.runtime.gateway import assemble
 from gateway.runtime.notices import PolicyChangedNotice
 from gateway.runtime.ports import ModelInfo, ModelPhase
+from gateway.runtime.timing import Timing
 from tests.fakes.inference import TINY
 from tests.runtime.conftest import PATIENCE, Stage
 

@@ -163,6 +163,23 @@ async def test_a_challenge_answers_once_and_only_the_console_it_was_issued_to(sc
     assert (await finish(call))["outcome"] == "ok"
 
 
+async def test_an_answer_to_what_waits_no_longer_is_told_how_it_ended(scene: Scene) -> None:
+    """docs/PROTOCOL.md section 5: -32003 is for what is unknown or somebody else's, and this is neither."""
+    for ending, told in (("approve", "alreadyDecided"), ("deny", "alreadyDecided"), ("cancel", "noLongerOpen")):
+        turn, call, approval_id = await ask(scene, "note")
+        opened = await scene.console.call("approvals/get", {"approvalId": approval_id})
+        decision = scene.ada.decision(opened)
+        if ending == "cancel":
+            await scene.shell.call("tools/cancel", {"conversationId": turn.conversation_id, "callId": "c1"})
+        else:
+            await scene.console.call("approvals/decide", {**decision, "decision": ending})
+        await finish(call)
+        with pytest.raises(RpcError) as refused:
+            await scene.console.call("approvals/decide", decision)
+        assert (refused.value.code, refused.value.error["data"]["code"]) == (-32004, told)
+        assert len(scene.effects(turn.conversation_id)) == (ending == "approve")
+
+
 @pytest.mark.requirement("002-30", "a step-up is for one call and cannot become a grant")
 async def test_a_step_up_takes_no_lasting_scope(scene: Scene) -> None:
     turn, call, approval_id = await ask(scene, "erase")
@@ -186,6 +203,7 @@ async def test_cases_39_and_40_a_turn_grant_covers_these_arguments_in_this_turn_
     await scene.ada.answer(scene.console, await scene.asked("c3"), "deny")
     assert (await finish(other))["outcome"] == "deniedByUser"
     later = await Turn.begin(scene.shell, turn.conversation_id)
+    assert turn.conversation_id not in str(await scene.shell.call("grants/list")), "it covers nothing any more"
     again = await later.start("note", {"what": "milk"}, "c4")
     await scene.ada.answer(scene.console, await scene.asked("c4"), "deny")
     assert (await finish(again))["outcome"] == "deniedByUser"

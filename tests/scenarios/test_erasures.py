@@ -203,3 +203,33 @@ def age(state: Path, call_id: str) -> None:
     with closing(choose_driver().connect(state / DATABASE)) as connection:
         connection.execute("UPDATE calls SET erase_at = 1 WHERE call_id = ?", (call_id,))
         connection.commit()
+
+
+@pytest.mark.requirement("002-74", "a result that comes after its call was erased leaves nothing behind, not even its digest")
+async def test_a_result_that_comes_after_its_call_was_erased_is_erased_too(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    async with stage(home) as scene:
+        turn = await scene.begin()
+        flag = home / "now"
+        for call_id in ("gone", "kept"):
+            call = await turn.start("dawdle", {"file": str(flag)}, call_id)
+            async with asyncio.timeout(20):
+                while not any(line.startswith(call_id) for line in scene.effects(turn.conversation_id)):
+                    await asyncio.sleep(0.01)
+            await scene.shell.call("tools/cancel", {"conversationId": turn.conversation_id, "callId": call_id})
+            assert (await finish(call))["outcome"] == "cancelled"
+        await erase(scene.gateway, "--call", "gone")
+        flag.touch()
+
+        async def late(event: str) -> list[dict[str, Any]]:
+            return (await scene.console.call("audit/list", {"filter": {"event": event}, "limit": 5}))["entries"]
+
+        async with asyncio.timeout(20):
+            while len(await late("call:result-discarded")) < 2 or len(await late("records:erased")) < 2:
+                await asyncio.sleep(0.02)
+        results = {each["body"]["callId"]: each for each in await late("call:result-discarded")}
+        assert (results["gone"].get("payload"), bool(results["kept"].get("payload"))) == (None, True)
+        assert results["gone"]["index"] in (await late("records:erased"))[0]["body"]["records"]
+        report = await verdict(scene.gateway)
+        assert (report["sound"], report["fault"]) == (True, None)

@@ -160,6 +160,23 @@ async def test_nobody_else_reads_it_and_no_answer_says_that_it_is_there(scene: S
     await assert_not_found(await Turn.begin(scene.shell, branch["conversation"]["id"]), part.id)
 
 
+async def test_what_is_of_the_persons_workspace_says_so_and_is_as_untrusted_as_any_result(scene: Scene) -> None:
+    turn = await scene.begin()
+    read = await turn.invoke("list_directory", {"path": "."})
+    failed = await turn.invoke("read_file", {"path": "there/is/none.md"})
+    foreign = await turn.invoke("recite", {"lines": 2})
+    again = [await read_on(turn, result_id=each["callId"]) for each in (read, foreign)]
+    assert [each.get("own") for each in (read, failed, foreign, *again)] == [True, True, None, True, None]
+    assert {each["trust"] for each in (read, failed, again[0])} == {"untrusted"}
+    await scene.shell.call("turns/end", {"conversationId": turn.conversation_id, "turnId": turn.snapshot["turnId"]})
+    opened = await scene.shell.call("conversations/open", {"conversationId": turn.conversation_id})
+    branch = await scene.shell.call("conversations/fork", {"conversationId": turn.conversation_id, "fromTurn": 1})
+    for messages in (opened["messages"], branch["messages"]):
+        told = [(each["tool"], each.get("own")) for each in messages if each["role"] == "tool"]
+        assert told[:3] == [("list_directory", True), ("read_file", True), ("recite", None)]
+    assert branch["conversation"]["tainted"] is True
+
+
 async def test_who_has_less_room_than_a_page_goes_on_in_it_after_so_many_bytes(scene: Scene) -> None:
     turn = await scene.begin()
     whole = await turn.invoke("recite", {"lines": 20})
@@ -255,6 +272,34 @@ async def test_a_policy_that_takes_more_out_by_now_is_obeyed_wherever_a_page_end
             assert ADDRESS[:size] not in seen
             assert ADDRESS[-size:] not in seen
         assert (await read_on(turn, result_id=part.id, search="lovelace"))["content"] == "nothing found in it"
+
+
+async def test_case_163_pages_that_there_are_not_and_words_made_to_be_slow_end_at_once(scene: Scene) -> None:
+    turn = await scene.begin()
+    part = parts_of(await turn.invoke("sprawl", {"megabytes": 2}))
+    for place in ({"page": 0}, {"page": -1}, {"page": 2**53 - 1}, {"page": 1.5}, {"page": "1"}, {"after": -1}, {"page": 999_999}):
+        refused = await read_on(turn, result_id=part.id, **place)
+        assert refused["outcome"] in ("executionError", "invalidArguments"), (place, refused)
+        assert len(text_of(refused)) < 2_000
+    async with asyncio.timeout(30):
+        for words in ("(a+)+$", "(.*)*x", "l" * 100, ".*.*.*=", "\\", "lighthouse " * 8 + "!"):
+            found = await read_on(turn, result_id=part.id, search=words)
+            assert found["content"] == "nothing found in it", words
+        too_long = await read_on(turn, result_id=part.id, search="x" * 100_000)
+        assert too_long["outcome"] == "invalidArguments"
+
+
+async def test_case_163_it_is_gone_with_its_call(gateway: GatewayProcess, scene: Scene) -> None:
+    turn = await scene.begin()
+    long = await turn.invoke("recite", {"lines": 300})
+    other = parts_of(await turn.invoke("recite", {"lines": 400}))
+    part = parts_of(long)
+    code, said = await gateway.run("audit", "erase", "--call", long["callId"], "--conversation", turn.conversation_id, "--yes")
+    assert code == 0, said
+    await assert_not_found(turn, part.id)
+    await assert_not_found(turn, part.id, search="sea")
+    await assert_not_found(turn, long["callId"])
+    assert (await read_on(turn, result_id=other.id, page=2))["outcome"] == "ok"
 
 
 async def test_a_policy_forbids_the_tool_by_its_name(gateway: GatewayProcess, scene: Scene) -> None:

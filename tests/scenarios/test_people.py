@@ -164,7 +164,9 @@ async def test_case_122_two_operators_who_demote_each_other_at_once_leave_one(tm
             for name, console in consoles.items()
         ]
         outcomes = await asyncio.gather(*(finish(each) for each in sent), return_exceptions=True)
-        assert len([each for each in outcomes if isinstance(each, RpcError)]) == 1
+        # Whoever is second is refused, or was already signed out by the first when the answer was to be sent.
+        (lost,) = [each for each in outcomes if isinstance(each, BaseException)]
+        assert isinstance(lost, RpcError | ConnectionError)
         code, listed = await scene.gateway.run("people", "list")
         assert (code, listed.count("  operator "), listed.count("  guest ")) == (0, 1, 1)
         (left,) = [line.split()[0] for line in listed.splitlines() if "  operator " in line]

@@ -108,11 +108,14 @@ async def test_case_81_an_operator_lowers_a_session(tmp_path: Path) -> None:
         turn = await scene.begin()
         call = await turn.start("send", {"what": "it"}, "s1")
         await scene.asked("s1")
+        allowed = await turn.start("note", {"what": "it"}, "s2")
+        await scene.asked("s2")
         session_id = turn.snapshot["sessionId"]
         code, output = await scene.gateway.run("session", "list")
         assert (code, f"{session_id}  public" in output) == (0, True)
         assert (await scene.gateway.run("session", "downgrade", session_id, "high"))[0] == 0
         assert (await finish(call))["reason"] == "forbidden"
+        assert (await finish(allowed))["reason"] == "policyChanged", "its snapshot is void, so no yes could have it run"
         revoked = await scene.shell.notification("snapshot/revoked", snapshotId=turn.snapshot["id"])
         assert revoked["reason"] == "downgraded"
         assert (await turn.invoke("peek", {"what": "a"}))["reason"] == "policyChanged"

@@ -311,6 +311,8 @@ async def serve(tmp_path: Path, *, scheme: str = "http") -> AsyncGenerator[Runni
         receipts=Receipts(no_receipt),
         call_files=CallFiles(MemoryCallHistory(ledger), CallFilters(ledger, clock), log="test", version="1"),
         attachments=Attachments(records=NothingAttached(), exposures=gateway.exposures),
+        conversations=gateway.conversations,
+        imports=gateway.imports,
         toolbox=gateway.ports.toolbox,
         entropy=entropy,
         metrics=Metrics(),

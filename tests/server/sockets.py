@@ -20,6 +20,7 @@ from gateway.adapters.policy.workshop import CedarWorkshop
 from gateway.adapters.storage.secret_box import SecretBox
 from gateway.adapters.tools.added import AddedSources, Secrets
 from gateway.adapters.tools.catalog import ToolCatalog
+from gateway.changeable_settings import operator_settings
 from gateway.core.ledger import AgentSessionStarted, ConsoleSessionStarted, EnrolmentOffered, Passkey, PrincipalEnrolled
 from gateway.core.model import Principal, Session
 from gateway.core.vocabulary import Label, Outcome, Profile, Reason
@@ -28,7 +29,7 @@ from gateway.runtime.client_grants import ClientGrants
 from gateway.runtime.clients import Clients
 from gateway.runtime.connections import Connection
 from gateway.runtime.erasures import ErasingRecords, Erasures
-from gateway.runtime.gateway import Gateway, Ports, Timing, assemble
+from gateway.runtime.gateway import Gateway, Ports, assemble
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
 from gateway.runtime.policies import PolicySource, assemble_policies
@@ -38,6 +39,7 @@ from gateway.runtime.ports import ConsoleSession, PolicyDraft, StartedShadow, St
 from gateway.runtime.rehearsal import Rehearsal
 from gateway.runtime.sessions import Sessions
 from gateway.runtime.sources import Sources
+from gateway.runtime.timing import Timing
 from gateway.sandbox.job import SandboxUnavailable
 from gateway.server.access import Origins
 from gateway.server.listener import listener
@@ -50,6 +52,8 @@ from gateway.server.methods.console import ConsoleMethods
 from gateway.server.methods.erasures import ErasureMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
+from gateway.server.methods.push import PushMethods
+from gateway.server.methods.settings import SettingMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.verification import AuditVerifier
 from gateway.server.middleware.hosts import HostGate
@@ -57,6 +61,7 @@ from gateway.server.reading_turns import ReadingTurns
 from gateway.server.responses import WRONG_HOST
 from gateway.server.signposts import signpost
 from gateway.server.websocket import agent_socket, console_socket
+from gateway.settings import Settings
 from tests.fakes.call_history import MemoryCallHistory
 from tests.fakes.clock import FakeClock
 from tests.fakes.drivers import ScriptedDriver, scripted_kinds
@@ -286,9 +291,11 @@ async def _serve_sockets(state: Path) -> AsyncGenerator[Stage]:
         SourceMethods(sources, policy),
         ClientMethods(Clients(grants, sessions, gateway.connections, clock)),
         PolicyMethods(policies.publishing, policies.freezing, policies.shadow, Rehearsals(rehearse_nothing), ledger),
-        PeopleMethods(people, passkeys, Origins(f"http://{agent_host}", origin), enrolment_seconds=900),
+        PeopleMethods(people, passkeys, Origins(f"http://{agent_host}", origin), gateway.timing),
         BackupMethods(state / "backups", make=make_no_backup, find=tuple, require_fresh=sessions.require_fresh),
         ErasureMethods(Erasures(ledger, cast("ErasingRecords", ledger), gateway.conversations, gateway.grants, sessions, clock)),
+        SettingMethods(operator_settings(Settings.model_validate({}), gateway)),
+        PushMethods(None, None),
         agent_origin=f"http://{agent_host}",
     )
     reads = ReadingTurns()

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.core.errors import GatewayStopping, NotFound
 from gateway.core.vocabulary import Runner
-from gateway.runtime.turns import SNAPSHOT_SECONDS
+from gateway.runtime.timing import SNAPSHOT_SECONDS
 from gateway.server.mcp.client_turn import ClientTurn
 from tests.server.sockets import Stage, serve_sockets
 

@@ -39,7 +39,7 @@ async def test_an_approval_is_notified_to_both_origins_and_decided_on_the_consol
         assert (await side.notification("approvals/resolved"))["status"] == "approved"
     assert (await console.call("approvals/list", {"status": "pending"}))["approvals"] == []
     assert len((await console.call("approvals/list"))["approvals"]) == 1
-    assert await refusal(console, "approvals/decide", answer) == (-32003, "not_found")
+    assert await refusal(console, "approvals/decide", answer) == (-32004, "alreadyDecided")
     closed = await console.call("approvals/get", {"approvalId": asked["id"]})
     assert "challenge" not in closed
 

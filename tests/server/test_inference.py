@@ -141,7 +141,7 @@ async def test_the_leaf_of_a_finished_request_names_its_nonce_and_an_embedding_h
 async def test_a_whole_answer_arrives_as_json(turn: Turn) -> None:
     body = b'{"choices":[],"timings":{"prompt_n":3,"predicted_n":4}}'
     script(turn, body, None, content_type="application/json; charset=utf-8")
-    reply = await turn.ask({"messages": [], "stream": False})
+    reply = await turn.ask({**ASKED, "stream": False})
     assert (reply.headers["Content-Type"], reply.body) == ("application/json", body)
     entry = await recorded(turn)
     assert (entry.prompt_tokens, entry.completion_tokens) == (3, 4)
@@ -248,7 +248,8 @@ async def test_a_tool_that_is_not_the_snapshots_is_refused_before_the_model_is_a
         ({"return_tokens": True}, "unknown_parameter"),
         ({"model": "another"}, "model_not_in_token"),
         ({"model": None}, "model_not_in_token"),
-        ({"n": 50}, "invalid_params"),
+        ({"messages": []}, "invalid_params"),
+        *(({name: "yes"}, "invalid_params") for name in ("stream", "n")),
         ({"max_tokens": -1}, "invalid_params"),
         ({"max_tokens": True}, "invalid_params"),
         ({"max_tokens": "9"}, "invalid_params"),

@@ -128,6 +128,9 @@ async def test_a_message_beyond_256_kib_closes_with_1009(stage: Stage) -> None:
     opened = await stage.connect("agent")
     await opened.connection.send(" " * (MAX_MESSAGE_BYTES + 1))
     assert (await opened.wait_closed())[0] == 1009
+    (said,) = opened.notifications
+    assert said["params"]["id"] is None
+    assert (said["params"]["error"]["code"], said["params"]["error"]["data"]["code"]) == (-32600, "message_too_large")
 
 
 async def test_the_largest_message_is_read(stage: Stage) -> None:

@@ -19,12 +19,14 @@ from gateway.runtime.clients import Clients
 from gateway.runtime.connections import OUTBOX_BYTES, Connection
 from gateway.runtime.erasures import Erasures
 from gateway.runtime.gateway import Gateway
+from gateway.runtime.operator_settings import OperatorSettings
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import People
 from gateway.runtime.policies import PolicyFreezing, PolicyPublishing, PolicyShadow
 from gateway.runtime.policies.rehearsals import Rehearsals
 from gateway.runtime.ports import AuditRecords, CallHistory, PolicyEngine
 from gateway.runtime.sources import Sources
+from gateway.runtime.timing import Timing
 from gateway.server.access import Origins
 from gateway.server.methods.agent import REQUESTS_IN_FLIGHT, AgentMethods
 from gateway.server.methods.audit import AuditMethods
@@ -35,6 +37,8 @@ from gateway.server.methods.console import ConsoleCaller, ConsoleMethods
 from gateway.server.methods.erasures import ErasureMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.policies import PolicyMethods
+from gateway.server.methods.push import PushMethods
+from gateway.server.methods.settings import SettingMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, tabulate
 from gateway.server.methods.verification import AuditVerifier
@@ -53,9 +57,11 @@ CONSOLE_TABLE = ConsoleMethods(
         cast("Rehearsals", None),
         cast("AuditRecords", None),
     ),
-    PeopleMethods(cast("People", None), cast("PasskeyCeremonies", None), cast("Origins", None), enrolment_seconds=900),
+    PeopleMethods(cast("People", None), cast("PasskeyCeremonies", None), cast("Origins", None), Timing()),
     BackupMethods(cast("Any", None), make=cast("Any", None), find=cast("Any", None), require_fresh=cast("Any", None)),
     ErasureMethods(cast("Erasures", None)),
+    SettingMethods(cast("OperatorSettings", None)),
+    PushMethods(None, None),
     agent_origin="http://a.test",
 ).table()
 
@@ -113,12 +119,16 @@ def test_every_audit_tag_is_an_event_of_the_log() -> None:
 
 def test_what_concerns_everybody_is_for_operators() -> None:
     reserved = {name for name, method in CONSOLE_TABLE.items() if method.row.permission is MethodPermission.OPERATOR}
-    others = {name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/", "people/", "backups/"))}
+    others = {
+        name for name in reserved if not name.startswith(("sources/", "secrets/", "policy/", "people/", "backups/", "settings/"))
+    }
     assert others == {"sessions/list", "sessions/end", "sessions/restrict", "audit/erase"}
     assert CONSOLE_TABLE["audit/verify"].row.permission is MethodPermission.READS_ALL
     # The overview shows whoever is no operator their own row alone; tests/server/test_console_methods.py holds that.
     assert [name for name in CONSOLE_TABLE if name.startswith("policy/") and name not in reserved] == ["policy/overview"]
-    assert {name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/", "people/", "backups/"))} <= reserved
+    assert {
+        name for name in CONSOLE_TABLE if name.startswith(("sources/", "secrets/", "people/", "backups/", "settings/"))
+    } <= reserved
     assert {method.row.permission for method in AGENT_TABLE.values()} == {MethodPermission.ANY_SESSION}
 
 

@@ -47,6 +47,7 @@ class ModelChoice:
     models: Path
     state: Path
     context_tokens: int | None = None
+    sees_images: bool | None = None
     preallocate: bool = False
     threads: Threads | None = None
     llama_server: str = ""
@@ -120,7 +121,15 @@ def remote_backend(choice: ModelChoice, clock: Clock) -> RemoteBackend:
 
     preset, name = ("", choice.url_model) if choice.url else preset_of(choice.model) or ("", "")
     key = choice.keys.get(preset, "") if preset else choice.url_key
-    return RemoteBackend(choice.url, model=name, key=key, context_tokens=choice.context_tokens, clock=clock, preset=preset)
+    return RemoteBackend(
+        choice.url,
+        model=name,
+        key=key,
+        context_tokens=choice.context_tokens,
+        clock=clock,
+        preset=preset,
+        sees_images=choice.sees_images,
+    )
 
 
 def build_backend(choice: ModelChoice, clock: Clock) -> ManagedBackend:

@@ -11,6 +11,7 @@ from gateway.adapters.inference.openai_api import Upstream, check_path, with_mem
 from gateway.adapters.inference.presets import PRESETS
 from gateway.adapters.inference.reach import LONGEST_NAME, ask_what_is_there, is_name, words_of
 from gateway.adapters.inference.served_context import ServedContext, ask_context
+from gateway.adapters.inference.served_sight import ask_sight
 from gateway.core.errors import Misconfigured, ModelUnavailable
 from gateway.runtime.ports import Clock, InferenceStream, ModelInfo, ModelPhase, ModelState
 
@@ -29,10 +30,19 @@ class RemoteBackend:
     """
 
     def __init__(
-        self, url: str, *, model: str, key: str, clock: Clock, context_tokens: int | None = None, preset: str = ""
+        self,
+        url: str,
+        *,
+        model: str,
+        key: str,
+        clock: Clock,
+        context_tokens: int | None = None,
+        preset: str = "",
+        sees_images: bool | None = None,
     ) -> None:
         """`url` with or without its `/v1`; an empty `model` takes the first one that the server lists. With the name of a
-        `preset`, its URL is used. `context_tokens` is what the operator has set, None for what the server says."""
+        `preset`, its URL is used. `context_tokens` and `sees_images` are what the operator has set, None for what the server
+        says."""
         self._preset_name = preset
         self._preset = PRESETS[preset] if preset else None
         url = url if self._preset is None else self._preset.url
@@ -52,6 +62,8 @@ class RemoteBackend:
         self._upstream = Upstream(url.rstrip("/").removesuffix("/v1"), key=key, keep_alive=True, words=words)
         self._info: ModelInfo | None = None
         self._context = ServedContext()
+        self._wants_images = sees_images
+        self._sees_images = bool(sees_images)
         self._has_answered = False
         self._is_missing = False
         self._asked_at: float | None = None
@@ -124,6 +136,8 @@ class RemoteBackend:
         self._is_missing = False
         offer = reached.offers.get(reached.model, {})
         self._context = await ask_context(self._upstream, reached.model, offer, self._preset_name)
+        if self._wants_images is None:
+            self._sees_images = await ask_sight(self._upstream, reached.model, offer, self._preset_name)
         # Once is enough for a server that does not say it even of a model that has answered.
         self._has_answered = False
         self._info = self._describe(reached.model)
@@ -145,6 +159,7 @@ class RemoteBackend:
             supports_tools=True,
             licence="unknown",
             local=False,
+            sees_images=self._sees_images,
         )
 
 

@@ -39,12 +39,17 @@ class ServedContext:
         return min(bounds if self.served or wanted else [*bounds, ASSUMED_TOKENS])
 
 
+def kind_of(offer: Mapping[str, Any], preset: str = "") -> str | None:
+    """The preset of this kind of server, by its name or by how it lists a model; None for others."""
+    return preset or _OWNERS.get(str(offer.get("owned_by")))
+
+
 async def ask_context(upstream: Upstream, name: str, offer: Mapping[str, Any], preset: str = "") -> ServedContext:
     """What the server says about the model's context, if anything. `offer` is how it lists the model."""
     if (listed := _listed(offer)) is not None:
         return ServedContext(listed)
     with contextlib.suppress(ModelUnavailable):
-        match preset or _OWNERS.get(str(offer.get("owned_by"))):
+        match kind_of(offer, preset):
             case "llamacpp":
                 return _of_llama_server(await upstream.read_json("/props", seconds=_SECONDS))
             case "ollama":

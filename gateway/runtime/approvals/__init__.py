@@ -6,7 +6,6 @@ transaction, so that no crash can part an approval from the intent it allowed.
 
 from __future__ import annotations
 
-from gateway.runtime.approvals.approvals import APPROVAL_SECONDS
 from gateway.runtime.approvals.inspection import CallObstacle, order_arguments, preview_call
 from gateway.runtime.approvals.pending import (
     Approved,
@@ -20,7 +19,6 @@ from gateway.runtime.approvals.pending import (
 from gateway.runtime.approvals.plans import Approvals, PlanPart
 
 __all__ = [
-    "APPROVAL_SECONDS",
     "Approvals",
     "Approved",
     "CallObstacle",

@@ -22,7 +22,7 @@ from gateway.core.quorum import (
 from gateway.core.untrusted_text import CopiedText
 from gateway.core.vocabulary import ApprovalKind, ApprovalStatus, ApproverStanding, GrantScope, Outcome, PatternKind, Reason
 from gateway.runtime.approvals.answers import PasskeyAnswers
-from gateway.runtime.approvals.audience import Audience, is_for, is_operator
+from gateway.runtime.approvals.audience import Audience, is_for, is_operator, refuse_answer
 from gateway.runtime.approvals.challenges import Challenges
 from gateway.runtime.approvals.entries import approve_with, break_glass_entry, give, resolve_by
 from gateway.runtime.approvals.pending import Approved, Decided, Denied, Pending, PersonalAnswer, StepUpFailed
@@ -42,9 +42,7 @@ from gateway.runtime.ports import (
     PolicyEngine,
     PolicyVerdict,
 )
-
-APPROVAL_SECONDS = 120.0
-"""How long a question waits where the policy says nothing: long enough to read, short enough that the person is still there."""
+from gateway.runtime.timing import Timing
 
 LISTED = 100
 
@@ -62,7 +60,7 @@ class SingleApprovals:
         connections: ConnectionRegistry,
         clock: Clock,
         entropy: Entropy,
-        approval_seconds: float = APPROVAL_SECONDS,
+        timing: Timing,
     ) -> None:
         self._ledger = ledger
         self._records = records
@@ -71,10 +69,14 @@ class SingleApprovals:
         self._audience = Audience(records, connections)
         self._clock = clock
         self._entropy = entropy
-        self._approval_seconds = approval_seconds
+        self._timing = timing
         self._challenges = Challenges(clock=clock, entropy=entropy)
         self._pending: dict[str, Pending] = {}
         self._slots = QuestionSlots()
+
+    def on_asked(self, tell: Callable[[Approval], None]) -> None:
+        """Whom to tell of each question besides the consoles that are open."""
+        self._audience.on_asked = tell
 
     # ── for the driver (rows 12 and 13) ──
 
@@ -192,13 +194,10 @@ class SingleApprovals:
 
     async def get(self, console: ConsoleSession, approval_id: str) -> tuple[Approval, Mapping[str, Json], str | None]:
         """The approval, its statement, and a fresh single-use challenge while it is pending. Raises NotFound."""
-        person = console.principal
-        pending = self._pending.get(approval_id)
-        if pending is None or not is_for(pending.approval, person.id, operator=is_operator(person)):
-            decided = None if pending is not None else await self._records.approval(approval_id)
-            if decided is None or not is_for(decided, person.id, operator=is_operator(person)):
-                raise NotFound("unknown approval")
-            return decided, decided.read_statement(), None
+        if approval_id not in self._pending:
+            closed = await self._audience.find_closed(approval_id, console.principal)
+            return closed, closed.read_statement(), None
+        pending = self._find(console, approval_id)
         approval = await self._recount(pending)
         return approval, approval.read_statement(), self._challenges.issue(pending, console)
 
@@ -226,6 +225,8 @@ class SingleApprovals:
         checked before it is taken, and `taken` is set without a wait in between: of two tabs that answer at once, one is told
         that it is too late. Of several people who approve, each but the last is given the question as it waits on.
         """
+        if approval_id not in self._pending:
+            raise refuse_answer(await self._audience.find_closed(approval_id, console.principal))
         pending = self._find(console, approval_id)
         approval, person = pending.approval, console.principal
         self._require_open(pending)
@@ -268,7 +269,7 @@ class SingleApprovals:
 
     def _compose(self, checked: CheckedCall, judged: PolicyVerdict, verdict: NeedsConsent | NeedsStepUp) -> Approval:
         now = self._clock.now()
-        seconds = judged.obligations.approval_ttl or self._approval_seconds
+        seconds = judged.obligations.approval_ttl or self._timing.approval
         return compose_approval(
             checked.request,
             checked.spec,
@@ -387,7 +388,7 @@ class SingleApprovals:
     def _find(self, console: ConsoleSession, approval_id: str) -> Pending:
         pending, person = self._pending.get(approval_id), console.principal
         if pending is None or not is_for(pending.approval, person.id, operator=is_operator(person)):
-            raise NotFound("that approval is not open")
+            raise NotFound("unknown approval")
         return pending
 
     def _standing(self, pending: Pending, console: ConsoleSession, *, approve: bool) -> ApproverStanding:

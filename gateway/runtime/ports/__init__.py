@@ -36,6 +36,7 @@ from gateway.runtime.ports.policy_drafts import (
     SwitchView,
     TurnedSwitch,
 )
+from gateway.runtime.ports.push import PushMessage, PushOutcome, PushSender, PushSubscription
 from gateway.runtime.ports.recorded import (
     AuditQuery,
     AuditRow,
@@ -72,12 +73,14 @@ from gateway.runtime.ports.records import (
     OpenApprovalRecords,
     PasskeyRecords,
     PeopleRecords,
+    PushRecords,
     QuotaCount,
     QuotaRecords,
     ReadinessRecords,
     Records,
     RecoveryRecords,
     SessionRecords,
+    SettingRecords,
     SourceRecords,
 )
 from gateway.runtime.ports.sign_ins import PreparedSignIn, SignInHost, SignInReply
@@ -149,6 +152,11 @@ __all__ = [
     "PolicyWorkshop",
     "PreparedSignIn",
     "ProfileLimits",
+    "PushMessage",
+    "PushOutcome",
+    "PushRecords",
+    "PushSender",
+    "PushSubscription",
     "QuestionLoad",
     "QuotaCount",
     "QuotaRecords",
@@ -161,6 +169,7 @@ __all__ = [
     "SecretSealer",
     "SecretShelf",
     "SessionRecords",
+    "SettingRecords",
     "SignInHost",
     "SignInReply",
     "SourceHost",

@@ -30,6 +30,8 @@ class ModelInfo:
     tier: Tier | None = None
     """The loop that it can carry; None as long as nobody has found out."""
 
+    sees_images: bool = False
+
 
 class ModelPhase(StrEnum):
     """The state of the sidecar, for people and for `/readyz`."""

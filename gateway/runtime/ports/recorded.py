@@ -48,7 +48,7 @@ class StoredSignIn:
 @dataclass(frozen=True, slots=True)
 class ConversationRecord:
     """A conversation's head. `open_turn_*` describe the turn that is open, if one is; `inherited_turns` counts those that a fork
-    copied, which come before its own."""
+    copied or that were imported, which come before its own."""
 
     id: str
     principal_id: str
@@ -77,17 +77,19 @@ class FoundMessage:
 
 @dataclass(frozen=True, slots=True)
 class KeptResult:
-    """The whole text of a result that was too long, with what the result raised when it was let in."""
+    """The whole text of a result that was too long, with what the result raised when it was let in. `own` as with a result."""
 
     kept: KeptText
     trust: Trust
     labels: tuple[str, ...]
+    own: bool
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAttachment:
     """Bytes that came with a result, with what the result raised when it was let in."""
 
+    conversation_id: str
     attachment: KeptAttachment
     trust: Trust
     labels: tuple[str, ...]

@@ -10,10 +10,11 @@ from typing import NamedTuple, Protocol
 
 from gateway.core.approval import Approval, Grant
 from gateway.core.canonical import Json
-from gateway.core.ledger import Message, Passkey
+from gateway.core.ledger import Message, Passkey, PushDevice
 from gateway.core.model import Principal, Session
 from gateway.core.quorum import GivenApproval
 from gateway.core.sources import AddedSource, SourceTool
+from gateway.runtime.ports.erasing import ErasureRecordsReader
 from gateway.runtime.ports.recorded import (
     AuditQuery,
     AuditRow,
@@ -236,6 +237,29 @@ class AuditRecords(Protocol):
         ...
 
 
+class SettingRecords(Protocol):
+    """For settings that are changed while the gateway runs."""
+
+    async def chosen_settings(self) -> Mapping[str, int | str]:
+        """What was chosen and not put back, by name."""
+        ...
+
+
+class PushRecords(PasskeyRecords, Protocol):
+    """For devices that are told of questions: which there are, whose, and whether the question still waits."""
+
+    async def approval(self, approval_id: str) -> Approval | None: ...
+    async def principals(self) -> Sequence[Principal]: ...
+    async def principal(self, principal_id: str) -> Principal | None: ...
+    async def push_devices(self, principal_id: str) -> Sequence[PushDevice]:
+        """Those of a person, oldest first."""
+        ...
+
+    async def push_device_of(self, digest: str) -> PushDevice | None:
+        """The device with this address and these keys, whoever's it is."""
+        ...
+
+
 class SourceRecords(Protocol):
     """For sources of tools."""
 
@@ -301,10 +325,13 @@ class Records(
     GrantReviewRecords,
     RecoveryRecords,
     AuditRecords,
+    SettingRecords,
+    PushRecords,
     SourceRecords,
     ClientRecords,
     AttachmentRecords,
     KeptRecords,
+    ErasureRecordsReader,
     ReadinessRecords,
     Protocol,
 ):

@@ -19,7 +19,10 @@ CALLS_HEADER: Final = "countersign-calls"
 
 async def export_calls(context: RequestContext) -> Response:
     """One's own calls, for operators and auditors anybody's."""
-    asked = dict(context.request.query_params)
+    pairs = context.request.query_params.multi_items()
+    asked = dict(pairs)
+    if len(asked) != len(pairs):
+        raise InvalidParams("each member of the filter is given once")
     try:
         form = CallFormat(asked.pop("format", ""))
     except ValueError:

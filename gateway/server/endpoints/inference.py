@@ -21,6 +21,7 @@ from gateway.runtime.inference import Lease
 from gateway.server.parts import RequestContext
 from gateway.server.relay import BYTES_PER_TOKEN, REVOKED, Relay
 from gateway.server.responses import HttpError, answer, refuse_as_openai
+from gateway.server.shown_images import TOKENS_PER_IMAGE, judge_parts, put_in
 
 _CHAT = frozenset(
     {
@@ -50,7 +51,7 @@ async def complete_chat(context: RequestContext) -> Response:
 
 async def embed(context: RequestContext) -> Response:
     """`POST /v1/embeddings`."""
-    return await _relay(context, "/v1/embeddings", _judge_members(context.body, context.lease, _EMBEDDINGS))
+    return await _relay(context, "/v1/embeddings", _judge_embedding(context.body, context.lease))
 
 
 async def list_models(context: RequestContext) -> Response:
@@ -64,6 +65,13 @@ async def _relay(context: RequestContext, path: str, judged: dict[str, Json] | H
     lease, broker, streams = context.lease, context.parts.inference, context.parts.streams
     if isinstance(judged, HttpError):
         return await _refuse(context, judged, InferenceRefusal.REQUEST)
+    images = judge_parts(judged.get("messages", []))
+    if isinstance(images, HttpError):
+        return await _refuse(context, images, InferenceRefusal.REQUEST)
+    prompt_tokens = len(orjson.dumps(judged)) // BYTES_PER_TOKEN + len(images) * TOKENS_PER_IMAGE
+    fault = await put_in(images, lease, context.parts.attachments)
+    if fault is not None:
+        return await _refuse(context, fault, InferenceRefusal.REQUEST)
     # Once more: the body took its time to arrive.
     if not broker.stands(lease):
         return await _refuse(context, REVOKED, InferenceRefusal.TOKEN)
@@ -73,7 +81,7 @@ async def _relay(context: RequestContext, path: str, judged: dict[str, Json] | H
     body = orjson.dumps(judged)
     answer_tokens = max((int(judged[name]) for name in _LIMITS if name in judged), default=0)
     try:
-        reserved = await broker.reserve_tokens(lease, len(body) // BYTES_PER_TOKEN + answer_tokens)
+        reserved = await broker.reserve_tokens(lease, prompt_tokens + answer_tokens)
     except TooManyRequests as refusal:
         return await _refuse(context, HttpError(429, "quota_exceeded", refusal.message), InferenceRefusal.QUOTA)
     nonce = broker.begin(lease) if path == CHAT else ""
@@ -97,10 +105,26 @@ def _judge_members(body: Json, lease: Lease, known: frozenset[str]) -> dict[str,
     return {**asked, "model": lease.model.id}
 
 
+def _judge_embedding(body: Json, lease: Lease) -> dict[str, Json] | HttpError:
+    asked = _judge_members(body, lease, _EMBEDDINGS)
+    if isinstance(asked, HttpError):
+        return asked
+    given = asked.get("input")
+    texts = cast("list[Json]", given) if isinstance(given, list) else [given]
+    # llama.cpp's server takes objects with media here, which nobody attached and no record has.
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return _bad("invalid_params", "`input` is text, or a list of texts")
+    return asked
+
+
 def _judge_chat(body: Json, lease: Lease) -> dict[str, Json] | HttpError:
     asked = _judge_members(body, lease, _CHAT)
     if isinstance(asked, HttpError):
         return asked
+    if not asked.get("messages"):
+        return _bad("invalid_params", "`messages` must hold at least one message")
+    if type(asked.get("stream", False)) is not bool:
+        return _bad("invalid_params", "`stream` must be true or false")
     if asked.get("n", 1) != 1:
         return _bad("invalid_params", "`n` must be 1")
     for name in _LIMITS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from mcp.server.auth.handlers.authorize import AuthorizationHandler
 from mcp.server.auth.handlers.register import RegistrationHandler
@@ -47,6 +48,7 @@ class HttpEndpoints:
         self._servers: dict[str, GrantServer] = {}
         self._authenticator = ClientAuthenticator(provider)
         self._tokens = TokenHandler(provider, self._authenticator)
+        self._authorizations = AuthorizationHandler(provider)
         registration = RegistrationHandler(provider, ClientRegistrationOptions(enabled=True))
         self._challenge = f'Bearer resource_metadata="{parts.origin}/.well-known/oauth-protected-resource/mcp"'
         self._endpoints: Mapping[str, Mapping[str, _Answer]] = {
@@ -54,7 +56,7 @@ class HttpEndpoints:
             "/.well-known/oauth-protected-resource/mcp": {"GET": self._describe_resource},
             "/.well-known/oauth-authorization-server": {"GET": self._describe_server},
             "/register": {"POST": registration.handle},
-            "/authorize": {"GET": AuthorizationHandler(provider).handle},
+            "/authorize": {"GET": self._answer_authorization},
             "/token": {"POST": self._answer_token},
             "/revoke": {"POST": self._answer_revocation},
         }
@@ -92,6 +94,14 @@ class HttpEndpoints:
         if raw and media_type not in _MEDIA_TYPES:
             return refuse(_WRONG_TYPE)
         return await answer(Request(request.scope, _replay(raw, request.receive)))
+
+    async def _answer_authorization(self, request: Request) -> Response:
+        """RFC 6749 section 4.1.1. An error that goes to the client says which server it is from, as a code does (RFC 9207)."""
+        answer = await self._authorizations.handle(request)
+        location = answer.headers.get("location", "")
+        if "error" in parse_qs(urlsplit(location).query):
+            answer.headers["location"] = f"{location}&{urlencode({'iss': self._parts.origin})}"
+        return answer
 
     async def _describe_resource(self, _request: Request) -> Response:
         """RFC 9728."""

@@ -88,7 +88,7 @@ class ProtocolServer:
     @property
     def options(self) -> InitializationOptions:
         """What the handshake answers."""
-        return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
+        return self.server.create_initialization_options()
 
     async def announce_changes(self, client: ToolClient) -> None:
         """Tell the client once that its list of tools is no longer what is offered."""
@@ -173,7 +173,16 @@ def _refuse_task_id(client: ToolClient, call_id: str) -> None:
 
 
 class _TaskServer(Server[dict[str, Any]]):
-    """Says in each revision what that one knows of tasks: a capability in one, an extension in the next."""
+    """Says in each revision what that one knows of tasks: a capability in one, an extension in the next.
+
+    Whoever runs it over whatever transport says by it that changes of the tools are told.
+    """
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **options: Any
+    ) -> InitializationOptions:
+        told = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(told, *args, **options)
 
     def get_capabilities(self, *args: Any, protocol_version: str | None = None, **options: Any) -> ServerCapabilities:
         said = super().get_capabilities(*args, protocol_version=protocol_version, **options)

@@ -328,8 +328,8 @@ class AgentMethods:
         )
 
     async def list_grants(self, caller: Connection, _params: Nothing) -> wire.GrantList:
-        """The grants of this session."""
-        grants = await self._gateway.grants.of_session(caller.session.id)
+        """The session's grants that a call could still come for."""
+        grants = await self._gateway.grants.usable(caller.session)
         return wire.GrantList(grants=tuple(map(view_grant, grants)))
 
     async def revoke_grant(self, caller: Connection, params: wire.GrantRef) -> Nothing:

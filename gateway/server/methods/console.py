@@ -39,6 +39,8 @@ from gateway.server.methods.overview import OverviewMethods
 from gateway.server.methods.people import PeopleMethods
 from gateway.server.methods.plans import PlanMethods
 from gateway.server.methods.policies import PolicyMethods
+from gateway.server.methods.push import PushMethods
+from gateway.server.methods.settings import SettingMethods
 from gateway.server.methods.sources import SourceMethods
 from gateway.server.methods.table import Concurrency, Method, MethodPermission, MethodRow, tabulate
 from gateway.server.methods.views import (
@@ -72,6 +74,8 @@ class ConsoleMethods:
         people: PeopleMethods,
         backups: BackupMethods,
         erasures: ErasureMethods,
+        settings: SettingMethods,
+        push: PushMethods,
         *,
         agent_origin: str,
     ) -> None:
@@ -84,6 +88,8 @@ class ConsoleMethods:
         self._people = people
         self._backups = backups
         self._erasures = erasures
+        self._settings = settings
+        self._push = push
         self._agent_origin = agent_origin
 
     def table(self) -> Mapping[str, Method[ConsoleCaller]]:
@@ -125,6 +131,8 @@ class ConsoleMethods:
                 **self._people.rows(),
                 **self._backups.rows(),
                 **self._erasures.rows(),
+                **self._settings.rows(),
+                **self._push.rows(),
             },
         )
 

@@ -13,6 +13,7 @@ from gateway.protocol import people_methods as wire
 from gateway.protocol.wire import Nothing
 from gateway.runtime.passkeys import PasskeyCeremonies
 from gateway.runtime.people import EnrolledPerson, People
+from gateway.runtime.timing import Timing
 from gateway.server.access import Origins
 from gateway.server.methods.caller import ConsoleCaller
 from gateway.server.methods.table import Concurrency, MethodPermission, MethodRow
@@ -22,11 +23,11 @@ from gateway.server.methods.views import LABEL_NAMES
 class PeopleMethods:
     """The handlers."""
 
-    def __init__(self, people: People, passkeys: PasskeyCeremonies, origins: Origins, *, enrolment_seconds: float) -> None:
+    def __init__(self, people: People, passkeys: PasskeyCeremonies, origins: Origins, timing: Timing) -> None:
         self._people = people
         self._passkeys = passkeys
         self._origins = origins
-        self._enrolment_seconds = enrolment_seconds
+        self._timing = timing
 
     def rows(self) -> Mapping[str, MethodRow[ConsoleCaller]]:
         """The rows of the console's table."""
@@ -54,7 +55,7 @@ class PeopleMethods:
 
     async def invite(self, caller: ConsoleCaller, params: wire.Invitation) -> wire.InvitationLink:
         """A link for a new person."""
-        profile, seconds = _require_enrolled(params.profile), self._enrolment_seconds
+        profile, seconds = _require_enrolled(params.profile), self._timing.enrolment
         token = await self._passkeys.offer(params.name, profile, seconds=seconds, by=caller.session)
         return wire.InvitationLink(link=self._origins.enrolment_link(token), seconds=int(seconds))
 

@@ -12,7 +12,7 @@ from gateway.core.approval import Approval, Grant
 from gateway.core.attachments import AttachmentReference
 from gateway.core.canonical import Json
 from gateway.core.excerpts import excerpt_of
-from gateway.core.ledger import Message, Passkey, ToolResult
+from gateway.core.ledger import IMPORTED, Message, Passkey, ToolResult
 from gateway.core.model import PublishedTool, Snapshot
 from gateway.core.times import rfc3339
 from gateway.core.untrusted_text import Comparison
@@ -41,7 +41,8 @@ LABEL_NAMES: dict[int, Literal["public", "internal", "confidential", "high"]] = 
 }
 
 _GATEWAY = "gateway:"
-"""The prefix of a recorded result's provenance; the tool's name follows."""
+_OWN = "gateway/own:"
+"""The prefixes of a recorded result's provenance; the tool's name follows."""
 
 
 def view_conversation(record: ports.ConversationRecord) -> shapes.WireConversation:
@@ -52,7 +53,7 @@ def view_conversation(record: ports.ConversationRecord) -> shapes.WireConversati
         created_at=rfc3339(record.created_at),
         updated_at=rfc3339(record.updated_at),
         parent_id=record.parent_id,
-        inherited_turns=None if record.parent_id is None else record.inherited_turns,
+        inherited_turns=None if record.parent_id is None and not record.inherited_turns else record.inherited_turns,
         turn_count=record.turn_count,
         message_count=record.message_count,
         tainted=record.taint > 0,
@@ -63,7 +64,8 @@ def view_conversation(record: ports.ConversationRecord) -> shapes.WireConversati
 
 def view_message(message: Message) -> shapes.StoredMessage:
     """A message, with its source."""
-    vouched = message.provenance.startswith(_GATEWAY)
+    own = message.provenance.startswith(_OWN)
+    vouched = own or message.provenance.startswith(_GATEWAY)
     return shapes.StoredMessage(
         role=message.role,
         content=message.content,
@@ -71,8 +73,9 @@ def view_message(message: Message) -> shapes.StoredMessage:
         tool_calls=tuple(shapes.WireToolCall.admit(call) for call in message.tool_calls) or None,
         index=message.index if message.index >= 0 else None,
         turn_id=message.turn_id,
-        provenance="gateway" if vouched else "claimed",
-        tool=message.provenance.removeprefix(_GATEWAY) if vouched else None,
+        provenance="gateway" if vouched else "imported" if message.provenance == IMPORTED else "claimed",
+        tool=message.provenance.removeprefix(_OWN if own else _GATEWAY) if vouched else None,
+        own=True if own else None,
         at=rfc3339(message.at),
     )
 
@@ -135,19 +138,22 @@ def view_snapshot(snapshot: Snapshot) -> shapes.TurnSnapshot:
 
 class _WrittenSnapshot(WireSnapshotIssued):
     """What a new snapshot is answered with, as it was written for its digest: thousands of tools are not looked through and
-    written again for each turn. It holds nothing but that."""
+    written again for each turn, and copied once. It holds nothing but that."""
 
-    _json: bytes = PrivateAttr(b"")
+    _parts: tuple[bytes, ...] = PrivateAttr(())
 
     def hold(self, snapshot: Snapshot) -> Self:
-        self._json = b'{"snapshot":%b}' % snapshot.write_wire()
+        self._parts = snapshot.write_wire()
         return self
 
     def to_json(self) -> bytes:
-        return self._json
+        return self.enclose(b"", b"")
+
+    def enclose(self, before: bytes, after: bytes) -> bytes:
+        return b"".join((before, b'{"snapshot":', *self._parts, b"}", after))
 
     def to_members(self) -> dict[str, Json]:
-        return orjson.loads(self._json)
+        return orjson.loads(self.to_json())
 
 
 def view_issued(snapshot: Snapshot) -> WireSnapshotIssued:
@@ -186,6 +192,7 @@ def view_model(info: ports.ModelInfo) -> shapes.WireModelInfo:
         tool_call_rank=info.tool_call_rank,
         approx_peak_ram_bytes=info.approx_peak_ram_bytes,
         tier=info.tier,
+        sees_images=info.sees_images or None,
     )
 
 
@@ -274,6 +281,7 @@ def _view_result(result: ToolResult, closing_index: int | None, *, replayed: boo
         audit_seq=closing_index,
         receipt_id=result.receipt_id,
         attachments=tuple(map(_view_attachment, result.attachments)) or None,
+        own=True if result.own else None,
     )
 
 

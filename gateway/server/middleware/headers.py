@@ -40,11 +40,19 @@ _DENIED = ("camera", "display-capture", "geolocation", "hid", "microphone", "mid
 _PASSKEYS = ("publickey-credentials-create", "publickey-credentials-get")
 
 
-def headers_of(site: Site | None, *, secure: bool) -> dict[str, str]:
-    """The headers of one site's answers; None for answers to a Host that is neither. OpenCeremonies run on the console only."""
+PUSH_WORKER_POLICY = "trusted-types push-worker"
+"""Browsers take the address of a service worker from a policy alone. The console's one policy knows that one address."""
+
+
+def headers_of(site: Site | None, *, secure: bool, push: bool = False) -> dict[str, str]:
+    """The headers of one site's answers; None for answers to a Host that is neither. OpenCeremonies run on the console only, and
+    so does the push worker, where `push` is configured."""
+    policy = CONTENT_SECURITY_POLICY
+    if push and site is Site.CONSOLE:
+        policy = policy.replace("trusted-types 'none'", PUSH_WORKER_POLICY)
     passkeys = "(self)" if site is Site.CONSOLE else "()"
     headers = {
-        "content-security-policy": CONTENT_SECURITY_POLICY,
+        "content-security-policy": policy,
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "permissions-policy": ", ".join(

@@ -132,6 +132,124 @@ export type Standing = "proposed" | "inUse" | "keptOut" | "quarantined";
  * How a form ended: the audit record's word.
  */
 export type ElicitationStatus = "accepted" | "declined" | "cancelled" | "expired" | "withdrawn";
+/**
+ * The stable word of an error: the reason of a refusal, or a code.
+ */
+export type ErrorWord =
+  | "alreadyDecided"
+  | "alreadySigned"
+  | "ambiguous"
+  | "approvalExpired"
+  | "arguments"
+  | "assertionInvalid"
+  | "assertionMissing"
+  | "auditorReadsOnly"
+  | "backupEligibility"
+  | "body_too_large"
+  | "breakGlassForbidden"
+  | "challenge"
+  | "challengeExpired"
+  | "challengeUnknown"
+  | "changed"
+  | "changedByHand"
+  | "code"
+  | "conflict"
+  | "counter"
+  | "credential"
+  | "crossOrigin"
+  | "damaged"
+  | "declared"
+  | "deviceLink"
+  | "enrolment"
+  | "forbidsItsAuthor"
+  | "gateway_error"
+  | "gateway_stopping"
+  | "hasApproved"
+  | "internal"
+  | "internal_error"
+  | "invalid_params"
+  | "invalid_request"
+  | "invalid_token"
+  | "isEnrolled"
+  | "isOpen"
+  | "isSuspended"
+  | "label"
+  | "lastOperator"
+  | "lastPasskey"
+  | "ledger_damaged"
+  | "ledger_superseded"
+  | "ledger_unavailable"
+  | "malformed"
+  | "malformed_json"
+  | "message_too_large"
+  | "method_not_allowed"
+  | "misdirected_request"
+  | "model_error"
+  | "model_unavailable"
+  | "name"
+  | "nameTaken"
+  | "needsSecondOperator"
+  | "noCredential"
+  | "noLongerOpen"
+  | "noShadow"
+  | "noSignIn"
+  | "notAnApprover"
+  | "notFrozen"
+  | "notSuspended"
+  | "not_found"
+  | "not_signed_in"
+  | "operatorFirst"
+  | "operatorOnly"
+  | "origin"
+  | "otherStatement"
+  | "pins"
+  | "planChanged"
+  | "policyFrozen"
+  | "policyInFiles"
+  | "policyUnusable"
+  | "probe"
+  | "pushAddress"
+  | "pushNotConfigured"
+  | "pushNotTaken"
+  | "quotaExceeded"
+  | "quota_exceeded"
+  | "reason"
+  | "refused"
+  | "request_timeout"
+  | "requesterExcluded"
+  | "rpId"
+  | "scopeNotOffered"
+  | "settingFixed"
+  | "shadowRuns"
+  | "signInFailed"
+  | "signature"
+  | "signerGone"
+  | "state"
+  | "stepUpRequired"
+  | "stopped"
+  | "suspended"
+  | "switchArgument"
+  | "token"
+  | "token_revoked"
+  | "tooLarge"
+  | "tooMany"
+  | "tooManyClients"
+  | "tooManyCodes"
+  | "tooManyDevices"
+  | "tooManyFailures"
+  | "tooManyPasskeys"
+  | "tooManyProposals"
+  | "tooManyRehearsals"
+  | "tooManyTests"
+  | "too_many_requests"
+  | "unchanged"
+  | "unknownAttempt"
+  | "unknown_method"
+  | "unsupported_media_type"
+  | "upgrade_required"
+  | "userPresence"
+  | "userVerification"
+  | "web_app_missing";
 
 /**
  * The wire protocol countersign.v1. Generated from gateway/protocol.
@@ -448,6 +566,22 @@ export interface CountersignProtocol {
         params: ProposalRef;
         result: Nothing;
       };
+      "push/add": {
+        params: NewPushDevice;
+        result: PushState;
+      };
+      "push/list": {
+        params: Nothing;
+        result: PushState;
+      };
+      "push/remove": {
+        params: PushDeviceRef;
+        result: PushState;
+      };
+      "push/test": {
+        params: PushDeviceRef;
+        result: Nothing;
+      };
       "secrets/list": {
         params: Nothing;
         result: SecretList;
@@ -480,6 +614,18 @@ export interface CountersignProtocol {
         params: SessionLabelChoice;
         result: Nothing;
       };
+      "settings/ask": {
+        params: SettingWish;
+        result: SettingQuestionView;
+      };
+      "settings/change": {
+        params: SettingAnswer;
+        result: SettingList;
+      };
+      "settings/list": {
+        params: Nothing;
+        result: SettingList;
+      };
       "sources/add": {
         params: NewSource;
         result: Source;
@@ -492,6 +638,10 @@ export interface CountersignProtocol {
         params: SignInReturn;
         result: Source;
       };
+      "sources/import": {
+        params: ConfigurationImport;
+        result: SourceList;
+      };
       "sources/list": {
         params: Nothing;
         result: SourceList;
@@ -499,6 +649,10 @@ export interface CountersignProtocol {
       "sources/list-tools": {
         params: SourceToolPage;
         result: SourceToolList;
+      };
+      "sources/read-configuration": {
+        params: ConfigurationText;
+        result: ConfigurationPreview;
       };
       "sources/remove": {
         params: SourceRef;
@@ -536,6 +690,7 @@ export interface CountersignProtocol {
       "policy/rehearsing": RehearsalProgress;
       "policy/state": PolicyState;
       "session/ended": SessionEnded;
+      "settings/changed": SettingsChanged;
       "sources/changed": SourcesChanged;
     };
   };
@@ -658,7 +813,8 @@ export interface ToolCall {
 }
 /**
  * How a call closed. `replayed` marks the recorded answer to a call id that was seen before; `auditSeq` is the index of
- * its closing leaf, absent only when the log could not be written.
+ * its closing leaf, absent only when the log could not be written. `own`: it is of the person's own workspace
+ * or record, which is no reason to believe it.
  */
 export interface ToolResult {
   attachments?: Attachment[];
@@ -669,6 +825,7 @@ export interface ToolResult {
   error?: string;
   labels: string[];
   outcome: Outcome;
+  own?: true;
   reason?: Reason;
   receiptId: string;
   redactions: number;
@@ -688,7 +845,8 @@ export interface Attachment {
 }
 /**
  * A conversation without its messages. `label` is the highest confidentiality of what it contains. `inheritedTurns` counts
- * the turns that a copy took from `parentId`; `turnCount` counts its own, which come after them.
+ * the turns that a copy took from `parentId`, or without one those that were imported; `turnCount` counts its own, which come
+ * after them.
  */
 export interface Conversation {
   createdAt: string;
@@ -705,13 +863,15 @@ export interface Conversation {
 }
 /**
  * A message of a conversation, in order. `provenance` is its source: the browser (`claimed`, with the `index`
- * that `messages/append` gave) or the gateway, with the `tool` whose result it is.
+ * that `messages/append` gave), a file that a browser took it from (`imported`: nothing vouches for who said it, and nothing
+ * that it tells of is on record here) or the gateway, with the `tool` whose result it is; `own` as with a `ToolResult`.
  */
 export interface StoredMessage {
   at: string;
   content: string;
   index?: number;
-  provenance: "claimed" | "gateway";
+  own?: true;
+  provenance: "claimed" | "imported" | "gateway";
   role: Role;
   tool?: string;
   toolCallId?: string;
@@ -946,7 +1106,7 @@ export interface SessionLimits {
 /**
  * A model that can be used. `id` is weight digest plus architecture tag for local weights; memory in bytes.
  *
- * `tier`: the loop that it can carry, where the gateway knows it.
+ * `tier`: the loop that it can carry, where the gateway knows it. `seesImages` is there where images can be shown to it.
  */
 export interface ModelInfo {
   approxPeakRamBytes?: number;
@@ -959,6 +1119,7 @@ export interface ModelInfo {
   local: boolean;
   outputTokens: number;
   quantisation: string;
+  seesImages?: boolean;
   supportsTools: boolean;
   tier?: Tier;
   toolCallRank?: number;
@@ -1059,13 +1220,13 @@ export interface TurnCancelled {
   cancelled: string[];
 }
 /**
- * Close a turn. `usage` is what the browser counted: token counts and the like, by name.
+ * Close a turn. `usage` is what the browser counted, in the members of whoever counts there; it goes on record alone.
  */
 export interface TurnEnding {
   conversationId: string;
   turnId: string;
   usage?: {
-    [k: string]: number;
+    [k: string]: unknown;
   };
 }
 /**
@@ -2379,6 +2540,40 @@ export interface PolicyDraftText {
   documents: [PolicyDocument, ...PolicyDocument[]];
 }
 /**
+ * A browser's subscription with a name for it. `publicKey` is what the Push API calls `p256dh`.
+ */
+export interface NewPushDevice {
+  auth: string;
+  endpoint: string;
+  name: string;
+  publicKey: string;
+}
+/**
+ * Whether devices can be added here, the public key that a browser subscribes with, and those that there are.
+ */
+export interface PushState {
+  configured: boolean;
+  devices: PushDevice[];
+  key?: string;
+}
+/**
+ * A device. `service` is the host that carries messages to it. `digest` is SHA-256 of its address and keys with a line feed
+ * between them, by which its own page finds it in the list.
+ */
+export interface PushDevice {
+  addedAt: string;
+  digest: string;
+  id: string;
+  name: string;
+  service: string;
+}
+/**
+ * Which device.
+ */
+export interface PushDeviceRef {
+  device: string;
+}
+/**
  * Every secret.
  */
 export interface SecretList {
@@ -2456,6 +2651,57 @@ export interface AliveSession {
 export interface SessionLabelChoice {
   label: "public" | "internal" | "confidential" | "high";
   sessionId: string;
+}
+/**
+ * What a setting shall be: `value`, or what it would be without a choice on the console (`reset`).
+ */
+export interface SettingWish {
+  base: string;
+  name: string;
+  reset?: boolean;
+  value?: number | string;
+}
+/**
+ * What a passkey has to sign for the change; good for two minutes, once, in this console session.
+ */
+export interface SettingQuestionView {
+  passkeyOptions: {
+    [k: string]: unknown;
+  };
+  statement: {
+    [k: string]: unknown;
+  };
+  statementDigest: string;
+}
+/**
+ * The passkey's answer.
+ */
+export interface SettingAnswer {
+  assertion: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * All of them. `version` is of the choices on the console; a change names the one that it was made from.
+ */
+export interface SettingList {
+  settings: Setting[];
+  version: string;
+}
+/**
+ * A setting that can be changed here. `value` is in force and comes from `place`; without a choice on the console it would be
+ * `configured`. It may be a whole number from `least` to `most`, where these are given, or one of the `words`. A setting that is
+ * `fixed` is changed where it is set.
+ */
+export interface Setting {
+  configured: number | string;
+  fixed: boolean;
+  least?: number;
+  most?: number;
+  name: string;
+  place: "default" | "file" | "environment" | "commandLine" | "console";
+  value: number | string;
+  words: string[];
 }
 /**
  * A source to add. docs/TOOLS.md lists the settings of each kind.
@@ -2544,6 +2790,19 @@ export interface SignInReturn {
   state: string;
 }
 /**
+ * Which servers of a configuration to add, all of them or none. `digest` is that of the preview that was looked at.
+ */
+export interface ConfigurationImport {
+  digest: string;
+  network?: boolean;
+  /**
+   * @minItems 1
+   * @maxItems 64
+   */
+  servers: [string, ...string[]];
+  text: string;
+}
+/**
  * Every source, by name.
  */
 export interface SourceList {
@@ -2588,6 +2847,44 @@ export interface SourceTool {
   proposed: Category;
   standing: Standing;
   tool: string;
+}
+/**
+ * The configuration of another MCP client as it stands in its file, and whether its programs may reach the network.
+ */
+export interface ConfigurationText {
+  network?: boolean;
+  text: string;
+}
+/**
+ * What would be added; nothing of it was. `digest` is that of all of it.
+ */
+export interface ConfigurationPreview {
+  digest: string;
+  refused: RefusedServer[];
+  servers: ImportedServer[];
+}
+/**
+ * A server of it that cannot be added, and why.
+ */
+export interface RefusedServer {
+  name: string;
+  why: string;
+}
+/**
+ * A server of it as a source. `secrets` are the names under which values would be kept that were taken out of `settings`,
+ * `replaced` those of them that are stored now; `missing` has to be stored before it can connect. `fetches`: a program that
+ * cannot get its package, since it may not reach the network.
+ */
+export interface ImportedServer {
+  fetches?: string;
+  missing: string[];
+  name: string;
+  notes: string[];
+  replaced: string[];
+  secrets: string[];
+  settings: {
+    [k: string]: unknown;
+  };
 }
 /**
  * Which source.
@@ -2659,6 +2956,10 @@ export interface PolicyState {
   proposals: number;
 }
 /**
+ * A setting is not what it was; what it is now has to be asked.
+ */
+export interface SettingsChanged {}
+/**
  * A source, a decision about a tool, or a stored secret is not as it was; what it is now has to be asked.
  */
 export interface SourcesChanged {}
@@ -2670,6 +2971,28 @@ export interface ChatMessage {
   role: Role;
   toolCallId?: string;
   toolCalls?: ToolCall[];
+}
+/**
+ * A conversation from a file, as a browser has read it: the body of `POST /conversations/import`. `source` is the program
+ * that wrote the file, and `label` the confidentiality that the file says it has.
+ */
+export interface ConversationImport {
+  label?: "public" | "internal" | "confidential" | "high";
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  messages: [ImportedMessage, ...ImportedMessage[]];
+  source: "countersign" | "chatgpt" | "claude" | "openWebUi";
+  title: string;
+}
+/**
+ * A message of a file. `at` is when the file says that it was said, if it says so.
+ */
+export interface ImportedMessage {
+  at?: string;
+  content: string;
+  role: "user" | "assistant";
 }
 /**
  * A JSON-RPC error. `message` is safe to show.

@@ -1,7 +1,7 @@
 /** The passkeys' signatures in the record: each answer by the passkey that was registered for that person, over what they were shown. */
 
-import { fromHex } from "./bytes.ts";
-import { type JsonObject, need, needObject, needText } from "./json.ts";
+import { fromHex, hash } from "./bytes.ts";
+import { agree, encodeText, isJsonObject, type JsonObject, need, needObject, needText, parseJson } from "./json.ts";
 import { signedDigest } from "./plans.ts";
 import { findFaultInAnswer, type RecordedPasskey } from "./webauthn.ts";
 
@@ -48,9 +48,31 @@ export class SignedAnswers {
         this.alone.delete(needText(body, "approvalId"));
         return fault;
       }
+      case "setting:changed":
+        return this.checkSetting(body, payload);
       default:
         return null;
     }
+  }
+
+  /** A change of a setting: signed by the passkey of the person who is on record for it, over this setting and value. */
+  private async checkSetting(body: JsonObject, payload: JsonObject | null): Promise<string | null> {
+    const setting = needText(body, "setting");
+    const credential = need(body, "credentialId");
+    if (credential === null || payload === null) return null;
+    const passkey = this.passkeys.get(String(credential));
+    if (passkey === undefined || passkey.personId !== need(body, "principalId")) {
+      return `the passkey that signed the change of \`${setting}\` is on record as nobody's or somebody else's`;
+    }
+    const statement = needText(payload, "statement");
+    const signed = parseJson(statement);
+    if (!isJsonObject(signed) || !agree(signed, body, ["setting", "value"])) {
+      return `what was signed for \`${setting}\` is another change`;
+    }
+    const fault = await findFaultInAnswer(needObject(payload, "assertion"), hash(encodeText(statement)), true, passkey);
+    if (fault !== null) return `the passkey's signature of the change of \`${setting}\` does not hold: ${fault}`;
+    this.signatures++;
+    return null;
   }
 
   private async checkAnswer(body: JsonObject, payload: JsonObject | null): Promise<string | null> {
