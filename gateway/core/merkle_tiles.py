@@ -8,6 +8,7 @@ lead to a root that is signed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Final, NamedTuple
 
 from gateway.core.merkle import EMPTY_ROOT, Frontier, grow, node_hash, root_of
@@ -60,7 +61,7 @@ class TiledTree:
     def __init__(self, size: int, read: HashReader) -> None:
         self._size = size
         self._read = read
-        self._groups: dict[tuple[int, int], Sequence[bytes]] = {}
+        self._groups: dict[tuple[int, int], Sequence[Sequence[bytes]]] = {}
 
     @property
     def size(self) -> int:
@@ -86,32 +87,55 @@ class TiledTree:
             level = next(level for level in range(LEVELS, -1, -1) if WIDTH**level <= end - start)
             width = WIDTH**level
             count = (end - start) // width
-            peaks += grow(Frontier(), self._hashes(level, start // width, count)).nodes
+            first = start // width
+            if first // WIDTH == (first + count - 1) // WIDTH:
+                peaks += self._peaks_within(level, first, count)
+            else:
+                peaks += grow(Frontier(), self._hashes(level, first, count)).nodes
             start += count * width
         return peaks
+
+    def _peaks_within(self, level: int, first: int, count: int) -> Iterable[bytes]:
+        """The same of hashes of one level that are under one tile."""
+        group, place = divmod(first, WIDTH)
+        heights = self._group(level, group)
+        if len(heights[0]) < place + count:
+            # Some are missing: whatever is made of the others leads to no root that is signed.
+            return grow(Frontier(), heights[0][place:]).nodes
+        return self._pick(heights, place, count)
+
+    def _pick(self, heights: Sequence[Sequence[bytes]], place: int, count: int) -> Iterator[bytes]:
+        for height in range(count.bit_length() - 1, -1, -1):
+            if count >> height & 1:
+                yield heights[height][place >> height]
+                place += 1 << height
 
     def _hashes(self, level: int, first: int, count: int) -> list[bytes]:
         found: list[bytes] = []
         for group in range(first // WIDTH, (first + count - 1) // WIDTH + 1):
             begin = group * WIDTH
-            held = self._group(level, group)
+            held = self._group(level, group)[0]
             found += held[max(first - begin, 0) : first + count - begin]
         return found
 
-    def _group(self, level: int, group: int) -> Sequence[bytes]:
-        """The hashes of that level under one tile, as far as the tree goes."""
+    def _group(self, level: int, group: int) -> Sequence[Sequence[bytes]]:
+        """The hashes of that level under one tile, as far as the tree goes, and above them those of every full subtree."""
         held = self._groups.get((level, group))
         if held is None:
             first = group * WIDTH
             count = min(WIDTH, self._size // WIDTH**level - first)
-            held = [*self._read(level, first, count)]
+            row = [*self._read(level, first, count)]
             if level:
-                held += [self._make(level, number) for number in range(first + len(held), first + count)]
-            self._groups[level, group] = held
+                row += [self._make(level, number) for number in range(first + len(row), first + count)]
+            self._groups[level, group] = held = [row]
+            while len(row) > 1:
+                # node_hash, without the call: there are some thousand in a proof.
+                row = [sha256(b"\x01" + left + right).digest() for left, right in zip(row[::2], row[1::2], strict=False)]
+                held.append(row)
         return held
 
     def _make(self, level: int, number: int) -> bytes:
         """A tile that was not made yet."""
         # Of a log without tiles every leaf is read, and is not remembered.
-        under = self._read(0, number * WIDTH, WIDTH) if level == 1 else self._group(level - 1, number)
+        under = self._read(0, number * WIDTH, WIDTH) if level == 1 else self._group(level - 1, number)[0]
         return root_of(under)

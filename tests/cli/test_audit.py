@@ -108,6 +108,15 @@ def test_an_edited_log_is_not_sound_and_says_where(state: Path) -> None:
     assert report["fault"]["index"] == 14
 
 
+@pytest.mark.parametrize("damage", ["'{'", "CAST(x'7b22ff' AS TEXT)", "replace(body, 'tool', char(27) || '[31m')"])
+def test_a_record_that_cannot_be_read_any_more_is_named(state: Path, damage: str) -> None:
+    edit(state, f"UPDATE leaves SET body = {damage} WHERE position = 14")
+    result = audit("verify", "--state", state)
+    assert result.exit_code == 1
+    assert result.output.replace("\n", "").isprintable()
+    assert "The log is NOT sound: at records[14].hash, record 14 was changed; " in result.output
+
+
 def test_a_payload_that_was_edited_is_found_though_the_tree_is_whole(state: Path) -> None:
     edit(state, "UPDATE leaves SET payload = CAST(replace(CAST(payload AS TEXT), 'notes', 'other') AS BLOB) WHERE position = 14")
     assert "the payload of record 14 was changed" in audit("verify", "--state", state).output

@@ -32,6 +32,7 @@ from gateway.core.vocabulary import (
     InferenceRefusal,
     Outcome,
     Profile,
+    PushDeviceEnd,
     Runner,
     ShadowEnding,
     SignInEnd,
@@ -108,6 +109,10 @@ def later_entries() -> list[Entry]:
         steps.PolicySignatureRefused(at, OPERATOR.id, "pol_1", "signature"),
         steps.PolicyFrozen(at, None, "frz_1", "something is wrong"),
         steps.PolicyThawed(at, "frz_1", b"{}", SIGNATURE),
+        steps.SettingChanged(at, OPERATOR.id, "approval_seconds", 60, {"approval_seconds": 60}, SETTING_SIGNATURE),
+        steps.SettingChangeRefused(at, OPERATOR.id, "approval_seconds", "signature"),
+        steps.PushDeviceAdded(at, "ses_1", steps.PushDevice("dev_1", OPERATOR.id, "Android", "push.example", "d" * 64, b"x", at)),
+        steps.PushDeviceRemoved(at, OPERATOR.id, "dev_1", PushDeviceEnd.GONE),
         steps.PolicyShadowStarted(at, None, "shd_1", "b" * 64, "a" * 64, "to see", {"default.cedar": ""}),
         steps.PolicyShadowEnded(at, OPERATOR.id, "shd_1", "b" * 64, ShadowEnding.STOPPED, 7, 2),
         steps.PrincipalSuspended(at, OPERATOR.id, "usr_2"),
@@ -132,6 +137,7 @@ def later_entries() -> list[Entry]:
 
 
 SIGNATURE = steps.PolicySignature(OPERATOR.id, "ses_1", b"credential", {"id": "x"})
+SETTING_SIGNATURE = steps.SettingSignature("ses_1", b"credential", b"{}", {"id": "x"})
 
 
 def every_entry() -> list[Entry]:

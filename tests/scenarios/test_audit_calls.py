@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from gateway.core.times import rfc3339
 from gateway.protocol.frames import CONSOLE
 from tests.harness.person import Person, Turn
 from tests.harness.socket import RpcError, Socket
 from tests.scenarios.conftest import Scene, text_of
 from tests.scenarios.staging import finish
+
+# It brings no types.
+arrow: Any = import_module("pyarrow")
+parquet: Any = import_module("pyarrow.parquet")
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -278,10 +284,30 @@ async def test_what_the_filter_finds_is_exported_and_of_others_nothing(scene: Sc
         assert (code, said) == (0, "3 calls exported\n")
         assert (tmp_path / form).read_bytes() == file.body
 
+    file = await scene.ada.browser.get(f"{origin}/export?{urlencode({'format': 'parquet', **wanted})}")
+    assert file.headers["Content-Disposition"] == 'attachment; filename="calls.parquet"'
+    code, said = await scene.gateway.run(
+        "audit", "export", str(tmp_path / "calls"), "--format", "parquet", "--conversation", turn.conversation_id
+    )
+    assert (code, said) == (0, "3 calls exported\n")
+    for raw in (file.body, (tmp_path / "calls").read_bytes()):
+        rows = parquet.read_table(arrow.BufferReader(raw)).to_pylist()
+        assert [(row["position"], row["callId"], row["rules"]) for row in rows] == [
+            (call["position"], call["callId"], call["rules"]) for call in listed
+        ]
+        assert [rfc3339(round(row["at"].timestamp() * 1000)) for row in rows] == [call["at"] for call in listed]
+
     ben = await scene.another("Ben", "guest")
     for asked in (wanted, {"principalId": listed[0]["principalId"]}):
         file = await ben.browser.get(f"{origin}/export?{urlencode({'format': 'jsonl', **asked})}")
         assert (file.status, file.body) == (200, b"")
     assert (await Person.at(scene.gateway).browser.get(f"{origin}/export?format=csv")).status == 401
-    for wrong in ("", "format=pdf", "format=csv&tool=", "format=csv&since=yesterday", "format=csv&nonsense=1"):
+    for wrong in (
+        "",
+        "format=pdf",
+        "format=csv&tool=",
+        "format=csv&since=yesterday",
+        "format=csv&nonsense=1",
+        "format=csv&tool=a&tool=b",
+    ):
         assert (await scene.ada.browser.get(f"{origin}/export?{wrong}")).status == 400

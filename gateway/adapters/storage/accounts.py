@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import orjson
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.inspection import StoredLog
@@ -18,6 +18,10 @@ from gateway.runtime.ports import AuditRow
 
 _AT_ONCE: Final = 500
 """Records that are asked for in one statement."""
+
+_ROWS: Final = (
+    select(t.leaves).where(t.leaves.c.position.in_(bindparam("positions", expanding=True))).order_by(t.leaves.c.position)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,8 @@ def read_rows(connection: Connection, positions: Sequence[int]) -> Sequence[Audi
     """The records at these places, of those that the log has."""
     rows: list[AuditRow] = []
     for start in range(0, len(positions), _AT_ONCE):
-        chosen = (
-            select(t.leaves).where(t.leaves.c.position.in_(positions[start : start + _AT_ONCE])).order_by(t.leaves.c.position)
-        )
-        rows += [read_audit_row(row) for row in connection.execute(chosen)]
+        found = connection.execute(_ROWS, {"positions": positions[start : start + _AT_ONCE]})
+        rows += [read_audit_row(row) for row in found]
     return rows
 
 

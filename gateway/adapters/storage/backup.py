@@ -21,7 +21,7 @@ from gateway.adapters.storage.erasure_journal import JOURNAL, join_journals, rea
 from gateway.adapters.storage.inspection import examine, open_stored_log
 from gateway.adapters.storage.keys import NEXT, PUBLIC, ROTATIONS, SECRET
 from gateway.adapters.storage.loss import Loss, assess, go_on, load_key, load_keys, remove_database, set_aside
-from gateway.adapters.storage.sqlite import DATABASE, choose_driver, copy_online
+from gateway.adapters.storage.sqlite import DATABASE, choose_driver, copy_online, require_database
 from gateway.core.errors import GatewayError, LedgerDamaged, LedgerUnavailable, Misconfigured
 from gateway.core.verification import LogReport
 
@@ -55,8 +55,7 @@ class Restored:
 
 def back_up(folder: Path, file: Path, on_progress: OnProgress) -> Backup:
     """Write a backup of a state folder, beside a running gateway or without one. Raises GatewayError; no file is left then."""
-    if not (folder / DATABASE).is_file():
-        raise Misconfigured(f"there is no `{DATABASE}` in `{folder}`; name the gateway's state folder with --state")
+    require_database(folder)
     load_key(folder)
     if (folder / NEXT).exists():
         raise Misconfigured("the log's key is being changed, or that was cut off; start the gateway, which finishes it")

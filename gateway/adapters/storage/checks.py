@@ -7,7 +7,7 @@ into the database and removes it; of a torn one the rest would be gone, before a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -42,6 +42,12 @@ AT_ONCE: Final = 2_000
 
 REST_SECONDS: Final = 0.03
 """Between two such steps: others need the interpreter too."""
+
+QUIET_SECONDS: Final = 0.25
+"""Since the last commit: then nobody's call waits for a step."""
+
+BUSY_REST_SECONDS: Final = 0.3
+"""Between two steps while there are calls. Beside fifty callers the shorter rest took a third of their rate (bench/README.md)."""
 
 
 def check_state(folder: Path, origin: str) -> Frontier:
@@ -123,15 +129,16 @@ def identity_of(connection: Connection, revision: str | None) -> Identity | None
     return read_identity(connection) if revision is not None and revision >= IDENTIFIED else None
 
 
-def check_meanwhile(connection: Connection, frontier: Frontier, stop: Event) -> None:
-    """Check the pages of a large database and the records that it had at its start, until told to stop. Raises LedgerDamaged."""
+def check_meanwhile(connection: Connection, frontier: Frontier, stop: Event, quiet_seconds: Callable[[], float]) -> None:
+    """Check the pages of a large database and the records that it had at its start, until told to stop. `quiet_seconds`: since
+    when the ledger has had nothing to do. Raises LedgerDamaged."""
     require_whole_pages(connection)
     grown = Frontier()
     try:
         while grown.size < frontier.size:
             count = min(AT_ONCE, frontier.size - grown.size)
             grown = grow(grown, check_stretch(connection, grown.size, count))
-            if stop.wait(REST_SECONDS):
+            if stop.wait(REST_SECONDS if quiet_seconds() >= QUIET_SECONDS else BUSY_REST_SECONDS):
                 return
     except Misconfigured as error:
         raise LedgerDamaged(error.message) from None

@@ -13,14 +13,14 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import log, tables
 from gateway.adapters.storage.decisions import DecisionReader, read_decisions, read_policies, read_policy_versions
-from gateway.adapters.storage.history.places import LeafPlaces, open_places
+from gateway.adapters.storage.history.places import HISTORY, LeafPlaces, open_places
 from gateway.adapters.storage.keys import load_verification_key
 from gateway.adapters.storage.projections.audit import read_audit_row, select_leaves
-from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_reading
+from gateway.adapters.storage.sqlite import DATABASE, hold_snapshot, open_for_checking, open_for_reading, require_database
 from gateway.core.anchors import AnchorTrust, Evidence
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Checkpoint, VerificationKey, read_note
-from gateway.core.errors import LedgerUnavailable, Misconfigured
+from gateway.core.errors import LedgerUnavailable
 from gateway.core.merkle_tiles import TiledTree
 from gateway.core.signed_answers import AnswerCheck
 from gateway.core.verification import LeafRecord, LogFault, LogReport, SnapshotRecord, read_keys, verify
@@ -146,23 +146,37 @@ class StoredLog:
         return own is not None and read_note(own, self.key) == claimed
 
 
+class StoredLogReader:
+    """Opens the log of one state directory again and again. Between two times no connection is open; what stays are the
+    statements as they were written for the database, which takes longer than to run most of them. For one thread at a time."""
+
+    def __init__(self, directory: Path) -> None:
+        """Opens nothing."""
+        self._directory = directory
+        self._log = open_for_reading(directory / DATABASE)
+        self._places = open_for_checking(directory / HISTORY)
+
+    @contextmanager
+    def open(self) -> Generator[StoredLog]:
+        """The log as it is now, read-only. Raises Misconfigured where there is none, LedgerUnavailable if unreadable."""
+        require_database(self._directory)
+        key = load_verification_key(self._directory)
+        try:
+            with self._log.connect() as connection:
+                hold_snapshot(connection)
+                with open_places(self._directory, connection, self._places) as places:
+                    yield StoredLog(key, connection, places)
+        except DBAPIError as error:
+            raise LedgerUnavailable(f"the database cannot be read: {error.orig}") from None
+        finally:
+            self._log.dispose()
+
+
 @contextmanager
 def open_stored_log(directory: Path) -> Generator[StoredLog]:
-    """The log of a state directory, read-only. Raises Misconfigured where there is none, LedgerUnavailable if unreadable."""
-    path = directory / DATABASE
-    if not path.is_file():
-        raise Misconfigured(f"there is no `{DATABASE}` in `{directory}`; name the gateway's state folder with --state")
-    key = load_verification_key(directory)
-    engine = open_for_reading(path)
-    try:
-        with engine.connect() as connection:
-            hold_snapshot(connection)
-            with open_places(directory, connection) as places:
-                yield StoredLog(key, connection, places)
-    except DBAPIError as error:
-        raise LedgerUnavailable(f"the database cannot be read: {error.orig}") from None
-    finally:
-        engine.dispose()
+    """The log of a state directory, once, as `StoredLogReader.open` gives it."""
+    with StoredLogReader(directory).open() as stored:
+        yield stored
 
 
 def verify_stored_log(directory: Path, check_answer: AnswerCheck | None = None) -> LogReport:

@@ -12,7 +12,6 @@ from sqlalchemy import Connection, LargeBinary, Select, cast, func, select
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.audit import NEWEST_NOTE
 from gateway.adapters.storage.projections.turns import restore_snapshot
-from gateway.adapters.storage.sqlite import JsonMember
 from gateway.core.canonical import Json
 from gateway.core.checkpoint import Unverified, VerificationKey, open_note_of
 from gateway.core.errors import Misconfigured
@@ -33,7 +32,8 @@ _LEAVES = select(
 ).order_by(t.leaves.c.position)
 """What a LeafRecord is made of; the text of a body as the bytes that are hashed."""
 
-_ROTATIONS = _LEAVES.where(JsonMember(t.leaves.c.body, "event") == AuditKeyRotated.EVENT)
+# By its word alone: a body that is no JSON any more has to be found by the check, which names it, and not end this query.
+_ROTATIONS = _LEAVES.where(t.leaves.c.body.contains(f'"{AuditKeyRotated.EVENT}"', autoescape=True))
 
 _NOTES = select(t.checkpoints.c.note).order_by(t.checkpoints.c.size)
 
@@ -97,7 +97,14 @@ def read_rotations(connection: Connection) -> Iterator[LeafRecord]:
     """The leaves with which the log's key was handed over, in order."""
     from gateway.core.verification import LeafRecord
 
-    return starmap(LeafRecord, connection.execute(_ROTATIONS))
+    return (leaf for leaf in starmap(LeafRecord, connection.execute(_ROTATIONS)) if _tells(leaf.body, AuditKeyRotated.EVENT))
+
+
+def _tells(body: bytes, event: str) -> bool:
+    try:
+        return bool(orjson.loads(body)["event"] == event)
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return False
 
 
 def read_notes(connection: Connection) -> Iterator[str]:

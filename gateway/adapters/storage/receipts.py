@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import orjson
-from sqlalchemy import Connection, LargeBinary, cast, select
+from sqlalchemy import Connection, LargeBinary, bindparam, cast, select
 
 from gateway.adapters.storage import tables as t
-from gateway.adapters.storage.accounts import read_conversation, read_rows
 from gateway.adapters.storage.inspection import StoredLog
-from gateway.adapters.storage.log import read_descriptors
 from gateway.adapters.storage.projections.turns import restore_snapshot
+from gateway.adapters.storage.reader import ARow
+from gateway.adapters.storage.reader import stored as stored_row
 from gateway.core.anchors import Evidence
 from gateway.core.canonical import Json, parse_canonical
 from gateway.core.checkpoint import Checkpoint, open_note, read_note
@@ -34,11 +35,38 @@ from gateway.core.merkle import prove_consistency, prove_inclusion
 from gateway.core.merkle_tiles import TiledTree
 from gateway.core.quorum_records import PEOPLE_EVENTS
 from gateway.core.receipts import ProvenRecord, compose_receipt, is_of_call
-from gateway.runtime.ports import AuditRow
 
 _SNAPSHOTS: Final = (TurnBegun.EVENT, SnapshotIssued.EVENT)
+_OF_NONE: Final = (PasskeyAdded.EVENT, AuditKeyRotated.EVENT)
+"""Events that belong to no conversation, beside those that are read with each."""
+
 _CONSENT: Final = (ApprovalRequested.EVENT, ApprovalResolved.EVENT)
 """What a grant rests on: one person's consent. What takes several people makes no grant."""
+
+_AT_ONCE: Final = 500
+"""Records that are asked for in one statement."""
+
+# Statements are made once: to make one takes longer than to run it.
+_RECORDS: Final = (
+    select(t.leaves.c.position, cast(t.leaves.c.body, LargeBinary), t.leaves.c.salt, t.leaves.c.payload)
+    .where(t.leaves.c.position.in_(bindparam("positions", expanding=True)))
+    .order_by(t.leaves.c.position)
+)
+_PLACES: Final = (
+    select(t.leaves.c.position, t.leaves.c.body)
+    .where(t.leaves.c.position.in_(bindparam("positions", expanding=True)))
+    .order_by(t.leaves.c.position)
+)
+_SNAPSHOTS_OF: Final = select(t.snapshots).where(t.snapshots.c.digest.in_(bindparam("digests", expanding=True)))
+_DESCRIPTORS_OF: Final = select(t.descriptors).where(t.descriptors.c.digest.in_(bindparam("digests", expanding=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """What a record says, and where it is."""
+
+    index: int
+    body: Mapping[str, Json]
 
 
 def read_receipt(
@@ -54,7 +82,8 @@ def read_receipt(
     checkpoint = None if note is None else open_note(note, stored.key)
     if note is None or not isinstance(checkpoint, Checkpoint):
         raise Misconfigured("the newest checkpoint of the log proves nothing; `countersign audit verify` says more")
-    rows = read_conversation(stored, conversation_id)
+    named = _read_places(stored.connection, stored.places.of_conversation(conversation_id, _OF_NONE))
+    rows = [row for row in named if row.body.get("conversationId") in (None, conversation_id)]
     own = [row for row in rows if is_of_call(row.body, conversation_id, call_id)]
     owners = {row.body["principalId"] for row in own if row.body["event"] in (CallClosed.EVENT, CallFoundUnknown.EVENT)}
     if not owners or (owner_id is not None and owners != {owner_id}):
@@ -64,8 +93,8 @@ def read_receipt(
     tree = stored.tree(checkpoint)
     proofs = prove_inclusion(tree, places)
     records = tuple(_read_records(stored.connection, places, proofs))
-    named = {record.body["snapshotDigest"] for record in records if record.body.get("snapshotDigest") is not None}
-    snapshots = dict(_read_snapshots(stored.connection, named))
+    digests = {record.body["snapshotDigest"] for record in records if record.body.get("snapshotDigest") is not None}
+    snapshots = dict(_read_snapshots(stored.connection, digests))
     anchors = [(each, _prove(stored, tree, str(each["note"]))) for each in evidence if stored.has_anchored(str(each["note"]))]
     return compose_receipt(conversation_id, call_id, stored.key, note, records, snapshots, anchors)
 
@@ -78,7 +107,7 @@ def _prove(stored: StoredLog, tree: TiledTree, note: str) -> Sequence[bytes]:
 
 
 def _choose(
-    stored: StoredLog, rows: Sequence[AuditRow], own: Sequence[AuditRow], conversation_id: str, call_id: str
+    stored: StoredLog, rows: Sequence[_Placed], own: Sequence[_Placed], conversation_id: str, call_id: str
 ) -> Sequence[int]:
     """The places of the call's own records, and of what they rest on: its snapshot, the policies that judged it, a grant with its
     approval, and who approved with which passkey."""
@@ -86,7 +115,7 @@ def _choose(
     earlier = [row for row in rows if row.index < last]
     chosen = {row.index for row in own}
 
-    def add(member: str, value: Json, *events: str) -> list[AuditRow]:
+    def add(member: str, value: Json, *events: str) -> list[_Placed]:
         found = [row for row in earlier if row.body.get(member) == value and (not events or row.body["event"] in events)]
         chosen.update(row.index for row in found)
         return found
@@ -106,34 +135,48 @@ def _choose(
             add("snapshotDigest", snapshot, *_SNAPSHOTS)
     people = _values(answers, "principalId")
     for person in people:
-        add("principalId", person, *PEOPLE_EVENTS)
-    added = read_rows(stored.connection, stored.places.of_events({PasskeyAdded.EVENT}))
-    chosen.update(row.index for row in added if row.body["principalId"] in people and row.index < last)
-    chosen.update(row.index for row in read_rows(stored.connection, stored.places.erasures_of(chosen)))
+        add("principalId", person, *PEOPLE_EVENTS, PasskeyAdded.EVENT)
+    chosen.update(row.index for row in _read_places(stored.connection, stored.places.erasures_of(chosen)))
     # All of them, also later ones: they say why the checkpoint is signed by another key than one that was kept.
-    chosen.update(row.index for row in read_rows(stored.connection, stored.places.of_events({AuditKeyRotated.EVENT})))
+    chosen.update(row.index for row in rows if row.body["event"] == AuditKeyRotated.EVENT)
     return sorted(chosen)
 
 
-def _values(rows: Sequence[AuditRow], member: str) -> set[str]:
+def _values(rows: Sequence[_Placed], member: str) -> set[str]:
     return {row.body[member] for row in rows if row.body.get(member) is not None}
 
 
+@stored_row("record", "position")
+def _read_place(row: ARow) -> _Placed:
+    return _Placed(row.position, orjson.loads(row.body))
+
+
+def _read_places(connection: Connection, places: Sequence[int]) -> list[_Placed]:
+    """The records at these places, without their payloads, of those that the log has."""
+    rows: list[_Placed] = []
+    for start in range(0, len(places), _AT_ONCE):
+        found = connection.execute(_PLACES, {"positions": places[start : start + _AT_ONCE]})
+        rows += map(_read_place, found)
+    return rows
+
+
 def _read_records(connection: Connection, places: Sequence[int], proofs: Mapping[int, Sequence[bytes]]) -> Iterator[ProvenRecord]:
-    columns = t.leaves.c
-    for place in places:
-        chosen = select(cast(columns.body, LargeBinary), columns.salt, columns.payload).where(columns.position == place)
-        body, salt, payload = connection.execute(chosen).one()
-        parsed = parse_canonical(body)
-        # Which policy it was is said by its digest. Its texts are the operator's, and no part of one call.
-        kept_back = parsed["event"] == PolicyLoaded.EVENT
-        if kept_back or payload is None:
-            salt = payload = None
-        content = None if payload is None else parse_canonical(payload)
-        yield ProvenRecord(place, parsed, salt, content, proofs[place])
+    for start in range(0, len(places), _AT_ONCE):
+        found = connection.execute(_RECORDS, {"positions": places[start : start + _AT_ONCE]})
+        for place, written, salt, payload in found:
+            parsed = parse_canonical(written)
+            # Which policy it was is said by its digest. Its texts are the operator's, and no part of one call.
+            if parsed["event"] == PolicyLoaded.EVENT or payload is None:
+                yield ProvenRecord(place, parsed, None, None, proofs[place])
+            else:
+                yield ProvenRecord(place, parsed, salt, parse_canonical(payload), proofs[place])
 
 
 def _read_snapshots(connection: Connection, digests: Collection[str]) -> Iterator[tuple[str, dict[str, Json]]]:
-    descriptors = read_descriptors(connection)
-    for row in connection.execute(select(t.snapshots).where(t.snapshots.c.digest.in_(digests))):
-        yield row.digest, restore_snapshot(orjson.loads(row.body), descriptors)
+    found = connection.execute(_SNAPSHOTS_OF, {"digests": [*digests]})
+    bodies = {row.digest: orjson.loads(row.body) for row in found}
+    named = {tool for body in bodies.values() for tool, _ in body["tools"]}
+    definitions = connection.execute(_DESCRIPTORS_OF, {"digests": [*named]})
+    descriptors = {row.digest: orjson.loads(row.body) for row in definitions}
+    for digest, body in bodies.items():
+        yield digest, restore_snapshot(body, descriptors)

@@ -14,18 +14,11 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection, Engine, Executable
 from sqlalchemy.exc import DBAPIError
 
-from gateway.adapters.storage.erasable import (
-    count_open_turns,
-    plan_erasure,
-    select_conversations_of_call,
-    select_copies,
-    select_due_calls,
-)
+from gateway.adapters.storage.erasure_reader import ErasureReader
 from gateway.adapters.storage.projections import EveryReader
 from gateway.adapters.storage.reader import RECOVER, ARow
 from gateway.adapters.storage.sqlite import hold_snapshot, is_damaged
 from gateway.core.errors import LedgerDamaged, LedgerUnavailable
-from gateway.core.ledger import CallSubject, Entry, ErasureReason, ErasureSubject
 
 READERS: Final = 2
 """Threads for lists: enough that one long audit search does not hold up a conversation."""
@@ -33,7 +26,7 @@ READERS: Final = 2
 Value = TypeVar("Value")
 
 
-class SqlRecords(EveryReader):
+class SqlRecords(EveryReader, ErasureReader):
     """Everything that can be read back."""
 
     def __init__(self, engine: Engine) -> None:
@@ -62,23 +55,6 @@ class SqlRecords(EveryReader):
                 return tuple(read(row) for row in connection.execute(query))
 
         return await self._run(run)
-
-    async def plan_erasure(
-        self, subject: ErasureSubject, reason: ErasureReason, at: int, by: str | None = None
-    ) -> Sequence[Entry]:
-        return await self._at_one_moment(lambda connection: plan_erasure(connection, subject, reason, at, by))
-
-    async def open_turns(self, subject: ErasureSubject) -> int:
-        return await self._at_one_moment(lambda connection: count_open_turns(connection, subject))
-
-    async def conversations_of_call(self, call_id: str) -> Sequence[str]:
-        return await self._list(select_conversations_of_call(call_id), lambda row: row[0])
-
-    async def due_calls(self, now: int, limit: int) -> Sequence[CallSubject]:
-        return await self._list(select_due_calls(now, limit), lambda row: CallSubject(row[0], row[1]))
-
-    async def copies_of(self, conversation_id: str) -> Sequence[str]:
-        return await self._list(select_copies(conversation_id), lambda row: row[0])
 
     async def _at_one_moment(self, read: Callable[[Connection], Value]) -> Value:
         def run() -> Value:

@@ -16,8 +16,9 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
+from urllib.parse import quote
 
-from sqlalchemy import BigInteger, Connection, Engine, Executable, Integer, Table, Text, create_engine, event, text
+from sqlalchemy import URL, BigInteger, Connection, Engine, Executable, Integer, Table, Text, create_engine, event, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -88,6 +89,14 @@ def _extract_member(element: JsonMember, compiler: SQLCompiler, **how: Any) -> s
     return f"json_extract({document}, '$.' || {name})"
 
 
+def require_database(folder: Path) -> Path:
+    """The database of a state folder. Raises Misconfigured where there is none."""
+    path = folder / DATABASE
+    if not path.is_file():
+        raise Misconfigured(f"there is no `{DATABASE}` in `{folder}`; name the gateway's state folder with --state")
+    return path
+
+
 def choose_driver() -> ModuleType:
     """The sqlite3 module to use: the wheel that brings its own SQLite, or Python's where that is new enough.
 
@@ -107,13 +116,24 @@ def choose_driver() -> ModuleType:
     return module
 
 
+def _create_engine(path: Path, mode: str | None = None) -> Engine:
+    """An engine over the file of exactly that name, whatever `?`, `#` or `%` in it would mean in a URL."""
+    # A whole path, because one that begins with `file:` would be read as a URL.
+    whole = path.absolute()
+    if mode is None:
+        url = URL.create("sqlite+pysqlite", database=str(whole))
+    else:
+        url = URL.create("sqlite+pysqlite", database=f"file:{quote(os.fsencode(whole))}", query={"mode": mode, "uri": "true"})
+    return create_engine(url, module=choose_driver())
+
+
 def open_for_writing(path: Path) -> Engine:
     """The one engine that may write. Every transaction takes the write lock as it begins.
 
     A deferred BEGIN that reads and then writes fails with SQLITE_BUSY at once, whatever the timeout: measured, 1,400 of 1,600
     transactions did.
     """
-    engine = create_engine(f"sqlite+pysqlite:///{path}", module=choose_driver())
+    engine = _create_engine(path)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
@@ -175,7 +195,7 @@ def scrub(connection: Connection, path: Path, *, copy: bool) -> bool:
 def open_for_reading(path: Path) -> Engine:
     """An engine that cannot write. Outside an explicit BEGIN every statement sees the latest commit."""
     # Opened with mode=rw, not ro: reading a WAL database may have to create its shared-memory index.
-    engine = create_engine(f"sqlite+pysqlite:///file:{path}?mode=rw&uri=true", module=choose_driver())
+    engine = _create_engine(path, mode="rw")
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
@@ -186,7 +206,7 @@ def open_for_reading(path: Path) -> Engine:
 
 def open_for_checking(path: Path) -> Engine:
     """An engine that leaves the files as they are, also when its last connection is closed."""
-    engine = create_engine(f"sqlite+pysqlite:///file:{path}?mode=ro&uri=true", module=choose_driver())
+    engine = _create_engine(path, mode="ro")
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event
@@ -197,7 +217,7 @@ def open_for_checking(path: Path) -> Engine:
 
 def open_history(path: Path) -> Engine:
     """An engine for what is made again where it is lost: a power cut may take the newest commits."""
-    engine = create_engine(f"sqlite+pysqlite:///{path}", module=choose_driver())
+    engine = _create_engine(path)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:  # pyright: ignore[reportUnusedFunction] - called by the event

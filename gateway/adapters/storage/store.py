@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import checks
+from gateway.adapters.storage.beginning import make_directory, undone_by_failure, unwritable
 from gateway.adapters.storage.commits import Committer
 from gateway.adapters.storage.eraser import Eraser
 from gateway.adapters.storage.history.stored import StoredHistory, open_call_history
@@ -58,15 +59,17 @@ class Store:
 @asynccontextmanager
 async def open_store(directory: Path, *, origin: str, salt: Callable[[int], bytes] = os.urandom) -> AsyncGenerator[Store]:
     """Everything durable, while the context lasts. `origin` names a new log, such as `console.example.com/audit`; `salt` gives
-    that many random bytes.
+    that many random bytes. A directory that had to be made goes again when the context fails, unless somebody was enrolled, or
+    anything else was done in it.
 
     Raises LedgerLocked when another gateway writes there, LedgerDamaged for a database that lost or changed what was recorded,
     Misconfigured for a log that was edited, a missing key, a database of a newer version or an unsafe SQLite, and
     LedgerUnavailable when the disk cannot be written.
     """
     async with AsyncExitStack() as held:
-        await asyncio.to_thread(make_directory, directory)
+        made = await asyncio.to_thread(make_directory, directory)
         state = held.enter_context(hold_state(directory))
+        held.enter_context(undone_by_failure(made))
         frontier = await asyncio.to_thread(checks.check_state, directory, origin)
         path = await asyncio.to_thread(_make_database, directory)
         writing = held.enter_context(dispose(open_for_writing(path)))
@@ -93,14 +96,6 @@ class ReadyState:
     mark: MarkFile
 
 
-def make_directory(directory: Path) -> None:
-    """The state directory, for its owner only. Raises LedgerUnavailable."""
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(error) from None
-
-
 def make_ready(engine: Engine, directory: Path, origin: str, frontier: Frontier) -> ReadyState:
     """Bring the schema up to date, have a key, a mark and the next epoch. Raises LedgerUnavailable, LedgerDamaged."""
     driver: Any = engine.dialect.dbapi
@@ -121,7 +116,7 @@ def make_ready(engine: Engine, directory: Path, origin: str, frontier: Frontier)
             raise LedgerUnavailable(f"the database cannot be opened: {cause}") from None
         raise LedgerDamaged(f"`{DATABASE}` is damaged: {cause}; {RECOVER}") from None
     except OSError as error:
-        raise _unwritable(error) from None
+        raise unwritable(error) from None
     return ReadyState(key, Committer(engine, key, frontier, epoch), mark)
 
 
@@ -131,12 +126,8 @@ def _make_database(directory: Path) -> Path:
         # Made here rather than by SQLite, so that only its owner can read it; the log beside it inherits the mode.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise _unwritable(error) from None
+        raise unwritable(error) from None
     return path
-
-
-def _unwritable(error: OSError) -> LedgerUnavailable:
-    return LedgerUnavailable(f"the state directory cannot be written: {error.strerror}")
 
 
 @asynccontextmanager
@@ -144,7 +135,7 @@ async def _checking_meanwhile(path: Path, frontier: Frontier, writer: Writer) ->
     """Check the pages and the records of a large database meanwhile. What is found stops the writer."""
     stop = Event()
     with dispose(open_for_checking(path)) as engine, engine.connect() as connection:
-        check = asyncio.create_task(asyncio.to_thread(checks.check_meanwhile, connection, frontier, stop))
+        check = asyncio.create_task(asyncio.to_thread(checks.check_meanwhile, connection, frontier, stop, writer.quiet_seconds))
 
         def judge(done: asyncio.Task[None]) -> None:
             error = None if done.cancelled() else done.exception()

@@ -9,6 +9,8 @@ from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, 
 
 from gateway.adapters.storage.answer_tables import answers_table
 from gateway.adapters.storage.policy_tables import freezes_table, shadows_table
+from gateway.adapters.storage.push_tables import push_devices_table
+from gateway.adapters.storage.setting_tables import setting_changes_table
 from gateway.adapters.storage.sqlite import Place, partial_index
 
 metadata = MetaData(
@@ -319,6 +321,7 @@ policies = Table(
 )
 
 policy_freezes, policy_shadows = freezes_table(metadata), shadows_table(metadata)
+setting_changes, push_devices = setting_changes_table(metadata), push_devices_table(metadata)
 
 # ── clients that act for people ──
 

@@ -30,8 +30,12 @@ from gateway.core.ledger.people import *  # noqa: F403 - a new entry is exported
 from gateway.core.ledger.people import PeopleEntry
 from gateway.core.ledger.policies import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.policies import PolicyEntry
+from gateway.core.ledger.push import *  # noqa: F403 - a new entry is exported by its own module
+from gateway.core.ledger.push import PushEntry
 from gateway.core.ledger.sessions import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.sessions import SessionEntry
+from gateway.core.ledger.settings import *  # noqa: F403 - a new entry is exported by its own module
+from gateway.core.ledger.settings import SettingEntry
 from gateway.core.ledger.sign_ins import *  # noqa: F403 - a new entry is exported by its own module
 from gateway.core.ledger.sign_ins import SignInEntry
 from gateway.core.ledger.sources import *  # noqa: F403 - a new entry is exported by its own module
@@ -49,10 +53,12 @@ Entry = (
     | ClientEntry
     | SessionEntry
     | PeopleEntry
+    | PushEntry
     | SourceEntry
     | SignInEntry
     | PolicyEntry
     | OperationEntry
+    | SettingEntry
     | ErasureEntry
 )
 

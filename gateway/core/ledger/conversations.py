@@ -4,25 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from gateway.core.audit import Leaf, header
 from gateway.core.canonical import Json, digest_of_bytes, own_bytes
 from gateway.core.vocabulary import Role
 
+IMPORTED: Final = "imported"
+"""The provenance of a message that was said elsewhere, if it was said at all."""
+
 __all__ = [
+    "IMPORTED",
     "ConversationDeleted",
     "ConversationOpened",
     "ConversationRenamed",
     "ConversationTainted",
+    "ImportedFrom",
     "Message",
     "MessageAppended",
 ]
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedFrom:
+    """What a file says of the conversation that was imported from it: which program wrote it, and from when to when it ran."""
+
+    source: str
+    begun_at: int
+    used_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationOpened:
-    """A new conversation, empty or forked (`parent_id`, `fork_at` turn index)."""
+    """A new conversation: empty, forked (`parent_id`, `fork_at` turn index), or imported (`imported`, `fork_at` turns)."""
 
     EVENT: ClassVar[str] = "conversation:opened"
 
@@ -32,6 +46,7 @@ class ConversationOpened:
     title: str
     parent_id: str | None = None
     fork_at: int | None = None
+    imported: ImportedFrom | None = None
 
     def leaf(self) -> Leaf:
         return Leaf(
@@ -40,6 +55,7 @@ class ConversationOpened:
                 "conversationId": self.id,
                 "parentId": self.parent_id,
                 "forkAt": self.fork_at,
+                **({} if self.imported is None else {"importedFrom": self.imported.source}),
             }
         )
 
@@ -98,7 +114,8 @@ class ConversationTainted:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation. `provenance` is `claimed` for what a browser sent, `gateway` for tool results."""
+    """One message of a conversation. `provenance` is `claimed` for what a browser sent, `imported` for what it took from a file,
+    and `gateway:` with the tool's name for results."""
 
     conversation_id: str
     turn_id: str

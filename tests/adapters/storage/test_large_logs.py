@@ -32,6 +32,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "NEWEST", 4)
     monkeypatch.setattr(checks, "AT_ONCE", 3)
     monkeypatch.setattr(checks, "REST_SECONDS", 0)
+    monkeypatch.setattr(checks, "BUSY_REST_SECONDS", 0)
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ async def test_bytes_that_came_with_a_result_are_kept_with_its_call_for_its_pers
     result = replace(history.result("call-1"), attachments=(image.reference,), labels=("label:high",), trust=Trust.TRUSTED)
     closed = replace(history.close(request, result), attachments=(image,))
     await kept.ledger.append(history.intend(request), closed)
-    stored = StoredAttachment(image, Trust.TRUSTED, ("label:high",))
+    stored = StoredAttachment(history.conversation_id, image, Trust.TRUSTED, ("label:high",))
     assert await records.attachment(OPERATOR.id, "res_1") == stored
     assert await records.attachment("prn_other", "res_1") is None
     other = replace(history.close(history.request("call-2"), result), attachments=(KeptAttachment("res_3", b"changed"),))
@@ -170,7 +170,7 @@ async def test_a_text_that_was_too_long_is_kept_with_its_call_for_its_person_and
     closed = replace(history.close(request, result), kept=text)
     await kept.ledger.append(history.intend(request), closed)
     place = (OPERATOR.id, history.conversation_id)
-    assert await records.kept_result(*place, "res_1") == KeptResult(text, Trust.TRUSTED, ("label:high",))
+    assert await records.kept_result(*place, "res_1") == KeptResult(text, Trust.TRUSTED, ("label:high",), own=False)
     assert await records.kept_result(*place, "res_2") is None
     assert await records.kept_result("prn_other", history.conversation_id, "res_1") is None
     assert await records.kept_result(OPERATOR.id, "cnv_other", "res_1") is None
@@ -187,7 +187,7 @@ async def test_a_result_that_was_handed_out_whole_is_read_on_in_by_the_id_of_its
     await kept.ledger.append(history.intend(request), history.close(request, result), history.refuse(refused))
     place = (OPERATOR.id, history.conversation_id)
     text = KeptText("call-1", result.content.encode(), len(result.content.encode()), ())
-    assert await records.kept_result(*place, "call-1") == KeptResult(text, Trust.TRUSTED, ("label:high",))
+    assert await records.kept_result(*place, "call-1") == KeptResult(text, Trust.TRUSTED, ("label:high",), own=False)
     # What the gateway says of a call that gave nothing is no result of a tool.
     assert await records.kept_result(*place, "call-2") is None
     assert await records.kept_result("prn_other", history.conversation_id, "call-1") is None

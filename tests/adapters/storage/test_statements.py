@@ -108,6 +108,7 @@ async def test_both_databases_take_every_read(dialect: Dialect) -> None:
         "policy_on_record",
         "open_freeze",
         "open_shadow",
+        "chosen_settings",
         "ready",
         "sealed_secrets",
         "source_sign_ins",

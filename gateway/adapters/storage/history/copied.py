@@ -11,17 +11,22 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage.history.places import HISTORY
 from gateway.adapters.storage.history.stored import StoredHistory
-from gateway.adapters.storage.sqlite import DATABASE, choose_driver, copy_online, dispose, open_for_reading, open_history
-from gateway.core.errors import LedgerUnavailable, Misconfigured
+from gateway.adapters.storage.sqlite import (
+    choose_driver,
+    copy_online,
+    dispose,
+    open_for_reading,
+    open_history,
+    require_database,
+)
+from gateway.core.errors import LedgerUnavailable
 
 
 @contextmanager
 def open_copied_history(directory: Path) -> Generator[StoredHistory]:
     """Every call of the log of a state folder, also where no gateway ever made its history. The copy takes as much room for
     temporary files as the history has. Raises Misconfigured where there is no log, LedgerUnavailable if unreadable."""
-    path = directory / DATABASE
-    if not path.is_file():
-        raise Misconfigured(f"there is no `{DATABASE}` in `{directory}`; name the gateway's state folder with --state")
+    path = require_database(directory)
     with tempfile.TemporaryDirectory(prefix="countersign-") as folder:
         copy = Path(folder) / HISTORY
         if not _copy(directory / HISTORY, copy):

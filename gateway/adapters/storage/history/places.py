@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, func, insert, or_, select
+from sqlalchemy import Connection, Engine, Executable, Select, bindparam, func, insert, select
 from sqlalchemy.exc import DBAPIError
 
 from gateway.adapters.storage import tables as log
@@ -48,6 +48,39 @@ FOUND_EVENTS: Final = frozenset((*OF_ALL, PasskeyAdded.EVENT, AuditKeyRotated.EV
 
 _leaf = log.leaves.c
 
+# Statements are made once: to make one takes longer than to run it.
+_from_here: Final = _leaf.position >= bindparam("written")
+_LATER: Final = select(_leaf.position).where(_from_here).limit(1)
+_LATER_EVENTS: Final = (
+    select(_leaf.position)
+    .where(_from_here, JsonMember(_leaf.body, "event").in_(bindparam("events", expanding=True)))
+    .order_by(_leaf.position)
+)
+_LATER_OWNED: Final = (
+    select(_leaf.position)
+    .where(_from_here, JsonMember(_leaf.body, "conversationId") == bindparam("conversation"))
+    .order_by(_leaf.position)
+)
+_LATER_ERASURES: Final = select(_leaf.position, _leaf.body).where(
+    _from_here, JsonMember(_leaf.body, "event") == RecordsErased.EVENT
+)
+_OWNED: Final = (
+    select(t.conversation_leaves.c.position)
+    .join(t.conversations, t.conversations.c.id == t.conversation_leaves.c.conversation)
+    .where(t.conversations.c.conversation_id == bindparam("conversation"))
+)
+_EVENTS: Final = select(t.event_leaves.c.position).where(t.event_leaves.c.event.in_(bindparam("events", expanding=True)))
+_ERASURES: Final = select(t.erased_leaves.c.erasure).where(t.erased_leaves.c.position.in_(bindparam("positions", expanding=True)))
+_HASH: Final = select(_leaf.hash).where(_leaf.position == bindparam("position"))
+_HASHES: Final = (
+    select(_leaf.hash).where(_leaf.position >= bindparam("first"), _leaf.position < bindparam("after")).order_by(_leaf.position)
+)
+_TILES: Final = (
+    select(t.tiles.c.hash)
+    .where(t.tiles.c.level == bindparam("level"), t.tiles.c.number >= bindparam("first"), t.tiles.c.number < bindparam("after"))
+    .order_by(t.tiles.c.number)
+)
+
 _REMEMBERED: Final = 100_000
 """Conversations whose numbers are remembered; of others the number is looked up."""
 
@@ -64,13 +97,16 @@ class PlaceWriter:
     def write(self, rows: Sequence[ARow], bodies: Sequence[Mapping[str, Json]]) -> None:
         """These leaves."""
         tiles = [each._asdict() for each in self._tiles.add(row.hash for row in rows)]
-        owned: list[dict[str, int]] = []
+        owners = [each if isinstance(each := body.get("conversationId"), str) else None for body in bodies]
+        self._number(dict.fromkeys(each for each in owners if each is not None))
+        owned = [
+            {"conversation": self._numbers[owner], "position": row.position}
+            for row, owner in zip(rows, owners, strict=True)
+            if owner is not None
+        ]
         named: list[dict[str, Json]] = []
         erased: list[dict[str, int]] = []
         for row, body in zip(rows, bodies, strict=True):
-            owner = body.get("conversationId")
-            if isinstance(owner, str):
-                owned.append({"conversation": self._number(owner), "position": row.position})
             if body["event"] in FOUND_EVENTS:
                 named.append({"event": body["event"], "position": row.position})
             if body["event"] == RecordsErased.EVENT:
@@ -80,18 +116,22 @@ class PlaceWriter:
             if written:
                 self._writing.execute(insert(table), written)
 
-    def _number(self, conversation_id: str) -> int:
-        number = self._numbers.get(conversation_id)
-        if number is None:
-            same = t.conversations.c.conversation_id == conversation_id
-            number = self._writing.execute(select(t.conversations.c.id).where(same)).scalar()
-            if number is None:
-                number, self._next = self._next, self._next + 1
-                self._writing.execute(insert(t.conversations).values(id=number, conversation_id=conversation_id))
-            if len(self._numbers) >= _REMEMBERED:
-                self._numbers.clear()
-            self._numbers[conversation_id] = number
-        return number
+    def _number(self, conversations: Collection[str]) -> None:
+        """Have the numbers of these at hand."""
+        if len(self._numbers) >= _REMEMBERED:
+            self._numbers.clear()
+        unknown = set(conversations).difference(self._numbers)
+        if not unknown:
+            return
+        of = t.conversations.c
+        for row in self._writing.execute(select(of.id, of.conversation_id).where(of.conversation_id.in_(unknown))):
+            self._numbers[row.conversation_id] = row.id
+        new = {each: number for number, each in enumerate(sorted(unknown.difference(self._numbers)), self._next)}
+        if new:
+            rows = [{"id": number, "conversation_id": each} for each, number in new.items()]
+            self._writing.execute(insert(t.conversations), rows)
+            self._numbers.update(new)
+            self._next += len(new)
 
 
 class LeafPlaces:
@@ -102,18 +142,15 @@ class LeafPlaces:
         self._log = reading
         self._places = places
         self.written = written
+        self._has_later: bool | None = None
 
     def give_up(self) -> None:
         """Take nothing that was written, and read all of the log instead."""
-        self._places, self.written = None, 0
+        self._places, self.written, self._has_later = None, 0, None
 
-    def of_conversation(self, conversation_id: str) -> Sequence[int]:
-        """Those that name a conversation, and those that bear on each."""
-        return self._ask(lambda: self._of_conversation(conversation_id))
-
-    def of_events(self, events: Collection[str]) -> Sequence[int]:
-        """Those of any of these, which are rare ones."""
-        return self._ask(lambda: sorted({*self._of_events(events), *self._later(JsonMember(_leaf.body, "event").in_(events))}))
+    def of_conversation(self, conversation_id: str, also: Collection[str] = ()) -> Sequence[int]:
+        """Those that name a conversation, those that bear on each, and those of these events, which are rare ones."""
+        return self._ask(lambda: self._of_conversation(conversation_id, also))
 
     def erasures_of(self, positions: Collection[int]) -> Sequence[int]:
         """Those that say that a payload of these was erased."""
@@ -144,45 +181,42 @@ class LeafPlaces:
             self.give_up()
             return ask()
 
-    def _of_conversation(self, conversation_id: str) -> Sequence[int]:
-        owned = JsonMember(_leaf.body, "conversationId") == conversation_id
-        later = self._later(or_(owned, JsonMember(_leaf.body, "event").in_(OF_ALL)))
-        mine = (
-            select(t.conversation_leaves.c.position)
-            .join(t.conversations, t.conversations.c.id == t.conversation_leaves.c.conversation)
-            .where(t.conversations.c.conversation_id == conversation_id)
-        )
-        return sorted({*self._written_at(mine), *self._of_events(OF_ALL), *later})
+    def _of_conversation(self, conversation_id: str, also: Collection[str]) -> Sequence[int]:
+        mine = self._written_at(_OWNED, conversation=conversation_id)
+        later = self._later(_LATER_OWNED, conversation=conversation_id)
+        return sorted({*mine, *later, *self._of_events((*OF_ALL, *also))})
 
     def _erasures_of(self, positions: Collection[int]) -> Sequence[int]:
-        chosen = select(_leaf.position, _leaf.body).where(
-            _leaf.position >= self.written, JsonMember(_leaf.body, "event") == RecordsErased.EVENT
-        )
-        named = [(row.position, orjson.loads(row.body)["records"]) for row in self._log.execute(chosen)]
+        named = [(position, orjson.loads(body)["records"]) for position, body in self._read_later(_LATER_ERASURES)]
         later = [place for place, records in named if not set(records).isdisjoint(positions)]
-        written = select(t.erased_leaves.c.erasure).where(t.erased_leaves.c.position.in_(positions))
-        return sorted({*self._written_at(written), *later})
+        return sorted({*self._written_at(_ERASURES, positions=[*positions]), *later})
 
-    def _of_events(self, events: Collection[str]) -> Sequence[int]:
-        return self._written_at(select(t.event_leaves.c.position).where(t.event_leaves.c.event.in_(events)))
+    def _of_events(self, events: Collection[str]) -> set[int]:
+        named = [*events]
+        return {*self._written_at(_EVENTS, events=named), *self._later(_LATER_EVENTS, events=named)}
 
-    def _written_at(self, chosen: Select[int]) -> Sequence[int]:
-        return () if self._places is None else self._places.execute(chosen).scalars().all()
+    def _written_at(self, chosen: Select[int], **given: object) -> Sequence[int]:
+        return () if self._places is None else self._places.execute(chosen, given).scalars().all()
 
-    def _later(self, condition: ColumnElement[bool]) -> list[int]:
-        chosen = select(_leaf.position).where(_leaf.position >= self.written, condition).order_by(_leaf.position)
-        return [*self._log.execute(chosen).scalars()]
+    def _later(self, chosen: Select[int], **given: object) -> list[int]:
+        return [position for (position,) in self._read_later(chosen, **given)]
+
+    def _read_later(self, chosen: Executable, **given: object) -> Sequence[Any]:
+        """What was not written yet, which is nothing most of the time: that is asked once."""
+        if self._has_later is None:
+            self._has_later = self._log.execute(_LATER, {"written": self.written}).first() is not None
+        return self._log.execute(chosen, {"written": self.written, **given}).all() if self._has_later else ()
 
 
 @contextmanager
-def open_places(folder: Path, reading: Connection) -> Generator[LeafPlaces]:
+def open_places(folder: Path, reading: Connection, engine: Engine | None = None) -> Generator[LeafPlaces]:
     """What was written of the log in that folder, which `reading` sees at some moment. Where there is nothing, or it is of
-    another log, of another version or damaged, all of the log is read. Writes nothing."""
+    another log, of another version or damaged, all of the log is read. Writes nothing. `engine`: one that was used before."""
     path = folder / HISTORY
     if not path.is_file() or path.stat().st_size == 0:
         yield LeafPlaces(reading, None, 0)
         return
-    engine = open_for_checking(path)
+    engine = engine or open_for_checking(path)
     try:
         with engine.connect() as places:
             written = _written(reading, places)
@@ -199,18 +233,17 @@ def _written(reading: Connection, places: Connection) -> int:
         return 0
     if row is None or row.version != t.VERSION or row.size == 0:
         return 0
-    last = select(log.leaves.c.hash).where(_leaf.position == row.size - 1)
-    # Of this moment, for what is written may be ahead of what `reading` sees.
-    with reading.engine.connect() as now:
-        return row.size if now.execute(last).scalar() == row.last_hash else 0
+    last = {"position": row.size - 1}
+    if (seen := reading.execute(_HASH, last).scalar()) is None:
+        # Of this moment, for what is written may be ahead of what `reading` sees.
+        with reading.engine.connect() as now:
+            seen = now.execute(_HASH, last).scalar()
+    return row.size if seen == row.last_hash else 0
 
 
 def _read_hashes(reading: Connection, places: Connection | None, level: int, first: int, count: int) -> Sequence[bytes]:
     if level == 0:
-        chosen = select(log.leaves.c.hash).where(_leaf.position >= first, _leaf.position < first + count).order_by(_leaf.position)
-        return reading.execute(chosen).scalars().all()
+        return reading.execute(_HASHES, {"first": first, "after": first + count}).scalars().all()
     if places is None:
         return ()
-    number = t.tiles.c.number
-    chosen = select(t.tiles.c.hash).where(t.tiles.c.level == level, number >= first, number < first + count).order_by(number)
-    return places.execute(chosen).scalars().all()
+    return places.execute(_TILES, {"level": level, "first": first, "after": first + count}).scalars().all()

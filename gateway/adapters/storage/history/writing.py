@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
@@ -115,6 +115,7 @@ class HistoryWriter:
         return True
 
     def _write(self, told: Told) -> None:
+        self._number_turns(told.calls.values())
         new = [self._row(call) for position, call in told.calls.items() if position >= self.progress.size]
         changed = [
             {**self._row(call), "of_position": position} for position, call in told.calls.items() if position < self.progress.size
@@ -139,7 +140,7 @@ class HistoryWriter:
     def _row(self, call: AuditedCall) -> dict[str, Any]:
         return {
             "position": call.position,
-            "turn": self._turn(call),
+            "turn": self._turns[call.conversation_id, call.turn_id],
             "kind": self._number(call.traits),
             "call_id": call.call_id,
             "at": call.at,
@@ -163,21 +164,26 @@ class HistoryWriter:
             self._writing.execute(insert(t.kinds).values(id=number, **traits._asdict()))
         return number
 
-    def _turn(self, call: AuditedCall) -> int:
-        key = call.conversation_id, call.turn_id
-        number = self._turns.get(key)
-        if number is None:
-            same = t.turns.c.conversation_id == key[0], t.turns.c.turn_id == key[1]
-            number = self._writing.execute(select(t.turns.c.id).where(*same)).scalar()
-            if number is None:
-                number, self._next_turn = self._next_turn, self._next_turn + 1
-                self._writing.execute(
-                    insert(t.turns).values(id=number, conversation_id=key[0], turn_id=key[1], turn_index=call.turn_index)
-                )
-            if len(self._turns) >= _REMEMBERED:
-                self._turns.clear()
-            self._turns[key] = number
-        return number
+    def _number_turns(self, calls: Collection[AuditedCall]) -> None:
+        """Have the numbers of all turns of these calls at hand: one question for each would take longer than all else here."""
+        wanted = {(call.conversation_id, call.turn_id): call for call in calls}
+        if len(self._turns) >= _REMEMBERED:
+            self._turns.clear()
+        unknown = {key: call for key, call in wanted.items() if key not in self._turns}
+        if not unknown:
+            return
+        same = t.turns.c.turn_id.in_([turn_id for _, turn_id in unknown])
+        for row in self._writing.execute(select(t.turns.c.id, t.turns.c.conversation_id, t.turns.c.turn_id).where(same)):
+            self._turns[row.conversation_id, row.turn_id] = row.id
+        new = [call for key, call in unknown.items() if key not in self._turns]
+        rows: list[dict[str, Any]] = []
+        for number, call in enumerate(new, self._next_turn):
+            self._turns[call.conversation_id, call.turn_id] = number
+            named = {"conversation_id": call.conversation_id, "turn_id": call.turn_id}
+            rows.append({"id": number, **named, "turn_index": call.turn_index})
+        if rows:
+            self._writing.execute(insert(t.turns), rows)
+            self._next_turn += len(rows)
 
     def _source_of(self, digest: str) -> str:
         source = self._sources.get(digest)

@@ -15,8 +15,10 @@ from gateway.adapters.storage.projections.kept import KeptReader
 from gateway.adapters.storage.projections.operation import PolicyReader, change_operation
 from gateway.adapters.storage.projections.people import PeopleReader, change_people
 from gateway.adapters.storage.projections.policies import FreezeReader, change_policies
+from gateway.adapters.storage.projections.push import PushReader, change_push
 from gateway.adapters.storage.projections.quotas import QuotaReader, change_counts
 from gateway.adapters.storage.projections.sessions import SessionReader, change_sessions
+from gateway.adapters.storage.projections.settings import SettingReader, change_settings
 from gateway.adapters.storage.projections.sign_ins import SignInReader, change_sign_ins
 from gateway.adapters.storage.projections.sources import SourceReader, change_sources
 from gateway.adapters.storage.projections.turns import TurnReader, change_turns
@@ -38,7 +40,9 @@ from gateway.core.ledger.inference import (
 from gateway.core.ledger.operation import OperationEntry
 from gateway.core.ledger.people import PeopleEntry
 from gateway.core.ledger.policies import PolicyEntry
+from gateway.core.ledger.push import PushEntry
 from gateway.core.ledger.sessions import SessionEntry
+from gateway.core.ledger.settings import SettingEntry
 from gateway.core.ledger.sign_ins import SignInEntry
 from gateway.core.ledger.sources import SourceEntry
 from gateway.core.ledger.turns import TurnEntry
@@ -68,6 +72,10 @@ def changes(entry: Entry) -> Sequence[Change]:
         return change_policies(entry)
     if isinstance(entry, OperationEntry):
         return change_operation(entry)
+    if isinstance(entry, SettingEntry):
+        return change_settings(entry)
+    if isinstance(entry, PushEntry):
+        return change_push(entry)
     if isinstance(entry, ErasureEntry):
         return change_erasures(entry)
     if isinstance(entry, InferenceEntry):
@@ -103,6 +111,8 @@ class EveryReader(
     SourceReader,
     PolicyReader,
     FreezeReader,
+    SettingReader,
+    PushReader,
     SignInReader,
     ClientReader,
     LogReader,

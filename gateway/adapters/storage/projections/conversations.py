@@ -14,6 +14,7 @@ from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import Change, Statement, given, highest, insertion
 from gateway.core.canonical import Json, canonical_bytes
 from gateway.core.ledger.conversations import (
+    IMPORTED,
     ConversationDeleted,
     ConversationEntry,
     ConversationOpened,
@@ -100,7 +101,9 @@ def _append_message(entry: MessageAppended) -> Sequence[Change]:
         # The calls that a model asked for, as it wrote them: canonical, since they may be compared.
         "tool_calls": canonical_bytes(list(message.tool_calls)).decode(),
     }
-    count = {"of_id": message.conversation_id, "of_at": entry.at, "of_message_count": message.index + 1}
+    # What was imported was said when its file says so, and the conversation has not been used since.
+    used_at = message.at if message.provenance == IMPORTED else entry.at
+    count = {"of_id": message.conversation_id, "of_at": used_at, "of_message_count": message.index + 1}
     return (Change(ADD_MESSAGE, values), Change(COUNT_MESSAGE, count))
 
 
@@ -109,8 +112,8 @@ def _conversation_row(entry: ConversationOpened) -> dict[str, Any]:
         "id": entry.id,
         "principal_id": entry.principal_id,
         "title": entry.title,
-        "created_at": entry.at,
-        "updated_at": entry.at,
+        "created_at": entry.at if entry.imported is None else entry.imported.begun_at,
+        "updated_at": entry.at if entry.imported is None else entry.imported.used_at,
         "parent_id": entry.parent_id,
         "fork_at": entry.fork_at,
         "taint": 0,

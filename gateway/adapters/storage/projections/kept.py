@@ -101,7 +101,7 @@ def _read_closed(row: ARow) -> KeptResult | None:
         return None
     text = result.content.encode()
     # What was taken out of it is not on record, so it is looked through again before anybody reads on.
-    return KeptResult(KeptText(row.call_id, text, max(len(text), 1), ()), result.trust, result.labels)
+    return KeptResult(KeptText(row.call_id, text, max(len(text), 1), ()), result.trust, result.labels, result.own)
 
 
 @stored("result", "conversation_id", "call_id")
@@ -114,7 +114,7 @@ def _read_kept(row: ARow) -> KeptResult | None:
     text = KeptText(row.id, row.content, row.page_bytes, redacted)
     if result.kept != text.reference:
         raise ValueError("not the text that was recorded")
-    return KeptResult(text, result.trust, result.labels)
+    return KeptResult(text, result.trust, result.labels, result.own)
 
 
 @stored("attachment", "id")
@@ -126,7 +126,7 @@ def _read_attachment(row: ARow) -> StoredAttachment | None:
     attachment = KeptAttachment(row.id, row.content)
     if attachment.reference not in result.attachments:
         raise ValueError("not the bytes that were recorded")
-    return StoredAttachment(attachment, result.trust, result.labels)
+    return StoredAttachment(row.conversation_id, attachment, result.trust, result.labels)
 
 
 class KeptReader(Reader):

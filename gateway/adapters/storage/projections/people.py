@@ -9,6 +9,7 @@ from sqlalchemy import and_, bindparam, delete, exists, or_, select, update
 
 from gateway.adapters.storage import tables as t
 from gateway.adapters.storage.projections.answers import void_answers_of
+from gateway.adapters.storage.projections.push import remove_devices_of
 from gateway.adapters.storage.reader import ARow, Reader, stored
 from gateway.adapters.storage.statements import Change, Statement, given, insertion
 from gateway.adapters.storage.stored import texts
@@ -138,6 +139,7 @@ def change_people(entry: PeopleEntry) -> Sequence[Change]:
                 Change(REMOVE_PASSKEYS, {"of_principal_id": entry.principal_id}),
                 Change(VOID_ENROLMENTS, {"used_at": entry.at}),
                 void_answers_of(entry.principal_id),
+                remove_devices_of(entry.principal_id),
             )
         case PasskeyAdded(passkey=passkey, offered_by=session):
             offering = Change(REQUIRE_OFFERING_SESSION, {"of_id": session, "of_principal_id": passkey.principal_id})
