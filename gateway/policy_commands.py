@@ -9,6 +9,7 @@ from gateway.application import Application
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams, Misconfigured, Refused
 from gateway.core.times import rfc3339
+from gateway.policy_records import describe_excess
 from gateway.runtime.policies import PolicySource, ProposalAnswer, ShadowState
 from gateway.runtime.ports import PolicyFreeze
 from gateway.runtime.rehearsal import ModeChange
@@ -36,6 +37,7 @@ def policy_commands(application: Application) -> Mapping[str, Answerer]:
         holding = freezing.holding
         return {
             "version": publishing.workshop.active.version,
+            "excess": describe_excess(publishing.workshop.active),
             "source": publishing.source.value,
             "freeze": None if holding is None else _describe_freeze(holding),
             "proposals": [
@@ -52,6 +54,11 @@ def policy_commands(application: Application) -> Mapping[str, Answerer]:
             ],
             "console": application.origins.console,
         }
+
+    async def list_tools(_asked: Mapping[str, Json]) -> Json:
+        views = await application.sources.list()
+        offered = {spec.name for spec in application.gateway.ports.toolbox.specs()}
+        return sorted(offered | {tool.seen.name for view in views for tool in view.tools})
 
     async def propose(asked: Mapping[str, Json]) -> Json:
         if publishing.source is PolicySource.FILES:
@@ -87,6 +94,7 @@ def policy_commands(application: Application) -> Mapping[str, Answerer]:
     return {
         "policy-freeze": freeze,
         "policy-state": state,
+        "policy-tools": list_tools,
         "policy-propose": propose,
         "policy-shadow-start": start_shadow,
         "policy-shadow": look_at_shadow,

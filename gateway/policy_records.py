@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from gateway.adapters.policy.cases import read_case_texts
 from gateway.adapters.policy.cedar import CedarPolicy
-from gateway.adapters.policy.documents import from_texts
+from gateway.adapters.policy.clauses import find_long_rule
+from gateway.adapters.policy.documents import read_documents
+from gateway.adapters.policy.rules import MOST_RULES, find_excess
 from gateway.adapters.policy.workshop import CedarWorkshop
 from gateway.adapters.storage.sqlite import DATABASE
 from gateway.adapters.system.clock import SystemClock
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 _FEWEST = 6
 
+_log = logging.getLogger(__name__)
+
 STRETCH: Final = 500
 """Records that a candidate in shadow is put to in one go: for some tens of milliseconds it shares the interpreter with calls."""
 
@@ -58,6 +63,14 @@ class OpenedPolicy:
 
 
 def open_policy(settings: Settings) -> OpenedPolicy:
+    """The policy that the settings mean; a warning where it has more rules than a new one may have. Raises PolicyUnusable."""
+    opened = _find_policy(settings)
+    if (excess := describe_excess(opened.policy)) is not None:
+        _log.warning("policy %s: %s", opened.policy.version[:12], excess)
+    return opened
+
+
+def _find_policy(settings: Settings) -> OpenedPolicy:
     """The policy that the settings mean: the folder's, or the newest usable one on record. A record without any begins with the
     folder's. Raises PolicyUnusable."""
     if settings.policy_source == "files" or not (settings.state / DATABASE).is_file():
@@ -134,7 +147,7 @@ class StoredShadowReading:
         documents: Json = None if payload is None else payload.get("documents")
         if digest(documents) != self._shadow.version:
             raise PolicyUnusable("its texts are not on record as they were")
-        return CedarPolicy(from_texts(documents))
+        return CedarPolicy.of_record(documents)
 
 
 @dataclass(slots=True)
@@ -155,7 +168,7 @@ class RecordedPolicies:
             return Unjudged.NO_DOCUMENTS
         if version not in self._known:
             try:
-                self._known[version] = CedarPolicy(from_texts(self.texts(version)))
+                self._known[version] = CedarPolicy.of_record(self.texts(version))
             except PolicyUnusable:
                 self._known[version] = Unjudged.UNUSABLE
         return self._known[version]
@@ -175,8 +188,29 @@ class RecordedPolicies:
         return found[0]
 
 
+def load_folder(settings: Settings) -> CedarPolicy:
+    """The folder's policy. One that was in force before may have more rules than a new one: the gateway started under it, and
+    starts under it again. Raises PolicyUnusable."""
+    folder, exempt = settings.policy_folder, frozenset[str]()
+    if find_excess(read_documents(folder).rules) is not None and (settings.state / DATABASE).is_file():
+        from gateway.adapters.storage.inspection import open_stored_log
+
+        with open_stored_log(settings.state) as stored:
+            exempt = frozenset(each.version for each in stored.policy_versions())
+    return CedarPolicy(folder, exempt)
+
+
+def describe_excess(policy: PolicyDraft) -> str | None:
+    """What to say of a policy with more rules than a new version may have."""
+    count, kept = len(policy.rules()), "it stays in force, the next must be smaller"
+    if count > MOST_RULES:
+        return f"it has {count:,} rules, of which a new version may have {MOST_RULES:,}; {kept}"
+    long_rule = find_long_rule({name: text for name, text in policy.documents.items() if name.endswith(".cedar")})
+    return f"{long_rule.message}; {kept}" if long_rule else None
+
+
 def _open_folder(settings: Settings) -> OpenedPolicy:
-    policy = CedarPolicy(settings.policy_folder)
+    policy = load_folder(settings)
     workshop = CedarWorkshop(policy, settings.policy_folder)
     return OpenedPolicy(policy, workshop, PolicySource(settings.policy_source), settings.state)
 
@@ -188,7 +222,7 @@ def _load(recorded: LoadedPolicy | DamagedPolicy) -> CedarPolicy:
         raise PolicyUnusable("its texts were erased")
     if digest(dict(recorded.documents)) != recorded.version:
         raise PolicyUnusable("its texts are not those of which it is the digest")
-    return CedarPolicy(from_texts(recorded.documents))
+    return CedarPolicy.of_record(recorded.documents)
 
 
 def _cases_of(stored: StoredLog, recorded: LoadedPolicy | DamagedPolicy) -> Mapping[str, str] | None:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import click
 
-from gateway.adapters.policy.cases import CaseResult, read_cases, run_cases
+from gateway.adapters.policy.cases import CaseResult, read_case_texts, read_cases, run_cases
 from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.policy.documents import from_texts, read_texts
 from gateway.adapters.policy.domain import compare, rules_cut_short
+from gateway.adapters.policy.faults import find_faults
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.adapters.system.clock import SystemClock
-from gateway.cli.policy_arguments import SHORT, RecordedPolicies, resolve
+from gateway.cli.policy_arguments import SHORT, RecordedPolicies, find_tool_names, resolve
 from gateway.cli.policy_changes import freeze, publish, rollback, status, thaw
 from gateway.cli.policy_explain import explain
 from gateway.cli.policy_reports import describe_domain, describe_rehearsal, rehearsal_as_json
@@ -23,6 +25,7 @@ from gateway.cli.policy_shadow import shadow
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.times import rfc3339
+from gateway.runtime.ports import FaultSeverity
 from gateway.runtime.rehearsal import DAY_MS, rehearse
 from gateway.server.control import SOCKET_NAME, ask_gateway
 from gateway.settings_reading import load_settings
@@ -50,12 +53,29 @@ def policy() -> None:
 
 @policy.command()
 @_folder
-def check(folder: Path | None) -> None:
-    """Load the policy, and say what is in it.
+@_state
+def check(folder: Path | None, state: Path | None) -> None:
+    """Load the policy, and say what is in it and what is wrong with it, each with file, line and column.
 
-    Exit status: 0 when it loads, 2 when it does not; the message names file and rule.
+    The decision table in `cases/` is read too, and not put to the policy: `countersign policy test` does that. A tool that a rule
+    names and that is not there is a warning: rules about it have no effect. Which tools there are is asked of the gateway on the
+    state folder, or of its record when it does not run.
+
+    Exit status: 0 when it loads, 2 when it does not.
     """
-    engine = CedarPolicy(folder or load_settings().policy_folder)
+    settings = load_settings(state=state)
+    folder = folder or settings.policy_folder
+    documents = read_texts(folder)
+    tools, unknown = find_tool_names(settings)
+    faults = find_faults(documents, read_case_texts(folder), tools)
+    told = [each for each in faults if tools or each.severity is FaultSeverity.ERROR]
+    for each in told:
+        click.echo(f"{each.file}:{each.line}:{each.column}: {each.severity}: {escape(each.message)}", err=True)
+    if any(each.severity is FaultSeverity.ERROR for each in told):
+        sys.exit(2)
+    engine = CedarPolicy(from_texts(documents))
+    if unknown is not None:
+        click.echo(f"note: which tools there are is not known, so their names were not checked: {escape(unknown)}")
     click.echo(f"The policy loads: version {engine.version[:SHORT]}, {len(engine.rules())} rules.")
     width = max(len(rule.id) for rule in engine.rules())
     for rule in engine.rules():

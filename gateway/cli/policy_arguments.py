@@ -1,12 +1,17 @@
-"""Which policy a command means: a folder, or a version that was in force."""
+"""Which policy a command means, a folder or a version that was in force, and which tools there are for its rules to name."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from gateway.adapters.policy.cedar import CedarPolicy
-from gateway.adapters.policy.documents import from_texts, read_documents
+from gateway.adapters.policy.documents import read_documents
+from gateway.cli.operating import operate
+from gateway.core.errors import GatewayError
 from gateway.policy_records import RecordedPolicies
+from gateway.settings import Settings
 
 SHORT = 12
 """Digits of a version that are printed: enough to tell apart all that one gateway will ever have."""
@@ -18,7 +23,24 @@ def resolve(named: str | None, default: Path, recorded: RecordedPolicies) -> Ced
     Raises Misconfigured or PolicyUnusable.
     """
     if named is None:
-        return CedarPolicy(default)
+        return CedarPolicy(default, recorded.loaded)
     if Path(named).is_dir():
-        return CedarPolicy(read_documents(Path(named)))
-    return CedarPolicy(from_texts(recorded.texts(recorded.find(named))))
+        return CedarPolicy(read_documents(Path(named)), recorded.loaded)
+    return CedarPolicy.of_record(recorded.texts(recorded.find(named)))
+
+
+def find_tool_names(settings: Settings) -> tuple[Sequence[str], str | None]:
+    """The names of all tools: the running gateway's, those of its record, or, without one, those of the settings.
+    Beside them why they are not known, where they are not."""
+    from gateway.adapter_settings import tools_config
+    from gateway.adapters.storage.sqlite import DATABASE
+    from gateway.adapters.tools.sources import list_tool_names
+
+    try:
+        if (settings.state / DATABASE).is_file():
+            return asyncio.run(operate(settings, "policy-tools")), None
+        if settings.sources:
+            return (), "no gateway has run on this state folder yet, so nothing is known of its sources"
+        return asyncio.run(list_tool_names(tools_config(settings))), None
+    except GatewayError as error:
+        return (), error.message

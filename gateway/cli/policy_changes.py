@@ -64,6 +64,8 @@ def status(state: Path | None) -> None:
     """Say which policy is in force, where it is kept, whether it is frozen, and what waits for signatures."""
     told = asyncio.run(operate(load_settings(state=state), "policy-state"))
     click.echo(f"Policy {told['version'][:SHORT]} is in force; it is kept in {_KEPT[told['source']]}.")
+    if told.get("excess") is not None:
+        click.echo(f"Warning: {told['excess']}.")
     if told["freeze"] is not None:
         click.echo(f"FROZEN since {told['freeze']['at']}: {escape(told['freeze']['why'])}")
     for each in told["proposals"]:

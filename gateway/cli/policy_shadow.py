@@ -88,10 +88,12 @@ def _read(candidate: str, state: Path) -> tuple[Mapping[str, str], bool]:
 
         return read_texts(path), False
     if path.suffix == ".cedar":
+        from gateway.adapters.policy.documents import decode
+
         try:
-            return {path.name: path.read_text(encoding="utf-8")}, True
-        except (OSError, UnicodeDecodeError) as error:
-            raise Misconfigured(f"`{candidate}` cannot be read: {error}") from None
+            return {path.name: decode(path.name, path.read_bytes())}, True
+        except OSError as error:
+            raise Misconfigured(f"`{candidate}` cannot be read: {error.strerror}") from None
     from gateway.adapters.storage.inspection import open_stored_log
 
     with open_stored_log(state) as stored:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from gateway.core.policy_switches import PolicySwitch, SwitchState, SwitchTakes
 from gateway.core.vocabulary import Category, PermissionMode, Profile
@@ -55,7 +55,7 @@ class PolicyHistoryPage(Wire):
     """Which part of the history."""
 
     before: Count | None = None
-    limit: Annotated[int, Field(ge=1, le=100)] | None = None
+    limit: Annotated[int, Strict(), Field(ge=1, le=100)] | None = None
 
 
 class VersionView(Wire):
@@ -157,7 +157,7 @@ class PolicyRehearsing(Wire):
     """A draft, and how many days of recorded calls it is put to."""
 
     documents: PolicyTexts
-    days: Annotated[int, Field(ge=1, le=36_500)]
+    days: Annotated[int, Strict(), Field(ge=1, le=36_500)]
 
 
 class ChangeCount(Wire):

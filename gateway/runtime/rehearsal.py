@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
+from gateway.core.approval import RULE_FAILED
 from gateway.core.judgement import Judgement, Question
 from gateway.core.model import CallFacts, ToolSpec
 from gateway.core.moment import MomentFact
@@ -212,6 +213,9 @@ def reproduces(own: Judge, judgement: Judgement) -> bool:
     rules = tuple(rule.id for rule in verdict.because)
     if (verdict.mode, rules) == (judgement.mode, judgement.rules):
         return True
+    if judgement.rules == (RULE_FAILED,) == rules[:1]:
+        # Records of earlier versions say that a rule failed, and not which.
+        return verdict.mode is judgement.mode
     return judgement.rules[: len(rules)] == rules and stricter(verdict.mode, judgement.mode) is judgement.mode != verdict.mode
 
 

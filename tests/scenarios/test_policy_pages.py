@@ -3,14 +3,14 @@ with one stays a text."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from tests.harness.person import Person
-from tests.harness.socket import RpcError, Socket
+from tests.harness.socket import Socket, refused
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import finish, stage
 
@@ -21,13 +21,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
     async with stage(tmp_path_factory.mktemp("pages"), COUNTERSIGN_POLICY_SOURCE="database") as scene:
         yield scene
-
-
-async def refused(socket: Socket, method: str, params: Mapping[str, Any]) -> str:
-    """The code of what must be refused."""
-    with pytest.raises(RpcError) as caught:
-        await socket.call(method, params)
-    return str(caught.value.error["data"]["code"])
 
 
 async def states(console: Socket) -> dict[str, tuple[str, Sequence[str]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from tests.harness.person import Person, Turn
-from tests.harness.socket import RpcError, Socket
+from tests.harness.socket import Socket, refused
 from tests.scenarios.conftest import Scene
 from tests.scenarios.staging import stage
 
@@ -87,13 +88,6 @@ async def publish(person: Person, console: Socket, added: str) -> str:
 
 def signing(person: Person, opened: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {"proposalId": opened["proposal"]["proposalId"], "assertion": sign(person, opened), **more}
-
-
-async def refused(socket: Socket, method: str, params: Mapping[str, Any]) -> str:
-    """The code of what must be refused."""
-    with pytest.raises(RpcError) as caught:
-        await socket.call(method, params)
-    return str(caught.value.error["data"]["code"])
 
 
 async def roll_back(person: Person, console: Socket, version: str) -> None:
@@ -222,6 +216,27 @@ async def test_a_draft_is_told_its_faults_and_its_cases_and_none_of_them_can_be_
     assert (await Texts.active(scene.console)).version == texts.version
     assert await refused(scene.console, "policy/propose", {**against, "reason": " "}) == "reason"
     assert await refused(scene.console, "policy/get", {"version": "0" * 64}) == "not_found"
+
+
+def many_rules(count: int) -> str:
+    return "".join(f'@id("m{number}")@why("m")forbid(principal,action,resource);\n' for number in range(count))
+
+
+async def test_too_many_rules_are_refused_with_their_place_and_the_policy_in_force_stays(scene: Scene, tmp_path: Path) -> None:
+    texts = await Texts.active(scene.console)
+    place = 2_000 - sum(text.count("@id(") for name, text in texts.documents.items() if name.endswith(".cedar")) + 1
+    # A message to the gateway holds 256 KiB, so more come by files alone.
+    check = await scene.console.call("policy/validate", {"documents": texts.draft(**{"many.cedar": many_rules(2_000)})})
+    (fault,) = check["faults"]
+    assert (fault["file"], fault["line"], fault["column"]) == ("many.cedar", place, 1)
+    assert "at most 2,000 rules" in fault["message"]
+    folder = tmp_path / "policy"
+    (folder / "cases").mkdir(parents=True)
+    for each in texts.draft(**{"many.cedar": many_rules(10_000)}):
+        (folder / each["name"]).write_text(each["text"])
+    code, output = await scene.gateway.run("policy", "check", "--policy", str(folder))
+    assert (code, f"many.cedar:{place}:1: error: a policy may have at most 2,000 rules" in output) == (2, True), output
+    assert (await Texts.active(scene.console)).version == texts.version
 
 
 async def test_a_policy_that_forbids_its_author_has_to_be_confirmed(scene: Scene) -> None:

@@ -74,6 +74,16 @@ def find_word(text: str, words: Sequence[str]) -> int:
     return next((text.find(word) for word in words if word and word in text), 0)
 
 
+def find_literal(text: str, value: str) -> int:
+    """The offset of a text in quotation marks with this value; 0 where there is none."""
+    return _find_token(text, f'"{value}"')
+
+
+def find_name(text: str, name: str) -> int:
+    """The offset of a name by itself or in quotation marks; 0 where there is none."""
+    return _find_token(text, name) or _find_token(text, f'"{name}"')
+
+
 def read_toml_place(message: str) -> tuple[str, TextPlace]:
     """What a TOML parser said without the place, and the place."""
     found = _IN_TOML.search(message)
@@ -82,29 +92,16 @@ def read_toml_place(message: str) -> tuple[str, TextPlace]:
     return message.replace(found[0], ""), TextPlace(int(found[1]), int(found[2]))
 
 
-def find_key(text: str, path: Sequence[str | int]) -> int:
-    """The offset of a TOML key that a path of names and positions leads to, as near as it can be found."""
-    offset = 0
-    for step in path:
-        if isinstance(step, int):
-            continue
-        tables = list(re.finditer(rf"^\s*\[+\s*{re.escape(step)}\s*\]+", text[offset:], re.MULTILINE))
-        position = next((each for each in path[path.index(step) + 1 :][:1] if isinstance(each, int)), 0)
-        if position < len(tables):
-            offset += tables[position].start()
-        elif (key := re.search(rf"^\s*{re.escape(step)}\s*=", text[offset:], re.MULTILINE)) is not None:
-            offset += key.start()
-    while offset < len(text) and text[offset].isspace():
-        offset += 1
-    return offset
-
-
 def _goes_wrong(text: str, parse: Callable[[str], object]) -> bool:
     try:
         parse(text)
     except ValueError as error:
         return _ENDS not in str(error)
     return False
+
+
+def _find_token(text: str, wanted: str) -> int:
+    return next((token.start() for token in _TOKEN.finditer(text) if token[0] == wanted), 0)
 
 
 def _is_blank(token: str) -> bool:

@@ -10,8 +10,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from gateway.adapters.policy.breaks import read_toml_place
 from gateway.adapters.policy.cedar import CedarPolicy
-from gateway.adapters.policy.documents import explain
+from gateway.adapters.policy.documents import decode, read_document
+from gateway.adapters.policy.toml_places import describe_errors
 from gateway.core.errors import PolicyUnusable
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.moment import Moment
@@ -140,12 +142,7 @@ def read_case_texts(folder: Path) -> dict[str, str]:
     texts: dict[str, str] = {}
     for path in sorted((folder / FOLDER).glob("*.toml")):
         name = f"{FOLDER}/{path.name}"
-        try:
-            texts[name] = path.read_text("utf-8")
-        except UnicodeDecodeError as error:
-            raise PolicyUnusable(f"`{name}` is not TOML: {error}") from None
-        except OSError as error:
-            raise PolicyUnusable(f"`{name}` cannot be read: {error.strerror}") from None
+        texts[name] = decode(name, read_document(path, name))
     return texts
 
 
@@ -155,10 +152,14 @@ def parse_cases(texts: Mapping[str, str]) -> list[PolicyCase]:
     for name, text in sorted(texts.items()):
         try:
             cases += CaseFile.model_validate(tomllib.loads(text)).case
+        except RecursionError:
+            raise PolicyUnusable(f"`{name}` line 1, column 1: its values are nested too deeply") from None
         except tomllib.TOMLDecodeError as error:
-            raise PolicyUnusable(f"`{name}` is not TOML: {error}") from None
+            message, place = read_toml_place(str(error))
+            raise PolicyUnusable(f"`{name}` line {place.line}, column {place.column}: not TOML: {message}") from None
         except ValidationError as error:
-            raise PolicyUnusable(f"`{name}` {explain(error)}") from None
+            place, message = next(describe_errors(text, error))
+            raise PolicyUnusable(f"`{name}` line {place.line}, column {place.column}: {message}") from None
     return cases
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +19,8 @@ import cedarpy
 
 from gateway.adapters.policy.annotations import PolicyRule
 from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments, from_texts, read_documents
+from gateway.adapters.policy.failing import FailingRules
+from gateway.adapters.policy.generations import GENERATIONS, SchemaGeneration
 from gateway.adapters.policy.likeness import Likeness
 from gateway.adapters.policy.profiles import ProfileRules, read_profiles
 from gateway.adapters.policy.reading import MomentReading
@@ -51,22 +52,24 @@ _LONGEST_FACT = 512
 _UNNAMED = ""
 """Represents every person that no rule names, so that they share verdicts. No rule can name it (see `rules`)."""
 
-_PARENTS = {
+PROFILE_GROUPS: Final[Mapping[Profile, tuple[str, ...]]] = {
     Profile.OPERATOR: ("operator", "enrolled"),
     Profile.GUEST: ("guest", "enrolled"),
     Profile.ANONYMOUS: ("anonymous",),
     # Never acts, so no policy speaks of it. A rule for everybody would: sessions that can call are refused before that.
     Profile.AUDITOR: (),
 }
+"""What rules know the people of a profile as."""
 
 
 class CedarPolicy:
     """The PolicyEngine over a folder of documents, or over documents that lie in none, such as those of an earlier version.
-    Raises PolicyUnusable when they do not load."""
+    Raises PolicyUnusable when they do not load. `exempt` are versions that may have more rules than a new one."""
 
-    def __init__(self, source: Path | PolicyDocuments) -> None:
+    def __init__(self, source: Path | PolicyDocuments, exempt: Container[str] = ()) -> None:
         self._source = source
-        self._in_force = _enact(self._read())
+        self._exempt = exempt
+        self._in_force = self._load()
 
     @property
     def version(self) -> str:
@@ -98,6 +101,11 @@ class CedarPolicy:
         """What `profiles.toml` says, by profile."""
         return self._in_force.profiles
 
+    @property
+    def generation(self) -> SchemaGeneration:
+        """What the schema in force is told."""
+        return self._in_force.generation
+
     def judge(self, subject: PolicySubject, spec: ToolSpec, facts: CallFacts | None, *, taint: int, label: int) -> PolicyVerdict:
         """The verdict for one call; with None for facts, the mode to publish."""
         return self._in_force.judge(subject.principal, spec, facts, taint, max(subject.label, label), subject.moment)
@@ -114,9 +122,15 @@ class CedarPolicy:
         """Every rule in force with its author's sentence, by id."""
         return self._in_force.reasons
 
+    @classmethod
+    def of_record(cls, documents: Mapping[str, str]) -> CedarPolicy:
+        """A version that was in force, whose rules may be more than a new one may have. Raises PolicyUnusable."""
+        read = from_texts(documents)
+        return cls(read, exempt=(read.version,))
+
     def reload(self) -> None:
         """Put the folder's documents in force, whole, or raise PolicyUnusable and change nothing."""
-        self._in_force = _enact(self._read())
+        self._in_force = self._load()
 
     def snapshot(self) -> CedarPolicy:
         """What is in force now, as a policy that stays so."""
@@ -128,8 +142,18 @@ class CedarPolicy:
         """Put in force what the other one has in force, and read no folder any more."""
         self._source, self._in_force = from_texts(other.documents), other._in_force
 
-    def _read(self) -> PolicyDocuments:
-        return read_documents(self._source) if isinstance(self._source, Path) else self._source
+    def _load(self) -> _PolicyInForce:
+        documents = read_documents(self._source) if isinstance(self._source, Path) else self._source
+        limited = documents.version not in self._exempt
+        try:
+            return _enact(documents, limited=limited)
+        except PolicyUnusable as error:
+            # Loaded where it is needed: reading texts rule by rule is for telling what is wrong with them.
+            from gateway.adapters.policy.faults import find_first_error
+
+            if (fault := find_first_error(documents.texts(), limited=limited)) is None:
+                raise
+            raise PolicyUnusable(f"`{fault.file}` line {fault.line}, column {fault.column}: {fault.message}") from error
 
 
 class _ToolQuestion(NamedTuple):
@@ -161,22 +185,6 @@ class _ModelQuestion(NamedTuple):
     label: int
 
 
-class SchemaGeneration(NamedTuple):
-    """What the schema of a version knows beside what all of them know: facts of the moment, and the trust of tools."""
-
-    moment: frozenset[MomentFact]
-    trust: bool
-
-
-_GENERATIONS: Final = (
-    SchemaGeneration(frozenset(MomentFact), trust=True),
-    SchemaGeneration(frozenset(MomentFact) - {MomentFact.ARGUMENTS_FROM_UNTRUSTED}, trust=True),
-    SchemaGeneration(frozenset(), trust=False),
-)
-"""The newest first. Policies of earlier versions keep their schema, in their folder and on record, and are asked no more than it
-knows."""
-
-
 class _PolicyInForce:
     """One version of the policy, immutable but for the verdicts that it remembers."""
 
@@ -192,7 +200,8 @@ class _PolicyInForce:
             rule_set.parsed, [texts for each in profiles.values() for texts in (each.suppressed_tools, each.network_auto_hosts)]
         )
         self.reading = MomentReading(rule_set.parsed.values())
-        self._generation = _GENERATIONS[0]
+        self._failing = FailingRules(rule_set.rules, self.documents)
+        self.generation = GENERATIONS[0]
         self._remember_tool = lru_cache(_REMEMBERED)(self._judge_tool)
         self._remember_model = lru_cache(_REMEMBERED)(self._judge_model)
         self._remember_entities = lru_cache(_ENTITIES)(self._read_entities)
@@ -224,7 +233,7 @@ class _PolicyInForce:
 
     def ask_as(self, generation: SchemaGeneration) -> None:
         """Ask as an earlier version did."""
-        self._generation = generation
+        self.generation = generation
         self._remember_tool.cache_clear()
 
     def may_infer(self, principal: Principal, local: bool, label: int) -> PolicyVerdict:
@@ -234,7 +243,7 @@ class _PolicyInForce:
         return principal.id if principal.id in self.rule_set.named else _UNNAMED
 
     def _judge_tool(self, question: _ToolQuestion) -> PolicyVerdict:
-        generation = self._generation
+        generation = self.generation
         told = {name: value for name, value in {**_UNREAD, **question.moment.told()}.items() if name in generation.moment}
         trust = {"trust": question.trust.value} if generation.trust else {}
         tool: Json = {
@@ -275,7 +284,7 @@ class _PolicyInForce:
                 "remoteModels": rules.remote_models,
                 "suppressedTools": rules.suppressed_tools,
             },
-            "parents": [_uid("Profile", name) for name in _PARENTS[profile]],
+            "parents": [_uid("Profile", name) for name in PROFILE_GROUPS[profile]],
         }
 
     def _judge(self, person: Json, actions: Iterable[tuple[str, PermissionMode]], resource: Json, context: Json) -> PolicyVerdict:
@@ -292,7 +301,7 @@ class _PolicyInForce:
                 if result.decision is cedarpy.Decision.NoDecision:
                     return _forbidden([_UNANSWERED])
                 if result.diagnostics.errors:
-                    return _forbidden([self._blame(result.diagnostics.errors)])
+                    return _forbidden(self._failing.name(result.diagnostics.errors) or [_UNANSWERED])
                 rules = [self.rule_set.rules[position] for position in result.diagnostics.reasons]
                 if result.allowed:
                     return _permitted(mode, rules, blocked)
@@ -304,13 +313,6 @@ class _PolicyInForce:
     def _read_entities(self, text: str) -> cedarpy.Entities:
         """A person and what they ask for, checked against the schema. Raises ValueError."""
         return cedarpy.Entities.from_json_str(text, self.rule_set.schema)  # pyright: ignore[reportUnknownMemberType] - a bare dict
-
-    def _blame(self, errors: list[str]) -> RuleReason:
-        """The fault as a reason, with the failing rule's own id where Cedar names its position."""
-        for error in errors:
-            if (named := re.search(r"policy `(policy\d+)`", error)) and (rule := self.rule_set.rules.get(named[1])):
-                return RuleReason("policy.failed", f"The rule {rule.reason.id} could not be evaluated, so nothing is allowed")
-        return _UNANSWERED
 
 
 _UNREAD: Final[Mapping[str, Json]] = {
@@ -326,13 +328,13 @@ _UNREAD: Final[Mapping[str, Json]] = {
 _UNANSWERED = RuleReason("policy.unanswered", "The policy could not judge this call, so it is not allowed")
 
 
-def _enact(documents: PolicyDocuments) -> _PolicyInForce:
-    in_force = _PolicyInForce(documents, compile_rules(documents), read_profiles(documents.profiles))
+def _enact(documents: PolicyDocuments, *, limited: bool) -> _PolicyInForce:
+    in_force = _PolicyInForce(documents, compile_rules(documents, limited=limited), read_profiles(documents.profiles))
     # A schema that no longer describes what is asked would forbid everything, call by call; better said at once.
     someone = Principal("", "", Profile.OPERATOR)
     tool = ToolSpec("probe", "", "", "", {}, Category.READ, "")
     facts = CallFacts(path=".", host="localhost", bytes=0, recursive=False)
-    for generation in _GENERATIONS:
+    for generation in GENERATIONS:
         in_force.ask_as(generation)
         if _UNANSWERED not in in_force.judge(someone, tool, facts, 0, Label.PUBLIC).because:
             break

@@ -17,7 +17,9 @@ from typing import Any, Final
 from cedarpy import pst
 
 from gateway.adapters.policy.cedar import CedarPolicy
-from gateway.adapters.policy.rules import NAMESPACE, every_node
+from gateway.adapters.policy.reading import every_node
+from gateway.adapters.policy.rules import NAMESPACE
+from gateway.adapters.policy.touching import RuleChange, changed_ids, rules_by_id
 from gateway.core.judgement import Question
 from gateway.core.model import CallFacts, Principal, ToolSpec
 from gateway.core.moment import Moment, MomentFact
@@ -59,8 +61,11 @@ def compare(before: CedarPolicy, after: CedarPolicy) -> tuple[int, list[DomainDi
     """How many kinds of calls were compared, and what differs, loosened first. The example is the first of its kind."""
     found: dict[tuple[ModeChange, Profile, Category], DomainDifference] = {}
     compared = 0
+    change = RuleChange(before, after)
     for question in questions((before, after)):
         compared += 1
+        if not change.may_touch(question):
+            continue
         was, now = effective(before, question), effective(after, question)
         difference = compare_verdicts(was, now)
         if difference is None:
@@ -78,13 +83,9 @@ def compare(before: CedarPolicy, after: CedarPolicy) -> tuple[int, list[DomainDi
 
 def rules_cut_short(before: CedarPolicy, after: CedarPolicy) -> tuple[str, ...]:
     """Ids of the rules that are not in both as they stand, and of whose constants not every combination is tried."""
-    old, new = (_rules_by_id(policy) for policy in (before, after))
-    changed = {id_ for id_ in {*old, *new} if old.get(id_) != new.get(id_)}
-    return tuple(sorted(id_ for id_ in changed if any(id_ in rules and _is_cut(rules[id_]) for rules in (old, new))))
-
-
-def _rules_by_id(policy: CedarPolicy) -> dict[str, pst.Template]:
-    return {str(rule.annotations["id"]): rule for rule in policy.rule_set.parsed.values()}
+    old, new = rules_by_id(before), rules_by_id(after)
+    cut = (id_ for id_ in changed_ids(before, after) if any(id_ in rules and _is_cut(rules[id_]) for rules in (old, new)))
+    return tuple(sorted(cut))
 
 
 def _is_cut(rule: pst.Template) -> bool:

@@ -5,26 +5,31 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 import cedarpy
-from cedarpy import pst
 from pydantic import ValidationError
 
 from gateway.adapters.policy.breaks import (
     START,
     TextPlace,
     find_break,
-    find_key,
+    find_name,
     find_word,
     place_of,
     read_toml_place,
     split_statements,
 )
 from gateway.adapters.policy.cases import CaseFile
-from gateway.adapters.policy.documents import LARGEST, PROFILES, SCHEMA, explain, refuse_unseen
+from gateway.adapters.policy.documents import PROFILES, SCHEMA, refuse_large, refuse_unseen
+from gateway.adapters.policy.naming import SchemaNames, explain_unknown, read_schema_names
+from gateway.adapters.policy.nesting import TOO_DEEP, find_too_deep, find_too_deep_type
 from gateway.adapters.policy.profiles import ProfileTable
-from gateway.adapters.policy.rules import NAMESPACE, check_file
+from gateway.adapters.policy.rules import check_file, find_excess
+from gateway.adapters.policy.toml_places import describe_errors
+from gateway.adapters.policy.unknowns import find_unknown
 from gateway.core.errors import PolicyUnusable
 from gateway.runtime.ports import FaultSeverity, PolicyFault
 
@@ -34,17 +39,23 @@ MOST: Final = 50
 CASE_NAME: Final = re.compile(r"cases/[A-Za-z0-9_-]{1,64}\.toml")
 RULES_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\.cedar")
 
+_TWICE: Final = re.compile(r"duplicate annotation: (@\w+)")
 _TOLD: Final = re.compile(r"line (\d+), column (\d+):? ")
-_REWORDED: Final = {"the rule there ": "", "rule number 1:": "this rule:", "for policy `policy0`, ": ""}
+_REWORDED: Final = {"the rule there ": "", "rule number 1:": "this rule:"}
+_OF_RULE: Final = re.compile(r".*?rule (?:`[^`]*`|number \d+): ", re.DOTALL)
 _QUOTED: Final = re.compile(r'`([^`]+)`|"([^"]+)"')
-_CHARACTER: Final = re.compile(r"line (\d+) holds an invisible character, U\+([0-9A-F]+)")
+
+
+def find_first_error(documents: Mapping[str, str], *, limited: bool = True) -> PolicyFault | None:
+    """The first fault that keeps these texts from loading, whatever their files are called; None where there is none."""
+    return next(_find_in_documents(documents, {}, limited=limited), None)
 
 
 def find_faults(documents: Mapping[str, str], cases: Mapping[str, str], tools: Iterable[str]) -> list[PolicyFault]:
     """Every fault of these texts that can be found in one go, errors before warnings, at most `MOST`."""
     found = list(_find_errors(documents, cases))[:MOST]
     if not found:
-        found = list(_find_warnings(documents, frozenset(tools)))[:MOST]
+        found = list(islice(find_unknown(documents, cases, frozenset(tools)), MOST))
     return found
 
 
@@ -58,8 +69,17 @@ def _find_errors(documents: Mapping[str, str], cases: Mapping[str, str]) -> Iter
         yield _error(name, START, "a policy holds `NAME.cedar` files, its schema, its profiles and `cases/NAME.toml`")
     unreadable = [fault for name, text in (*documents.items(), *cases.items()) if (fault := _find_unreadable(name, text))]
     yield from unreadable
-    if odd or unreadable:
-        return
+    if not odd and not unreadable:
+        yield from _find_in_documents(documents, cases, limited=True)
+
+
+def _find_in_documents(documents: Mapping[str, str], cases: Mapping[str, str], *, limited: bool) -> Iterator[PolicyFault]:
+    rules = {name: text for name, text in documents.items() if name not in (SCHEMA, PROFILES)}
+    for name, text in (*rules.items(), (SCHEMA, documents.get(SCHEMA, ""))):
+        if (offset := find_too_deep_type(text) if name == SCHEMA else find_too_deep(text)) is not None:
+            # Nothing else is read of it.
+            yield _error(name, place_of(text, offset), TOO_DEEP)
+            return
     if PROFILES in documents:
         yield from _find_in_toml(PROFILES, documents[PROFILES], ProfileTable)
     for name, text in cases.items():
@@ -69,31 +89,34 @@ def _find_errors(documents: Mapping[str, str], cases: Mapping[str, str]) -> Iter
         yield fault
     if schema is None:
         return
-    yield from _find_in_rules(rules, schema)
+    if limited and (excess := find_excess(rules)) is not None:
+        yield _error(excess.file, place_of(rules[excess.file], excess.offset), excess.message)
+        return
+    yield from _find_in_rules(rules, schema, read_schema_names(documents[SCHEMA]))
 
 
 def _find_unreadable(name: str, text: str) -> PolicyFault | None:
-    if len(text.encode("utf-8", "surrogatepass")) > LARGEST:
-        return _error(name, START, f"it is larger than {LARGEST} bytes")
     try:
+        refuse_large(name, text.encode("utf-8", "surrogatepass"))
         refuse_unseen(name, text)
     except PolicyUnusable as error:
-        told = _CHARACTER.search(error.message)
-        line = int(told[1]) if told else 1
-        column = text.split("\n")[line - 1].find(chr(int(told[2], 16))) + 1 if told else 1
-        return _error(name, TextPlace(line, column), error.message.removeprefix(f"`{name}` line {line} "))
+        message = error.message.removeprefix(f"`{name}` ")
+        told = _TOLD.match(message)
+        place = START if told is None else TextPlace(int(told[1]), int(told[2]))
+        return _error(name, place, message if told is None else message[told.end() :])
     return None
 
 
 def _find_in_toml(name: str, text: str, shape: type[ProfileTable | CaseFile]) -> Iterator[PolicyFault]:
     try:
         shape.model_validate(tomllib.loads(text))
+    except RecursionError:
+        yield _error(name, START, "its values are nested too deeply")
     except tomllib.TOMLDecodeError as error:
         message, place = read_toml_place(str(error))
         yield _error(name, place, f"not TOML: {message}")
     except ValidationError as error:
-        path = error.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
-        yield _error(name, place_of(text, find_key(text, path)), explain(error))
+        yield from (_error(name, place, message) for place, message in describe_errors(text, error))
 
 
 def _read_schema(text: str | None) -> tuple[cedarpy.Schema | None, PolicyFault | None]:
@@ -106,7 +129,7 @@ def _read_schema(text: str | None) -> tuple[cedarpy.Schema | None, PolicyFault |
         return None, _error(SCHEMA, place, f"it does not load: {error}")
 
 
-def _find_in_rules(rules: Mapping[str, str], schema: cedarpy.Schema) -> Iterator[PolicyFault]:
+def _find_in_rules(rules: Mapping[str, str], schema: cedarpy.Schema, names: SchemaNames) -> Iterator[PolicyFault]:
     seen: dict[str, str] = {}
     number = 0
     for name, text in rules.items():
@@ -114,7 +137,7 @@ def _find_in_rules(rules: Mapping[str, str], schema: cedarpy.Schema) -> Iterator
             rule_ids, faults = check_file(name, text, schema), []
         except PolicyUnusable as error:
             rule_ids, faults = [], list(_find_in_file(name, text, schema, error))
-        yield from faults
+        yield from (replace(fault, message=explain_unknown(fault.message, names)) for fault in faults)
         number += len(rule_ids) + len(faults)
         for rule_id in rule_ids:
             if rule_id in seen:
@@ -163,28 +186,22 @@ def _offset_in(statement: str, error: PolicyUnusable) -> int:
     try:
         cedarpy.PolicySet.from_str(statement)
     except ValueError as broken:
+        if twice := _TWICE.search(str(broken)):
+            return statement.find(twice[1], statement.find(twice[1]) + 1)
         if "does not parse" in error.message:
             named = find_word(statement, [first or second for first, second in _QUOTED.findall(str(broken))])
             return find_break(statement, cedarpy.PolicySet.from_str) or named
-    # What the message names, the longest first: a name stands where it is used, or else the rule's beginning is told.
-    words = sorted({first or second for first, second in _QUOTED.findall(error.message)}, key=len, reverse=True)
     body = re.search(r"\b(permit|forbid)\b", statement)
     if body is None:
         return 0
-    inside = find_word(statement[body.start() :], [word for word in words if len(word) > 1 and not word.startswith("policy")])
-    return body.start() + inside if inside else 0
-
-
-def _find_warnings(documents: Mapping[str, str], tools: frozenset[str]) -> Iterator[PolicyFault]:
-    for name, text in documents.items():
-        if name in (SCHEMA, PROFILES):
-            continue
-        parsed = cedarpy.PolicySet.from_str(text).to_pst().static_policies
-        named = sorted({uid.id for uid in pst.entity_uids(parsed) if str(uid.type) == f"{NAMESPACE}::Tool"} - tools)
-        for tool in named:
-            place = place_of(text, find_word(text, (f'Tool::"{tool}"', tool)))
-            message = f"no tool is called `{tool}` now, so what the rule says of it has no effect"
-            yield PolicyFault(FaultSeverity.WARNING, name, place.line, place.column, message)
+    # What the message names, in its order: a name stands where it is used, or else the rule's beginning is told.
+    inside = statement[body.start() :]
+    for first, second in _QUOTED.findall(_OF_RULE.sub("", error.message, count=1)):
+        word = first or second
+        offset = find_name(inside, word.rpartition(".")[2]) if re.fullmatch(r"[\w.]+", word) else inside.find(word)
+        if offset > 0:
+            return body.start() + offset
+    return 0
 
 
 def _error(file: str, place: TextPlace, message: str) -> PolicyFault:

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, cast
 
 from cedarpy import pst
 
-from gateway.adapters.policy.reading import walk
+from gateway.adapters.policy.reading import entities_in, walk
 from gateway.core.model import CallFacts
 
 Names: TypeAlias = tuple[str, str, str]
@@ -69,7 +69,7 @@ class _TextUses:
         """What the rules see of a text: the same for texts that none of them tells apart."""
         if self.is_told_apart or text in self.texts:
             return text
-        return tuple(text.startswith(first) and _matches(pattern, text) for pattern, first in self._patterns.items())
+        return tuple(text.startswith(first) and matches(pattern, text) for pattern, first in self._patterns.items())
 
 
 class Likeness:
@@ -80,7 +80,7 @@ class Likeness:
         self._uses = {name: _TextUses() for name in (*_TOOL_TEXTS, *_FACT_TEXTS)}
         self._reads_bytes = False
         of_profiles = [text for texts in profiles for text in texts]
-        self._uses["name"].texts |= {uid.id for uid in pst.entity_uids(rules) if uid.type.basename == "Tool"}
+        self._uses["name"].texts |= {uid.id for uid in entities_in(rules) if uid.type.basename == "Tool"}
         for node, within in walk([rule.clauses for rule in rules.values()]):
             if node == _RESOURCE:
                 self._note_tool(within)
@@ -179,7 +179,7 @@ def _beginning(pattern: Sequence[pst.PatternElem]) -> str:
     )
 
 
-def _matches(pattern: Sequence[pst.PatternElem], text: str) -> bool:
+def matches(pattern: Sequence[pst.PatternElem], text: str) -> bool:
     """What Cedar's `like` says. Takes no more steps than pattern and text have characters, multiplied: both may be hostile."""
     place, star, after = 0, -1, 0
     at = 0

@@ -13,6 +13,7 @@ from typing import Final
 from gateway.adapters.policy.cedar import CedarPolicy
 from gateway.adapters.policy.domain import questions, rules_cut_short
 from gateway.adapters.policy.profiles import ProfileRules
+from gateway.adapters.policy.touching import RuleChange
 from gateway.core.effects import escape
 from gateway.core.judgement import Question
 from gateway.core.model import Principal
@@ -42,11 +43,14 @@ def find_loosening(before: CedarPolicy, after: CedarPolicy) -> PolicyComparison:
     loosened = dict.fromkeys((*_of_profiles(before, after), *_of_models(before, after)))
     # What a long list says of its last members may loosen unseen, so nobody can say that it does not.
     compared, complete = 0, not rules_cut_short(before, after)
+    difference = RuleChange(before, after)
     for question in questions((before, after)):
         if compared >= MOST_KINDS:
             complete = False
             break
         compared += 1
+        if not difference.may_touch(question):
+            continue
         was, now = effective(before, question), effective(after, question)
         change = compare_verdicts(was, now)
         if change is None:

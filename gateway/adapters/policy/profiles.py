@@ -8,7 +8,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from gateway.adapters.policy.documents import PROFILES, explain
+from gateway.adapters.policy.documents import PROFILES
+from gateway.adapters.policy.toml_places import describe_errors
 from gateway.core.budget import Allowance, Quota, QuotaMeter
 from gateway.core.errors import PolicyUnusable
 from gateway.core.vocabulary import Profile
@@ -88,10 +89,13 @@ def read_profiles(text: str) -> dict[Profile, ProfileRules]:
     """Every profile of the vocabulary. Raises PolicyUnusable, naming the key that is wrong."""
     try:
         table = ProfileTable.model_validate(tomllib.loads(text))
+    except RecursionError:
+        raise PolicyUnusable(f"`{PROFILES}`: its values are nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise PolicyUnusable(f"`{PROFILES}` is not TOML: {error}") from None
     except ValidationError as error:
-        raise PolicyUnusable(f"`{PROFILES}` {explain(error)}") from None
+        place, message = next(describe_errors(text, error))
+        raise PolicyUnusable(f"`{PROFILES}` line {place.line}, column {place.column}: {message}") from None
     return {
         Profile.OPERATOR: table.operator,
         Profile.GUEST: table.guest,

@@ -8,16 +8,19 @@ positions, so every rule must bring a name of its own, which is what audit log a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
 
 import cedarpy
 from cedarpy import pst
 
 from gateway.adapters.policy.annotations import AnnotationRefused, PolicyRule, read_annotations
+from gateway.adapters.policy.clauses import Excess, find_long_rule
 from gateway.adapters.policy.documents import SCHEMA, PolicyDocuments
+from gateway.adapters.policy.nesting import CEDARS_DEEPEST, TOO_DEEP, find_too_deep, find_too_deep_type, refuse_too_deep
 from gateway.adapters.policy.positions import RulePosition, describe_position, find_positions
+from gateway.adapters.policy.reading import entities_in, walk
 from gateway.core.errors import PolicyUnusable
 from gateway.core.obligations import NOTHING
 
@@ -26,8 +29,17 @@ NAMESPACE = "Countersign"
 ACTIONS = ("invoke", "invoke_with_consent", "invoke_with_step_up", "infer")
 """What the gateway asks for: a call, by what it takes, and a model."""
 
+MOST_RULES = 2_000
+"""Every rule may have a say in every call that was not judged before, and is looked at while somebody writes in the editor."""
+
 _MAY_FAIL = frozenset({"add", "sub", "mul", "neg", "offset", "duration_since", "to_date"})
 """Operators that overflow on some values, of integers, dates or durations."""
+
+_DEEP = "nesting exceeds"
+"""How Cedar's binding says that a rule has more levels than it takes."""
+
+_NUMBERED = re.compile(r"for policy `policy\d+`[,:] ")
+"""How Cedar begins what it says of a rule: with its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +54,18 @@ class RuleSet:
     named: frozenset[str]
 
 
-def compile_rules(documents: PolicyDocuments) -> RuleSet:
-    """Check and parse all rules. Raises PolicyUnusable, naming file and rule."""
+def compile_rules(documents: PolicyDocuments, *, limited: bool = True) -> RuleSet:
+    """Check and parse all rules, of which there may be `MOST_RULES` where they are `limited`. Raises PolicyUnusable, naming file
+    and rule."""
+    if find_too_deep_type(documents.schema) is not None:
+        raise PolicyUnusable(f"`{SCHEMA}`: {TOO_DEEP}")
     try:
         schema = cedarpy.Schema.from_str(documents.schema)
     except ValueError as error:
         raise PolicyUnusable(f"`{SCHEMA}` does not load: {error}") from None
+    if limited and (excess := find_excess(documents.rules)) is not None:
+        where = describe_position(documents.rules[excess.file], excess.offset)
+        raise PolicyUnusable(f"`{excess.file}` {where}: {excess.message}")
     seen: dict[str, str] = {}
     for name, text in documents.rules.items():
         for rule_id in check_file(name, text, schema):
@@ -65,8 +83,18 @@ def compile_rules(documents: PolicyDocuments) -> RuleSet:
         schema=schema,
         rules={position: read_annotations(template.annotations) for position, template in templates.items()},
         parsed=templates,
-        named=frozenset(uid.id for uid in pst.entity_uids(templates) if str(uid.type) == f"{NAMESPACE}::Principal"),
+        named=frozenset(uid.id for uid in entities_in(templates) if str(uid.type) == f"{NAMESPACE}::Principal"),
     )
+
+
+def find_excess(rules: Mapping[str, str]) -> Excess | None:
+    """The first rule that is one too many, or the first clause of a rule that is; None where all of them may be."""
+    found = [(name, position.start) for name, text in rules.items() for position in find_positions(text)]
+    if len(found) <= MOST_RULES:
+        return find_long_rule(rules)
+    advice = 'one rule can hold for many names: `["a", "b"].contains(…)`, or a pattern with `like`'
+    message = f"a policy may have at most {MOST_RULES:,} rules, and this one has {len(found):,}; {advice}"
+    return Excess(*found[MOST_RULES], message)
 
 
 def _select_rules(whole: pst.PolicySet, action: str) -> cedarpy.PolicySet:
@@ -84,36 +112,37 @@ def _may_apply(constraint: pst.ActionConstraint, action: str) -> bool:
 
 def check_file(name: str, text: str, schema: cedarpy.Schema) -> list[str]:
     """The ids of the rules in one file, after every check."""
+    refuse_too_deep(name, text)
     try:
         parsed = cedarpy.PolicySet.from_str(text).to_pst()
         validation = cedarpy.validate_policies(text, schema)  # pyright: ignore[reportUnknownMemberType] (its stub has a bare dict)
     except ValueError as error:
-        raise PolicyUnusable(f"`{name}` {_find_unreadable(text)}does not parse: {error}") from None
+        raise PolicyUnusable(f"`{name}` {_find_unreadable(text, error)}") from None
     for template in parsed.templates.values():
         raise PolicyUnusable(f"`{name}`: rule {_title(template)} has an open slot; nothing here would fill it")
     places = dict(zip(parsed.static_policies, find_positions(text), strict=True))
     rule_ids = [_check_rule(_Place(name, text, places[at], template)) for at, template in parsed.static_policies.items()]
     for fault in validation.errors:
         at = parsed.static_policies.get(fault.policy_id)
-        raise (
-            _Place(name, text, places[fault.policy_id], at).refuse(fault.error)
-            if at
-            else PolicyUnusable(f"`{name}`: {fault.error}")
-        )
+        message = _NUMBERED.sub("", fault.error)
+        raise _Place(name, text, places[fault.policy_id], at).refuse(message) if at else PolicyUnusable(f"`{name}`: {message}")
     if not validation.validation_passed:
         raise PolicyUnusable(f"`{name}` does not fit `{SCHEMA}`")
     return rule_ids
 
 
-def _find_unreadable(text: str) -> str:
-    """`line 3, column 1: the rule there `, for the first rule that does not parse by itself; empty where each of them does."""
+def _find_unreadable(text: str, whole: ValueError) -> str:
+    """Where the first rule stands that does not parse by itself, and why; only why where each of them does."""
     starts = [position.start for position in find_positions(text)]
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         try:
-            cedarpy.PolicySet.from_str(text[start:end])
-        except ValueError:
-            return f"{describe_position(text, start)}: the rule there "
-    return ""
+            cedarpy.PolicySet.from_str(text[start:end]).to_pst()
+        except ValueError as error:
+            if _DEEP in str(error):
+                deep = find_too_deep(text[start:end], CEDARS_DEEPEST) or 0
+                return f"{describe_position(text, start + deep)}: {TOO_DEEP}"
+            return f"{describe_position(text, start)}: the rule there does not parse: {whole}"
+    return f"does not parse: {whole}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +171,11 @@ def _check_rule(place: _Place) -> str:
         raise place.refuse("it forbids, so it cannot oblige; put that on the permit")
     if rule.obligations.asks_others and _permits_unasked(template):
         raise place.refuse("it lets calls run without asking, so nobody could approve them; permit another action")
-    for node in every_node(template.clauses):
+    for node, _ in walk(template):
         if isinstance(node, pst.BinaryOp | pst.UnaryOp) and node.op in _MAY_FAIL:
             raise place.refuse(f"it calculates (`{node.op}`); a calculation can overflow, and then it is skipped")
-    if any(str(uid.type) == f"{NAMESPACE}::Principal" and not uid.id for uid in pst.entity_uids(template)):
-        raise place.refuse("it names a person with an empty id")
+        if isinstance(node, pst.EntityUid) and not node.id and str(node.type) == f"{NAMESPACE}::Principal":
+            raise place.refuse("it names a person with an empty id")
     return rule.reason.id
 
 
@@ -156,7 +185,7 @@ _ASKING = frozenset({"invoke_with_consent", "invoke_with_step_up"})
 
 def _permits_unasked(template: pst.Template) -> bool:
     """Whether a rule covers an action that asks nobody."""
-    named = {uid.id for uid in pst.entity_uids(cast("Any", template.action)) if str(uid.type) == f"{NAMESPACE}::Action"}
+    named = {uid.id for uid in entities_in(template.action) if str(uid.type) == f"{NAMESPACE}::Action"}
     return not named or not named <= _ASKING
 
 
@@ -165,17 +194,3 @@ def _title(template: pst.Template) -> str:
     if rule_id := template.annotations.get("id"):
         return f"`{rule_id}`"
     return f"number {int(template.id.removeprefix('policy')) + 1}"
-
-
-def every_node(root: object) -> Iterator[object]:
-    """Every node of a rule at any depth, without recursion."""
-    stack: list[Any] = [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Mapping):
-            stack.extend(cast("Mapping[str, Any]", node).values())
-        elif isinstance(node, tuple):
-            stack.extend(cast("tuple[Any, ...]", node))
-        elif dataclasses.is_dataclass(node):
-            yield node
-            stack.extend(getattr(node, field.name) for field in dataclasses.fields(node))

@@ -16,7 +16,7 @@ import cedarpy
 from cedarpy import pst
 
 from gateway.adapters.policy.documents import PROFILES, SCHEMA
-from gateway.adapters.policy.rules import every_node
+from gateway.adapters.policy.reading import every_node
 from gateway.core.errors import Refused
 from gateway.core.policy_switches import PolicySwitch, SwitchState, read_arguments
 from gateway.runtime.ports import SwitchView

@@ -58,9 +58,9 @@ class CedarWorkshop:
         except PolicyUnusable as error:
             return None, [PolicyFault(FaultSeverity.ERROR, SCHEMA, 1, 1, error.message)]
 
-    def load(self, documents: Mapping[str, str]) -> PolicyDraft:
-        """A draft of texts that were in force. Raises PolicyUnusable."""
-        return CedarPolicy(from_texts(documents))
+    def load(self, documents: Mapping[str, str], *, was_in_force: bool = False) -> PolicyDraft:
+        """A draft of texts. Raises PolicyUnusable."""
+        return CedarPolicy.of_record(documents) if was_in_force else CedarPolicy(from_texts(documents))
 
     def switches(self) -> Sequence[SwitchView]:
         """Every switch as it stands."""
@@ -70,7 +70,7 @@ class CedarWorkshop:
         """The texts in force with the switch turned, and the rows that expect something else for it."""
         before = self._policy.snapshot()
         documents = turn_switch(before.documents, switch, arguments, on=on)
-        cases, amended = amend_cases(self.cases(), before, CedarPolicy(from_texts(documents)))
+        cases, amended = amend_cases(self.cases(), before, CedarPolicy.of_record(documents))
         return TurnedSwitch(documents, cases, amended)
 
     def read(self, draft: PolicyDraft) -> RuleReading:

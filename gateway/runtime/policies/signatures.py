@@ -1,14 +1,14 @@
-"""Passkeys over statements about the policy: what is shown is what is signed, and one answer signs one statement."""
+"""Passkeys over statements about the policy and the settings: what is shown is what is signed, one answer for one statement."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gateway.core.canonical import Json
 from gateway.core.errors import Refused
-from gateway.core.ledger import Passkey, PasskeyUsed, PolicySignature, PolicySignatureRefused
+from gateway.core.ledger import Entry, Passkey, PasskeyUsed, PolicySignature, PolicySignatureRefused
 from gateway.runtime.ports import Clock, ConsoleSession, Ledger, PasskeyVerifier, PeopleRecords
 
 
@@ -43,12 +43,24 @@ class PolicySignatures:
 
     async def verify(self, console: ConsoleSession, statement: bytes, assertion: Mapping[str, Json], subject: str) -> Signed:
         """The signature that an assertion is. Raises Refused `assertionInvalid`, and then that is on record."""
+        person = console.principal.id
+        return await self.verify_for(
+            console, statement, assertion, lambda at, reason: PolicySignatureRefused(at, person, subject, reason)
+        )
+
+    async def verify_for(
+        self,
+        console: ConsoleSession,
+        statement: bytes,
+        assertion: Mapping[str, Json],
+        refused: Callable[[int, str], Entry],
+    ) -> Signed:
+        """The same, where a refusal is put on record as the entry that `refused` makes of its time and its reason."""
         try:
             passkey = await self._own_passkey(console, self._verifier.credential_id(assertion))
             verified = self._verifier.verify_assertion(assertion, challenge=challenge_of(statement), passkey=passkey)
         except Refused as refusal:
-            now = self._clock.now()
-            await self._ledger.append(PolicySignatureRefused(now, console.principal.id, subject, refusal.reason))
+            await self._ledger.append(refused(self._clock.now(), refusal.reason))
             raise Refused("assertionInvalid", refusal.message, 403) from None
         return Signed(
             PolicySignature(console.principal.id, console.id, passkey.id, assertion),

@@ -188,8 +188,11 @@ class PolicyWorkshop(Protocol):
         names that exist."""
         ...
 
-    def load(self, documents: Mapping[str, str]) -> PolicyDraft:
-        """The same for texts that were in force. Raises PolicyUnusable."""
+    def load(self, documents: Mapping[str, str], *, was_in_force: bool = False) -> PolicyDraft:
+        """The draft alone. Texts that were in force may have more rules than others: they may be older than the limit.
+
+        Raises PolicyUnusable.
+        """
         ...
 
     def switches(self) -> Sequence[SwitchView]:

@@ -118,7 +118,7 @@ class PolicyMethods:
         """How a draft differs."""
         base = None
         if params.base is not None and params.base != self._publishing.workshop.active.version:
-            base = self._publishing.workshop.load((await self._recorded(params.base))[0])
+            base = self._publishing.workshop.load((await self._recorded(params.base))[0], was_in_force=True)
         return view_comparison(await self._publishing.compare(await self._load(params.documents), base))
 
     async def rehearse(self, caller: ConsoleCaller, params: wire.PolicyRehearsing) -> wire.PolicyRehearsal:

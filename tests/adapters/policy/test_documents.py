@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from gateway.adapters.policy import documents
+from gateway.adapters.policy.cases import read_case_texts
 from gateway.adapters.policy.cedar import CedarPolicy
+from gateway.adapters.policy.documents import LARGEST
 from gateway.core.errors import PolicyUnusable
 from gateway.core.vocabulary import Profile
 
@@ -42,11 +44,11 @@ def test_rules_of_every_file_count(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (f'@why("No name at all") permit ({SCOPE});', "rule number 1: annotation `id`: field required"),
+        (f'@why("No name at all") permit ({SCOPE});', "line 1, column 1: this rule: annotation `id`: field required"),
         (f'@id("x.y") permit ({SCOPE});', "rule `x.y`: annotation `why`: field required"),
         (f'@id("x.y") @why("") permit ({SCOPE});', "rule `x.y`: annotation `why`"),
         (f'@id("X Y") @why("A name with a space") permit ({SCOPE});', "rule `X Y`: annotation `id`"),
-        (f'@id("") @why("An empty name") permit ({SCOPE});', "rule number 1: annotation `id`"),
+        (f'@id("") @why("An empty name") permit ({SCOPE});', "this rule: annotation `id`"),
         (f'@id("x.y") @why("Known keys only") @prescence("click") permit ({SCOPE});', "`prescence`: extra inputs"),
         (
             f'@id("x.y") @why("Known keys only") @prescence("click") permit ({SCOPE});',
@@ -144,13 +146,16 @@ def test_rules_of_every_file_count(folder: Path) -> None:
             '@id("x.y") @why("Nobody has no name") permit (principal == Countersign::Principal::"", action, resource);',
             "rule `x.y`: it names a person with an empty id",
         ),
-        ('@id("x.y") @id("z") @why("Two names") permit (principal, action, resource);', "the rule there does not parse"),
-        (f"{GOOD}\npermit (principal, action", "`extra.cedar` line 2, column 1: the rule there does not parse"),
+        ('@id("x.y") @id("z") @why("Two names") permit (principal, action, resource);', "line 1, column 12: does not parse"),
+        (f"{GOOD}\npermit (principal, action", "`extra.cedar` line 2, column 26: does not parse"),
         (
             f'@id("x.y") @why("Reads \u202ebackwards") permit ({SCOPE});',
-            "`extra.cedar` line 1 holds an invisible character, U+202E",
+            "`extra.cedar` line 1, column 24: an invisible character, U+202E",
         ),
-        (f'@id("x.y")\n@why("Zero\u200bwidth is here") permit ({SCOPE});', "`extra.cedar` line 2 holds an invisible character"),
+        (
+            f'@id("x.y")\n@why("Zero\u200bwidth is here") permit ({SCOPE});',
+            "`extra.cedar` line 2, column 11: an invis",
+        ),
     ],
 )
 def test_a_rule_that_could_be_misread_is_refused_by_name(folder: Path, rule: str, message: str) -> None:
@@ -162,7 +167,7 @@ def test_a_rule_that_could_be_misread_is_refused_by_name(folder: Path, rule: str
 
 def test_a_rule_cannot_run_on_into_the_next_file(folder: Path) -> None:
     add(folder, '@id("x.y") @why("It never ends") permit (principal, action, resource)', "aaa.cedar")
-    assert "`aaa.cedar` line 1, column 1: the rule there does not parse" in refusal(folder)
+    assert "`aaa.cedar` line 1, column 70: does not parse" in refusal(folder)
 
 
 @pytest.mark.parametrize("name", ["schema.cedarschema", "profiles.toml"])
@@ -189,30 +194,37 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["default.cedar", "schema.cedarschema", "profiles.toml"])
 def test_bytes_that_are_no_text_are_refused(folder: Path, name: str) -> None:
     (folder / name).write_bytes(b"\xff\xfe garbage")
-    assert f"`{name}` is not UTF-8" in refusal(folder)
+    assert f"`{name}` line 1, column 1: not UTF-8" in refusal(folder)
 
 
 def test_a_document_of_absurd_size_is_refused(folder: Path) -> None:
-    (folder / "default.cedar").write_bytes(b"//" + b"x" * 2_000_000)
-    assert "larger than" in refusal(folder)
+    (folder / "default.cedar").write_bytes(b"// a\n//" + "ä".encode() * 16_000_000)
+    assert f"`default.cedar` line 2, column {(LARGEST - 7) // 2 + 4}: it is larger than 1048576 bytes" in refusal(folder)
+
+
+def test_a_file_of_cases_of_absurd_size_is_refused(folder: Path) -> None:
+    (folder / "cases").mkdir(exist_ok=True)
+    (folder / "cases" / "large.toml").write_bytes(b"#\n" + b"#" * 16_000_000)
+    with pytest.raises(PolicyUnusable, match=r"^`cases/large\.toml` line 2, column 1048575: it is larger than 1048576 bytes$"):
+        read_case_texts(folder)
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
 def test_a_document_that_is_no_file_is_refused_and_not_waited_for(folder: Path, make: Callable[[Path], None]) -> None:
     (folder / "profiles.toml").unlink()
     make(folder / "profiles.toml")
-    assert refusal(folder) == "the policy folder has no file `profiles.toml`"
+    assert re.fullmatch("`profiles.toml` is (a folder|something else) and not a file", refusal(folder))
 
 
 def test_a_file_name_that_reads_differently_from_what_it_is_is_refused(folder: Path) -> None:
     add(folder, GOOD, "extra\u202e.cedar")
-    assert "holds an invisible character, U+202E" in refusal(folder)
+    assert "an invisible character, U+202E" in refusal(folder)
 
 
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        ("entity", "`schema.cedarschema` does not load"),
+        ("entity", "`schema.cedarschema` line 1, column 7: it does not load"),
         ("namespace Other { entity Thing; }", "rule `read.auto`:"),
     ],
 )
@@ -250,7 +262,7 @@ def test_a_schema_that_no_longer_describes_what_is_asked_is_refused(folder: Path
         ("network_auto_hosts = []", 'network_auto_hosts = ["*.example.com"]', "`operator.network_auto_hosts.0`"),
         ("network_auto_hosts = []", 'network_auto_hosts = ["Example.com"]', "`operator.network_auto_hosts.0`"),
         ("session_seconds = 43_200", "session_seconds = nan", "`operator.session_seconds`"),
-        ("[operator]", "[operator", "is not TOML"),
+        ("[operator]", "[operator", "line 15, column 10: not TOML"),
     ],
 )
 def test_a_profile_that_is_wrong_is_refused_by_key(folder: Path, before: str, after: str, message: str) -> None:

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { PolicyProposed, PolicyText } from "../../../src/protocol/generated.ts";
@@ -48,6 +48,33 @@ test("a draft is kept where another version came into force meanwhile", async ()
   expect(await screen.findByText("Another version came into force since you began")).toBeTruthy();
   expect((area as HTMLTextAreaElement).value).toBe("first and mine");
   expect(screen.getByLabelText("default.cedar: old and new lines").textContent).toContain("theirs");
+});
+
+test("a draft too large for a message is refused in words, nothing is sent, and nothing typed is lost", async () => {
+  let examined = 0;
+  gateway.handlers["policy/validate"] = () => {
+    examined += 1;
+    return { faults: [], rules: 1, version: "v2" };
+  };
+  openConsole(gateway, "/policy/editor");
+  const area = (await screen.findByLabelText("Text of default.cedar")) as HTMLTextAreaElement;
+  await vi.waitFor(() => expect(examined).toBe(1));
+  // Each of these takes three bytes, so fewer than 256 Ki characters are too many.
+  const large = "\u20ac".repeat(90_000);
+  fireEvent.change(area, { target: { value: large } });
+  const refusal = await screen.findByRole("alert");
+  expect(refusal.textContent).toContain("This draft is too large to be sent from a page");
+  expect(refusal.textContent).toContain("It takes 264 KiB, and a page can send 248 KiB");
+  expect(refusal.textContent).toContain("countersign policy publish FOLDER --reason WHY");
+  expect(area.value).toBe(large);
+  expect(screen.queryByRole("button", { name: "Propose it" })).toBeNull();
+  // Longer than it takes until a draft is examined.
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(examined).toBe(1);
+  fireEvent.change(area, { target: { value: "short again" } });
+  await vi.waitFor(() => expect(examined).toBe(2), 3000);
+  expect(screen.queryByText("This draft is too large to be sent from a page")).toBeNull();
+  expect(screen.getByRole("button", { name: "Propose it" })).toBeTruthy();
 });
 
 test("a policy in files is said to be there, and a draft becomes a patch", async () => {

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { PermissionMode, PolicyCell, RuleReason } from "../../../protocol/generated.ts";
 import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -10,9 +11,9 @@ export function CellExplanation({ cell }: { readonly cell: PolicyCell }) {
     <div className="stack">
       {cell.host !== undefined && <VisibleText text={cell.host} />}
       <Verdict mode={cell.mode} because={cell.because} />
-      <h3>What would change it</h3>
+      <h3>{t`What would change it`}</h3>
       {cell.changes.length === 0 ? (
-        <p>Neither untrusted content nor a label of the conversation.</p>
+        <p>{t`Neither untrusted content nor a label of the conversation.`}</p>
       ) : (
         <ul className="stack">
           {cell.changes.map((change) => (
@@ -25,7 +26,7 @@ export function CellExplanation({ cell }: { readonly cell: PolicyCell }) {
       )}
       {cell.exceptions.length > 0 && (
         <>
-          <h3>Tools that are treated otherwise</h3>
+          <h3>{t`Tools that are treated otherwise`}</h3>
           <ul className="stack">
             {cell.exceptions.map((exception) => (
               <li key={exception.tool}>
@@ -34,7 +35,7 @@ export function CellExplanation({ cell }: { readonly cell: PolicyCell }) {
               </li>
             ))}
           </ul>
-          {unlisted > 0 && <p className="note">and {unlisted.toLocaleString("en")} more</p>}
+          {unlisted > 0 && <p className="note">{t`and ${unlisted} more`}</p>}
         </>
       )}
     </div>
@@ -52,7 +53,7 @@ function Verdict({ mode, because }: VerdictProps) {
       <p>
         <Tag tone={MODE_TONES[mode]}>{MODE_WORDS[mode]}</Tag>
       </p>
-      {because.length === 0 && <p>No rule permits it, and what no rule permits is forbidden.</p>}
+      {because.length === 0 && <p>{t`No rule permits it, and what no rule permits is forbidden.`}</p>}
       {because.map((rule) => (
         <p key={rule.id}>
           <VisibleText text={rule.why} prose /> <code className="note">{rule.id}</code>

@@ -1,5 +1,7 @@
 import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { PolicyCell, PolicyOverview, PolicyRow, Profile } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
@@ -23,20 +25,21 @@ export function Policy() {
   const overview = useOverview();
   return (
     <>
-      <PageHeading lead="What the agent may do, and what it takes. Open a field to see which rule decides, and what would change it.">
-        Policy
+      <PageHeading
+        lead={t`What the agent may do, and what it takes. Open a field to see which rule decides, and what would change it.`}
+      >
+        {t`Policy`}
       </PageHeading>
       {overview.data?.scope === "everybody" && (
         <p>
-          <Link href={paths.policyEditor}>Change it in the policy editor</Link>, or{" "}
-          <Link href={paths.policyExplain}>have a call explained</Link>
+          {rich`${(inner) => <Link href={paths.policyEditor}>{inner}</Link>}<Change it in the policy editor>, or ${(inner) => <Link href={paths.policyExplain}>{inner}</Link>}<have a call explained>`}
         </p>
       )}
       {overview.isError && <Banner tone="danger" urgent title={explain(overview.error)} />}
-      {overview.isPending && <Spinner label="Asking the policy" />}
+      {overview.isPending && <Spinner label={t`Asking the policy`} />}
       {overview.data !== undefined && <Overview overview={overview.data} />}
       {overview.data?.scope === "everybody" && (
-        <Suspense fallback={<Spinner label="Opening the switches" />}>
+        <Suspense fallback={<Spinner label={t`Opening the switches`} />}>
           <Switches />
         </Suspense>
       )}
@@ -55,19 +58,19 @@ function Overview({ overview }: { readonly overview: PolicyOverview }) {
   const own = overview.scope === "own";
   // Looked up again rather than kept, so that an open explanation is never that of an earlier version.
   const cell = rows.find(({ profile }) => profile === opened?.profile)?.cells[opened?.index ?? 0];
-  const nameColumn = ({ profile }: PolicyRow) => (own ? "You" : PEOPLE[profile]);
-  const openedColumn = own ? "You" : opened && PEOPLE[opened.profile];
+  const nameColumn = ({ profile }: PolicyRow) => (own ? t`You` : PEOPLE[profile]);
+  const openedColumn = own ? t`You` : opened && PEOPLE[opened.profile];
   return (
     <div className="stack">
       {overview.assumesMoment && (
-        <Banner tone="info" title="Some rules look at the time, or at what was called before">
-          <p>Shown here is what holds for the first call of a session, on a Monday at midnight.</p>
+        <Banner tone="info" title={t`Some rules look at the time, or at what was called before`}>
+          <p>{t`Shown here is what holds for the first call of a session, on a Monday at midnight.`}</p>
         </Banner>
       )}
       <table className={styles.table}>
         <thead>
           <tr>
-            <th scope="col">To</th>
+            <th scope="col">{t`To`}</th>
             {rows.map((row) => (
               <th key={row.profile} scope="col">
                 {nameColumn(row)}
@@ -92,13 +95,11 @@ function Overview({ overview }: { readonly overview: PolicyOverview }) {
           ))}
         </tbody>
       </table>
-      <p className="note">
-        Version <Digest value={overview.version} />
-      </p>
+      <p className="note">{rich`Version ${<Digest value={overview.version} />}`}</p>
       <Dialog
         open={opened !== undefined && cell !== undefined}
         title={cell === undefined ? "" : `${openedColumn}: ${nameKind(cell)}`}
-        cancelLabel="Close"
+        cancelLabel={t`Close`}
         onClose={() => setOpened(undefined)}
       >
         {cell !== undefined && <CellExplanation cell={cell} />}
@@ -118,11 +119,11 @@ function CellButton({ cell, onOpen }: CellButtonProps) {
     <button type="button" className={styles.cell} onClick={onOpen}>
       <Tag tone={MODE_TONES[cell.mode]}>{MODE_WORDS[cell.mode]}</Tag>
       <span className={styles.why}>
-        {cell.because[0] === undefined ? "No rule permits it" : <VisibleText text={cell.because[0].why} prose />}
+        {cell.because[0] === undefined ? t`No rule permits it` : <VisibleText text={cell.because[0].why} prose />}
       </span>
       {cell.exceptionCount > 0 && (
         <span className={styles.exceptions}>
-          {cell.exceptionCount === 1 ? "1 tool differs" : `${cell.exceptionCount} tools differ`}
+          {cell.exceptionCount === 1 ? t`1 tool differs` : t`${cell.exceptionCount} tools differ`}
         </span>
       )}
     </button>

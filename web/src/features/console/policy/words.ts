@@ -1,19 +1,20 @@
+import { t } from "../../../language/t.ts";
 import type { Category, CircumstanceChange, PermissionMode, PolicyCell, Profile } from "../../../protocol/generated.ts";
 import type { Tone } from "../../../ui/Tag.tsx";
 
 export const PEOPLE: Readonly<Record<Profile, string>> = {
-  operator: "Operators",
-  guest: "Guests",
-  anonymous: "Visitors",
-  auditor: "Auditors",
+  operator: t`Operators`,
+  guest: t`Guests`,
+  anonymous: t`Visitors`,
+  auditor: t`Auditors`,
 };
 
 /** What happens before a call of that mode runs. */
 export const MODE_WORDS: Readonly<Record<PermissionMode, string>> = {
-  auto: "Runs by itself",
-  consent: "Asks first",
-  stepUp: "Needs a passkey",
-  forbidden: "Never runs",
+  auto: t`Runs by itself`,
+  consent: t`Asks first`,
+  stepUp: t`Needs a passkey`,
+  forbidden: t`Never runs`,
 };
 
 export const MODE_TONES: Readonly<Record<PermissionMode, Tone>> = {
@@ -24,17 +25,17 @@ export const MODE_TONES: Readonly<Record<PermissionMode, Tone>> = {
 };
 
 const KINDS: Readonly<Record<Category, string>> = {
-  read: "Read",
-  write: "Write files",
-  destructive: "Delete or overwrite",
-  network: "Reach the network",
-  execute: "Run programs",
-  admin: "Administer the gateway",
+  read: t`Read`,
+  write: t`Write files`,
+  destructive: t`Delete or overwrite`,
+  network: t`Reach the network`,
+  execute: t`Run programs`,
+  admin: t`Administer the gateway`,
 };
 
 /** The kind of action of a cell. The host stands apart: it comes from the policy's text. */
 export function nameKind({ category, host }: Pick<PolicyCell, "category" | "host">): string {
-  return host === undefined ? KINDS[category] : "Reach the host";
+  return host === undefined ? KINDS[category] : t`Reach the host`;
 }
 
 /** When the verdict would be another one. */
@@ -43,8 +44,8 @@ export function nameCircumstance({
   label,
   argumentsFromUntrusted,
 }: Pick<CircumstanceChange, "taint" | "label" | "argumentsFromUntrusted">): string {
-  if (argumentsFromUntrusted) return "With arguments that were taken from untrusted content";
-  if (taint === 1) return "After the conversation has read untrusted content";
-  if (taint === 0) return "Before the conversation has read untrusted content";
-  return `In a conversation with the label ${label}`;
+  if (argumentsFromUntrusted) return t`With arguments that were taken from untrusted content`;
+  if (taint === 1) return t`After the conversation has read untrusted content`;
+  if (taint === 0) return t`Before the conversation has read untrusted content`;
+  return t`In a conversation with the label ${label ?? ""}`;
 }

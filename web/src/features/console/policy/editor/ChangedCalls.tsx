@@ -1,4 +1,6 @@
 import { Link } from "wouter";
+import { language } from "../../../../language/language.ts";
+import { t } from "../../../../language/t.ts";
 import type { ChangeCount } from "../../../../protocol/generated.ts";
 import { VisibleText } from "../../../../ui/VisibleText.tsx";
 import { paths } from "../../paths.ts";
@@ -9,7 +11,7 @@ export function ChangedCalls({ change: { change, count, examples } }: { readonly
   return (
     <details>
       <summary>
-        {count.toLocaleString("en")} {nameChange(change)}
+        {count.toLocaleString(language)} {nameChange(change)}
       </summary>
       <ul>
         {examples.map((example) => (
@@ -23,7 +25,7 @@ export function ChangedCalls({ change: { change, count, examples } }: { readonly
           </li>
         ))}
       </ul>
-      {count > examples.length && <p className="note">and {(count - examples.length).toLocaleString("en")} more</p>}
+      {count > examples.length && <p className="note">{t`and ${count - examples.length} more`}</p>}
     </details>
   );
 }

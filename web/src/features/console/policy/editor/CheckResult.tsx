@@ -1,3 +1,5 @@
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { PolicyCheck, PolicyFault } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -16,21 +18,19 @@ export function CheckResult({ check: { faults, cases, rules }, onGoTo }: CheckRe
   return (
     <div className="stack">
       <p role="status">
-        {errors > 0
-          ? `It cannot be used: ${errors === 1 ? "1 fault" : `${errors} faults`}.`
-          : `It loads, with ${rules.toLocaleString("en")} rules.`}
-        {cases !== undefined && ` ${cases.total - cases.failed} of ${cases.total} cases hold.`}
+        {errors > 0 ? t`It cannot be used: ${errors} {fault|faults}.` : t`It loads, with ${rules} rules.`}
+        {cases !== undefined && t` ${cases.total - cases.failed} of ${cases.total} cases hold.`}
       </p>
       {faults.length > 0 && (
-        <ul className="stack" aria-label="Faults">
+        <ul className="stack" aria-label={t`Faults`}>
           {faults.map((fault) => (
             <li key={`${fault.file}:${fault.line}:${fault.column}:${fault.message}`}>
               <div className="row">
                 <Tag tone={fault.severity === "error" ? "danger" : "waiting"}>
-                  {fault.severity === "error" ? "fault" : "warning"}
+                  {fault.severity === "error" ? t`fault` : t`warning`}
                 </Tag>
                 <Button size="small" onClick={() => onGoTo(fault)}>
-                  {fault.file}, line {fault.line}, column {fault.column}
+                  {t`${fault.file}, line ${fault.line}, column ${fault.column}`}
                 </Button>
               </div>
               <VisibleText text={fault.message} prose />
@@ -39,7 +39,7 @@ export function CheckResult({ check: { faults, cases, rules }, onGoTo }: CheckRe
         </ul>
       )}
       {cases !== undefined && cases.failed > 0 && (
-        <Banner tone="danger" title="Cases that do not hold">
+        <Banner tone="danger" title={t`Cases that do not hold`}>
           <ul className="stack">
             {cases.failures.map((failure) => (
               <li key={`${failure.about} ${failure.question}`}>
@@ -47,13 +47,12 @@ export function CheckResult({ check: { faults, cases, rules }, onGoTo }: CheckRe
                   <VisibleText text={failure.about} prose />
                 </p>
                 <p className="note">
-                  <VisibleText text={failure.question} />: expected “{MODE_WORDS[failure.expected]}”, is “
-                  {MODE_WORDS[failure.given]}” by {failure.rules.join(", ") || "no rule"}
+                  {rich`${<VisibleText text={failure.question} />}: expected “${MODE_WORDS[failure.expected]}”, is “${MODE_WORDS[failure.given]}” by ${failure.rules.join(", ") || t`no rule`}`}
                 </p>
               </li>
             ))}
           </ul>
-          {cases.failed > cases.failures.length && <p>and {cases.failed - cases.failures.length} more</p>}
+          {cases.failed > cases.failures.length && <p>{t`and ${cases.failed - cases.failures.length} more`}</p>}
         </Banner>
       )}
     </div>

@@ -1,4 +1,6 @@
 import { useMemo } from "react";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { PolicyComparisonView } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Tag } from "../../../../ui/Tag.tsx";
@@ -11,15 +13,15 @@ import { changedFiles, type Texts } from "./texts.ts";
 /** The changed lines of a draft. */
 export function ChangedLines({ before, after }: { readonly before: Texts; readonly after: Texts }) {
   const files = useMemo(() => changedFiles(before, after), [before, after]);
-  if (files.length === 0) return <p>Its texts are those in force.</p>;
+  if (files.length === 0) return <p>{t`Its texts are those in force.`}</p>;
   return (
-    <ul className="stack" aria-label="Changed files">
+    <ul className="stack" aria-label={t`Changed files`}>
       {files.map(({ name, lines }) => (
         <li key={name}>
           <h3>
             <VisibleText text={name} />
           </h3>
-          <ComparedLines lines={lines} label={`${name}: old and new lines`} />
+          <ComparedLines lines={lines} label={t`${name}: old and new lines`} />
         </li>
       ))}
     </ul>
@@ -32,15 +34,15 @@ export function Comparison({ comparison }: { readonly comparison: PolicyComparis
   return (
     <div className="stack">
       {loosens ? (
-        <Banner tone="waiting" title="It asks for less than the version in force">
-          <p>Where another operator has a passkey, they have to sign too.</p>
+        <Banner tone="waiting" title={t`It asks for less than the version in force`}>
+          <p>{t`Where another operator has a passkey, they have to sign too.`}</p>
         </Banner>
       ) : (
-        <p>It nowhere asks for less than the version in force.</p>
+        <p>{t`It nowhere asks for less than the version in force.`}</p>
       )}
-      {!complete && <p>Not everything could be compared, so it counts as asking for less.</p>}
-      {differences.length === 0 && <p>Over {compared.toLocaleString("en")} kinds of calls it decides alike.</p>}
-      <ul className="stack" aria-label="Kinds of calls decided otherwise">
+      {!complete && <p>{t`Not everything could be compared, so it counts as asking for less.`}</p>}
+      {differences.length === 0 && <p>{t`Over ${compared} kinds of calls it decides alike.`}</p>}
+      <ul className="stack" aria-label={t`Kinds of calls decided otherwise`}>
         {loosened.map((each) => (
           <li key={each}>
             <VisibleText text={each} prose />
@@ -49,12 +51,10 @@ export function Comparison({ comparison }: { readonly comparison: PolicyComparis
         {differences.map((each) => (
           <li key={`${each.change} ${each.profile} ${each.category} ${each.example}`}>
             <p>
-              <Tag tone={each.loosens ? "waiting" : "info"}>{nameChange(each.change)}</Tag> {PEOPLE[each.profile]}:{" "}
-              {nameKind({ category: each.category })}, {each.count.toLocaleString("en")} kinds of calls
+              {rich`${<Tag tone={each.loosens ? "waiting" : "info"}>{nameChange(each.change)}</Tag>} ${PEOPLE[each.profile]}: ${nameKind({ category: each.category })}, ${each.count} kinds of calls`}
             </p>
             <p className="note">
-              such as <VisibleText text={each.example} />: “{MODE_WORDS[each.before]}” becomes “{MODE_WORDS[each.after]}
-              ” by {each.rules.join(", ") || "no rule"}
+              {rich`such as ${<VisibleText text={each.example} />}: “${MODE_WORDS[each.before]}” becomes “${MODE_WORDS[each.after]}” by ${each.rules.join(", ") || t`no rule`}`}
             </p>
           </li>
         ))}

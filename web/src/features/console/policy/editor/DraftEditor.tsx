@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { t } from "../../../../language/t.ts";
 import type { PolicyFault, PolicyProposed, PolicyText } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -16,7 +17,7 @@ import { useCheck } from "./queries.ts";
 import { RehearsalPanel } from "./RehearsalPanel.tsx";
 import { RunInShadow } from "./Shadow.tsx";
 import type { EditorHandle } from "./TextEditor.tsx";
-import { documentsOf, isFileName, SCHEMA, type Texts, textsOf } from "./texts.ts";
+import { bytesOf, documentsOf, isFileName, MOST_BYTES, SCHEMA, type Texts, textsOf } from "./texts.ts";
 
 interface DraftEditorProps {
   readonly active: PolicyText;
@@ -46,6 +47,7 @@ export function DraftEditor({ active, onProposed }: DraftEditorProps) {
     setTarget(undefined);
   }, [target]);
 
+  const size = useMemo(() => bytesOf(texts), [texts]);
   const change = (next: Texts) => setWritten({ texts: next, base: written?.base ?? active.version });
   const goTo = (fault: PolicyFault) => {
     setChosen(fault.file);
@@ -54,14 +56,15 @@ export function DraftEditor({ active, onProposed }: DraftEditorProps) {
   return (
     <>
       <Card as="section" labelledBy="policy-files">
-        <h2 id="policy-files">Files</h2>
+        <h2 id="policy-files">{t`Files`}</h2>
         <SelectField
-          label="File"
+          label={t`File`}
           value={name}
           options={Object.keys(texts).map((each) => [each, texts[each] === inForce[each] ? each : `${each} (changed)`])}
           onChange={(event) => setChosen(event.target.value)}
         />
-        <Check texts={texts} name={name} editor={editor} onChange={change} onGoTo={goTo} />
+        <Check texts={texts} name={name} editor={editor} fits={size <= MOST_BYTES} onChange={change} onGoTo={goTo} />
+        {size > MOST_BYTES && <TooLarge size={size} />}
         <NewFile
           taken={texts}
           onAdd={(added) => {
@@ -72,35 +75,39 @@ export function DraftEditor({ active, onProposed }: DraftEditorProps) {
         {written !== undefined && (
           <div className="row">
             <Button variant="quiet" onClick={() => setWritten(undefined)}>
-              Throw the draft away
+              {t`Throw the draft away`}
             </Button>
           </div>
         )}
       </Card>
       {written !== undefined && (
         <Card as="section" labelledBy="policy-draft">
-          <h2 id="policy-draft">What the draft changes</h2>
+          <h2 id="policy-draft">{t`What the draft changes`}</h2>
           {written.base !== active.version && (
-            <Banner tone="waiting" title="Another version came into force since you began">
-              <p>The difference below is from that version. Where the draft would undo it, change the draft.</p>
+            <Banner tone="waiting" title={t`Another version came into force since you began`}>
+              <p>{t`The difference below is from that version. Where the draft would undo it, change the draft.`}</p>
               <Button size="small" onClick={() => setWritten({ ...written, base: active.version })}>
-                I have looked at the difference
+                {t`I have looked at the difference`}
               </Button>
             </Banner>
           )}
           <ChangedLines before={inForce} after={texts} />
-          <DecidedOtherwise texts={texts} />
-          <h3>What it would have done</h3>
-          <RehearsalPanel texts={texts} />
-          <RunInShadow texts={texts} />
-          <Propose
-            texts={written.texts}
-            base={written.base}
-            onProposed={(answer) => {
-              if (answer.outcome === "proposed") setWritten(undefined);
-              onProposed(answer);
-            }}
-          />
+          {size <= MOST_BYTES && (
+            <>
+              <DecidedOtherwise texts={texts} />
+              <h3>{t`What it would have done`}</h3>
+              <RehearsalPanel texts={texts} />
+              <RunInShadow texts={texts} />
+              <Propose
+                texts={written.texts}
+                base={written.base}
+                onProposed={(answer) => {
+                  if (answer.outcome === "proposed") setWritten(undefined);
+                  onProposed(answer);
+                }}
+              />
+            </>
+          )}
         </Card>
       )}
     </>
@@ -113,11 +120,13 @@ interface CheckProps {
   readonly texts: Texts;
   readonly name: string;
   readonly editor: RefObject<EditorHandle | null>;
+  /** Whether the draft can be sent to be examined. */
+  readonly fits: boolean;
   readonly onChange: (texts: Texts) => void;
   readonly onGoTo: (fault: PolicyFault) => void;
 }
 
-function Check({ texts, name, editor, onChange, onGoTo }: CheckProps) {
+function Check({ texts, name, editor, fits, onChange, onGoTo }: CheckProps) {
   const { check, outdated } = useCheck(texts);
   const faults = useMemo(() => check.data?.faults.filter(({ file }) => file === name) ?? NO_FAULTS, [check.data, name]);
   return (
@@ -126,15 +135,33 @@ function Check({ texts, name, editor, onChange, onGoTo }: CheckProps) {
         ref={editor}
         name={name}
         text={texts[name] ?? ""}
-        faults={outdated ? NO_FAULTS : faults}
+        faults={outdated || !fits ? NO_FAULTS : faults}
         schema={texts[SCHEMA] ?? ""}
         onChange={(text) => onChange({ ...texts, [name]: text })}
       />
-      {check.isError && <Banner tone="danger" urgent title={explain(check.error)} />}
-      {outdated && <Spinner label="Examining the draft" />}
-      {!outdated && check.data !== undefined && <CheckResult check={check.data} onGoTo={onGoTo} />}
+      {fits && check.isError && <Banner tone="danger" urgent title={explain(check.error)} />}
+      {fits && outdated && <Spinner label={t`Examining the draft`} />}
+      {fits && !outdated && check.data !== undefined && <CheckResult check={check.data} onGoTo={onGoTo} />}
     </>
   );
+}
+
+/** Said before anything is sent: a message that is too large would cost the connection, and nobody would know why. */
+function TooLarge({ size }: { readonly size: number }) {
+  return (
+    <Banner tone="danger" urgent title={t`This draft is too large to be sent from a page`}>
+      <p>
+        {t`It takes ${kibOf(size)} KiB, and a page can send ${kibOf(MOST_BYTES)} KiB. Nothing of it is lost and nothing was sent: shorten it, or copy its files into a folder and propose that from the shell of the gateway’s host.`}
+      </p>
+      <p>
+        <code>countersign policy publish FOLDER --reason WHY</code>
+      </p>
+    </Banner>
+  );
+}
+
+function kibOf(bytes: number): number {
+  return Math.ceil(bytes / 1024);
 }
 
 function NewFile({ taken, onAdd }: { readonly taken: Texts; readonly onAdd: (name: string) => void }) {
@@ -142,10 +169,10 @@ function NewFile({ taken, onAdd }: { readonly taken: Texts; readonly onAdd: (nam
   const allowed = isFileName(name) && !(name in taken);
   return (
     <details>
-      <summary>Add a file</summary>
+      <summary>{t`Add a file`}</summary>
       <Field
-        label="Name of the new file"
-        hint="such as team.cedar, or cases/team.toml"
+        label={t`Name of the new file`}
+        hint={t`such as team.cedar, or cases/team.toml`}
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
@@ -157,7 +184,7 @@ function NewFile({ taken, onAdd }: { readonly taken: Texts; readonly onAdd: (nam
           setName("");
         }}
       >
-        Add it
+        {t`Add it`}
       </Button>
     </details>
   );
@@ -172,13 +199,13 @@ function DecidedOtherwise({ texts }: { readonly texts: Texts }) {
     <div className="stack">
       <div className="row">
         <Button busy={compare.isPending} onClick={() => compare.mutate(texts)}>
-          Compare over every kind of call
+          {t`Compare over every kind of call`}
         </Button>
       </div>
       {compare.isError && <Banner tone="danger" urgent title={explain(compare.error)} />}
       {compare.data !== undefined && (
         <>
-          {compare.variables !== texts && <p className="note">The draft was changed since.</p>}
+          {compare.variables !== texts && <p className="note">{t`The draft was changed since.`}</p>}
           <Comparison comparison={compare.data} />
         </>
       )}

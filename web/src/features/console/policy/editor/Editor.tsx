@@ -1,5 +1,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { PolicyProposed, PolicyText } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Card } from "../../../../ui/Card.tsx";
@@ -20,14 +22,14 @@ export function Editor() {
   const text = usePolicyText();
   return (
     <>
-      <PageHeading lead="Change the rules, see what that would have done, and put them in force with your passkey.">
-        Policy editor
+      <PageHeading lead={t`Change the rules, see what that would have done, and put them in force with your passkey.`}>
+        {t`Policy editor`}
       </PageHeading>
       <p>
-        <Link href={paths.policy}>What the policy allows, in words</Link>
+        <Link href={paths.policy}>{t`What the policy allows, in words`}</Link>
       </p>
       {text.isError && <Banner tone="danger" urgent title={explain(text.error)} />}
-      {text.isPending && <Spinner label="Reading the policy" />}
+      {text.isPending && <Spinner label={t`Reading the policy`} />}
       {text.data !== undefined && <Workshop active={text.data} />}
     </>
   );
@@ -50,10 +52,9 @@ function Workshop({ active }: { readonly active: PolicyText }) {
     <div className="stack">
       <FreezeSwitch freeze={active.freeze} onDone={refetch} />
       {active.source === "files" && (
-        <Banner tone="info" title="This gateway keeps its policy in files">
+        <Banner tone="info" title={t`This gateway keeps its policy in files`}>
           <p>
-            A draft made here becomes a patch for their folder. Apply it with <code>git apply</code>, then run{" "}
-            <code>countersign policy reload</code>.
+            {rich`A draft made here becomes a patch for their folder. Apply it with ${<code>git apply</code>}, then run ${<code>countersign policy reload</code>}.`}
           </p>
         </Banner>
       )}
@@ -61,11 +62,11 @@ function Workshop({ active }: { readonly active: PolicyText }) {
       {answer !== undefined && <ProposalAnswer answer={answer} />}
       <Shadow />
       <Card as="section" labelledBy="waiting-versions">
-        <h2 id="waiting-versions">Waiting for signatures</h2>
+        <h2 id="waiting-versions">{t`Waiting for signatures`}</h2>
         <Proposals active={active} opened={opened} onOpen={setOpened} onDone={forget} />
       </Card>
       <Card as="section" labelledBy="earlier-versions">
-        <h2 id="earlier-versions">History</h2>
+        <h2 id="earlier-versions">{t`History`}</h2>
         <VersionHistory active={active} onProposed={take} />
       </Card>
     </div>

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
+import { t } from "../../../../language/t.ts";
 import { CheckField } from "../../../../ui/Field.tsx";
 import { useAsk } from "../../session.tsx";
 import { TextEditor, type TextEditorProps } from "./TextEditor.tsx";
@@ -28,8 +29,8 @@ export function FileEditor({ schema, ...file }: FileEditorProps) {
         </Suspense>
       )}
       <CheckField
-        label="Plain text"
-        hint="without colours and completion, for a screen reader or a phone"
+        label={t`Plain text`}
+        hint={t`without colours and completion, for a screen reader or a phone`}
         checked={plain}
         onChange={({ target }) => setPlain(target.checked)}
       />

@@ -1,5 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { FreezeView } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -38,13 +40,11 @@ export function FreezeSwitch({ freeze, onDone }: FreezeSwitchProps) {
   });
   if (freeze !== undefined) {
     return (
-      <Banner tone="danger" title="Frozen: nothing is allowed, whatever the policy says">
-        <p>
-          Since <TimeAgo at={freeze.at} />: <VisibleText text={freeze.why} prose />
-        </p>
+      <Banner tone="danger" title={t`Frozen: nothing is allowed, whatever the policy says`}>
+        <p>{rich`Since ${<TimeAgo at={freeze.at} />}: ${<VisibleText text={freeze.why} prose />}`}</p>
         {thaw.isError && <p role="alert">{explain(thaw.error)}</p>}
         <Button busy={thaw.isPending} onClick={() => thaw.mutate()}>
-          Thaw with your passkey
+          {t`Thaw with your passkey`}
         </Button>
       </Banner>
     );
@@ -52,22 +52,22 @@ export function FreezeSwitch({ freeze, onDone }: FreezeSwitchProps) {
   return (
     <div className="row">
       <Button variant="danger" onClick={() => setAsking(true)}>
-        Freeze everything
+        {t`Freeze everything`}
       </Button>
       <Dialog
         open={asking}
-        title="Forbid everything at once?"
+        title={t`Forbid everything at once?`}
         onClose={close}
         actions={
           <Button variant="danger" busy={stop.isPending} disabled={why.trim() === ""} onClick={() => stop.mutate()}>
-            Freeze
+            {t`Freeze`}
           </Button>
         }
       >
         <p>
-          Every call is refused, questions are withdrawn and grants end for good. What runs already runs to its end.
+          {t`Every call is refused, questions are withdrawn and grants end for good. What runs already runs to its end.`}
         </p>
-        <Field label="Why" value={why} onChange={(event) => setWhy(event.target.value)} />
+        <Field label={t`Why`} value={why} onChange={(event) => setWhy(event.target.value)} />
         {stop.isError && <Banner tone="danger" urgent title={explain(stop.error)} />}
       </Dialog>
     </div>

@@ -1,5 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { PolicyText, ProposalOpened, ProposalView } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -32,9 +34,9 @@ export function Proposals({ active, opened, onOpen, onDone }: ProposalsProps) {
   return (
     <>
       {proposals.isError && <Banner tone="danger" urgent title={explain(proposals.error)} />}
-      {proposals.isPending && <Spinner label="Asking for versions that wait" />}
-      {proposals.data?.length === 0 && <p className="note">No version waits for a signature.</p>}
-      <ul className="stack" aria-label="Versions that wait">
+      {proposals.isPending && <Spinner label={t`Asking for versions that wait`} />}
+      {proposals.data?.length === 0 && <p className="note">{t`No version waits for a signature.`}</p>}
+      <ul className="stack" aria-label={t`Versions that wait`}>
         {proposals.data?.map((proposal) => (
           <Card key={proposal.proposalId} as="li" tone="waiting">
             <ProposalLine proposal={proposal} />
@@ -47,7 +49,7 @@ export function Proposals({ active, opened, onOpen, onDone }: ProposalsProps) {
               />
             ) : (
               <div className="row">
-                <Button onClick={() => onOpen(proposal.proposalId)}>Read it</Button>
+                <Button onClick={() => onOpen(proposal.proposalId)}>{t`Read it`}</Button>
               </div>
             )}
           </Card>
@@ -64,8 +66,8 @@ function ProposalLine({ proposal }: { readonly proposal: ProposalView }) {
         <VisibleText text={proposal.reason} prose />
       </p>
       <p className="note">
-        by <VisibleText text={proposal.author} />, <TimeAgo at={proposal.madeAt} />; {proposal.signers.length} of{" "}
-        {proposal.needed} signatures {proposal.loosens && <Tag tone="waiting">asks for less</Tag>}
+        {rich`by ${<VisibleText text={proposal.author} />}, ${<TimeAgo at={proposal.madeAt} />}; ${proposal.signers.length} of ${proposal.needed} signatures`}{" "}
+        {proposal.loosens && <Tag tone="waiting">{t`asks for less`}</Tag>}
       </p>
     </>
   );
@@ -81,7 +83,7 @@ interface OpenedProps {
 function Opened({ proposalId, active, onDone, onClose }: OpenedProps) {
   const proposal = useProposal(proposalId);
   if (proposal.isError) return <Banner tone="danger" urgent title={explain(proposal.error)} />;
-  if (proposal.data === undefined) return <Spinner label="Reading the version" />;
+  if (proposal.data === undefined) return <Spinner label={t`Reading the version`} />;
   return <Reading opened={proposal.data} active={active} onDone={onDone} onClose={onClose} />;
 }
 
@@ -105,9 +107,9 @@ function Reading({ opened, active, onDone, onClose }: ReadingProps) {
       return ask("policy/sign", { proposalId, assertion: { ...assertion }, ...(confirmed && { confirmed }) });
     },
     onSuccess: ({ outcome, missing }) => {
-      if (outcome === "published") toast("The version is in force.");
+      if (outcome === "published") toast(t`The version is in force.`);
       if (outcome === "signed")
-        toast(`Signed. ${missing === 1 ? "One more operator has" : `${missing} more have`} to sign.`);
+        toast(missing === 1 ? t`Signed. One more operator has to sign.` : t`Signed. ${missing} more have to sign.`);
     },
     onSettled: onDone,
   });
@@ -117,19 +119,17 @@ function Reading({ opened, active, onDone, onClose }: ReadingProps) {
     <div className="stack">
       <ChangedLines before={before} after={after} />
       <Comparison comparison={opened.comparison} />
-      <p className="note">
-        Version <Digest value={opened.proposal.version} />
-      </p>
+      <p className="note">{rich`Version ${<Digest value={opened.proposal.version} />}`}</p>
       {(outdated || sign.data?.outcome === "conflict") && (
-        <Banner tone="danger" urgent title="Another version came into force meanwhile">
+        <Banner tone="danger" urgent title={t`Another version came into force meanwhile`}>
           <p>
-            This one was made from an earlier version and can no longer be signed. Withdraw it and propose it again.
+            {t`This one was made from an earlier version and can no longer be signed. Withdraw it and propose it again.`}
           </p>
         </Banner>
       )}
       {opened.forbidsYou && (
         <CheckField
-          label="I know that it leaves me nothing to call"
+          label={t`I know that it leaves me nothing to call`}
           checked={confirmed}
           onChange={(event) => setConfirmed(event.target.checked)}
         />
@@ -137,7 +137,7 @@ function Reading({ opened, active, onDone, onClose }: ReadingProps) {
       {failure && <Banner tone="danger" urgent title={explain(failure)} />}
       <div className="row">
         {opened.passkeyOptions === undefined ? (
-          <p>You have signed it. It waits for another operator.</p>
+          <p>{t`You have signed it. It waits for another operator.`}</p>
         ) : (
           <Button
             variant="primary"
@@ -145,14 +145,14 @@ function Reading({ opened, active, onDone, onClose }: ReadingProps) {
             disabled={outdated || (opened.forbidsYou && !confirmed)}
             onClick={() => sign.mutate()}
           >
-            Sign with your passkey
+            {t`Sign with your passkey`}
           </Button>
         )}
         <Button variant="danger" busy={withdraw.isPending} onClick={() => withdraw.mutate()}>
-          Withdraw
+          {t`Withdraw`}
         </Button>
         <Button variant="quiet" onClick={onClose}>
-          Close
+          {t`Close`}
         </Button>
       </div>
     </div>

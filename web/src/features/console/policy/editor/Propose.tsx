@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { t } from "../../../../language/t.ts";
 import type { PolicyProposed } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -30,10 +31,10 @@ export function Propose({ texts, base, suggestion = "", onProposed }: ProposePro
   });
   return (
     <>
-      <h3>Put it in force</h3>
+      <h3>{t`Put it in force`}</h3>
       <Field
-        label="Why"
-        hint="For the record, and for who signs it."
+        label={t`Why`}
+        hint={t`For the record, and for who signs it.`}
         value={reason}
         onChange={(event) => setReason(event.target.value)}
       />
@@ -45,7 +46,7 @@ export function Propose({ texts, base, suggestion = "", onProposed }: ProposePro
           disabled={reason.trim() === ""}
           onClick={() => propose.mutate()}
         >
-          Propose it
+          {t`Propose it`}
         </Button>
       </div>
     </>

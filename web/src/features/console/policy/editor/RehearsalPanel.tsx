@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { t } from "../../../../language/t.ts";
 import { RpcError } from "../../../../protocol/rpc.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -12,10 +13,10 @@ import { summariseRehearsal } from "./sentences.ts";
 import { documentsOf, type Texts } from "./texts.ts";
 
 const SPANS = [
-  ["1", "the last day"],
-  ["7", "the last 7 days"],
-  ["30", "the last 30 days"],
-  ["365", "the last 365 days"],
+  ["1", t`the last day`],
+  ["7", t`the last 7 days`],
+  ["30", t`the last 30 days`],
+  ["365", t`the last 365 days`],
 ] as const;
 
 const FIRST_DAYS = "7";
@@ -52,31 +53,34 @@ export function RehearsalPanel({ texts, begin = false }: RehearsalPanelProps) {
   return (
     <div className="stack">
       <div className="row">
-        <SelectField label="Calls of" value={days} options={SPANS} onChange={(event) => setDays(event.target.value)} />
+        <SelectField
+          label={t`Calls of`}
+          value={days}
+          options={SPANS}
+          onChange={(event) => setDays(event.target.value)}
+        />
         <Button busy={run.isPending} onClick={() => run.mutate({ texts, days: Number(days) })}>
-          Rehearse
+          {t`Rehearse`}
         </Button>
-        {run.isPending && <Button onClick={() => stop.mutate()}>Stop</Button>}
+        {run.isPending && <Button onClick={() => stop.mutate()}>{t`Stop`}</Button>}
       </div>
-      {run.isPending && <Spinner label={`Calls judged again: ${judged.toLocaleString("en")}`} />}
-      {stopped && <p role="status">The rehearsal was stopped.</p>}
+      {run.isPending && <Spinner label={t`Calls judged again: ${judged}`} />}
+      {stopped && <p role="status">{t`The rehearsal was stopped.`}</p>}
       {run.isError && !stopped && <Banner tone="danger" urgent title={explain(run.error)} />}
       {run.data !== undefined && (
         <>
-          {run.variables.texts !== texts && <p className="note">The draft was changed since.</p>}
+          {run.variables.texts !== texts && <p className="note">{t`The draft was changed since.`}</p>}
           <p role="status">
             <strong>{summariseRehearsal(run.data, run.variables.days)}</strong>
           </p>
           <p className="note">
-            Calls judged again: {run.data.judged.toLocaleString("en")}. Questions to people:{" "}
-            {run.data.questionsBefore.toLocaleString("en")} before, {run.data.questionsAfter.toLocaleString("en")} under
-            the draft.
-            {run.data.unjudged > 0 && ` Calls that cannot be judged again: ${run.data.unjudged.toLocaleString("en")}.`}
+            {t`Calls judged again: ${run.data.judged}. Questions to people: ${run.data.questionsBefore} before, ${run.data.questionsAfter} under the draft.`}
+            {run.data.unjudged > 0 && t` Calls that cannot be judged again: ${run.data.unjudged}.`}
           </p>
           {run.data.unlike > 0 && (
-            <Banner tone="danger" title="The record does not come out as it stands">
+            <Banner tone="danger" title={t`The record does not come out as it stands`}>
               <p>
-                {run.data.unlike} calls are decided otherwise under their own version. Do not rely on this rehearsal.
+                {t`${run.data.unlike} calls are decided otherwise under their own version. Do not rely on this rehearsal.`}
               </p>
             </Banner>
           )}

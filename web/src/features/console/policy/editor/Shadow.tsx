@@ -1,5 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { ShadowView } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -39,16 +41,15 @@ export function Shadow() {
   if (shadow === undefined) return null;
   return (
     <Card as="section" labelledBy="policy-shadow">
-      <h2 id="policy-shadow">In shadow</h2>
+      <h2 id="policy-shadow">{t`In shadow`}</h2>
       <p>
-        <code title={shadow.version}>{shadow.version.slice(0, 12)}</code> runs beside the policy in force since{" "}
-        <TimeAgo at={shadow.at} /> and decides nothing.
+        {rich`${<code title={shadow.version}>{shadow.version.slice(0, 12)}</code>} runs beside the policy in force since ${<TimeAgo at={shadow.at} />} and decides nothing.`}
       </p>
       <Counts shadow={shadow} />
       {stop.isError && <Banner tone="danger" urgent title={explain(stop.error)} />}
       <div className="row">
         <Button busy={stop.isPending} onClick={() => stop.mutate()}>
-          Stop it
+          {t`Stop it`}
         </Button>
       </div>
     </Card>
@@ -60,22 +61,18 @@ function Counts({ shadow }: { readonly shadow: ShadowView }) {
   return (
     <>
       <p role="status">
-        <strong>
-          Of {shadow.judged.toLocaleString("en")} calls it decides {differing.toLocaleString("en")} otherwise.
-        </strong>
+        <strong>{t`Of ${shadow.judged} calls it decides ${differing} otherwise.`}</strong>
       </p>
       {shadow.changes.map((change) => (
         <ChangedCalls key={change.change} change={change} />
       ))}
-      {shadow.unjudged > 0 && (
-        <p className="note">Calls that cannot be judged again: {shadow.unjudged.toLocaleString("en")}.</p>
-      )}
+      {shadow.unjudged > 0 && <p className="note">{t`Calls that cannot be judged again: ${shadow.unjudged}.`}</p>}
       {shadow.unlike > 0 && (
-        <Banner tone="danger" title="The record does not come out as it stands">
-          <p>{shadow.unlike} calls are decided otherwise under their own version. Do not rely on these counts.</p>
+        <Banner tone="danger" title={t`The record does not come out as it stands`}>
+          <p>{t`${shadow.unlike} calls are decided otherwise under their own version. Do not rely on these counts.`}</p>
         </Banner>
       )}
-      {shadow.behind && <p className="note">More calls are on record, and are compared by and by.</p>}
+      {shadow.behind && <p className="note">{t`More calls are on record, and are compared by and by.`}</p>}
     </>
   );
 }
@@ -91,13 +88,13 @@ export function RunInShadow({ texts }: { readonly texts: Texts }) {
   });
   return (
     <details>
-      <summary>Run it in shadow first</summary>
-      <p>It is put to every call from then on and decides none, until you stop it or it comes into force.</p>
-      <Field label="Why it is tried" value={why} onChange={(event) => setWhy(event.target.value)} />
+      <summary>{t`Run it in shadow first`}</summary>
+      <p>{t`It is put to every call from then on and decides none, until you stop it or it comes into force.`}</p>
+      <Field label={t`Why it is tried`} value={why} onChange={(event) => setWhy(event.target.value)} />
       {start.isError && <Banner tone="danger" urgent title={explain(start.error)} />}
-      {start.isSuccess && <p role="status">It runs in shadow.</p>}
+      {start.isSuccess && <p role="status">{t`It runs in shadow.`}</p>}
       <Button busy={start.isPending} disabled={why.trim() === ""} onClick={() => start.mutate()}>
-        Run it in shadow
+        {t`Run it in shadow`}
       </Button>
     </details>
   );

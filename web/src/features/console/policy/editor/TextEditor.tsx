@@ -1,4 +1,5 @@
 import { type Ref, useImperativeHandle, useRef } from "react";
+import { t } from "../../../../language/t.ts";
 import type { PolicyFault } from "../../../../protocol/generated.ts";
 import { classes } from "../../../../ui/classes.ts";
 import styles from "./Editor.module.css";
@@ -46,7 +47,7 @@ export function TextEditor({ name, text, faults, onChange, ref }: TextEditorProp
       <textarea
         ref={area}
         className={styles.area}
-        aria-label={`Text of ${name}`}
+        aria-label={t`Text of ${name}`}
         value={text}
         wrap="off"
         spellCheck={false}

@@ -1,4 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { PolicyProposed, PolicyText } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -24,29 +26,27 @@ export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
   const inForce = versions.find(({ version }) => version === active.version)?.index;
   const goBack = useMutation({
     mutationFn: ({ version, at }: { readonly version: string; readonly at: string }) =>
-      ask("policy/propose", { base: active.version, version, reason: `Back to the version of ${at}` }),
+      ask("policy/propose", { base: active.version, version, reason: t`Back to the version of ${at}` }),
     onSuccess: onProposed,
   });
   return (
     <>
       {history.isError && <Banner tone="danger" urgent title={explain(history.error)} />}
-      {history.isPending && <Spinner label="Reading the history" />}
+      {history.isPending && <Spinner label={t`Reading the history`} />}
       {goBack.isError && <Banner tone="danger" urgent title={explain(goBack.error)} />}
-      <ol className="stack" aria-label="Versions, newest first">
+      <ol className="stack" aria-label={t`Versions, newest first`}>
         {versions.map((each) => (
           <li key={each.index} className="row">
             <code title={each.version}>{each.version.slice(0, 12)}</code>
             <TimeAgo at={each.at} />
-            <span>{each.reason === undefined ? "read from files" : <VisibleText text={each.reason} prose />}</span>
+            <span>{each.reason === undefined ? t`read from files` : <VisibleText text={each.reason} prose />}</span>
             {each.signers.length > 0 && (
-              <span className="note">
-                signed by <VisibleText text={each.signers.join(", ")} />
-              </span>
+              <span className="note">{rich`signed by ${<VisibleText text={each.signers.join(", ")} />}`}</span>
             )}
-            {each.index === inForce && <Tag tone="ok">in force</Tag>}
+            {each.index === inForce && <Tag tone="ok">{t`in force`}</Tag>}
             {each.version !== active.version && (
               <Button size="small" busy={goBack.isPending} onClick={() => goBack.mutate(each)}>
-                Go back to it
+                {t`Go back to it`}
               </Button>
             )}
           </li>
@@ -55,7 +55,7 @@ export function VersionHistory({ active, onProposed }: VersionHistoryProps) {
       {history.hasNextPage && (
         <div className="row">
           <Button size="small" busy={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
-            Show earlier versions
+            {t`Show earlier versions`}
           </Button>
         </div>
       )}

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useAsk, useSession } from "../../session.tsx";
-import { documentsOf, type Texts } from "./texts.ts";
+import { bytesOf, documentsOf, MOST_BYTES, type Texts } from "./texts.ts";
 
 const key = ["policy-editor"] as const;
 
@@ -46,7 +46,9 @@ export function useCheck(texts: Texts) {
   const ask = useAsk();
   const settled = useSettled(texts);
   const documents = documentsOf(settled);
+  const fits = useMemo(() => bytesOf(settled) <= MOST_BYTES, [settled]);
   const check = useQuery({
+    enabled: fits,
     queryKey: [...key, "check", settled],
     queryFn: () => ask("policy/validate", { documents: documents ?? [{ name: "", text: "" }] }),
     placeholderData: keepPreviousData,

@@ -1,8 +1,10 @@
+import { t } from "../../../../language/t.ts";
 import type { PolicyDocument, ProposalOpened, ThawQuestion } from "../../../../protocol/generated.ts";
 import { hashText, toHex } from "../../../../ui/sha256.ts";
-import { canonicalText, toBase64Url } from "../../approvals/challenge.ts";
+import { canonicalText } from "../../approvals/challenge.ts";
 import type { RequestOptions } from "../../console-environment.ts";
 import { CheckFailed } from "../../errors.ts";
+import { NOT_WHAT_IS_SHOWN, signStatement } from "../../signed-statement.ts";
 import { textsOf } from "./texts.ts";
 
 /**
@@ -23,8 +25,8 @@ export async function signVersion(opened: ProposalOpened, host: string): Promise
     [statement.casesDigest, await digestOf(documents.filter(isCase))],
   ];
   if (told.some(([signed, shown]) => signed !== shown)) throw new CheckFailed(NOT_WHAT_IS_SHOWN);
-  if (opened.passkeyOptions === undefined) throw new CheckFailed("You have signed this version already.");
-  return sign(statement, opened.statementDigest, opened.passkeyOptions, host);
+  if (opened.passkeyOptions === undefined) throw new CheckFailed(t`You have signed this version already.`);
+  return signStatement(statement, opened.statementDigest, opened.passkeyOptions, host);
 }
 
 /** The same for the end of a freeze. */
@@ -33,30 +35,9 @@ export async function signThaw(question: ThawQuestion, host: string): Promise<Re
   if (statement.type !== "countersign.policy-thaw" || statement.freezeId !== freeze.freezeId) {
     throw new CheckFailed(NOT_WHAT_IS_SHOWN);
   }
-  return sign(statement, question.statementDigest, question.passkeyOptions, host);
-}
-
-async function sign(
-  statement: ProposalOpened["statement"],
-  announced: string,
-  offered: Partial<RequestOptions>,
-  host: string,
-): Promise<RequestOptions> {
-  const hash = await hashText(canonicalText(statement));
-  const challenge = toBase64Url(hash);
-  if (announced !== toHex(hash) || offered.challenge !== challenge) throw new CheckFailed(NOT_WHAT_IS_SHOWN);
-  return {
-    challenge,
-    rpId: host,
-    userVerification: "required",
-    ...(offered.allowCredentials && { allowCredentials: offered.allowCredentials }),
-    ...(offered.timeout && { timeout: offered.timeout }),
-  };
+  return signStatement(statement, question.statementDigest, question.passkeyOptions, host);
 }
 
 async function digestOf(documents: readonly PolicyDocument[]): Promise<string> {
   return toHex(await hashText(canonicalText(textsOf(documents))));
 }
-
-const NOT_WHAT_IS_SHOWN =
-  "The gateway asks for a signature over something else than what this page shows. Nothing was signed.";

@@ -1,3 +1,4 @@
+import { MAX_MESSAGE_BYTES } from "../../../../protocol/codes.ts";
 import type { PolicyDocument } from "../../../../protocol/generated.ts";
 import { type ComparedLine, compareLines } from "../../sources/difference.ts";
 
@@ -16,6 +17,17 @@ export function textsOf(documents: readonly PolicyDocument[]): Texts {
 export function documentsOf(texts: Texts): [PolicyDocument, ...PolicyDocument[]] | undefined {
   const [first, ...others] = Object.entries(texts).map(([name, text]) => ({ name, text }));
   return first && [first, ...others];
+}
+
+/** Left of a message for the rest of a request: its method, a reason, an id. */
+const BESIDE_BYTES = 8 * 1024;
+
+/** How large a draft may be to be sent, in bytes. */
+export const MOST_BYTES = MAX_MESSAGE_BYTES - BESIDE_BYTES;
+
+/** How many bytes a draft takes in a message: line ends and quotation marks take two. */
+export function bytesOf(texts: Texts): number {
+  return new TextEncoder().encode(JSON.stringify(documentsOf(texts) ?? [])).length;
 }
 
 /** A file of a draft that is not as it is in force. */

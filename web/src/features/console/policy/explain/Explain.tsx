@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "wouter";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Spinner } from "../../../../ui/Spinner.tsx";
 import { explain } from "../../errors.ts";
@@ -16,11 +18,13 @@ export function Explain() {
   const callId = search.get("call");
   return (
     <>
-      <PageHeading lead="Which rules decide about a call, and what would change it. Nothing runs, and nobody is asked.">
-        Explain a call
+      <PageHeading
+        lead={t`Which rules decide about a call, and what would change it. Nothing runs, and nobody is asked.`}
+      >
+        {t`Explain a call`}
       </PageHeading>
       <p>
-        <Link href={paths.policy}>What the policy allows, in words</Link>
+        <Link href={paths.policy}>{t`What the policy allows, in words`}</Link>
       </p>
       {conversationId !== null && callId !== null ? (
         <RecordedCall conversationId={conversationId} callId={callId} />
@@ -45,11 +49,10 @@ function RecordedCall({ conversationId, callId }: RecordedCallProps) {
   return (
     <div className="stack">
       {told.isError && <Banner tone="danger" urgent title={explain(told.error)} />}
-      {told.isPending && <Spinner label="Judging the call again" />}
+      {told.isPending && <Spinner label={t`Judging the call again`} />}
       {told.data !== undefined && <Explanation told={told.data} />}
       <p>
-        <Link href={paths.auditOf(conversationId)}>The records of its conversation</Link>, or{" "}
-        <Link href={paths.policyExplain}>imagine a call</Link>
+        {rich`${(inner) => <Link href={paths.auditOf(conversationId)}>{inner}</Link>}<The records of its conversation>, or ${(inner) => <Link href={paths.policyExplain}>{inner}</Link>}<imagine a call>`}
       </p>
     </div>
   );

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useId, useMemo, useState } from "react";
+import { t } from "../../../../language/t.ts";
 import type { ImaginedCall, Profile } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -15,12 +16,13 @@ import { formOf, type SchemaForm } from "./schema-fields.ts";
 import { readMinute, WEEKDAYS } from "./sentences.ts";
 
 const PROFILES = [
-  ["operator", "Operator"],
-  ["guest", "Guest"],
-  ["anonymous", "Visitor"],
+  ["operator", t`Operator`],
+  ["guest", t`Guest`],
+  ["anonymous", t`Visitor`],
 ] as const satisfies readonly (readonly [Profile, string])[];
 
 const LABELS = ["public", "internal", "confidential", "high"] as const;
+const LABEL_NAMES = { public: t`public`, internal: t`internal`, confidential: t`confidential`, high: t`high` } as const;
 
 /** A call that nobody makes: its tool, its arguments by the tool's own schema, who, and in what conversation. */
 export function ImagineCall() {
@@ -31,12 +33,12 @@ export function ImagineCall() {
   const chosen = described.data?.tools.find(({ descriptor }) => descriptor.name === tool)?.descriptor;
   const form = useMemo(() => formOf(chosen?.paramSchema), [chosen]);
   if (described.isError) return <Banner tone="danger" urgent title={explain(described.error)} />;
-  if (described.data === undefined) return <Spinner label="Asking for the tools" />;
+  if (described.data === undefined) return <Spinner label={t`Asking for the tools`} />;
   return (
-    <Card as="section" label="Imagine a call">
+    <Card as="section" label={t`Imagine a call`}>
       <Field
-        label="Tool"
-        hint="Its name; what you type is completed."
+        label={t`Tool`}
+        hint={t`Its name; what you type is completed.`}
         list={list}
         value={tool}
         autoComplete="off"
@@ -49,7 +51,7 @@ export function ImagineCall() {
         ))}
       </datalist>
       {chosen === undefined ? (
-        tool !== "" && <p role="status">No tool has that name yet.</p>
+        tool !== "" && <p role="status">{t`No tool has that name yet.`}</p>
       ) : (
         <Circumstances key={chosen.name} tool={chosen.name} form={form} />
       )}
@@ -87,57 +89,57 @@ function Circumstances({ tool, form }: { readonly tool: string; readonly form: S
   };
   return (
     <form className="stack" onSubmit={submit}>
-      <h2>Its arguments</h2>
+      <h2>{t`Its arguments`}</h2>
       <FormFields fields={form.fields} draft={draft} onChange={setDraft} />
       {form.others.length > 0 && (
         <TextAreaField
-          label="Further arguments, as JSON"
-          hint={`An object, with ${form.others.join(", ")}`}
+          label={t`Further arguments, as JSON`}
+          hint={t`An object, with ${form.others.join(", ")}`}
           value={further}
-          error={others === undefined ? "This is no JSON object." : undefined}
+          error={others === undefined ? t`This is no JSON object.` : undefined}
           onChange={(event) => setFurther(event.target.value)}
         />
       )}
-      <h2>Who, and when</h2>
+      <h2>{t`Who, and when`}</h2>
       <SelectField
-        label="Profile"
+        label={t`Profile`}
         value={profile}
         options={PROFILES}
         onChange={(event) => setProfile(PROFILES.find(([each]) => each === event.target.value)?.[0] ?? "operator")}
       />
       <Field
-        label="Person, optional"
-        hint="An id, for rules that name somebody"
+        label={t`Person, optional`}
+        hint={t`An id, for rules that name somebody`}
         value={person}
         onChange={(event) => setPerson(event.target.value)}
       />
       <SelectField
-        label="Label of the conversation"
+        label={t`Label of the conversation`}
         value={label}
-        options={LABELS.map((each) => [each, each])}
+        options={LABELS.map((each) => [each, LABEL_NAMES[each]])}
         onChange={(event) => setLabel(LABELS.find((each) => each === event.target.value) ?? "public")}
       />
       <CheckField
-        label="It has read untrusted content"
+        label={t`It has read untrusted content`}
         checked={tainted}
         onChange={(event) => setTainted(event.target.checked)}
       />
       <SelectField
-        label="Day"
+        label={t`Day`}
         value={String(weekday)}
         options={WEEKDAYS.map((each, index) => [String(index + 1), each])}
         onChange={(event) => setWeekday(Number(event.target.value))}
       />
       <Field
-        label="Time"
-        hint="In the time zone of the gateway, such as 18:30"
+        label={t`Time`}
+        hint={t`In the time zone of the gateway, such as 18:30`}
         value={time}
-        error={minuteOfDay === undefined ? "Write a time from 00:00 to 23:59." : undefined}
+        error={minuteOfDay === undefined ? t`Write a time from 00:00 to 23:59.` : undefined}
         onChange={(event) => setTime(event.target.value)}
       />
       <div className="row">
         <Button type="submit" variant="primary" busy={run.isPending}>
-          Explain it
+          {t`Explain it`}
         </Button>
       </div>
       {run.isError && <Banner tone="danger" urgent title={explain(run.error)} />}

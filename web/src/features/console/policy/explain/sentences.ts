@@ -1,36 +1,37 @@
+import { t } from "../../../../language/t.ts";
 import type { ExplainedChange } from "../../../../protocol/generated.ts";
 
 const PROFILES: Readonly<Record<string, string>> = {
-  operator: "an operator",
-  guest: "a guest",
-  anonymous: "a visitor",
+  operator: t`an operator`,
+  guest: t`a guest`,
+  anonymous: t`a visitor`,
 };
-export const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] as const;
+export const WEEKDAYS = [t`Monday`, t`Tuesday`, t`Wednesday`, t`Thursday`, t`Friday`, t`Saturday`, t`Sunday`] as const;
 
 /** The one thing that would be otherwise. Values may come from rules: they are shown as text. */
 export function nameDifference({ what, value }: Pick<ExplainedChange, "what" | "value">): string {
   const text = String(value);
   switch (what) {
     case "profile":
-      return `For ${PROFILES[text] ?? text}`;
+      return t`For ${PROFILES[text] ?? text}`;
     case "taint":
-      return value === 1 ? "After untrusted content" : "Before any untrusted content";
+      return value === 1 ? t`After untrusted content` : t`Before any untrusted content`;
     case "label":
-      return `In a conversation with the label ${text}`;
+      return t`In a conversation with the label ${text}`;
     case "recursive":
-      return value === true ? "If it goes into folders" : "If it does not go into folders";
+      return value === true ? t`If it goes into folders` : t`If it does not go into folders`;
     case "minuteOfDay":
-      return `At ${nameMinute(Number(value))}`;
+      return t`At ${nameMinute(Number(value))}`;
     case "weekday":
-      return `On a ${WEEKDAYS[Number(value) - 1] ?? text}`;
+      return t`On a ${WEEKDAYS[Number(value) - 1] ?? text}`;
     case "toolsUsed":
-      return `After the tool ${text} ran`;
+      return t`After the tool ${text} ran`;
     case "callsInTurn":
-      return `As call ${text} of its turn`;
+      return t`As call ${text} of its turn`;
     case "callsInSession":
-      return `As call ${text} of its session`;
+      return t`As call ${text} of its session`;
     default:
-      return `With the ${what} ${text}`;
+      return t`With the ${what} ${text}`;
   }
 }
 

@@ -1,6 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { PolicyProposed, PolicyText, SwitchDescription } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -41,14 +43,13 @@ export function SwitchCard({ given, active, onProposed }: SwitchCardProps) {
       <p>{meaning}</p>
       {given.text !== "" && (
         <details>
-          <summary>The rule that it wrote</summary>
-          <RuleText text={given.text} label={`Rule of the switch: ${name}`} />
+          <summary>{t`The rule that it wrote`}</summary>
+          <RuleText text={given.text} label={t`Rule of the switch: ${name}`} />
         </details>
       )}
       {given.state === "changedByHand" ? (
         <p>
-          Its rules in <VisibleText text={given.file} /> are not as the switch writes them, so it leaves them alone.
-          Change them in the <Link href={paths.policyEditor}>policy editor</Link>.
+          {rich`Its rules in ${<VisibleText text={given.file} />} are not as the switch writes them, so it leaves them alone. Change them in the ${(inner) => <Link href={paths.policyEditor}>{inner}</Link>}<policy editor>.`}
         </p>
       ) : (
         <>
@@ -67,12 +68,12 @@ export function SwitchCard({ given, active, onProposed }: SwitchCardProps) {
                 disabled={words !== undefined && readList(listed).length === 0}
                 onClick={() => turn.mutate(true)}
               >
-                {on ? "Change it…" : "Turn it on…"} <span className="visually-hidden">({name})</span>
+                {on ? t`Change it…` : t`Turn it on…`} <span className="visually-hidden">({name})</span>
               </Button>
             )}
             {on && (
               <Button busy={turn.isPending && !turn.variables} onClick={() => turn.mutate(false)}>
-                Turn it off… <span className="visually-hidden">({name})</span>
+                {t`Turn it off…`} <span className="visually-hidden">({name})</span>
               </Button>
             )}
           </div>

@@ -1,5 +1,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
+import { rich } from "../../../../language/rich.ts";
+import { t } from "../../../../language/t.ts";
 import type { PolicyProposed } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Card } from "../../../../ui/Card.tsx";
@@ -21,7 +23,7 @@ export function Switches() {
   const [opened, setOpened] = useState<string>();
   const failed = switches.error ?? active.error;
   if (failed) return <Banner tone="danger" urgent title={explain(failed)} />;
-  if (switches.data === undefined || active.data === undefined) return <Spinner label="Reading the switches" />;
+  if (switches.data === undefined || active.data === undefined) return <Spinner label={t`Reading the switches`} />;
   const take = (given: PolicyProposed) => {
     setAnswer(given);
     setOpened(given.opened?.proposal.proposalId);
@@ -33,21 +35,18 @@ export function Switches() {
   };
   return (
     <section className="stack" aria-labelledby="policy-switches">
-      <h2 id="policy-switches">Switches</h2>
+      <h2 id="policy-switches">{t`Switches`}</h2>
       <p>
-        Each writes a rule for you and shows it. You see what it would have changed before anything is in force, and
-        your passkey puts it there. Rules of your own are written in the{" "}
-        <Link href={paths.policyEditor}>policy editor</Link>.
+        {rich`Each writes a rule for you and shows it. You see what it would have changed before anything is in force, and your passkey puts it there. Rules of your own are written in the ${(inner) => <Link href={paths.policyEditor}>{inner}</Link>}<policy editor>.`}
       </p>
       {active.data.source === "files" && (
-        <Banner tone="info" title="This gateway keeps its policy in files">
+        <Banner tone="info" title={t`This gateway keeps its policy in files`}>
           <p>
-            A switch makes a patch for their folder. Apply it with <code>git apply</code>, then run{" "}
-            <code>countersign policy reload</code>.
+            {rich`A switch makes a patch for their folder. Apply it with ${<code>git apply</code>}, then run ${<code>countersign policy reload</code>}.`}
           </p>
         </Banner>
       )}
-      <ul className="stack" aria-label="Switches">
+      <ul className="stack" aria-label={t`Switches`}>
         {switches.data.switches.map((each) => (
           // Another version of the policy is another state of the switch, and what was begun under the last one is gone.
           <SwitchCard
@@ -61,7 +60,7 @@ export function Switches() {
       {answer !== undefined && <ProposalAnswer answer={answer} />}
       {active.data.source === "database" && (
         <Card as="section" labelledBy="waiting-versions">
-          <h2 id="waiting-versions">Waiting for signatures</h2>
+          <h2 id="waiting-versions">{t`Waiting for signatures`}</h2>
           <Proposals active={active.data} opened={opened} onOpen={setOpened} onDone={done} />
         </Card>
       )}

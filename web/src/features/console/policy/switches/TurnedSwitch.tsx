@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { t } from "../../../../language/t.ts";
 import type { PolicyProposed, PolicyText, SwitchDescription, SwitchDraft } from "../../../../protocol/generated.ts";
 import { Banner } from "../../../../ui/Banner.tsx";
 import { Button } from "../../../../ui/Button.tsx";
@@ -29,36 +30,39 @@ export function TurnedSwitch({ given, draft, on, active, onProposed, onDrop }: T
   const comparison = useComparison(after);
   const { cases, faults } = draft.check;
   return (
-    <section className="stack" aria-label={`Draft of the switch: ${SWITCHES[given.switch].title}`}>
-      <h3>What it changes</h3>
+    <section className="stack" aria-label={t`Draft of the switch: ${SWITCHES[given.switch].title}`}>
+      <h3>{t`What it changes`}</h3>
       <ChangedLines before={before} after={after} />
       {draft.amended.length > 0 && (
         <>
-          <p>These rows of the decision table expect something else with it:</p>
-          <ul className="stack" aria-label="Rows that expect something else">
+          <p>{t`These rows of the decision table expect something else with it:`}</p>
+          <ul className="stack" aria-label={t`Rows that expect something else`}>
             {draft.amended.map((each) => (
               <li key={`${each.file} ${each.about} ${each.question}`}>
                 <VisibleText text={each.about} prose /> <span className="note">({each.question})</span>:{" "}
                 {each.before === each.after
-                  ? `“${MODE_WORDS[each.after]}” as before, by other rules`
-                  : `“${MODE_WORDS[each.before]}” becomes “${MODE_WORDS[each.after]}”`}
+                  ? t`“${MODE_WORDS[each.after]}” as before, by other rules`
+                  : t`“${MODE_WORDS[each.before]}” becomes “${MODE_WORDS[each.after]}”`}
               </li>
             ))}
           </ul>
         </>
       )}
       {(faults.some(({ severity }) => severity === "error") || (cases !== undefined && cases.failed > 0)) && (
-        <Banner tone="danger" title="Rows of the decision table do not hold under it, so it cannot be put in force" />
+        <Banner
+          tone="danger"
+          title={t`Rows of the decision table do not hold under it, so it cannot be put in force`}
+        />
       )}
       {comparison.isError && <Banner tone="danger" urgent title={explain(comparison.error)} />}
-      {comparison.isPending && <Spinner label="Comparing over every kind of call" />}
+      {comparison.isPending && <Spinner label={t`Comparing over every kind of call`} />}
       {comparison.data !== undefined && <Comparison comparison={comparison.data} />}
-      <h3>What it would have done</h3>
+      <h3>{t`What it would have done`}</h3>
       <RehearsalPanel texts={after} begin />
       <Propose texts={after} base={draft.base} suggestion={reasonOf(given, on)} onProposed={onProposed} />
       <div className="row">
         <Button variant="quiet" onClick={onDrop}>
-          Leave it as it is
+          {t`Leave it as it is`}
         </Button>
       </div>
     </section>

@@ -1,3 +1,4 @@
+import { t } from "../../../../language/t.ts";
 import type { PolicySwitch, SwitchState, SwitchTakes } from "../../../../protocol/generated.ts";
 import type { Tone } from "../../../../ui/Tag.tsx";
 
@@ -9,34 +10,31 @@ interface SwitchWords {
 
 export const SWITCHES: Readonly<Record<PolicySwitch, SwitchWords>> = {
   askOutsideFolders: {
-    title: "Ask before reading outside some folders",
-    meaning:
-      "Only these folders are read without asking. A tool of another source that does not say what it reads asks too; visitors read nothing else.",
+    title: t`Ask before reading outside some folders`,
+    meaning: t`Only these folders are read without asking. A tool of another source that does not say what it reads asks too; visitors read nothing else.`,
   },
   letHostsThrough: {
-    title: "Let some hosts through without asking",
-    meaning:
-      "Tools that reach the network may reach exactly these hosts by themselves. What a rule forbids or asks about elsewhere stays so.",
+    title: t`Let some hosts through without asking`,
+    meaning: t`Tools that reach the network may reach exactly these hosts by themselves. What a rule forbids or asks about elsewhere stays so.`,
   },
   passkeyForWrites: {
-    title: "Take a passkey for every write",
-    meaning: "Whatever writes files needs a passkey over exactly what is written. A click does not do any more.",
+    title: t`Take a passkey for every write`,
+    meaning: t`Whatever writes files needs a passkey over exactly what is written. A click does not do any more.`,
   },
   neverDelete: {
-    title: "Never delete or overwrite",
-    meaning: "Nothing that cannot be undone runs, and nobody is asked about it.",
+    title: t`Never delete or overwrite`,
+    meaning: t`Nothing that cannot be undone runs, and nobody is asked about it.`,
   },
   noNetworkAfterUntrusted: {
-    title: "No network after untrusted content",
-    meaning:
-      "Once a conversation has read what a stranger may have written, no tool of it reaches the network. A model elsewhere can still be asked.",
+    title: t`No network after untrusted content`,
+    meaning: t`Once a conversation has read what a stranger may have written, no tool of it reaches the network. A model elsewhere can still be asked.`,
   },
 };
 
 export const STATE_WORDS: Readonly<Record<SwitchState, string>> = {
-  off: "off",
-  on: "on",
-  changedByHand: "changed by hand",
+  off: t`off`,
+  on: t`on`,
+  changedByHand: t`changed by hand`,
 };
 
 export const STATE_TONES: Readonly<Record<SwitchState, Tone>> = {
@@ -52,8 +50,8 @@ interface ArgumentWords {
 
 /** What the field for a switch's folders or hosts is called. */
 export const SWITCH_ARGUMENTS: Readonly<Record<Exclude<SwitchTakes, "nothing">, ArgumentWords>> = {
-  folders: { label: "Folders", hint: "One on each line, such as notes/" },
-  hosts: { label: "Hosts", hint: "One exact name on each line, such as docs.example.com" },
+  folders: { label: t`Folders`, hint: t`One on each line, such as notes/` },
+  hosts: { label: t`Hosts`, hint: t`One exact name on each line, such as docs.example.com` },
 };
 
 /** The lines of a field that hold anything. */

@@ -7,6 +7,7 @@ import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/sea
 import { Annotation, EditorState, type Extension } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef } from "react";
+import { t } from "../../../../../language/t.ts";
 import styles from "../Editor.module.css";
 import type { TextEditorProps } from "../TextEditor.tsx";
 import { offsetOf } from "../texts.ts";
@@ -112,7 +113,7 @@ function extensionsFor(name: string, { vocabulary, change }: Source): Extension 
     syntaxHighlighting(colours),
     look,
     EditorView.contentAttributes.of({
-      "aria-label": `Text of ${name}`,
+      "aria-label": t`Text of ${name}`,
       // axe counts no field as one that can be focused but for this.
       tabindex: "0",
       spellcheck: "false",

@@ -1,4 +1,5 @@
 /** What a rule may name, as this gateway knows it. */
+import { t } from "../../../../../language/t.ts";
 export interface Vocabulary {
   /** Names of tools. */
   readonly tools: readonly string[];
@@ -21,10 +22,10 @@ const ACTION = /\baction\s+([\w\s,]+?)\s*(?:in\s*\[[^\]]*\]\s*)?appliesTo\b/g;
 const ATTRIBUTE = /"?(\w+)"?(\?)?\s*:\s*([\w<>]+)\s*,?[ \t]*(?:\/\/\s*(.*))?/g;
 /** Which record of the shipped schema stands behind a word of a rule. */
 const RECORDS = [
-  ["principal", "Principal"],
-  ["resource", "Tool"],
-  ["context", "Circumstances"],
-  ["context.facts", "Facts"],
+  ["principal", t`Principal`],
+  ["resource", t`Tool`],
+  ["context", t`Circumstances`],
+  ["context.facts", t`Facts`],
 ] as const;
 
 /** What the schema of the draft and the gateway's tools give to choose from. A schema that cannot be read gives less. */
@@ -48,7 +49,7 @@ function quoted(inside: string): readonly string[] {
 
 function attributesOf(inside: string): readonly Attribute[] {
   return [...inside.matchAll(ATTRIBUTE)].map(([, name = "", optional, type = "", comment]) => {
-    const kind = optional === undefined ? type : `${type}, may be absent`;
+    const kind = optional === undefined ? type : t`${type}, may be absent`;
     return { name, says: comment === undefined ? kind : `${kind}: ${comment}` };
   });
 }
