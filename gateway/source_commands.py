@@ -9,7 +9,7 @@ from gateway.adapters.tools.declared import read_categories, write_declared
 from gateway.application import Application
 from gateway.core.canonical import Json
 from gateway.core.errors import InvalidParams
-from gateway.core.sources import SourceKind, SourceTool, Standing
+from gateway.core.sources import ImportedServer, SourceKind, SourceTool, Standing
 from gateway.runtime.sources import SourceView, ToolDecision
 from gateway.server.control import Answerer
 
@@ -29,8 +29,22 @@ def source_commands(application: Application) -> Mapping[str, Answerer]:
         settings = asked.get("settings", {})
         if not isinstance(settings, dict):
             raise InvalidParams("`settings` is an object")
-        missing = asked.get("missing") is True
-        return describe_source(await sources.add(_name(asked), kind, cast("Mapping[str, Json]", settings), None, missing=missing))
+        if asked.get("replace") is True and any(view.source.name == _name(asked) for view in await sources.list()):
+            await sources.remove(_name(asked), None)
+        return describe_source(await sources.add(_name(asked), kind, cast("Mapping[str, Json]", settings), None))
+
+    async def import_server(asked: Mapping[str, Json]) -> Json:
+        """A server of another client's configuration, with its secrets; `replace`: in place of a source of its name."""
+        settings, secrets = asked.get("settings"), asked.get("secrets", {})
+        if not isinstance(settings, dict) or not isinstance(secrets, dict):
+            raise InvalidParams("`settings` and `secrets` are objects")
+        in_place = asked.get("replace") is True and any(view.source.name == _name(asked) for view in await sources.list())
+        if in_place:
+            await sources.remove(_name(asked), None)
+        values = {str(name): str(value) for name, value in cast("Mapping[str, Json]", secrets).items()}
+        server = ImportedServer(_name(asked), cast("Mapping[str, Json]", settings), values)
+        (view,) = await sources.add_servers([server], None, in_place=in_place)
+        return describe_source(view)
 
     async def test(asked: Mapping[str, Json]) -> Json:
         return describe_source(await sources.probe(_name(asked)))
@@ -76,6 +90,7 @@ def source_commands(application: Application) -> Mapping[str, Answerer]:
     return {
         "sources": list_sources,
         "source-add": add,
+        "source-import": import_server,
         "source-test": test,
         "source-switch": switch,
         "source-remove": remove,

@@ -36,11 +36,7 @@ def recognise(file: Path, given: str | None = None) -> SourceFile | None:
 
     Raises Misconfigured for one that cannot be used.
     """
-    try:
-        with file.open("rb") as opened:
-            beginning = opened.read(_LOOKED_AT)
-    except OSError as error:
-        raise Misconfigured(f"`{escape(file.name)}` cannot be read ({error.strerror})") from None
+    beginning = read_named(file, _LOOKED_AT)
     name = given or _name(file)
     if beginning.startswith(_SQLITE):
         return SourceFile(name, "sql", {"url": sqlite_url(file)}, "for reading; `--role change` of `add` lets it be changed")
@@ -53,21 +49,16 @@ def recognise(file: Path, given: str | None = None) -> SourceFile | None:
 
 def sqlite_url(file: Path) -> str:
     """The URL of a database file."""
-    return f"sqlite:///{file.resolve()}"
+    # What means something in a URL is written so that it means itself; all else stays readable.
+    path = str(file.resolve()).replace("%", "%25").replace("?", "%3F")
+    return f"sqlite:///{path}"
 
 
 def find_base_url(document: Path, command: str) -> str:
     """Where an OpenAPI document says that its API is. Raises Misconfigured with the `command` that says it in its place."""
-    from gateway.adapters.tools.http_api.documents import read_document
     from gateway.adapters.tools.http_api.places import read_base
 
-    try:
-        root = read_document(document.read_bytes()).root
-    except OSError as error:
-        raise Misconfigured(f"`{escape(document.name)}` cannot be read ({error.strerror})") from None
-    except Misconfigured as error:
-        raise Misconfigured(f"`{escape(document.name)}`: {error.message}") from None
-    match root.get("servers"):
+    match read_api(document).get("servers"):
         case [{"url": str(url)}, *_]:
             try:
                 read_base(url)
@@ -81,6 +72,26 @@ def find_base_url(document: Path, command: str) -> str:
         f"`{escape(document.name)}` does not say where the API is; say it:"
         f" `{command} --openapi {escape(str(document))} --base-url https://HOST`"
     )
+
+
+def read_api(document: Path) -> Mapping[str, Json]:
+    """An OpenAPI document that can be used. Raises Misconfigured with the file's name."""
+    from gateway.adapters.tools.http_api.documents import MAX_JSON, read_document
+
+    try:
+        return read_document(read_named(document, MAX_JSON)).root
+    except Misconfigured as error:
+        raise Misconfigured(f"`{escape(document.name)}`: {error.message}") from None
+
+
+def read_named(file: Path, most: int) -> bytes:
+    """The content of the file, of a longer one a byte more than `most`. Raises Misconfigured with its name."""
+    from gateway.adapters.tools.regular_files import read_regular
+
+    try:
+        return read_regular(file, most)
+    except OSError as error:
+        raise Misconfigured(f"`{escape(file.name)}` cannot be read ({error.strerror})") from None
 
 
 def _name(file: Path) -> str:

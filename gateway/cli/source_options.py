@@ -9,7 +9,7 @@ from typing import cast
 
 import click
 
-from gateway.cli.source_files import find_base_url, sqlite_url
+from gateway.cli.source_files import find_base_url, read_api, sqlite_url
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
@@ -40,7 +40,7 @@ def read_options(name: str, command: tuple[str, ...], options: Mapping[str, obje
             settings |= {"url": options["url"]}
         case "http":
             settings |= {"document_file": str(cast("Path", options["openapi"]).absolute())} if options["openapi"] else {}
-            settings |= {"base_url": options["base_url"] or _find_base_url(name, cast("Path", options["openapi"]))}
+            settings |= {"base_url": _base_url(name, options["base_url"], cast("Path | None", options["openapi"]))}
         case _:
             settings |= {"url": _read_sql_url(str(options["sql"]))}
             settings |= {"role": options["role"]} if options["role"] else {}
@@ -53,7 +53,12 @@ def read_options(name: str, command: tuple[str, ...], options: Mapping[str, obje
     return kinds[0], settings
 
 
-def _find_base_url(name: str, document: Path) -> str:
+def _base_url(name: str, said: object, document: Path | None) -> str:
+    if said and document is not None:
+        # A file that is no such document is told before anything is added.
+        read_api(document)
+    if said or document is None:
+        return str(said)
     base = find_base_url(document, f"countersign sources add {name}")
     click.echo(f"Requests go to {escape(base)}, as the document says; --base-url says otherwise.", err=True)
     return base

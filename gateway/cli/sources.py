@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 import click
 
 from gateway.cli.operating import operate
-from gateway.cli.source_files import SourceFile, recognise
+from gateway.cli.source_files import SourceFile, read_named, recognise
 from gateway.cli.source_options import read_options
 from gateway.core.canonical import Json
 from gateway.core.errors import GatewayError, Misconfigured
@@ -21,7 +21,7 @@ from gateway.core.vocabulary import Category
 from gateway.settings_reading import load_settings
 
 if TYPE_CHECKING:
-    from gateway.adapters.tools.client_configurations import ImportedServer
+    from gateway.core.sources import ImportedServer
 
 Described = Mapping[str, Json]
 
@@ -118,7 +118,7 @@ def import_file(file: Path, network: bool, name: str | None, replace: bool, dry_
     FILE stays as it is. Tokens in it are moved into the secret store of this gateway; delete them in FILE yourself if the other
     client is not used any more. What FILE allows without asking is not taken over.
     """
-    from gateway.adapters.tools.client_configurations import read_client_configuration
+    from gateway.adapters.tools.client_configurations import MAX_FILE, read_client_configuration
 
     if (recognised := recognise(file, name)) is not None:
         _import_recognised(recognised, state, replace=replace, dry_run=dry_run)
@@ -128,8 +128,8 @@ def import_file(file: Path, network: bool, name: str | None, replace: bool, dry_
             f"`{file.name}` is the configuration of a client, whose servers have their own names; leave out --name"
         )
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = read_named(file, MAX_FILE).decode()
+    except UnicodeDecodeError:
         raise Misconfigured(f"`{file.name}` cannot be read as UTF-8 text") from None
     try:
         found = read_client_configuration(text, os.environ, network=network)
@@ -139,9 +139,7 @@ def import_file(file: Path, network: bool, name: str | None, replace: bool, dry_
     for server in found.servers:
         if not dry_run:
             try:
-                if replace:
-                    _remove_if_there(server.name, state)
-                _import_server(server, state)
+                _import_server(server, state, replace=replace)
             except GatewayError as error:
                 failed[server.name] = error.message
                 continue
@@ -310,23 +308,21 @@ def _print_next_step(source: Described) -> None:
 
 def _import_recognised(found: SourceFile, state: Path | None, *, replace: bool, dry_run: bool) -> None:
     if not dry_run:
-        if replace:
-            _remove_if_there(found.name, state)
-        _ask(state, "source-add", name=found.name, kind=found.kind, settings=dict(found.settings))
+        _ask(state, "source-add", name=found.name, kind=found.kind, settings=dict(found.settings), replace=replace)
     click.echo(f"{'would add' if dry_run else 'added'} {found.name}\n  {found.note}")
     if not dry_run:
         _test(state, found.name, as_json=False)
 
 
-def _remove_if_there(name: str, state: Path | None) -> None:
-    if any(each["name"] == name for each in cast("Sequence[Described]", _ask(state, "sources"))):
-        _ask(state, "source-remove", name=name)
-
-
-def _import_server(server: ImportedServer, state: Path | None) -> None:
-    for secret, value in server.secrets.items():
-        _ask(state, "secret-set", name=secret, value=value)
-    _ask(state, "source-add", name=server.name, kind="mcp", settings=dict(server.settings), missing=True)
+def _import_server(server: ImportedServer, state: Path | None, *, replace: bool) -> None:
+    _ask(
+        state,
+        "source-import",
+        name=server.name,
+        settings=dict(server.settings),
+        secrets=dict(server.secrets),
+        replace=replace,
+    )
 
 
 def _print_import(server: ImportedServer, *, dry_run: bool) -> None:
@@ -337,3 +333,5 @@ def _print_import(server: ImportedServer, *, dry_run: bool) -> None:
         click.echo(f"  needs the secret {secret}: `countersign secrets set {secret}`")
     for note in server.notes:
         click.echo(f"  {note}")
+    if server.fetches is not None:
+        click.echo(f"  `{server.fetches}` fetches its package from the network; import again with --network --replace to let it")

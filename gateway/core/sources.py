@@ -12,13 +12,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, cast
 
-from gateway.core.canonical import Json
+from gateway.core.canonical import Json, digest
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
 from gateway.core.vocabulary import Category
 
 MAX_TOOLS: Final = 2_000
 """Tools of one source; the rest is left out and said."""
+
+MOST_ON_RECORD: Final = 2 * MAX_TOOLS
+"""Tools that one source may ever have offered: each stays on record, whether it is offered still or not."""
 
 _SOURCE_NAME: Final = re.compile(r"(?=.{1,32}$)[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """Without two hyphens in a row: published, a hyphen is a `_`, and two of those end the name of the source."""
@@ -124,6 +127,33 @@ def require_source_name(name: str) -> str:
             "take lower-case letters, digits and single `-`, a letter first, at most 32"
         )
     return name
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedServer:
+    """A server of another client as a source. `secrets` are values that were taken out of the settings, `missing` names ones
+    that the file only refers to, `notes` are sentences for the operator. `fetches` is a program that has to reach the network
+    for its package, where that was not granted."""
+
+    name: str
+    settings: Mapping[str, Json]
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    fetches: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfiguration:
+    """What a file holds: the servers that can be sources, and what is wrong with the others, by the name that the file has."""
+
+    servers: tuple[ImportedServer, ...]
+    refused: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """Of all that would be added, but for the values of secrets."""
+        return digest([[each.name, dict(each.settings), sorted(each.secrets), list(each.missing)] for each in self.servers])
 
 
 def require_secret_name(name: str) -> str:

@@ -111,6 +111,51 @@ class NewSource(Wire):
     settings: JsonObject
 
 
+class ConfigurationText(Wire):
+    """The configuration of another MCP client as it stands in its file, and whether its programs may reach the network."""
+
+    text: FreeText
+    network: Flag = False
+
+
+class WireImportedServer(Wire):
+    """A server of it as a source. `secrets` are the names under which values would be kept that were taken out of `settings`,
+    `replaced` those of them that are stored now; `missing` has to be stored before it can connect. `fetches`: a program that
+    cannot get its package, since it may not reach the network."""
+
+    name: str
+    settings: JsonObject
+    secrets: tuple[str, ...]
+    replaced: tuple[str, ...]
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+    fetches: str | None = None
+
+
+class RefusedServer(Wire):
+    """A server of it that cannot be added, and why."""
+
+    name: str
+    why: str
+
+
+class ConfigurationPreview(Wire):
+    """What would be added; nothing of it was. `digest` is that of all of it."""
+
+    servers: tuple[WireImportedServer, ...]
+    refused: tuple[RefusedServer, ...]
+    digest: Digest
+
+
+class ConfigurationImport(Wire):
+    """Which servers of a configuration to add, all of them or none. `digest` is that of the preview that was looked at."""
+
+    text: FreeText
+    network: Flag = False
+    digest: Digest
+    servers: Annotated[tuple[SourceName, ...], Field(min_length=1, max_length=64)]
+
+
 class SourceSwitch(Wire):
     """Whether a source is used."""
 

@@ -23,7 +23,10 @@ from gateway.core.ledger import (
     SourceToolsSeen,
 )
 from gateway.core.sources import (
+    MOST_ON_RECORD,
     AddedSource,
+    ClientConfiguration,
+    ImportedServer,
     SeenTool,
     SourceKind,
     SourceTool,
@@ -48,6 +51,9 @@ from gateway.runtime.sign_ins import SignIns, SignInView
 
 MAX_SOURCES = 64
 """Each may be a process of its own."""
+
+MOST_IMPORTED = 200
+"""Servers of one configuration that are looked at; more than a gateway has, since many may be refused."""
 
 MAX_SECRET = 16 * 1024
 """Characters of one secret: keys of services in PEM are a few thousand."""
@@ -130,27 +136,65 @@ class Sources:
 
     # ── changing ──
 
-    async def add(
-        self, name: str, kind: SourceKind, settings: Mapping[str, Json], by: str | None, *, missing: bool = False
-    ) -> SourceView:
-        """Add a source and begin to connect it; `missing`: a secret that it names may be stored later.
+    async def add(self, name: str, kind: SourceKind, settings: Mapping[str, Json], by: str | None) -> SourceView:
+        """Add a source and begin to connect it.
 
         Raises Misconfigured, and Refused for a name that is taken.
         """
         async with self._changing:
             sources = await self._all()
-            if require_source_name(name) in sources:
-                raise Refused("nameTaken", f"there is a source `{name}` already; remove it first, or take another name", 409)
-            if len(sources) >= MAX_SOURCES:
-                raise Refused("tooMany", f"a gateway has at most {MAX_SOURCES} sources", 409)
+            _require_room(name, sources)
             checked = self._host.check(kind, settings)
-            if not missing:
-                await self._require_secrets(checked)
+            await self._require_secrets(checked)
             source = AddedSource(name, kind, checked, added_at=self._clock.now())
             await self._ledger.append(SourceAdded(source.added_at, by, source))
             await self._host.attach(source, ())
         self._on_changed()
         return await self._view(source)
+
+    async def read_configuration(self, text: str, *, network: bool) -> ClientConfiguration:
+        """What a configuration of another MCP client would add; a server whose name is taken is among the refused.
+
+        Raises Misconfigured for a text that holds no servers, or more than are looked at.
+        """
+        # Beside the loop: as much text as a message holds takes a reader a while.
+        read = await asyncio.to_thread(self._host.read_configuration, text, network=network)
+        if len(read.servers) + len(read.refused) > MOST_IMPORTED:
+            raise Misconfigured(f"it holds more than {MOST_IMPORTED} servers; leave in it those that you want here")
+        there = await self._all()
+        taken = {each.name: _taken(each.name) for each in read.servers if each.name in there}
+        return ClientConfiguration(tuple(each for each in read.servers if each.name not in there), {**read.refused, **taken})
+
+    async def add_servers(
+        self, servers: Sequence[ImportedServer], by: str | None, *, in_place: bool = False
+    ) -> Sequence[SourceView]:
+        """Add what was read, sources and secrets, all of it or nothing. A secret that it only refers to is stored later, or was
+        given to the source that it stands `in_place` of. Raises Misconfigured, and Refused for a name that is taken.
+        """
+        async with self._changing:
+            known = frozenset(await self._records.sealed_secrets())
+            there, now = await self._all(), self._clock.now()
+            entries: list[SecretStored | SourceAdded] = []
+            for server in servers:
+                _require_room(server.name, there)
+                if not in_place:
+                    _require_unknown_secrets(server, known)
+                there[server.name] = AddedSource(
+                    server.name, SourceKind.MCP, self._host.check(SourceKind.MCP, server.settings), added_at=now
+                )
+                for secret, value in server.secrets.items():
+                    _require_secret(secret, value)
+                    entries.append(SecretStored(now, by, secret, self._sealer.seal(secret, value)))
+                entries.append(SourceAdded(now, by, there[server.name]))
+            await self._ledger.append(*entries)
+            await self._load_secrets()
+            added = {server.name for server in servers}
+            stored = frozenset(secret for server in servers for secret in server.secrets)
+            for source in there.values():
+                if source.name in added or secrets_named(source.settings) & stored:
+                    await self._host.attach(source, await self._records.source_tools(source.name))
+        self._on_changed()
+        return [await self._view(there[server.name]) for server in servers]
 
     async def switch(self, name: str, *, enabled: bool, by: str | None) -> SourceView:
         """Switch a source off, or on again. Raises NotFound, and Refused for one that is declared in the settings file."""
@@ -247,9 +291,7 @@ class Sources:
 
     async def store_secret(self, name: str, value: str, by: str | None) -> None:
         """Store or replace a secret; the sources that use it connect anew. Raises Misconfigured."""
-        require_secret_name(name)
-        if not value or len(value) > MAX_SECRET or not all(each.isprintable() or each in "\n\t" for each in value):
-            raise Misconfigured(f"a secret is 1 to {MAX_SECRET} printable characters")
+        _require_secret(name, value)
         async with self._changing:
             await self._ledger.append(SecretStored(self._clock.now(), by, name, self._sealer.seal(name, value)))
             await self._load_secrets()
@@ -274,6 +316,10 @@ class Sources:
         findings = compare(known, seen)
         if not findings.new and not findings.changed:
             return known
+        if len(known) + len(findings.new) > MOST_ON_RECORD:
+            raise Misconfigured(
+                f"it has offered more than {MOST_ON_RECORD:,} different tools since it was added; remove it, and add it again"
+            )
         now = self._clock.now()
         declared: Mapping[str, Category | None] = self._declared[name].categories if name in self._declared else {}
         decided = [
@@ -325,3 +371,29 @@ class Sources:
         for source in (await self._all()).values():
             if secret in secrets_named(source.settings):
                 await self._host.attach(source, await self._records.source_tools(source.name))
+
+
+def _require_room(name: str, sources: Mapping[str, AddedSource]) -> None:
+    if require_source_name(name) in sources:
+        raise Refused("nameTaken", _taken(name), 409)
+    if len(sources) >= MAX_SOURCES:
+        raise Refused("tooMany", f"a gateway has at most {MAX_SOURCES} sources", 409)
+
+
+def _taken(name: str) -> str:
+    return f"there is a source `{name}` already; remove it first, or take another name"
+
+
+def _require_secret(name: str, value: str) -> None:
+    require_secret_name(name)
+    if not value or len(value) > MAX_SECRET or not all(each.isprintable() or each in "\n\t" for each in value):
+        raise Misconfigured(f"a secret is 1 to {MAX_SECRET} printable characters")
+
+
+def _require_unknown_secrets(server: ImportedServer, known: frozenset[str]) -> None:
+    """What is left of a removed source, or was stored for another, must not be sent where a file from elsewhere says."""
+    if reused := sorted((secrets_named(server.settings) - server.secrets.keys()) & known):
+        raise Misconfigured(
+            f"`{server.name}` would be given the secret `{escape(reused[0])}`, which is stored already; remove that first, or add"
+            " the source yourself with `countersign sources add`"
+        )

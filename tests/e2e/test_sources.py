@@ -5,6 +5,7 @@ A tool that nobody decided about, that changed, or whose source is off cannot be
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -41,8 +42,8 @@ class Notes:
         return row
 
 
-def row_of(page: Page, tool: str) -> Locator:
-    return page.get_by_role("row").filter(has=page.get_by_text(f"notes__{tool}", exact=True))
+def row_of(page: Page, tool: str, source: str = "notes") -> Locator:
+    return page.get_by_role("row").filter(has=page.get_by_text(f"{source}__{tool}", exact=True))
 
 
 async def check_on_both(page: Page, name: str) -> None:
@@ -210,6 +211,40 @@ async def test_a_source_that_is_switched_off_serves_nothing_and_one_that_is_remo
     await notes.page.get_by_role("button", name="Remove").click()
     await notes.page.get_by_role("button", name="Remove it").click()
     await expect(notes.page.get_by_text("No source was added yet")).to_be_visible()
+    await person.check_no_violations()
+
+
+async def test_the_servers_of_another_client_are_imported_after_they_were_looked_at(person: Person, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    (folder / "description").write_text("Read a note.", encoding="utf-8")
+    token = "ghp_" + "x1y2z3" * 6
+    servers = {
+        "Brought": {"command": sys.executable, "args": ["-S", str(SERVER), str(folder)], "env": {"API_TOKEN": token}},
+        "broken": {"args": ["x"]},
+    }
+    page = await person.context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/sources")
+    await page.get_by_role("button", name="Import servers").click()
+    await page.get_by_label("Or its text").fill(json.dumps({"mcpServers": servers}))
+    await check_on_both(page, "console-import")
+    await page.get_by_role("button", name="Show what would be added").click()
+    await expect(page.get_by_role("list", name="Servers that cannot be added")).to_contain_text("broken: it has neither")
+    await expect(page.get_by_role("list", name="Servers", exact=True)).to_contain_text("brought.API_TOKEN is kept as a secret")
+    await expect(page.get_by_role("list", name="Servers", exact=True)).to_contain_text(str(folder))
+    assert token not in await page.content()
+    await check_on_both(page, "console-import-preview")
+    await page.get_by_role("button", name="Add 1 server").click()
+    await page.get_by_role("link", name="brought", exact=True).click()
+    await row_of(page, "read_note", "brought").focus()
+    await page.keyboard.press("r")
+    await expect(row_of(page, "read_note", "brought")).to_contain_text("in use")
+    shell = await person.open_shell()
+    await call_tool(shell, "brought__read_note", title="milk")
+    await expect(call_card(shell, "brought__read_note", "Done")).to_be_visible()
+    await end_turn(shell)
+    await shell.close()
+    await page.close()
     await person.check_no_violations()
 
 

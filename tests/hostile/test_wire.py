@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
-from gateway.protocol.handshake import SOCKETS_PER_SESSION
+from gateway.runtime.timing import SOCKETS_PER_SESSION
 from tests.harness.person import Turn
 from tests.harness.process import GatewayProcess, free_port
 from tests.hostile.raw_socket import PATIENCE, Opcode, RawSocket, connect, frame, handshake, request

@@ -107,6 +107,8 @@ async def test_the_value_of_a_secret_never_comes_back(stage: Stage) -> None:
         ("sources/list", {}),
         ("sources/list-tools", {"name": "notes"}),
         ("sources/add", {"name": "notes", "kind": "mcp", "settings": {}}),
+        ("sources/read-configuration", {"text": "{}"}),
+        ("sources/import", {"text": "{}", "digest": "0" * 64, "servers": ["notes"]}),
         ("sources/test", {"name": "notes"}),
         ("sources/switch", {"name": "notes", "enabled": True}),
         ("sources/remove", {"name": "notes"}),

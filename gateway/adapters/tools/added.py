@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.adapters.tools.catalog import ToolCatalog
+from gateway.adapters.tools.client_configurations import read_client_configuration
 from gateway.adapters.tools.kinds import SHIPPED_KINDS, SourceKinds, read_labels
 from gateway.adapters.tools.oauth.host import OAuthSignIns
 from gateway.adapters.tools.offer import DriverResources
@@ -15,7 +16,7 @@ from gateway.adapters.tools.pinned import OPEN_SECONDS, PinnedSource
 from gateway.core.canonical import Json
 from gateway.core.errors import Misconfigured
 from gateway.core.model import ToolSpec
-from gateway.core.sources import AddedSource, SeenTool, SourceKind, SourceTool, fill_secrets
+from gateway.core.sources import AddedSource, ClientConfiguration, SeenTool, SourceKind, SourceTool, fill_secrets
 from gateway.core.vocabulary import Reason
 from gateway.runtime.ports import OnOffer, SourcePhase, SourceState
 from gateway.sandbox.job import Sandbox, SandboxUnavailable
@@ -70,6 +71,10 @@ class AddedSources:
     def check(self, kind: SourceKind, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """See SourceHost."""
         return self._kinds.check(kind, settings)
+
+    def read_configuration(self, text: str, *, network: bool) -> ClientConfiguration:
+        """See SourceHost."""
+        return read_client_configuration(text, {}, network=network)
 
     def begin(
         self, on_offer: OnOffer, on_withdrawn: Callable[[], None], on_changed: Callable[[], None], *, connect: bool

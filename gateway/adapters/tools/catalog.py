@@ -142,7 +142,7 @@ class ToolCatalog:
             async with asyncio.timeout(PREVIEW_SECONDS):
                 return await source.preview(spec, arguments)
         except ToolFailed as error:
-            raise ToolFailed(make_encodable(error.message)[:MAX_FAILURE_TEXT], error.reason) from error
+            raise _encodable(error) from error
         except TimeoutError:
             return None
         except Exception as error:  # noqa: BLE001 # logged; a question without a preview is still a question
@@ -163,7 +163,7 @@ class ToolCatalog:
                 raise
             raise ToolFailed("the tool gave up") from None
         except ToolFailed as error:
-            raise ToolFailed(make_encodable(error.message)[:MAX_FAILURE_TEXT], error.reason) from error
+            raise _encodable(error) from error
         # SystemExit would otherwise stop the event loop, and with it the gateway.
         except (Exception, SystemExit) as error:
             raise hide_failure(spec, error) from error
@@ -177,3 +177,8 @@ class ToolCatalog:
         if current.digest != spec.digest:
             raise ToolFailed(f"the definition of `{escape(spec.name)}` changed", Reason.SOURCE_UNAVAILABLE)
         return self._source_of[spec.name]
+
+
+def _encodable(error: ToolFailed) -> ToolFailed:
+    message = make_encodable(error.message)[:MAX_FAILURE_TEXT]
+    return ToolFailed(message, error.reason, labels=error.labels, answered=error.answered)

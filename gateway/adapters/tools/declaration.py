@@ -36,6 +36,7 @@ class Tool(Generic[_Parameters, _Result]):
     summary: str
     effects: tuple[str, ...]
     trust: Trust
+    own: bool
     labels: tuple[str, ...]
     recovery: Recovery
     result_cap: int
@@ -60,6 +61,7 @@ class Tool(Generic[_Parameters, _Result]):
             summary=self.summary,
             effects=self.effects,
             trust=self.trust,
+            own=self.own,
             labels=self.labels,
             recovery=self.recovery,
             result_cap=self.result_cap,
@@ -76,6 +78,7 @@ def tool(
     summary: str = "",
     effects: tuple[str, ...] = (),
     trust: Trust | str = Trust.UNTRUSTED,
+    own: bool = False,
     labels: tuple[str, ...] = (),
     recovery: Recovery | str = Recovery.UNSAFE,
     result_cap: int = DEFAULT_RESULT_CAP,
@@ -90,9 +93,9 @@ def tool(
 
     The docstring is what models read; parameters are described by `Annotated[str, "…"]`. `summary` and `effects` are what
     people read before they approve, templates over parameter names; `preview` adds what the call would change. `result_cap`
-    is in bytes, `timeout` in seconds. A parameter of type `ToolContext` is filled by the gateway and published to nobody.
-    Functions that block run in a thread and should look at `context.cancelled` now and then; coroutine functions run on the
-    loop and must not block it.
+    is in bytes, `timeout` in seconds. `own` is for tools whose results are of the person's own workspace or record. A
+    parameter of type `ToolContext` is filled by the gateway and published to nobody. Functions that block run in a thread and
+    should look at `context.cancelled` now and then; coroutine functions run on the loop and must not block it.
     """
 
     def declare(function: Callable[_Parameters, _Result]) -> Tool[_Parameters, _Result]:
@@ -105,6 +108,7 @@ def tool(
             summary=summary,
             effects=effects,
             trust=Trust(trust),
+            own=own,
             labels=labels,
             recovery=Recovery(recovery),
             result_cap=result_cap,

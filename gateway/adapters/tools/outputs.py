@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -25,7 +26,13 @@ def read_output(value: Any) -> ToolOutput:
             return ToolOutput(make_encodable(value))
         case ToolOutput():
             structured = _jsonable(value.structured)
-            return ToolOutput(make_encodable(value.text), structured, tuple(value.labels), value.trust, tuple(value.attached))
+            return replace(
+                value,
+                text=make_encodable(value.text),
+                structured=structured,
+                labels=tuple(value.labels),
+                attached=tuple(value.attached),
+            )
         case _:
             structured = _jsonable(value)
             return ToolOutput(orjson.dumps(structured).decode(), structured)

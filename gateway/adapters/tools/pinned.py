@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Final
 
 from gateway.adapters.tools.offer import SignInNeeded, SourceAway, SourceDriver, SourceOffer, ToolOffer, read_described
+from gateway.adapters.tools.restlessness import LONGEST_PAUSE, QUIET_SECONDS, Restlessness
 from gateway.adapters.tools.schemas import Validator
 from gateway.adapters.tools.source import SourceHealth
 from gateway.core.canonical import Json
@@ -29,11 +30,8 @@ from gateway.runtime.ports import ArgumentFault, SourcePhase, SourceState, ToolC
 OPEN_SECONDS: Final = 60.0
 """For connecting and asking what is offered: a package runner may have to fetch its package first."""
 
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
-"""Seconds before a source that is away is tried again: doubled from one to the other."""
-
-QUIET_SECONDS: Final = 0.5
-"""Between two questions for what is offered, however often the other side says that it changed."""
+FIRST_PAUSE: Final = 1.0
+"""Seconds before a source that is away is tried again: doubled up to the longest."""
 
 MOST_LATE: Final = 3
 """Calls in a row without an answer in time, after which a source is taken for one that is away until it says what it offers."""
@@ -81,7 +79,10 @@ class PinnedSource:
         self._specs: tuple[ToolSpec, ...] = ()
         self._found: dict[str, tuple[SourceTool, ToolOffer]] = {}
         self._opening = asyncio.Lock()
+        self._attempt: asyncio.Timeout | None = None
+        """The time that is left to the driver, while it is opened."""
         self._wake = asyncio.Event()
+        self._restless = Restlessness()
         self._keeper: asyncio.Task[None] | None = None
         self._closed = False
         self._late = 0
@@ -106,6 +107,7 @@ class PinnedSource:
 
     async def probe(self) -> None:
         """Connect now or ask again, whatever the pause says."""
+        self._restless.calm()
         await self._open()
         self._wake.set()
 
@@ -131,6 +133,9 @@ class PinnedSource:
         while True:
             self._wake.clear()
             await self._open()
+            # A driver whose answer is there when it is cancelled gives the answer, and the cancellation is gone with it.
+            if self._closed:
+                return
             is_ready = self._phase is SourcePhase.READY
             # Only a person can help, and whoever signs in has the source connect anew.
             waits = is_ready or self._phase is SourcePhase.NEEDS_SIGN_IN
@@ -138,7 +143,13 @@ class PinnedSource:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(None if waits else pause):
                     await self._wake.wait()
-            await asyncio.sleep(QUIET_SECONDS)
+            quiet = self._restless.next_pause() if waits else QUIET_SECONDS
+            if quiet > QUIET_SECONDS and self._phase is SourcePhase.READY:
+                # Until somebody looked, nobody knows whether its tools are still what was decided about.
+                self._set_phase(
+                    SourcePhase.AWAY, "it says again and again that its tools changed; it is asked again in some minutes"
+                )
+            await asyncio.sleep(quiet)
 
     async def _open(self) -> None:
         async with self._opening:
@@ -147,9 +158,7 @@ class PinnedSource:
             if self._phase is not SourcePhase.READY:
                 self._set_phase(SourcePhase.CONNECTING, self._why)
             try:
-                async with asyncio.timeout(OPEN_SECONDS):
-                    offer = await self._driver.open(self)
-                await self._take(offer)
+                await self._take(await self._ask_for_offer())
             except TimeoutError:
                 self._set_phase(SourcePhase.AWAY, f"it did not say within {OPEN_SECONDS:g} seconds what it offers")
             except SourceAway as error:
@@ -159,6 +168,14 @@ class PinnedSource:
             except Exception:  # noqa: BLE001 # logged; a driver that breaks down keeps no other source from working
                 _log.exception("the driver of source %s failed", self.source.name)
                 self._set_phase(SourcePhase.AWAY, "it could not be asked what it offers; the gateway's log says why")
+
+    async def _ask_for_offer(self) -> SourceOffer:
+        async with asyncio.timeout(OPEN_SECONDS) as attempt:
+            self._attempt = attempt
+            try:
+                return await self._driver.open(self)
+            finally:
+                self._attempt = None
 
     async def _take(self, offer: SourceOffer) -> None:
         seen: dict[str, SeenTool] = {}
@@ -306,7 +323,7 @@ class PinnedSource:
         except SourceAway as error:
             raise self._failed(error) from None
         except ToolFailed as error:
-            self._count_late(error.reason)
+            self._count_late(error)
             raise
         self._late = 0
         return output
@@ -317,6 +334,9 @@ class PinnedSource:
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
+        if self._attempt is not None:
+            # Somebody has it tried by hand. Whoever removes it, or ends the gateway, waits for no answer of the other side.
+            self._attempt.reschedule(asyncio.get_running_loop().time())
         async with self._opening:
             await self._driver.close()
         self._phase, self._why = SourcePhase.OFF, None
@@ -337,8 +357,9 @@ class PinnedSource:
             raise ToolFailed("its definition changed after it was approved", Reason.FORBIDDEN)
         return offer
 
-    def _count_late(self, reason: str) -> None:
-        self._late = self._late + 1 if reason == Reason.TOOL_TIMEOUT else 0
+    def _count_late(self, error: ToolFailed) -> None:
+        """One caller's slow statements are no sign that a database is away, which says itself that their time is up."""
+        self._late = self._late + 1 if error.reason == Reason.TOOL_TIMEOUT and not error.answered else 0
         if self._late >= MOST_LATE:
             # One more is enough after that, until a call is answered.
             self._late = MOST_LATE - 1

@@ -173,6 +173,14 @@ async def describe_tools(config: ToolsConfig) -> str:
     return "\n        ".join(lines)
 
 
+async def list_tool_names(config: ToolsConfig) -> Sequence[str]:
+    """The names of the tools that the gateway has by itself. Raises Misconfigured."""
+    catalog = await open_tools(config)
+    specs = catalog.specs()
+    await catalog.close()
+    return [spec.name for spec in specs]
+
+
 def _hints_by_name(config: ToolsConfig) -> Mapping[str, Sequence[str]]:
     settings = _file_settings(config)
     tools = [tool for path in config.files for tool in read_tool_file(path, path.name, settings, lambda _: None)]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 from gateway.core.canonical import Json
-from gateway.core.sources import AddedSource, SeenTool, SourceKind, SourceTool
+from gateway.core.sources import AddedSource, ClientConfiguration, SeenTool, SourceKind, SourceTool
 
 
 class SourcePhase(StrEnum):
@@ -45,6 +45,11 @@ class SourceHost(Protocol):
 
     def check(self, kind: SourceKind, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """The settings in their full form. Raises Misconfigured with all that is wrong with them."""
+        ...
+
+    def read_configuration(self, text: str, *, network: bool) -> ClientConfiguration:
+        """The servers in a configuration of another MCP client; `network` is what each program is granted. Nothing is looked up
+        in this process's environment. Raises Misconfigured for a text that holds none."""
         ...
 
     def begin(

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, cast
 
 from gateway.core.canonical import Json
-from gateway.core.errors import InvalidParams, Misconfigured
+from gateway.core.errors import InvalidParams, Misconfigured, Refused
 from gateway.core.model import Principal, ToolSpec
 from gateway.core.sources import SourceTool, Standing
 from gateway.core.times import rfc3339
@@ -51,6 +51,8 @@ class SourceMethods:
             "sources/list": row(self.list, reads),
             "sources/list-tools": row(self.list_tools, reads),
             "sources/add": row(self.add, changes, "source:added"),
+            "sources/read-configuration": row(self.read_configuration, reads),
+            "sources/import": row(self.import_servers, changes, "secret:stored", "source:added"),
             "sources/test": row(self.test, reads, "source-tools:seen"),
             "sources/switch": row(self.switch, changes, "source:switched"),
             "sources/remove": row(self.remove, changes, "source:removed"),
@@ -92,6 +94,38 @@ class SourceMethods:
         """Add a source; nothing of it can be called yet."""
         with _blaming_the_request():
             return _view(await self._sources.add(params.name, params.kind, params.settings, caller.principal.id))
+
+    async def read_configuration(self, _caller: ConsoleCaller, params: wire.ConfigurationText) -> wire.ConfigurationPreview:
+        """What a configuration of another client would add."""
+        with _blaming_the_request():
+            read = await self._sources.read_configuration(params.text, network=params.network)
+        stored = await self._sources.secrets()
+        return wire.ConfigurationPreview(
+            servers=tuple(
+                wire.WireImportedServer(
+                    name=each.name,
+                    settings=_shorten(each.settings),
+                    secrets=tuple(each.secrets),
+                    replaced=tuple(name for name in each.secrets if name in stored),
+                    missing=tuple(name for name in each.missing if name not in stored),
+                    notes=each.notes,
+                    fetches=each.fetches,
+                )
+                for each in read.servers
+            ),
+            refused=tuple(wire.RefusedServer(name=name, why=why) for name, why in read.refused.items()),
+            digest=read.digest,
+        )
+
+    async def import_servers(self, caller: ConsoleCaller, params: wire.ConfigurationImport) -> wire.SourceList:
+        """Add servers of a configuration as they were shown; nothing of them can be called yet."""
+        with _blaming_the_request():
+            read = await self._sources.read_configuration(params.text, network=params.network)
+            chosen = [each for each in read.servers if each.name in params.servers]
+            if read.digest != params.digest or len(chosen) != len(set(params.servers)):
+                raise Refused("changed", "what it would add is not what you looked at any more; look at it again", 409)
+            await self._sources.add_servers(chosen, caller.principal.id)
+        return wire.SourceList(sources=tuple(map(_view, await self._sources.list())))
 
     async def test(self, _caller: ConsoleCaller, params: wire.SourceRef) -> wire.WireSource:
         """Connect now and ask what is offered."""

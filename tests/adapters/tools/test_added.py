@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -204,6 +205,26 @@ async def test_a_source_that_never_answers_holds_up_nobody(added: AddedScene) ->
     await added.decide()
     assert await added.call() == "read ran"
     assert added.host.state("silent").phase is SourcePhase.CONNECTING
+    await asyncio.wait_for(added.sources.remove("silent", None), PATIENCE)
+    assert silent.closed
+
+
+async def test_a_source_is_removed_while_somebody_tries_it_and_it_never_answers(added: AddedScene) -> None:
+    await added.add()
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def never(listener: OfferListener) -> SourceOffer:
+        assert listener is not None
+        asked.set()
+        await answer.wait()
+        raise AssertionError("nothing ends the wait")
+
+    added.driver.open = never
+    trying = asyncio.create_task(added.sources.probe("notes"))
+    await asyncio.wait_for(asked.wait(), PATIENCE)
+    await asyncio.wait_for(added.sources.remove("notes", None), PATIENCE)
+    assert added.driver.closed
+    assert (await asyncio.wait_for(trying, PATIENCE)).state.phase is SourcePhase.OFF
 
 
 # ── switched, removed, restarted ──
@@ -258,6 +279,27 @@ async def test_switching_off_takes_the_tools_away_and_keeps_what_was_decided(add
     await added.sources.switch("notes", enabled=True, by=None)
     await added.until(lambda: added.spec().unavailable is None)
     assert await added.call() == "read ran"
+
+
+async def test_a_source_is_removed_while_it_answers_the_question_that_the_removal_ends(added: AddedScene) -> None:
+    """A look at a database that is done when it is cancelled gives what it found, and the cancellation is gone with it."""
+
+    class PromptDriver(ScriptedDriver):
+        async def open(self, listener: OfferListener) -> SourceOffer:
+            self.opens.set()
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            return await super().open(listener)
+
+    prompt = PromptDriver()
+    added.drivers["prompt"] = prompt
+    await added.sources.add("prompt", SourceKind.MCP, {}, None)
+    await asyncio.wait_for(prompt.opens.wait(), PATIENCE)
+    await asyncio.wait_for(added.sources.remove("prompt", None), PATIENCE)
+    assert prompt.closed
+    # Whoever changes sources waits for the one before.
+    await added.add()
+    assert added.spec().unavailable is not None
 
 
 async def test_a_source_that_is_removed_and_added_again_has_to_be_decided_about_again(added: AddedScene) -> None:

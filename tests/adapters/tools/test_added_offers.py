@@ -2,24 +2,79 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateway.adapters.tools import restlessness
 from gateway.adapters.tools.builtin.source import builtin_source
 from gateway.adapters.tools.functions import tool_threads
 from gateway.adapters.tools.pinned import publish_name
+from gateway.adapters.tools.restlessness import LONGEST_PAUSE, MOST_AT_ONCE, QUIET_SECONDS, Restlessness
 from gateway.adapters.tools.sources import no_audit, nothing_kept
 from gateway.core.errors import Misconfigured, Refused
 from gateway.core.sources import AddedSource, SourceKind, Standing
 from gateway.core.vocabulary import Category
+from gateway.runtime import sources
 from gateway.runtime.ports import SourcePhase
 from tests.adapters.tools.added_scene import AddedScene
 from tests.fakes.drivers import ScriptedDriver, offered
 
 PATIENCE = 10.0
+
+
+# ── how often ──
+
+
+@pytest.mark.parametrize("how", ["ends", "changes"])
+async def test_a_source_that_asks_to_be_looked_at_again_and_again_is_left_alone(
+    added: AddedScene, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(restlessness, "QUIET_SECONDS", 0.0)
+    await added.add()
+    await added.decide()
+    for number in range(1, MOST_AT_ONCE + 1):
+        disturb(added, how)
+        await added.until(lambda number=number: added.driver.opened > number)
+    disturb(added, how)
+    await added.until(lambda: added.host.state("notes").phase is SourcePhase.AWAY)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert added.driver.opened == MOST_AT_ONCE + 1
+    # What it offers now is not known, so nothing of it runs; a person who looks has it asked at once.
+    assert "`notes` is away" in (await added.refusal()).message
+    await added.offer_again()
+    assert added.host.state("notes").phase is SourcePhase.READY
+
+
+def disturb(added: AddedScene, how: str) -> None:
+    assert added.driver.listener is not None
+    added.driver.listener.changed() if how == "changes" else added.driver.listener.went_away("it ended")
+
+
+def test_looks_come_back_one_in_five_minutes() -> None:
+    now = 0.0
+    restless = Restlessness(lambda: now)
+    assert [restless.next_pause() for _ in range(MOST_AT_ONCE + 2)] == [QUIET_SECONDS] * MOST_AT_ONCE + [LONGEST_PAUSE] * 2
+    now = 2 * LONGEST_PAUSE
+    assert [restless.next_pause() for _ in range(3)] == [QUIET_SECONDS, QUIET_SECONDS, LONGEST_PAUSE]
+
+
+async def test_a_source_that_offers_ever_new_tools_is_away_before_they_fill_the_record(
+    added: AddedScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "MOST_ON_RECORD", 5)
+    await added.add()
+    await added.decide()
+    for number in range(4):
+        added.driver.tools = [offered("read"), *(offered(f"t{number}_{each}") for each in range(2))]
+        await added.offer_again()
+    state = added.host.state("notes")
+    assert (state.phase, "more than 5 different tools" in str(state.why)) == (SourcePhase.AWAY, True)
+    assert len((await added.sources.find("notes")).tools) == 5
 
 
 # ── what is offered ──

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.adapters.tools.builtin.files import FileContent, Workspace
-from gateway.adapters.tools.builtin.workspace import file_tools, prepare_workspace
+from gateway.adapters.tools.builtin.sample_workspace import prepare_workspace
+from gateway.adapters.tools.builtin.workspace import file_tools
 from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.core.errors import ToolFailed
 from gateway.core.preview import LineMark, Preview, PreviewChange

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from gateway.adapters.tools.builtin import files, searching
 from gateway.adapters.tools.builtin.files import Workspace
+from gateway.adapters.tools.builtin.sample_workspace import prepare_workspace
 from gateway.adapters.tools.builtin.searching import search
-from gateway.adapters.tools.builtin.workspace import file_tools, prepare_workspace
+from gateway.adapters.tools.builtin.workspace import file_tools
 from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.core.errors import ToolFailed
 from tests.adapters.tools.conftest import Call, catalog_of, failure_of

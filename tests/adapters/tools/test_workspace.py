@@ -13,7 +13,8 @@ import pytest
 
 from gateway.adapters.tools.builtin import files, status
 from gateway.adapters.tools.builtin.files import Workspace
-from gateway.adapters.tools.builtin.workspace import file_tools, prepare_workspace, system_tools
+from gateway.adapters.tools.builtin.sample_workspace import prepare_workspace, prepared_workspace
+from gateway.adapters.tools.builtin.workspace import file_tools, system_tools
 from gateway.adapters.tools.catalog import ToolCatalog
 from gateway.core.canonical import Json
 from gateway.core.effects import list_effects, summarise
@@ -65,6 +66,25 @@ def test_an_existing_workspace_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     assert prepare_workspace(tmp_path / "mine") is False
     assert list((tmp_path / "mine").iterdir()) == []
+
+
+async def test_a_workspace_that_was_made_goes_with_what_fails_unless_somebody_worked_in_it(tmp_path: Path) -> None:
+    made, there = tmp_path / "made", tmp_path / "there"
+    prepare_workspace(there)
+
+    told: list[str] = []
+
+    async def fail(path: Path, *, changes: bool) -> None:
+        async with prepared_workspace(path, told.append):
+            if changes:
+                (path / "notes" / "todo.txt").write_text("mine")
+            raise ToolFailed("broken")
+
+    for path, changes, stays in ((made, False, False), (made, True, True), (there, False, True)):
+        with pytest.raises(ToolFailed):
+            await fail(path, changes=changes)
+        assert path.exists() is stays
+    assert len(told) == 2
 
 
 def test_a_workspace_that_cannot_be_made_is_the_operators_mistake(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from gateway.core.attachments import MediaType, media_type_of
 from gateway.core.canonical import Json, digest_of_bytes
 from gateway.core.effects import show
 from gateway.core.errors import ToolFailed
+from gateway.core.images import UnusableImage, clean_image
 from gateway.core.local_tools import ATTACHMENT
 from gateway.core.model import ToolOutput
 from gateway.core.vocabulary import Category, Recovery, Trust
@@ -55,7 +56,7 @@ def attachment_tools() -> list[AnyTool]:
         kind = media_type_of(raw)
         if kind is not MediaType.BYTES:
             said = f"{show(name)} is an image of {len(raw)} bytes ({kind.value}). It is shown to the person"
-            return ToolOutput(said, {**record, "mediaType": kind.value}, attached=(raw,))
+            return ToolOutput(said, {**record, "mediaType": kind.value}, attached=(_without_metadata(name, kind, raw),))
         try:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -65,3 +66,13 @@ def attachment_tools() -> list[AnyTool]:
         return ToolOutput(f"{show(name)}, {len(raw)} bytes:\n{text}", record)
 
     return [read_attachment]
+
+
+def _without_metadata(name: str, kind: MediaType, raw: bytes) -> bytes:
+    """What may go to a model. An animation goes to none: it is kept for the person as it is."""
+    if kind is MediaType.GIF:
+        return raw
+    try:
+        return clean_image(raw)
+    except UnusableImage as error:
+        raise ToolFailed(f"{show(name)}: {error}") from error

@@ -49,6 +49,7 @@ def kept_tools(read_kept: KeptTextReader) -> list[AnyTool]:
         summary="Read page {page} of the long result {result_id}",
         # What the result was believed to be is what its pages are; an output may lower this, and nothing raises it.
         trust=Trust.TRUSTED,
+        own=True,
         recovery=Recovery.PURE,
         result_cap=RESULT_CAP,
         interface="results",
@@ -104,7 +105,7 @@ def _leave_out(page: str, after: int) -> str:
 
 
 def _output(found: KeptResult, text: str, record: dict[str, Json]) -> ToolOutput:
-    return ToolOutput(text, record, found.labels, found.trust)
+    return ToolOutput(text, record, found.labels, found.trust, own=found.own)
 
 
 def _find(text: str, words: str) -> tuple[Sequence[str], bool]:

@@ -65,6 +65,7 @@ def semantic_tools(workspace: Workspace, store: PassageStore, embedder: TextEmbe
     @tool(
         category=Category.READ,
         summary="Look for passages about {query}",
+        own=True,
         recovery=Recovery.PURE,
         # As a search of the whole workspace is: a policy about paths sees it as that.
         facts=lambda _: CallFacts(path="."),

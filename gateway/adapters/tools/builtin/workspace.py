@@ -6,18 +6,15 @@ the same reason. The exact figures are in the structured part.
 
 from __future__ import annotations
 
-import shutil
 from codecs import getincrementaldecoder
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
-from importlib.resources import as_file, files
-from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
-from gateway.adapters.tools.builtin.files import FileEntry, Workspace, require_folder
+from gateway.adapters.tools.builtin.files import FileEntry, Workspace
 from gateway.adapters.tools.builtin.paths import is_nameable, read_path, write_path
 from gateway.adapters.tools.builtin.previews import (
     MAX_EDITED,
@@ -37,7 +34,7 @@ from gateway.adapters.tools.declaration import AnyTool, tool
 from gateway.core.attachments import MediaType, media_type_of
 from gateway.core.canonical import Json
 from gateway.core.effects import escape, show
-from gateway.core.errors import Misconfigured, ToolFailed
+from gateway.core.errors import ToolFailed
 from gateway.core.model import CallFacts, ToolOutput
 from gateway.core.times import rfc3339
 from gateway.core.vocabulary import Category, Recovery, Trust
@@ -55,22 +52,6 @@ _FolderPath: TypeAlias = Annotated[str, Field(description="Folder path in the wo
 _Query: TypeAlias = Annotated[
     str, Field(description="Text to find in files, or a file name with *, for example *.md", min_length=1, max_length=200)
 ]
-
-
-def prepare_workspace(path: Path) -> bool:
-    """Make the workspace with its sample files if there is nothing at `path`; whether it was made.
-
-    An existing folder is left as it is, also when it is empty. Raises Misconfigured when there is no folder to work in.
-    """
-    if path.exists():
-        require_folder(path)
-        return False
-    try:
-        with as_file(files("gateway.adapters.tools.builtin") / "samples") as samples:
-            shutil.copytree(samples, path, copy_function=shutil.copyfile)
-    except OSError as error:
-        raise Misconfigured(f"the workspace `{path.name}` cannot be made: {error.strerror}") from error
-    return True
 
 
 def file_tools(workspace: Workspace) -> list[AnyTool]:
@@ -255,7 +236,8 @@ def file_tools(workspace: Workspace) -> list[AnyTool]:
         return ToolOutput(f"deleted {escape(where)}, {_sized(size)}", {"path": where, "bytes": size})
 
     reading: list[AnyTool] = [list_directory, read_file, search_files]
-    return [*reading, write_file, append_file, edit_file, move_file, make_directory, delete_file]
+    tools = [*reading, write_file, append_file, edit_file, move_file, make_directory, delete_file]
+    return [replace(each, own=True) for each in tools]
 
 
 def system_tools(workspace: Workspace, read_audit_log: AuditReader) -> list[AnyTool]:
@@ -286,7 +268,8 @@ def system_tools(workspace: Workspace, read_audit_log: AuditReader) -> list[AnyT
         lines = [" ".join(escape(str(value)) for value in call.values() if value is not None) for call in calls]
         return ToolOutput("\n".join(lines) or "no calls yet", {"calls": calls})
 
-    return [system_status, read_audit]
+    tools: list[AnyTool] = [system_status, read_audit]
+    return [replace(each, own=True) for each in tools]
 
 
 # ── facts for the policy ──

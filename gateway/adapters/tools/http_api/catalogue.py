@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from gateway.adapters.tools.http_api.documents import ApiDocument, read_document
+from gateway.adapters.tools.http_api.documents import MAX_JSON, ApiDocument, read_document
 from gateway.adapters.tools.http_api.operations import ApiOperation
 from gateway.adapters.tools.http_api.reading import OperationReader, read_call
 from gateway.adapters.tools.http_api.references import NotOffered
 from gateway.adapters.tools.http_api.settings import HttpApiSettings
 from gateway.adapters.tools.http_api.wording import tell
+from gateway.adapters.tools.regular_files import read_regular
 from gateway.adapters.tools.schemas import Validator
 from gateway.core.canonical import Json
 from gateway.core.effects import show
@@ -123,7 +124,7 @@ def _load(settings: HttpApiSettings) -> bytes | None:
     if path is None:
         return None
     try:
-        return path.read_bytes()
+        return read_regular(path, MAX_JSON)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "its name holds a NUL character"
         raise Misconfigured(f"the document {show(path.name)} cannot be read: {why}") from None

@@ -158,5 +158,7 @@ class HttpApiDriver:
             self._egress = self._egress or guard(settings.base, private=settings.allow_private)
             sizes = _DOCUMENT_LIMITS if document else {}
             limits = FetchLimits(total=settings.timeout, idle=min(settings.timeout, 60.0), **sizes)
-            client = self._clients[document] = ApiClient(settings.base, self._egress, limits, self._credentials())
+            client = self._clients[document] = ApiClient(
+                settings.base, self._egress, limits, self._credentials(), beneath=not document
+            )
         return client

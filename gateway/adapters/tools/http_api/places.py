@@ -16,6 +16,9 @@ _BASE: Final = re.compile(
     re.IGNORECASE,
 )
 
+_HIDDEN_SLASH: Final = re.compile(r"%2f|%5c|\\", re.IGNORECASE)
+"""What some servers read as `/`, and look for parts that go up after that."""
+
 _PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -42,6 +45,15 @@ class ApiBase:
     def pair(self) -> str:
         """`host:port`, as the egress guard lists it."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def covers(self, url: str) -> bool:
+        """Whether a URL is this one or beneath it, however a server reads its path."""
+        if not self.holds(url):
+            return False
+        base, path = urlsplit(self.url).path, urlsplit(url).path
+        if not base:
+            return True
+        return (path == base or path.startswith(f"{base}/")) and not has_dots(path) and _HIDDEN_SLASH.search(path) is None
 
     def holds(self, url: str) -> bool:
         """Whether a URL has this scheme, host and port, so that credentials may go there."""

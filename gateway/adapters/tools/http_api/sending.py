@@ -66,10 +66,14 @@ class CredentialHeaders:
 
 
 class ApiClient:
-    """Sends requests to one API and to nobody else: one connection each, no cookies, no proxy of the environment."""
+    """Sends requests to one API and to nobody else: one connection each, no cookies, no proxy of the environment. `beneath`:
+    also a redirect stays beneath its base URL."""
 
-    def __init__(self, base: ApiBase, egress: Egress, limits: FetchLimits, secrets: CredentialHeaders) -> None:
+    def __init__(
+        self, base: ApiBase, egress: Egress, limits: FetchLimits, secrets: CredentialHeaders, *, beneath: bool = True
+    ) -> None:
         self._base = base
+        self._beneath = beneath
         self._limits = limits
         self._secrets = secrets
         self._client = PageClient(egress, limits)
@@ -121,8 +125,10 @@ class ApiClient:
             if answer.status not in REDIRECTS or location is None or request.method not in _FOLLOWED:
                 return answer
             following = _resolve(url, location)
-            # Credentials are bound to scheme, host and port. Elsewhere nothing is asked at all, and the answer says where it led.
-            if following is None or not self._base.holds(following):
+            # Credentials are bound to the base URL: what is beside it on one host may be others'. Elsewhere nothing is asked at
+            # all, and the answer says where it led. A document may lie anywhere on the host.
+            within = self._base.covers if self._beneath else self._base.holds
+            if following is None or not within(following):
                 return answer
             url = following
         raise ToolFailed("the server redirects more often than is followed")

@@ -133,7 +133,7 @@ class SqlDriver:
         except SqlFailed as failed:
             if failed.late:
                 return _show_unknown(statement, failed.message)
-            raise ToolFailed(failed.message) from None
+            raise ToolFailed(failed.message, labels=statement.labels) from None
         except SqlAway as away:
             raise ToolFailed(away.message, Reason.SOURCE_UNAVAILABLE) from None
         return _show_change(statement, changed)
@@ -157,8 +157,10 @@ class SqlDriver:
             raise SourceAway(away.message) from None
         except SqlFailed as failed:
             if failed.unknown and tool.name == "change":
-                raise ToolFailed(f"{failed.message}; nobody knows whether the change was kept", Reason.OUTCOME_UNKNOWN) from None
-            raise ToolFailed(failed.message, Reason.TOOL_TIMEOUT if failed.late else Reason.TOOL_ERROR) from None
+                failed.message += "; nobody knows whether the change was kept"
+                raise ToolFailed(failed.message, Reason.OUTCOME_UNKNOWN, labels=statement.labels) from None
+            reason = Reason.TOOL_TIMEOUT if failed.late else Reason.TOOL_ERROR  # which may depend on a value, as its words may
+            raise ToolFailed(failed.message, reason, labels=statement.labels, answered=not failed.silent) from None
 
     async def close(self) -> None:
         """Stop what runs."""
@@ -209,7 +211,7 @@ class SqlDriver:
             raise
         if not future.done():
             work.stop()
-            raise SqlFailed(NO_ANSWER.format(seconds=seconds), late=True, unknown=True)
+            raise SqlFailed(NO_ANSWER.format(seconds=seconds), late=True, unknown=True, silent=True)
         return future.result()
 
     def _end(self, work: SqlWork[object]) -> None:
@@ -324,7 +326,6 @@ _CHANGES: Final = {
     StatementKind.DELETE: PreviewChange.DELETE,
     StatementKind.QUERY: PreviewChange.KEEP,
 }
-
 
 _DONE: Final = {
     StatementKind.INSERT: "inserted into",

@@ -80,13 +80,14 @@ class SqlAway(Exception):
 
 class SqlFailed(Exception):
     """The statement failed. `message` is one sentence for who wrote it; `late` where it ran out of time, `unknown` where
-    nobody knows whether a change was kept."""
+    nobody knows whether a change was kept, `silent` where the database said nothing at all."""
 
-    def __init__(self, message: str, *, late: bool = False, unknown: bool = False) -> None:
+    def __init__(self, message: str, *, late: bool = False, unknown: bool = False, silent: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.late = late
         self.unknown = unknown
+        self.silent = silent
 
 
 class SqlEngine(Protocol):

@@ -167,7 +167,7 @@ class PostgresqlEngine:
                 # pg8000 wraps what a closed socket gives in several ways.
                 late = time.monotonic() >= session.until
                 message = NO_ANSWER.format(seconds=seconds) if late else "the connection to the database was lost"
-                raise SqlFailed(message, late=late, unknown=session.committing) from None
+                raise SqlFailed(message, late=late, unknown=session.committing, silent=True) from None
             finally:
                 connection.close()
 

@@ -34,7 +34,8 @@ from gateway.core.effects import escape
 _PARAMETER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f\"`\[\]]{1,128}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_ ]{1,40}")
-_SYSTEM_COLUMNS: Final = frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "rowid", "oid", "_rowid_"})
+_ROW_IDS: Final = frozenset({"rowid", "oid", "_rowid_"})
+_SYSTEM_COLUMNS: Final = _ROW_IDS | {"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}
 _STRINGS: Final = (exp.RawString, exp.UnicodeString, exp.ByteString, exp.BitString, exp.HexString, exp.National)
 
 
@@ -264,8 +265,10 @@ class _Reader:
         )
         for table in found.values():
             labels.update(table.labels)
+            # In SQLite the number of a row is another name for a key that is a whole number.
+            named = {*self._named, *(fold(column.name) for column in table.columns if column.key and self._named & _ROW_IDS)}
             for column, marks in table.column_labels.items():
-                if everything or fold(column) in self._named:
+                if everything or fold(column) in named:
                     labels.update(marks)
         return tuple(sorted(labels))
 

@@ -34,6 +34,9 @@ def listed(start: str, cursor: object, behaviours: dict) -> dict:
             return {
                 "tools": [
                     tool("good"),
+                    tool("huge_number", inputSchema={"type": "object", "properties": {"a": {"maximum": 10**30}}}),
+                    tool("huge_output", outputSchema={"type": "object", "properties": {"a": {"const": -(10**30)}}}),
+                    tool("contradicts", annotations={"readOnlyHint": True, "destructiveHint": True}),
                     tool("twice"),
                     tool("twice"),
                     tool("bad\u202ename"),

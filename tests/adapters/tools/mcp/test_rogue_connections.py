@@ -80,10 +80,12 @@ async def test_tools_that_cannot_be_published_are_refused_by_name_and_the_others
 
     assert offer.identity.startswith("rogue at ")
     assert [tool.name for tool in offer.tools] == [
-        *("good", "nasty", "silent", "old_schema", "reads", "destroys", "roams", "writes_only"),
+        *("good", "contradicts", "nasty", "silent", "old_schema", "reads", "destroys", "roams", "writes_only"),
     ]
     assert offer.refused == {
         "no_object": "a parameter schema must be of type `object`",
+        "huge_number": "it holds what cannot be passed on: Integer exceeds 64-bit range",
+        "huge_output": "it holds what cannot be passed on: Integer exceeds 64-bit range",
         "twice": "it is listed 2 times",
         "badname": "its name is empty, longer than 128 characters, or has characters that cannot be seen",
         "(no name)": "its name is empty, longer than 128 characters, or has characters that cannot be seen",
@@ -109,6 +111,7 @@ async def test_tools_that_cannot_be_published_are_refused_by_name_and_the_others
     assert {tool.name: (tool.proposed, tool.because) for tool in offer.tools if tool.because.endswith(("Hint", "false"))} == {
         "reads": (Category.READ, "readOnlyHint"),
         "destroys": (Category.DESTRUCTIVE, "destructiveHint"),
+        "contradicts": (Category.DESTRUCTIVE, "readOnlyHint, destructiveHint"),
         "roams": (Category.NETWORK, "readOnlyHint, openWorldHint"),
         "writes_only": (Category.WRITE, "readOnlyHint: false, destructiveHint: false"),
     }

@@ -91,6 +91,13 @@ async def test_a_result_carries_the_labels_of_what_it_may_show(shop: Shop) -> No
         assert output.labels == labels, sql
 
 
+async def test_the_number_of_a_row_carries_the_labels_of_its_key(sqlite_shop: Shop) -> None:
+    opened = await sqlite_shop.open(tables={}, table_labels={"people.id": ("label:confidential",), "people.pin": ("pii",)})
+    for name in ("rowid", "oid", "_ROWID_", "p.rowid"):
+        assert (await opened.call("query", sql=f"SELECT {name} FROM people AS p")).labels == ("label:confidential",), name
+    assert (await opened.call("query", sql="SELECT name FROM people")).labels == ()
+
+
 async def test_whole_rows_and_columns_by_other_names_carry_labels_too(pg_shop: Shop) -> None:
     opened = await pg_shop.open(table_labels={"people.email": ("label:confidential",)})
     for sql in (

@@ -44,7 +44,7 @@ describe("the list of sources", () => {
   test("says how to begin while there is none", async () => {
     openConsole(gateway, "/sources");
     expect(await screen.findByText("No source was added yet")).toBeDefined();
-    expect(screen.getByText("countersign sources import FILE")).toBeDefined();
+    expect(screen.getByRole("button", { name: "Import servers" })).toBeDefined();
   });
 
   test("says of each its state, its last error, and how many of its tools wait or changed", async () => {

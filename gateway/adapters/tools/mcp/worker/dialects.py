@@ -34,11 +34,20 @@ _MOST_NESTED: Final = 64
 
 def read_parameters(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a tool's arguments as it is published. Raises Misconfigured for one that cannot be."""
-    if len(orjson.dumps(schema)) > MAX_TOOL:
+    if size_of(schema) > MAX_TOOL:
         raise Misconfigured(f"its schema is larger than {MAX_TOOL >> 10} KB")
     read = normalise(schema)
     Validator(read)
     return read
+
+
+def size_of(value: Any) -> int:
+    """Bytes that it takes as JSON. Raises Misconfigured for what no line can hold: numbers of more than 64 bits, halves of
+    characters, objects in objects without end."""
+    try:
+        return len(orjson.dumps(value))
+    except orjson.JSONEncodeError as error:
+        raise Misconfigured(f"it holds what cannot be passed on: {error}") from None
 
 
 def normalise(schema: Mapping[str, Any]) -> dict[str, Any]:

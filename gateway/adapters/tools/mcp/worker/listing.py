@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 import jsonschema_rs
 import mcp_types as types
-import orjson
 from pydantic import ValidationError
 
 from gateway.adapters.tools.mcp.wire import MAX_NAME, MAX_TOOL, MAX_TOOLS
-from gateway.adapters.tools.mcp.worker.dialects import normalise, read_parameters
+from gateway.adapters.tools.mcp.worker.dialects import normalise, read_parameters, size_of
 from gateway.adapters.tools.mcp.worker.inert import hides_something, inert_description, inert_line
 from gateway.core.errors import Misconfigured
 from gateway.core.vocabulary import Category
@@ -102,7 +101,7 @@ def _describe(tool: types.Tool) -> dict[str, Any]:
         "proposed": proposed.value,
         "because": because,
     }
-    if len(orjson.dumps(described)) > MAX_TOOL:
+    if size_of(described) > MAX_TOOL:
         raise Misconfigured(f"it takes more than {MAX_TOOL >> 10} KB to describe")
     return described
 
@@ -111,7 +110,7 @@ def _read_output(tool: types.Tool) -> jsonschema_rs.Validator | None:
     if tool.output_schema is None:
         return None
     schema: Mapping[str, Any] = normalise(tool.output_schema)
-    if len(orjson.dumps(schema)) > MAX_TOOL:
+    if size_of(schema) > MAX_TOOL:
         raise Misconfigured(f"the schema of its results is larger than {MAX_TOOL >> 10} KB")
     try:
         # Offline: no reference leads out of it. The engine for patterns takes linear time.
@@ -128,8 +127,9 @@ def propose(annotations: types.ToolAnnotations | None) -> tuple[Category, str]:
     if annotations is None:
         return Category.EXECUTE, "no annotations"
     reads, destroys, open_world = annotations.read_only_hint, annotations.destructive_hint, annotations.open_world_hint
-    if destroys and not reads:
-        return Category.DESTRUCTIVE, "destructiveHint"
+    if destroys:
+        # Also of one that is said to read: of two words that contradict each other the worse one counts.
+        return Category.DESTRUCTIVE, "readOnlyHint, destructiveHint" if reads else "destructiveHint"
     if open_world:
         return Category.NETWORK, "readOnlyHint, openWorldHint" if reads else "openWorldHint"
     if reads:
@@ -137,8 +137,3 @@ def propose(annotations: types.ToolAnnotations | None) -> tuple[Category, str]:
     if reads is False and destroys is False:
         return Category.WRITE, "readOnlyHint: false, destructiveHint: false"
     return Category.EXECUTE, "no annotation that says what it does"
-
-
-def size_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[int]:
-    """Bytes of each line."""
-    return (len(orjson.dumps(line)) for line in lines)

@@ -18,10 +18,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from gateway.adapters.tools.mcp.attached import AttachedAllowance
 from gateway.adapters.tools.mcp.wire import ATTACHED_AT_ONCE, MAX_OFFER, MAX_TOOLS, RequestFailure
+from gateway.adapters.tools.mcp.worker.dialects import size_of
 from gateway.adapters.tools.mcp.worker.http import NOT_ANSWERED, NOT_SENT, REJECTED, UNAUTHORIZED, BearerToken
 from gateway.adapters.tools.mcp.worker.inert import inert_description, inert_line
 from gateway.adapters.tools.mcp.worker.lines import GatewayLines
-from gateway.adapters.tools.mcp.worker.listing import Listing, read_listing, size_of
+from gateway.adapters.tools.mcp.worker.listing import Listing, read_listing
 from gateway.adapters.tools.mcp.worker.plain_requests import PlainRequests
 from gateway.adapters.tools.mcp.worker.questions import CallQuestions, QuestionRefused
 from gateway.adapters.tools.mcp.worker.results import UnusableResult, read_attached, read_result
@@ -152,7 +153,7 @@ class ServerSession:
         )
         self._watch.malformed.clear()
         self._listing = read_listing(await self._read_pages(), self._watch.malformed)
-        if sum(size_of(self._listing.lines)) > MAX_OFFER:
+        if sum(map(size_of, self._listing.lines)) > MAX_OFFER:
             raise RequestFailed(f"its tools take more than {MAX_OFFER >> 20} MB to describe", RequestFailure.REFUSED)
         for line in self._listing.lines:
             self._gateway.tell(**line, id=number)

@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Card } from "../../../ui/Card.tsx";
@@ -28,26 +29,26 @@ export function AddSource({ onClose }: { readonly onClose: () => void }) {
     if (isFault(read)) return;
     add.mutate(read, {
       onSuccess: ({ name }) => {
-        toast(`${name} was added. Nothing of it can be called before you decide.`);
+        toast(t`${name} was added. Nothing of it can be called before you decide.`);
         navigate(paths.source(name));
       },
     });
   };
   return (
-    <Card as="section" label="Add a source">
+    <Card as="section" label={t`Add a source`}>
       <h2 ref={heading} tabIndex={-1}>
-        Add a source
+        {t`Add a source`}
       </h2>
-      <form className="stack" aria-label="Add a source" onSubmit={submit}>
+      <form className="stack" aria-label={t`Add a source`} onSubmit={submit}>
         <SelectField
-          label="Kind"
+          label={t`Kind`}
           options={FORMS}
           value={draft.form}
           onChange={(event) => setDraft({ ...draft, form: event.currentTarget.value as DraftForm })}
         />
         <Field
-          label="Name"
-          hint="Its tools are published as name__tool. Lower-case letters, digits and single hyphens."
+          label={t`Name`}
+          hint={t`Its tools are published as name__tool. Lower-case letters, digits and single hyphens.`}
           value={draft.name}
           maxLength={32}
           required
@@ -57,22 +58,22 @@ export function AddSource({ onClose }: { readonly onClose: () => void }) {
         />
         <SettingsFields draft={draft} fault={fault} onChange={(part) => setDraft({ ...draft, ...part })} />
         <SelectField
-          label="Confidentiality of what it answers"
+          label={t`Confidentiality of what it answers`}
           options={LABELS}
           value={draft.label}
           onChange={(event) => setDraft({ ...draft, label: event.currentTarget.value })}
         />
         {add.isError && (
-          <Banner tone="danger" urgent title="The gateway did not add it">
+          <Banner tone="danger" urgent title={t`The gateway did not add it`}>
             <p>{explain(add.error)}</p>
           </Banner>
         )}
         <div className="row">
           <Button type="submit" variant="primary" busy={add.isPending}>
-            Add it
+            {t`Add it`}
           </Button>
           <Button variant="quiet" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
         </div>
       </form>

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../../../language/t.ts";
 import type { Source, SourceDecision } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -18,13 +19,13 @@ export function AllAsProposed({ source, search }: { readonly source: Source; rea
   const open = () =>
     read.mutate(search, {
       onSuccess: (tools) => {
-        if (tools.length === 0) toast("No undecided tool matches.");
+        if (tools.length === 0) toast(t`No undecided tool matches.`);
         else setAsked(tools.map(({ tool, pin, proposed }) => ({ tool, pin, category: proposed })));
       },
     });
   const confirm = () =>
     decide.mutate(asked ?? [], {
-      onSuccess: (decided) => toast(`${countedTools(decided.length)} decided as proposed.`),
+      onSuccess: (decided) => toast(t`${countedTools(decided.length)} decided as proposed.`),
       onSettled: () => setAsked(null),
     });
   const failure = read.error ?? decide.error;
@@ -32,7 +33,7 @@ export function AllAsProposed({ source, search }: { readonly source: Source; rea
     <>
       {source.counts.proposed > 0 && (
         <Button size="small" busy={read.isPending} onClick={open}>
-          {search === "" ? "All undecided as proposed" : "All undecided that match as proposed"}
+          {search === "" ? t`All undecided as proposed` : t`All undecided that match as proposed`}
         </Button>
       )}
       {failure !== null && <Banner tone="danger" urgent title={explain(failure)} />}

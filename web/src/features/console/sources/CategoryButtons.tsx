@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import { Button } from "../../../ui/Button.tsx";
 import styles from "./CategoryButtons.module.css";
 import { CHOICES, type ToolChoice } from "./words.ts";
@@ -14,7 +15,7 @@ export function CategoryButtons({
     <fieldset className={styles.choices} aria-label={label}>
       <div className="row">
         <Button size="small" variant="primary" onClick={() => onChoose("proposed")}>
-          As proposed
+          {t`As proposed`}
         </Button>
         {CHOICES.map(({ choice, label: name }) => (
           <Button

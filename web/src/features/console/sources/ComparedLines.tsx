@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import { classes } from "../../../ui/classes.ts";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
 import styles from "./ComparedLines.module.css";
@@ -22,7 +23,7 @@ export function ComparedLines({ lines, label }: ComparedLinesProps) {
 }
 
 const MARKS = { same: " ", removed: "−", added: "+" } as const;
-const WORDS = { same: "", removed: "was: ", added: "is now: " } as const;
+const WORDS = { same: "", removed: "was: ", added: t`is now: ` } as const;
 
 function Line({ line: { mark, text } }: { readonly line: ComparedLine }) {
   // How far a line is set in can be seen; spaces anywhere else are spelt out where they could deceive.
@@ -36,7 +37,7 @@ function Line({ line: { mark, text } }: { readonly line: ComparedLine }) {
       <span className="visually-hidden">{WORDS[mark]}</span>
       <span className={styles.text}>
         {indent}
-        {rest === "" ? <span className="note">empty line</span> : <VisibleText text={rest} fold={false} />}
+        {rest === "" ? <span className="note">{t`empty line`}</span> : <VisibleText text={rest} fold={false} />}
       </span>
     </li>
   );

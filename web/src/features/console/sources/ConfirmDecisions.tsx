@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { SourceDecision } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
@@ -20,11 +21,11 @@ export function ConfirmDecisions({ decisions, busy, onConfirm, onClose }: Confir
   return (
     <Dialog
       open={decisions !== null}
-      title={`Decide about ${countedTools(all.length)}?`}
+      title={t`Decide about ${countedTools(all.length)}?`}
       onClose={onClose}
       actions={
         <Button variant="primary" busy={busy} onClick={onConfirm}>
-          Decide about all
+          {t`Decide about all`}
         </Button>
       }
     >
@@ -37,7 +38,7 @@ export function ConfirmDecisions({ decisions, busy, onConfirm, onClose }: Confir
               <Tag tone={choice === "keptOut" ? "plain" : "accent"}>{label}</Tag> {countedTools(tools.length)}
             </p>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
-            <ul className={styles.tools} tabIndex={0} aria-label={`${label}: tools`}>
+            <ul className={styles.tools} tabIndex={0} aria-label={t`${label}: tools`}>
               {tools.map(({ tool }) => (
                 <li key={tool}>
                   <VisibleText text={tool} />
@@ -48,7 +49,7 @@ export function ConfirmDecisions({ decisions, busy, onConfirm, onClose }: Confir
         );
       })}
       <p className="note">
-        The tools can be called from then on as the policy says of their categories; forbidden ones cannot.
+        {t`The tools can be called from then on as the policy says of their categories; forbidden ones cannot.`}
       </p>
     </Dialog>
   );

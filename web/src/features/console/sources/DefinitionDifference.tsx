@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { t } from "../../../language/t.ts";
 import type { SourceTool } from "../../../protocol/generated.ts";
 import { ComparedLines } from "./ComparedLines.tsx";
 import styles from "./DefinitionDifference.module.css";
@@ -16,17 +17,16 @@ export function DefinitionDifference({
   if (changed.length === 0) {
     return (
       <p className="note">
-        Its definition is the same, but the source is not: it says another name than before, or it was reached at
-        another place. Somebody else may answer now.
+        {t`Its definition is the same, but the source is not: it says another name than before, or it was reached at another place. Somebody else may answer now.`}
       </p>
     );
   }
   return (
-    <ul className={styles.members} aria-label="What changed">
+    <ul className={styles.members} aria-label={t`What changed`}>
       {changed.map(({ name, lines }) => (
         <li key={name}>
           <h4>{nameMember(name)}</h4>
-          <ComparedLines lines={lines} label={`${nameMember(name)}: old and new lines`} />
+          <ComparedLines lines={lines} label={t`${nameMember(name)}: old and new lines`} />
         </li>
       ))}
     </ul>
@@ -34,17 +34,17 @@ export function DefinitionDifference({
 }
 
 const MEMBERS: Readonly<Record<string, string>> = {
-  name: "Own name",
-  title: "Title",
-  description: "Description",
-  paramSchema: "Parameters",
-  outputSchema: "Form of results",
-  proposed: "Proposed category",
-  because: "Reason of the proposal",
-  summary: "Summary on approvals",
-  effects: "Effects on approvals",
-  network: "Reaches the network",
-  recovery: "After a crash",
+  name: t`Own name`,
+  title: t`Title`,
+  description: t`Description`,
+  paramSchema: t`Parameters`,
+  outputSchema: t`Form of results`,
+  proposed: t`Proposed category`,
+  because: t`Reason of the proposal`,
+  summary: t`Summary on approvals`,
+  effects: t`Effects on approvals`,
+  network: t`Reaches the network`,
+  recovery: t`After a crash`,
 };
 
 /** What a member of a definition is called on the page. */

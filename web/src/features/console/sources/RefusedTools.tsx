@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -7,7 +8,7 @@ import { countedTools } from "./words.ts";
 export function RefusedTools({ source: { refused, refusedCount } }: { readonly source: Source }) {
   if (refusedCount === 0) return null;
   return (
-    <Banner tone="waiting" title={`${countedTools(refusedCount)} cannot be published`}>
+    <Banner tone="waiting" title={t`${countedTools(refusedCount)} cannot be published`}>
       <ul>
         {refused.map(({ tool, why }) => (
           <li key={tool}>
@@ -15,7 +16,7 @@ export function RefusedTools({ source: { refused, refusedCount } }: { readonly s
           </li>
         ))}
       </ul>
-      {refused.length < refusedCount && <p>And {(refusedCount - refused.length).toLocaleString("en")} more.</p>}
+      {refused.length < refusedCount && <p>{t`And ${refusedCount - refused.length} more.`}</p>}
     </Banner>
   );
 }

@@ -1,4 +1,6 @@
 import { type FormEvent, useState } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { SecretView } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -17,15 +19,14 @@ const REFERENCE = "${secret:NAME}";
 export function Secrets() {
   const secrets = useSecrets();
   return (
-    <Card as="section" label="Secrets">
-      <h2>Secrets</h2>
+    <Card as="section" label={t`Secrets`}>
+      <h2>{t`Secrets`}</h2>
       <p className="note">
-        Keys and passwords for sources. In the settings of a source stands <code>{REFERENCE}</code>; the value is stored
-        encrypted and never shown again.
+        {rich`Keys and passwords for sources. In the settings of a source stands ${<code>{REFERENCE}</code>}; the value is stored encrypted and never shown again.`}
       </p>
       {secrets.isError && <Banner tone="danger" urgent title={explain(secrets.error)} />}
       {secrets.data !== undefined && secrets.data.length > 0 && (
-        <ul className={styles.secrets} aria-label="Stored secrets">
+        <ul className={styles.secrets} aria-label={t`Stored secrets`}>
           {secrets.data.map((secret) => (
             <SecretRow key={secret.name} secret={secret} />
           ))}
@@ -45,30 +46,30 @@ function SecretRow({ secret: { name, sources } }: { readonly secret: SecretView 
     remove.mutate(name, {
       onSuccess: () => {
         close();
-        toast(`The secret ${name} was removed.`);
+        toast(t`The secret ${name} was removed.`);
       },
     });
   return (
     <li className={styles.secret}>
       <code>{name}</code>
-      <span className="note">{sources.length === 0 ? "used by no source" : `used by ${sources.join(", ")}`}</span>
-      <Button size="small" variant="danger" aria-label={`Remove the secret ${name}`} onClick={() => setRemoving(true)}>
-        Remove
+      <span className="note">{sources.length === 0 ? t`used by no source` : t`used by ${sources.join(", ")}`}</span>
+      <Button size="small" variant="danger" aria-label={t`Remove the secret ${name}`} onClick={() => setRemoving(true)}>
+        {t`Remove`}
       </Button>
       <Dialog
         open={removing}
-        title={`Remove the secret ${name}?`}
+        title={t`Remove the secret ${name}?`}
         onClose={close}
         actions={
           <Button variant="danger" busy={remove.isPending} onClick={onRemove}>
-            Remove it
+            {t`Remove it`}
           </Button>
         }
       >
         <p>
           {sources.length === 0
-            ? "No source uses it."
-            : `Without it these sources cannot connect any more: ${sources.join(", ")}.`}
+            ? t`No source uses it.`
+            : t`Without it these sources cannot connect any more: ${sources.join(", ")}.`}
         </p>
         {remove.isError && <Banner tone="danger" urgent title={explain(remove.error)} />}
       </Dialog>
@@ -90,15 +91,15 @@ function StoreSecret() {
         onSuccess: () => {
           setName("");
           setValue("");
-          toast("The secret was stored.");
+          toast(t`The secret was stored.`);
         },
       },
     );
   };
   return (
-    <form className={styles.form} aria-label="Store a secret" onSubmit={submit}>
+    <form className={styles.form} aria-label={t`Store a secret`} onSubmit={submit}>
       <Field
-        label="Name of the secret"
+        label={t`Name of the secret`}
         value={name}
         maxLength={64}
         required
@@ -107,7 +108,7 @@ function StoreSecret() {
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <Field
-        label="Value"
+        label={t`Value`}
         type="password"
         value={value}
         required
@@ -116,7 +117,7 @@ function StoreSecret() {
         onChange={(event) => setValue(event.currentTarget.value)}
       />
       <Button type="submit" busy={store.isPending}>
-        Store
+        {t`Store`}
       </Button>
     </form>
   );

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import { CheckField, Field, SelectField, TextAreaField } from "../../../ui/Field.tsx";
 import type { Draft, DraftFault } from "./draft.ts";
 
@@ -10,8 +11,7 @@ interface SettingsFieldsProps {
 /** The members of a draft that are texts. */
 type TextMember = { [Member in keyof Draft]: string extends Draft[Member] ? Member : never }[keyof Draft];
 
-// biome-ignore lint/suspicious/noTemplateCurlyInString: settings are written like this
-const SECRET_HINT = "A secret is written as ${secret:NAME}.";
+const SECRET_HINT = t`A secret is written as \${secret:NAME}.`;
 
 /** The fields of the kind of source that is chosen. */
 export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) {
@@ -23,12 +23,12 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
   });
   const text = { autoComplete: "off", spellCheck: false } as const;
   const headers = (
-    <TextAreaField label="Headers" hint={`One on each line: Name: value. ${SECRET_HINT}`} {...wire("headers")} />
+    <TextAreaField label={t`Headers`} hint={t`One on each line: Name: value. ${SECRET_HINT}`} {...wire("headers")} />
   );
   const asks = (
     <CheckField
-      label="It may ask me something during a call"
-      hint="A form on this console, for whoever the call is for. What they write goes to the server. Otherwise such a question is refused."
+      label={t`It may ask me something during a call`}
+      hint={t`A form on this console, for whoever the call is for. What they write goes to the server. Otherwise such a question is refused.`}
       checked={draft.asks}
       onChange={(event) => onChange({ asks: event.currentTarget.checked })}
     />
@@ -37,18 +37,24 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
     case "program":
       return (
         <>
-          <Field label="Program" hint="A name or a whole path, such as npx." required {...text} {...wire("command")} />
-          <TextAreaField label="Arguments" hint="One on each line, without quotes." {...wire("args")} />
-          <TextAreaField label="Variables" hint={`One on each line: NAME=value. ${SECRET_HINT}`} {...wire("env")} />
-          <TextAreaField label="Folders it may read" hint="Whole paths, one on each line." {...wire("folders")} />
+          <Field
+            label={t`Program`}
+            hint={t`A name or a whole path, such as npx.`}
+            required
+            {...text}
+            {...wire("command")}
+          />
+          <TextAreaField label={t`Arguments`} hint={t`One on each line, without quotes.`} {...wire("args")} />
+          <TextAreaField label={t`Variables`} hint={t`One on each line: NAME=value. ${SECRET_HINT}`} {...wire("env")} />
+          <TextAreaField label={t`Folders it may read`} hint={t`Whole paths, one on each line.`} {...wire("folders")} />
           <TextAreaField
-            label="Folders it may change"
-            hint="Whole paths, one on each line. It has a folder of its own in any case."
+            label={t`Folders it may change`}
+            hint={t`Whole paths, one on each line. It has a folder of its own in any case.`}
             {...wire("writable")}
           />
           <CheckField
-            label="It may reach the network"
-            hint="Any address. Package runners such as npx need it."
+            label={t`It may reach the network`}
+            hint={t`Any address. Package runners such as npx need it.`}
             checked={draft.network}
             onChange={(event) => onChange({ network: event.currentTarget.checked })}
           />
@@ -59,7 +65,7 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
       return (
         <>
           <Field
-            label="Address"
+            label={t`Address`}
             type="url"
             required
             placeholder="https://tools.example.com/mcp"
@@ -74,8 +80,8 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
       return (
         <>
           <Field
-            label="Base URL"
-            hint="Every request goes beneath it, and nowhere else."
+            label={t`Base URL`}
+            hint={t`Every request goes beneath it, and nowhere else.`}
             type="url"
             required
             placeholder="https://api.example.com/v1"
@@ -83,20 +89,20 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
             {...wire("baseUrl")}
           />
           <SelectField
-            label="OpenAPI document"
+            label={t`OpenAPI document`}
             options={[
-              ["file", "a file on the gateway's machine"],
-              ["url", "an address at the same host"],
-              ["text", "pasted here"],
+              ["file", t`a file on the gateway's machine`],
+              ["url", t`an address at the same host`],
+              ["text", t`pasted here`],
             ]}
             value={draft.documentFrom}
             onChange={(event) => onChange({ documentFrom: event.currentTarget.value as Draft["documentFrom"] })}
           />
           {draft.documentFrom === "text" ? (
-            <TextAreaField label="Text of the document" rows={8} required {...wire("documentText")} />
+            <TextAreaField label={t`Text of the document`} rows={8} required {...wire("documentText")} />
           ) : (
             <Field
-              label={draft.documentFrom === "file" ? "Path of the document" : "Address of the document"}
+              label={draft.documentFrom === "file" ? t`Path of the document` : t`Address of the document`}
               required
               {...text}
               {...wire("documentPlace")}
@@ -104,7 +110,7 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
           )}
           {headers}
           <CheckField
-            label="Its host may be on a private network"
+            label={t`Its host may be on a private network`}
             checked={draft.allowPrivate}
             onChange={(event) => onChange({ allowPrivate: event.currentTarget.checked })}
           />
@@ -114,17 +120,17 @@ export function SettingsFields({ draft, fault, onChange }: SettingsFieldsProps) 
       return (
         <>
           <Field
-            label="Database URL"
-            hint={`Such as sqlite:////var/lib/shop/orders.db or postgresql+pg8000://reader:PASSWORD@host/shop. ${SECRET_HINT}`}
+            label={t`Database URL`}
+            hint={t`Such as sqlite:////var/lib/shop/orders.db or postgresql+pg8000://reader:PASSWORD@host/shop. ${SECRET_HINT}`}
             required
             {...text}
             {...wire("database")}
           />
           <SelectField
-            label="Role"
+            label={t`Role`}
             options={[
-              ["query", "may only read"],
-              ["change", "may read and change"],
+              ["query", t`may only read`],
+              ["change", t`may read and change`],
             ]}
             value={draft.role}
             onChange={(event) => onChange({ role: event.currentTarget.value as Draft["role"] })}

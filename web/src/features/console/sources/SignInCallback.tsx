@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { Link, useLocation, useParams, useSearch } from "wouter";
+import { t } from "../../../language/t.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Spinner } from "../../../ui/Spinner.tsx";
 import { explain } from "../errors.ts";
@@ -19,17 +20,17 @@ export function SignInCallback() {
   }, [search, location, navigate]);
   return (
     <>
-      <PageHeading>Sign-in to {name}</PageHeading>
+      <PageHeading>{t`Sign-in to ${name}`}</PageHeading>
       {brought.has("state") ? (
         <Finishing name={name} brought={brought} />
       ) : (
         // Somebody who goes back in the browser's history comes here as well.
-        <Banner tone="info" title="There is nothing to finish here">
-          <p>What the authorization server sent was handed on already, or this address is not complete.</p>
+        <Banner tone="info" title={t`There is nothing to finish here`}>
+          <p>{t`What the authorization server sent was handed on already, or this address is not complete.`}</p>
         </Banner>
       )}
       <p>
-        <Link href={paths.source(name)}>To the source</Link>
+        <Link href={paths.source(name)}>{t`To the source`}</Link>
       </p>
     </>
   );
@@ -39,15 +40,15 @@ function Finishing({ name, brought }: { readonly name: string; readonly brought:
   const finish = useFinishSignIn(name, brought);
   return (
     <>
-      {finish.isPending && <Spinner label="Finishing the sign-in" />}
+      {finish.isPending && <Spinner label={t`Finishing the sign-in`} />}
       {finish.isError && (
-        <Banner tone="danger" urgent title="You are not signed in">
+        <Banner tone="danger" urgent title={t`You are not signed in`}>
           <p>{explain(finish.error)}</p>
         </Banner>
       )}
       {finish.isSuccess && (
-        <Banner tone="ok" title="You are signed in">
-          <p>The source connects now. Decide about its tools on its page.</p>
+        <Banner tone="ok" title={t`You are signed in`}>
+          <p>{t`The source connects now. Decide about its tools on its page.`}</p>
         </Banner>
       )}
     </>

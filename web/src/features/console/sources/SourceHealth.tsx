@@ -1,3 +1,5 @@
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
 import { Tag } from "../../../ui/Tag.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
@@ -11,17 +13,11 @@ export function SourceHealth({ source }: { readonly source: Source }) {
       <div className="row">
         <Tag tone={tone}>{label}</Tag>
         {source.version !== "" && (
-          <span className="note">
-            version <VisibleText text={source.version} prose />
-          </span>
+          <span className="note">{rich`version ${<VisibleText text={source.version} prose />}`}</span>
         )}
-        {source.declared && <span className="note">declared in countersign.toml</span>}
+        {source.declared && <span className="note">{t`declared in countersign.toml`}</span>}
       </div>
-      {source.why !== undefined && (
-        <p>
-          Last error: <VisibleText text={source.why} prose />
-        </p>
-      )}
+      {source.why !== undefined && <p>{rich`Last error: ${<VisibleText text={source.why} prose />}`}</p>}
     </div>
   );
 }

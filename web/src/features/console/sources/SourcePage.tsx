@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
+import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -33,13 +34,13 @@ export function SourcePage() {
         <VisibleText text={name} prose />
       </PageHeading>
       <p>
-        <Link href={paths.sources}>All sources</Link>
+        <Link href={paths.sources}>{t`All sources`}</Link>
       </p>
       {sources.isError && <Banner tone="danger" urgent title={explain(sources.error)} />}
-      {sources.isPending && <Spinner label="Reading the source" />}
+      {sources.isPending && <Spinner label={t`Reading the source`} />}
       {sources.data !== undefined && source === undefined && (
-        <Banner tone="info" title="There is no source of this name">
-          <p>It may have been removed.</p>
+        <Banner tone="info" title={t`There is no source of this name`}>
+          <p>{t`It may have been removed.`}</p>
         </Banner>
       )}
       {source !== undefined && <Known key={source.name} source={source} />}
@@ -51,27 +52,27 @@ function Known({ source }: { readonly source: Source }) {
   useRefetchWhenChanged(source);
   return (
     <>
-      <Card as="section" label="State" tone={source.counts.quarantined > 0 ? "danger" : "plain"}>
+      <Card as="section" label={t`State`} tone={source.counts.quarantined > 0 ? "danger" : "plain"}>
         <div className="row">
-          <h2>State</h2>
+          <h2>{t`State`}</h2>
           <Tag>{KIND_LABELS[source.kind]}</Tag>
         </div>
         <SourceHealth source={source} />
         {source.counts.quarantined > 0 && (
-          <Banner tone="danger" title={`${countedTools(source.counts.quarantined)} changed after somebody decided`}>
-            <p>Until you decide again they cannot be called. The differences stand in the list of tools below.</p>
+          <Banner tone="danger" title={t`${countedTools(source.counts.quarantined)} changed after somebody decided`}>
+            <p>{t`Until you decide again they cannot be called. The differences stand in the list of tools below.`}</p>
           </Banner>
         )}
         <Actions source={source} />
       </Card>
       <SourceSignIn source={source} />
-      <Card as="section" label="What it may touch">
-        <h2>What it may touch</h2>
+      <Card as="section" label={t`What it may touch`}>
+        <h2>{t`What it may touch`}</h2>
         <SourceTouches source={source} />
         <KeyValue
           rows={[
-            ...(source.addedAt === undefined ? [] : [{ name: "Added", value: <ExactTime at={source.addedAt} /> }]),
-            { name: "Tools", value: countedTools(totalOf(source)) },
+            ...(source.addedAt === undefined ? [] : [{ name: t`Added`, value: <ExactTime at={source.addedAt} /> }]),
+            { name: t`Tools`, value: countedTools(totalOf(source)) },
           ]}
         />
       </Card>
@@ -92,14 +93,14 @@ function Actions({ source }: { readonly source: Source }) {
       onSuccess: (tested) =>
         toast(
           tested.state === "ready"
-            ? `${source.name} answered; it offers ${countedTools(totalOf(tested))}.`
-            : `${source.name} did not answer as it should.`,
+            ? t`${source.name} answered; it offers ${countedTools(totalOf(tested))}.`
+            : t`${source.name} did not answer as it should.`,
         ),
     });
   const onSwitch = () =>
     flip.mutate(
       { name: source.name, enabled: !source.enabled },
-      { onSuccess: ({ enabled }) => toast(`${source.name} is switched ${enabled ? "on" : "off"}.`) },
+      { onSuccess: ({ enabled }) => toast(t`${source.name} is switched ${enabled ? t`on` : t`off`}.`) },
     );
   return (
     <>
@@ -107,29 +108,28 @@ function Actions({ source }: { readonly source: Source }) {
       <div className="row">
         {source.enabled && (
           <Button busy={test.isPending} onClick={onTest}>
-            Test again
+            {t`Test again`}
           </Button>
         )}
         {!source.declared && (
           <>
             <Button busy={flip.isPending} onClick={onSwitch}>
-              {source.enabled ? "Switch off" : "Switch on"}
+              {source.enabled ? t`Switch off` : t`Switch on`}
             </Button>
             <Button variant="danger" onClick={() => setRemoving(true)}>
-              Remove
+              {t`Remove`}
             </Button>
           </>
         )}
         {(test.isPending || source.state === "connecting") && source.enabled && (
           <span className="note" role="status">
-            It is asked what it offers. This may take a minute.
+            {t`It is asked what it offers. This may take a minute.`}
           </span>
         )}
       </div>
       {source.declared && (
         <p className="note">
-          This source is declared in countersign.toml. It is switched off or removed there, and the gateway started
-          anew.
+          {t`This source is declared in countersign.toml. It is switched off or removed there, and the gateway started anew.`}
         </p>
       )}
       <RemoveDialog source={source} open={removing} onClose={() => setRemoving(false)} />
@@ -150,24 +150,23 @@ function RemoveDialog({ source, open, onClose }: RemoveDialogProps) {
   const onRemove = () =>
     remove.mutate(source.name, {
       onSuccess: () => {
-        toast(`${source.name} was removed.`);
+        toast(t`${source.name} was removed.`);
         navigate(paths.sources);
       },
     });
   return (
     <Dialog
       open={open}
-      title={`Remove ${source.name}?`}
+      title={t`Remove ${source.name}?`}
       onClose={onClose}
       actions={
         <Button variant="danger" busy={remove.isPending} onClick={onRemove}>
-          Remove it
+          {t`Remove it`}
         </Button>
       }
     >
       <p>
-        Its tools cannot be called any more, and every decision about them is forgotten. What was called stays on
-        record.
+        {t`Its tools cannot be called any more, and every decision about them is forgotten. What was called stays on record.`}
       </p>
       {remove.isError && <Banner tone="danger" urgent title={explain(remove.error)} />}
     </Dialog>

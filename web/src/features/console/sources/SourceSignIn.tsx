@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -18,15 +19,17 @@ export function SourceSignIn({ source }: { readonly source: Source }) {
   if (signIn === undefined) return null;
   if (signIn.server === undefined && source.state !== "needsSignIn") return null;
   return (
-    <Card as="section" label="Sign-in" tone={signIn.server === undefined ? "waiting" : "plain"}>
-      <h2>Sign-in</h2>
+    <Card as="section" label={t`Sign-in`} tone={signIn.server === undefined ? "waiting" : "plain"}>
+      <h2>{t`Sign-in`}</h2>
       {signIn.server === undefined ? (
-        <p>The server wants a person to sign in. What it gives is kept here, encrypted, and is sent to nobody else.</p>
+        <p>
+          {t`The server wants a person to sign in. What it gives is kept here, encrypted, and is sent to nobody else.`}
+        </p>
       ) : (
         <KeyValue
           rows={[
-            { name: "Signed in at", value: <VisibleText text={signIn.server} /> },
-            ...(signIn.at === undefined ? [] : [{ name: "Since", value: <ExactTime at={signIn.at} /> }]),
+            { name: t`Signed in at`, value: <VisibleText text={signIn.server} /> },
+            ...(signIn.at === undefined ? [] : [{ name: t`Since`, value: <ExactTime at={signIn.at} /> }]),
           ]}
         />
       )}
@@ -50,28 +53,27 @@ function Begin({ source }: { readonly source: Source }) {
         busy={begin.isPending}
         onClick={() => begin.mutate(source.name)}
       >
-        {source.signIn?.server === undefined ? "Sign in" : "Sign in again"}
+        {source.signIn?.server === undefined ? t`Sign in` : t`Sign in again`}
       </Button>
       {begin.isError && <Banner tone="danger" urgent title={explain(begin.error)} />}
       <Dialog
         open={place !== undefined}
-        title={`Sign in to ${source.name}`}
+        title={t`Sign in to ${source.name}`}
         onClose={begin.reset}
         actions={
           <Button variant="primary" onClick={() => place !== undefined && environment.navigateTo(place.location)}>
-            Continue
+            {t`Continue`}
           </Button>
         }
       >
         <p>
-          This browser goes to the address below, which the source named, and comes back here. Type a password there
-          only if you know the place.
+          {t`This browser goes to the address below, which the source named, and comes back here. Type a password there only if you know the place.`}
         </p>
         {place !== undefined && (
           <KeyValue
             rows={[
-              { name: "Goes to", value: <VisibleText text={new URL(place.location).origin} /> },
-              { name: "Authorization server", value: <VisibleText text={place.server} /> },
+              { name: t`Goes to`, value: <VisibleText text={new URL(place.location).origin} /> },
+              { name: t`Authorization server`, value: <VisibleText text={place.server} /> },
             ]}
           />
         )}
@@ -90,25 +92,25 @@ function End({ source }: { readonly source: Source }) {
         setAsking(false);
         toast(
           why === undefined
-            ? `Nobody is signed in to ${source.name} any more.`
-            : `${source.name} is signed out here. Its authorization server did not void the tokens: ${why}.`,
+            ? t`Nobody is signed in to ${source.name} any more.`
+            : t`${source.name} is signed out here. Its authorization server did not void the tokens: ${why}.`,
         );
       },
     });
   return (
     <>
-      <Button onClick={() => setAsking(true)}>Sign out</Button>
+      <Button onClick={() => setAsking(true)}>{t`Sign out`}</Button>
       <Dialog
         open={asking}
-        title={`Sign out of ${source.name}?`}
+        title={t`Sign out of ${source.name}?`}
         onClose={() => setAsking(false)}
         actions={
           <Button variant="danger" busy={signOut.isPending} onClick={onSignOut}>
-            Sign out
+            {t`Sign out`}
           </Button>
         }
       >
-        <p>Its tools cannot be called before somebody signs in again. What was decided about them is kept.</p>
+        <p>{t`Its tools cannot be called before somebody signs in again. What was decided about them is kept.`}</p>
         {signOut.isError && <Banner tone="danger" urgent title={explain(signOut.error)} />}
       </Dialog>
     </>

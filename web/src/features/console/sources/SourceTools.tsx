@@ -9,6 +9,8 @@ import {
   useRef,
   useState,
 } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { Source, SourceDecision, SourceTool, Standing } from "../../../protocol/generated.ts";
 import { RpcError } from "../../../protocol/rpc.ts";
 import { Banner } from "../../../ui/Banner.tsx";
@@ -38,12 +40,12 @@ export function SourceTools({ source }: { readonly source: Source }) {
   return (
     <section className="stack" aria-labelledby="tools">
       <div className="row">
-        <h2 id="tools">Tools</h2>
+        <h2 id="tools">{t`Tools`}</h2>
         <AllAsProposed source={source} search={sought} />
       </div>
       <div className={styles.filters}>
         <Field
-          label="Search names and descriptions"
+          label={t`Search names and descriptions`}
           type="search"
           value={search}
           maxLength={LONGEST_SEARCH}
@@ -51,26 +53,24 @@ export function SourceTools({ source }: { readonly source: Source }) {
           onChange={(event) => setSearch(event.currentTarget.value)}
         />
         <SelectField
-          label="Standing"
+          label={t`Standing`}
           options={standings(source)}
           value={standing}
           onChange={(event) => setStanding(event.currentTarget.value as Standing | "")}
         />
       </div>
       {tools.isError && <Banner tone="danger" urgent title={explain(tools.error)} />}
-      {tools.isPending && <Spinner label="Reading its tools" />}
+      {tools.isPending && <Spinner label={t`Reading its tools`} />}
       {tools.data !== undefined && loaded.length === 0 && <NoTool source={source} />}
       {loaded.length > 0 && (
         <Grid source={source} tools={loaded} onNearEnd={() => tools.hasNextPage && void tools.fetchNextPage()} />
       )}
       {loaded.length > 0 && (
         <div className={styles.foot}>
-          <span className="note">
-            {loaded.length.toLocaleString("en")} of {countedTools(total)}
-          </span>
+          <span className="note">{t`${loaded.length} of ${countedTools(total)}`}</span>
           {tools.hasNextPage && (
             <Button busy={tools.isFetchingNextPage} onClick={() => tools.fetchNextPage()}>
-              Show more
+              {t`Show more`}
             </Button>
           )}
         </div>
@@ -82,19 +82,19 @@ export function SourceTools({ source }: { readonly source: Source }) {
 function standings(source: Source): readonly (readonly [Standing | "", string])[] {
   const { counts } = source;
   return [
-    ["", `Any (${totalOf(source).toLocaleString("en")})`],
-    ["quarantined", `Changed (${counts.quarantined.toLocaleString("en")})`],
-    ["proposed", `Undecided (${counts.proposed.toLocaleString("en")})`],
-    ["inUse", `In use (${counts.inUse.toLocaleString("en")})`],
-    ["keptOut", `Forbidden (${counts.keptOut.toLocaleString("en")})`],
+    ["", t`Any (${totalOf(source)})`],
+    ["quarantined", t`Changed (${counts.quarantined})`],
+    ["proposed", t`Undecided (${counts.proposed})`],
+    ["inUse", t`In use (${counts.inUse})`],
+    ["keptOut", t`Forbidden (${counts.keptOut})`],
   ];
 }
 
 function NoTool({ source }: { readonly source: Source }) {
-  if (totalOf(source) > 0) return <EmptyState title="No tool matches" />;
+  if (totalOf(source) > 0) return <EmptyState title={t`No tool matches`} />;
   return (
-    <EmptyState title="No tools are known yet">
-      <p>They are listed here as soon as the source has said what it offers.</p>
+    <EmptyState title={t`No tools are known yet`}>
+      <p>{t`They are listed here as soon as the source has said what it offers.`}</p>
     </EmptyState>
   );
 }
@@ -135,7 +135,7 @@ function Grid({ source, tools, onNearEnd }: GridProps) {
       mutate(decisions, {
         onSuccess: (decided) => {
           setAsked(null);
-          announce(decided.length === 1 && decided[0] ? say(decided[0]) : `${countedTools(decided.length)} decided.`);
+          announce(decided.length === 1 && decided[0] ? say(decided[0]) : t`${countedTools(decided.length)} decided.`);
         },
         onError: () => setAsked(null),
       }),
@@ -194,15 +194,15 @@ function Grid({ source, tools, onNearEnd }: GridProps) {
       {decide.isError && <DecisionRefused error={decide.error} />}
       {first !== last && (
         <div className={styles.selection}>
-          <p>{countedTools(last - first + 1)} selected</p>
-          <CategoryButtons label="Decide about the selected tools" onChoose={chooseSelected} />
+          <p>{t`${countedTools(last - first + 1)} selected`}</p>
+          <CategoryButtons label={t`Decide about the selected tools`} onChoose={chooseSelected} />
         </div>
       )}
       {/* biome-ignore lint/a11y/useSemanticElements: a table cannot become a list of cards on a narrow screen */}
       <div
         ref={grid}
         role="grid"
-        aria-label={`Tools of ${source.name}`}
+        aria-label={t`Tools of ${source.name}`}
         aria-describedby={keys}
         aria-multiselectable
         className={styles.grid}
@@ -243,13 +243,13 @@ function rowAt({ target }: { readonly target: EventTarget }): number {
 function Keys({ id }: { readonly id: string }) {
   return (
     <p id={id} className={styles.keys}>
-      <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>k</kbd> <kbd>j</kbd> move, with <kbd>Shift</kbd> they select.{" "}
+      {rich`${<kbd>↑</kbd>} ${<kbd>↓</kbd>} or ${<kbd>k</kbd>} ${<kbd>j</kbd>} move, with ${<kbd>{t`Shift`}</kbd>} they select.`}{" "}
       {CHOICES.map(({ key, label }) => (
         <span key={key}>
           <kbd>{key}</kbd> {label.toLowerCase()},{" "}
         </span>
       ))}
-      <kbd>Enter</kbd> as proposed, <kbd>Space</kbd> details.
+      {rich`${<kbd>{t`Enter`}</kbd>} as proposed, ${<kbd>{t`Space`}</kbd>} details.`}
     </p>
   );
 }
@@ -258,9 +258,9 @@ function Keys({ id }: { readonly id: string }) {
 function DecisionRefused({ error }: { readonly error: Error }) {
   const changed = error instanceof RpcError && error.word === "changed";
   return (
-    <Banner tone="danger" urgent title={changed ? "A tool changed while you looked at it" : "Nothing was decided"}>
+    <Banner tone="danger" urgent title={changed ? t`A tool changed while you looked at it` : t`Nothing was decided`}>
       <p>{explain(error)}</p>
-      {changed && <p>The list was loaded again and nothing was decided. Look at it again, then decide.</p>}
+      {changed && <p>{t`The list was loaded again and nothing was decided. Look at it again, then decide.`}</p>}
     </Banner>
   );
 }

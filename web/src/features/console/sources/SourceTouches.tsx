@@ -1,11 +1,11 @@
-import type { Source } from "../../../protocol/generated.ts";
+import { t } from "../../../language/t.ts";
 import { JsonView } from "../../../ui/JsonView.tsx";
 import { KeyValue } from "../../../ui/KeyValue.tsx";
 import { VisibleText } from "../../../ui/VisibleText.tsx";
-import { describeTouches } from "./touches.ts";
+import { describeTouches, type SettingsOfSource } from "./touches.ts";
 
 /** What a source may touch, in words, and its settings as they are stored. */
-export function SourceTouches({ source }: { readonly source: Source }) {
+export function SourceTouches({ source }: { readonly source: SettingsOfSource }) {
   return (
     <>
       <KeyValue
@@ -29,7 +29,7 @@ export function SourceTouches({ source }: { readonly source: Source }) {
         }))}
       />
       <details>
-        <summary>All settings</summary>
+        <summary>{t`All settings`}</summary>
         <JsonView value={source.settings} />
       </details>
     </>

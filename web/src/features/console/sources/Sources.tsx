@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Link } from "wouter";
+import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
 import { Banner } from "../../../ui/Banner.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -11,6 +12,7 @@ import { explain } from "../errors.ts";
 import { PageHeading } from "../PageHeading.tsx";
 import { paths } from "../paths.ts";
 import { AddSource } from "./AddSource.tsx";
+import { ImportServers } from "./ImportServers.tsx";
 import { useSources } from "./queries.ts";
 import { Secrets } from "./Secrets.tsx";
 import { SourceHealth } from "./SourceHealth.tsx";
@@ -19,36 +21,37 @@ import { countTools, KIND_LABELS } from "./words.ts";
 /** Every source that was added or is declared, how it is, and what of it waits for a decision. */
 export function Sources() {
   const sources = useSources();
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useState<"one" | "imported" | null>(null);
+  const close = () => setAdding(null);
   return (
     <>
-      <PageHeading lead="MCP servers, HTTP APIs and databases whose tools the agent may be offered. Nothing of a source can be called before somebody decided about it here.">
-        Sources
+      <PageHeading
+        lead={t`MCP servers, HTTP APIs and databases whose tools the agent may be offered. Nothing of a source can be called before somebody decided about it here.`}
+      >
+        {t`Sources`}
       </PageHeading>
       {sources.isError && <Banner tone="danger" urgent title={explain(sources.error)} />}
-      {sources.isPending && <Spinner label="Reading the sources" />}
+      {sources.isPending && <Spinner label={t`Reading the sources`} />}
       {sources.data?.length === 0 && (
-        <EmptyState title="No source was added yet">
-          <p>
-            Add one here, or bring the servers that another client has in its settings with{" "}
-            <code>countersign sources import FILE</code>.
-          </p>
+        <EmptyState title={t`No source was added yet`}>
+          <p>{t`Add one here, or import the servers that another client has in its settings.`}</p>
         </EmptyState>
       )}
       {sources.data !== undefined && sources.data.length > 0 && (
-        <ul className="stack" aria-label="Sources">
+        <ul className="stack" aria-label={t`Sources`}>
           {sources.data.map((source) => (
             <SourceCard key={source.name} source={source} />
           ))}
         </ul>
       )}
-      {adding ? (
-        <AddSource onClose={() => setAdding(false)} />
-      ) : (
-        <div>
-          <Button variant="primary" onClick={() => setAdding(true)}>
-            Add a source
+      {adding === "one" && <AddSource onClose={close} />}
+      {adding === "imported" && <ImportServers onClose={close} />}
+      {adding === null && (
+        <div className="row">
+          <Button variant="primary" onClick={() => setAdding("one")}>
+            {t`Add a source`}
           </Button>
+          <Button onClick={() => setAdding("imported")}>{t`Import servers`}</Button>
         </div>
       )}
       <Secrets />

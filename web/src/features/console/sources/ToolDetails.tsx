@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { SourceTool } from "../../../protocol/generated.ts";
 import { Digest } from "../../../ui/Digest.tsx";
 import { JsonView } from "../../../ui/JsonView.tsx";
@@ -14,7 +15,7 @@ export function ToolDetails({ tool: { definition, pin } }: { readonly tool: Sour
       name: nameMember(name),
       value: name === "paramSchema" ? <Parameters schema={value} /> : <Member value={value} />,
     }));
-  return <KeyValue rows={[...rows, { name: "Pin", value: <Digest value={pin} what="pin" /> }]} />;
+  return <KeyValue rows={[...rows, { name: t`Pin`, value: <Digest value={pin} what={t`pin`} /> }]} />;
 }
 
 function Member({ value }: { readonly value: unknown }) {
@@ -39,12 +40,12 @@ function Parameters({ schema }: { readonly schema: unknown }) {
   const parameters = readParameters(schema);
   return (
     <div className="stack">
-      {parameters.length === 0 && <p>It takes no parameters.</p>}
+      {parameters.length === 0 && <p>{t`It takes no parameters.`}</p>}
       {parameters.length > 0 && (
         <ul>
           {parameters.map(({ name, type, required, description }) => (
             <li key={name}>
-              <VisibleText text={name} /> <Tag>{type}</Tag> {required && <Tag tone="info">required</Tag>}{" "}
+              <VisibleText text={name} /> <Tag>{type}</Tag> {required && <Tag tone="info">{t`required`}</Tag>}{" "}
               {description !== "" && <VisibleText text={description} prose />}
             </li>
           ))}

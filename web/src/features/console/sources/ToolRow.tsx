@@ -1,4 +1,6 @@
 import { memo } from "react";
+import { rich } from "../../../language/rich.ts";
+import { t } from "../../../language/t.ts";
 import type { SourceTool } from "../../../protocol/generated.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { classes } from "../../../ui/classes.ts";
@@ -55,26 +57,23 @@ export const ToolRow = memo(function ToolRow({
           </span>
           <Tag tone={STANDING_TONES[tool.standing]}>{STANDING_LABELS[tool.standing]}</Tag>
           {tool.category !== undefined && <Tag tone="accent">{tool.category}</Tag>}
-          {!tool.offered && <Tag tone="danger">not offered any more</Tag>}
+          {!tool.offered && <Tag tone="danger">{t`not offered any more`}</Tag>}
         </div>
         <p className={styles.description}>
           <VisibleText text={short.length < description.length ? `${short}…` : short} prose fold={false} />
         </p>
+        <p className="note">{rich`Its own name: ${<VisibleText text={tool.tool} />}`}</p>
         <p className="note">
-          Its own name: <VisibleText text={tool.tool} />
-        </p>
-        <p className="note">
-          Proposed: <strong>{tool.proposed}</strong>
-          {tool.because !== "" && (
-            <>
-              , because of <VisibleText text={tool.because} prose />
-            </>
-          )}
+          {rich`Proposed: ${<strong>{tool.proposed}</strong>}`}
+          {tool.because !== "" && <>{rich`, because of ${<VisibleText text={tool.because} prose />}`}</>}
         </p>
         {tool.standing !== "inUse" && (
-          <p className="note">What the policy would make of it as {tool.category ?? tool.proposed}:</p>
+          <p className="note">{t`What the policy would make of it as ${tool.category ?? tool.proposed}:`}</p>
         )}
-        <ul className={styles.modes} aria-label={tool.category === undefined ? "With the proposed category" : "Policy"}>
+        <ul
+          className={styles.modes}
+          aria-label={tool.category === undefined ? t`With the proposed category` : t`Policy`}
+        >
           {PROFILES.map(([profile, label]) => (
             <li key={profile}>
               {label}: {MODE_LABELS[tool.modes[profile]]}
@@ -82,14 +81,14 @@ export const ToolRow = memo(function ToolRow({
           ))}
         </ul>
         {tool.decided !== undefined && (
-          <section className={styles.difference} aria-label={`What changed in ${tool.name}`}>
-            <h3>It changed after somebody decided about it</h3>
+          <section className={styles.difference} aria-label={t`What changed in ${tool.name}`}>
+            <h3>{t`It changed after somebody decided about it`}</h3>
             <DefinitionDifference decided={tool.decided} definition={tool.definition} />
           </section>
         )}
         {open && (
           <div className={styles.details}>
-            <CategoryButtons label={`Decide about ${tool.name}`} onChoose={(choice) => onChoose(choice, tool)} />
+            <CategoryButtons label={t`Decide about ${tool.name}`} onChoose={(choice) => onChoose(choice, tool)} />
             <ToolDetails tool={tool} />
           </div>
         )}
@@ -102,10 +101,10 @@ export const ToolRow = memo(function ToolRow({
           variant="quiet"
           tabIndex={current ? 0 : -1}
           aria-expanded={open}
-          aria-label={`Details of ${tool.name}`}
+          aria-label={t`Details of ${tool.name}`}
           onClick={() => onToggle(tool.tool)}
         >
-          Details
+          {t`Details`}
         </Button>
       </div>
     </div>

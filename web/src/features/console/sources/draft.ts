@@ -1,13 +1,14 @@
+import { t } from "../../../language/t.ts";
 import type { NewSource } from "../../../protocol/generated.ts";
 
 /** What kinds of sources the form offers; a program and an address are both MCP servers. */
 export type DraftForm = "program" | "address" | "api" | "database";
 
 export const FORMS: readonly (readonly [DraftForm, string])[] = [
-  ["program", "MCP server: a program on this machine"],
-  ["address", "MCP server: an address"],
-  ["api", "HTTP API: an OpenAPI document"],
-  ["database", "Database"],
+  ["program", t`MCP server: a program on this machine`],
+  ["address", t`MCP server: an address`],
+  ["api", t`HTTP API: an OpenAPI document`],
+  ["database", t`Database`],
 ];
 
 /** Everything that is typed into the form, whatever form is open. Lists have one entry on each line. */
@@ -57,10 +58,10 @@ export const EMPTY_DRAFT: Draft = {
 };
 
 export const LABELS: readonly (readonly [string, string])[] = [
-  ["", "none"],
-  ["label:internal", "internal"],
-  ["label:confidential", "confidential"],
-  ["label:high", "high"],
+  ["", t`none`],
+  ["label:internal", t`internal`],
+  ["label:confidential", t`confidential`],
+  ["label:high", t`high`],
 ];
 
 /** What the gateway takes in one message, less what stands around the document. */
@@ -120,18 +121,21 @@ function findFault(draft: Draft): DraftFault | undefined {
     linesOf(text).find((line) => line.indexOf(separator) < 1 || line.slice(0, line.indexOf(separator)).trim() === "");
   const tells = draft.form === "address" || draft.form === "api";
   if (draft.form === "program" && wrongPair(draft.env, "=") !== undefined) {
-    return { field: "env", message: `Write NAME=value on each line; “${wrongPair(draft.env, "=")}” is not that.` };
+    return {
+      field: "env",
+      message: t`Write NAME=value on each line; “${wrongPair(draft.env, "=") ?? ""}” is not that.`,
+    };
   }
   if (tells && wrongPair(draft.headers, ":") !== undefined) {
     return {
       field: "headers",
-      message: `Write Name: value on each line; “${wrongPair(draft.headers, ":")}” is not that.`,
+      message: t`Write Name: value on each line; “${wrongPair(draft.headers, ":") ?? ""}” is not that.`,
     };
   }
   if (draft.form === "api" && draft.documentFrom === "text" && draft.documentText.length > LONGEST_DOCUMENT) {
     return {
       field: "documentText",
-      message: "It is too long to be sent. Store it as a file on the gateway's machine and name that.",
+      message: t`It is too long to be sent. Store it as a file on the gateway's machine and name that.`,
     };
   }
   return undefined;

@@ -8,7 +8,10 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
+import { t } from "../../../language/t.ts";
 import type {
+  ConfigurationImport,
+  ConfigurationText,
   NewSource,
   Source,
   SourceDecision,
@@ -46,6 +49,30 @@ export function useAddSource() {
   return useMutation({
     mutationFn: (source: NewSource) => ask("sources/add", source),
     onSuccess: (source) => storeSource(cache, source),
+  });
+}
+
+/** What a configuration of another client would add; nothing is added. */
+export function useReadConfiguration() {
+  const ask = useAsk();
+  return useMutation({
+    mutationFn: (configuration: ConfigurationText) => ask("sources/read-configuration", configuration),
+    // The text may hold secrets, which nothing of this page keeps once it is closed.
+    gcTime: 0,
+  });
+}
+
+/** Adds the servers that were looked at, all of them or none. */
+export function useImportServers() {
+  const ask = useAsk();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (chosen: ConfigurationImport) => ask("sources/import", chosen),
+    gcTime: 0,
+    onSuccess: ({ sources }) => {
+      cache.setQueryData<readonly Source[]>(sourcesKey, sources);
+      return cache.invalidateQueries({ queryKey: secretsKey });
+    },
   });
 }
 
@@ -94,7 +121,7 @@ export function useBeginSignIn() {
       // What a source names is not believed twice: an address of another kind could be a script.
       if (!URL.canParse(place.location) || !/^https?:$/.test(new URL(place.location).protocol)) {
         throw new CheckFailed(
-          "The gateway named an address that no browser can go to, so this page did not follow it.",
+          t`The gateway named an address that no browser can go to, so this page did not follow it.`,
         );
       }
       return place;

@@ -1,3 +1,4 @@
+import { t } from "../../../language/t.ts";
 import type { Source } from "../../../protocol/generated.ts";
 
 /** One thing that a source may do or reach: a heading, a sentence of this page, and what the settings name. */
@@ -8,25 +9,28 @@ export interface Touch {
   readonly values: readonly string[];
 }
 
+/** What says what a source may touch. */
+export type SettingsOfSource = Pick<Source, "kind" | "settings">;
+
 /** What a source may touch, in words, from its settings. */
-export function describeTouches({ kind, settings }: Source): readonly Touch[] {
+export function describeTouches({ kind, settings }: SettingsOfSource): readonly Touch[] {
   const secrets = secretsIn(settings);
   const common: Touch[] = [
     {
-      name: "Secrets",
-      says: secrets.length === 0 ? "It is given no stored secret." : "It is given the stored secrets:",
+      name: t`Secrets`,
+      says: secrets.length === 0 ? t`It is given no stored secret.` : t`It is given the stored secrets:`,
       values: secrets,
     },
-    ...listed("Labels", "Whatever it answers is labelled:", texts(settings.labels)),
+    ...listed(t`Labels`, t`Whatever it answers is labelled:`, texts(settings.labels)),
   ];
   switch (kind) {
     case "mcp":
       return [
         ...(texts(settings.command).length > 0 ? describeProgram(settings) : describeAddress(settings)),
         {
-          name: "Questions",
+          name: t`Questions`,
           says:
-            settings.elicitation === "ask" ? "It may ask you for details during a call." : "It may ask you nothing.",
+            settings.elicitation === "ask" ? t`It may ask you for details during a call.` : t`It may ask you nothing.`,
           values: [],
         },
         ...common,
@@ -57,33 +61,33 @@ function describeProgram(settings: Settings): readonly Touch[] {
   const variables = Object.keys(members(settings.env));
   return [
     {
-      name: "Program",
-      says: "It is started on the gateway's machine, shut in, with these words:",
+      name: t`Program`,
+      says: t`It is started on the gateway's machine, shut in, with these words:`,
       values: [...texts(settings.command), ...texts(settings.args)],
     },
     {
-      name: "May read",
-      says: folders.length === 0 ? "No folder of yours." : undefined,
+      name: t`May read`,
+      says: folders.length === 0 ? t`No folder of yours.` : undefined,
       values: folders,
     },
     {
-      name: "May change",
-      says: writable.length === 0 ? "Only a folder of its own." : "A folder of its own, and:",
+      name: t`May change`,
+      says: writable.length === 0 ? t`Only a folder of its own.` : t`A folder of its own, and:`,
       values: writable,
     },
     {
-      name: "Network",
-      says: settings.network === true ? "It may reach any address." : "None.",
+      name: t`Network`,
+      says: settings.network === true ? t`It may reach any address.` : t`None.`,
       values: [],
     },
-    ...listed("Variables", "It is started with these variables set:", variables),
+    ...listed(t`Variables`, t`It is started with these variables set:`, variables),
   ];
 }
 
 function describeAddress(settings: Settings): readonly Touch[] {
   return [
-    { name: "Address", says: "Calls and their arguments are sent to:", values: texts(settings.url) },
-    ...listed("Headers", "Each request carries these headers:", Object.keys(members(settings.headers))),
+    { name: t`Address`, says: t`Calls and their arguments are sent to:`, values: texts(settings.url) },
+    ...listed(t`Headers`, t`Each request carries these headers:`, Object.keys(members(settings.headers))),
   ];
 }
 
@@ -92,35 +96,35 @@ function describeApi(settings: Settings): readonly Touch[] {
   const described = [...texts(settings.document_file), ...texts(settings.document_url)];
   return [
     {
-      name: "Address",
-      says: "Requests are sent beneath this address and nowhere else:",
+      name: t`Address`,
+      says: t`Requests are sent beneath this address and nowhere else:`,
       values: texts(settings.base_url),
     },
-    ...said("Private addresses", settings.allow_private === true, "Its host may be a machine of a private network."),
-    ...said("Encryption", settings.allow_plain_http === true, "Requests may be sent without encryption."),
-    ...listed("Headers", "Each request carries these headers:", Object.keys(members(settings.headers))),
-    ...listed("Description", "Its calls are read from:", described),
+    ...said(t`Private addresses`, settings.allow_private === true, t`Its host may be a machine of a private network.`),
+    ...said(t`Encryption`, settings.allow_plain_http === true, t`Requests may be sent without encryption.`),
+    ...listed(t`Headers`, t`Each request carries these headers:`, Object.keys(members(settings.headers))),
+    ...listed(t`Description`, t`Its calls are read from:`, described),
     ...said(
-      "Description",
+      t`Description`,
       typeof settings.document === "string",
-      "Its calls are read from a document that was pasted.",
+      t`Its calls are read from a document that was pasted.`,
     ),
-    ...listed("Calls", "Only these of the document:", operations),
+    ...listed(t`Calls`, t`Only these of the document:`, operations),
   ];
 }
 
 function describeDatabase(settings: Settings): readonly Touch[] {
   const tables = Object.keys(members(settings.tables));
   return [
-    { name: "Database", says: undefined, values: texts(settings.url) },
+    { name: t`Database`, says: undefined, values: texts(settings.url) },
     {
-      name: "Role",
-      says: settings.role === "change" ? "It may read and change rows." : "It may only read.",
+      name: t`Role`,
+      says: settings.role === "change" ? t`It may read and change rows.` : t`It may only read.`,
       values: [],
     },
     {
-      name: "Tables",
-      says: tables.length === 0 ? "Everything that the database lets it see." : "Only these:",
+      name: t`Tables`,
+      says: tables.length === 0 ? t`Everything that the database lets it see.` : t`Only these:`,
       values: tables,
     },
   ];

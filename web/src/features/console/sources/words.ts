@@ -1,3 +1,5 @@
+import { language } from "../../../language/language.ts";
+import { t } from "../../../language/t.ts";
 import type {
   Category,
   PermissionMode,
@@ -13,25 +15,25 @@ export type ToolChoice = Category | "keptOut";
 
 /** Each choice with its key and what it means, in the order in which they are offered. */
 export const CHOICES: readonly { readonly choice: ToolChoice; readonly key: string; readonly label: string }[] = [
-  { choice: "read", key: "r", label: "Read" },
-  { choice: "write", key: "w", label: "Write" },
-  { choice: "destructive", key: "d", label: "Destructive" },
-  { choice: "network", key: "n", label: "Network" },
-  { choice: "execute", key: "e", label: "Execute" },
-  { choice: "admin", key: "a", label: "Admin" },
-  { choice: "keptOut", key: "x", label: "Forbid" },
+  { choice: "read", key: "r", label: t`Read` },
+  { choice: "write", key: "w", label: t`Write` },
+  { choice: "destructive", key: "d", label: t`Destructive` },
+  { choice: "network", key: "n", label: t`Network` },
+  { choice: "execute", key: "e", label: t`Execute` },
+  { choice: "admin", key: "a", label: t`Admin` },
+  { choice: "keptOut", key: "x", label: t`Forbid` },
 ];
 
 /** What a choice is called in a sentence. */
 export function nameChoice(choice: ToolChoice): string {
-  return choice === "keptOut" ? "forbidden" : choice;
+  return choice === "keptOut" ? t`forbidden` : choice;
 }
 
 export const STANDING_LABELS: Readonly<Record<Standing, string>> = {
-  proposed: "undecided, cannot be called",
-  inUse: "in use",
-  keptOut: "forbidden",
-  quarantined: "changed, cannot be called",
+  proposed: t`undecided, cannot be called`,
+  inUse: t`in use`,
+  keptOut: t`forbidden`,
+  quarantined: t`changed, cannot be called`,
 };
 
 export const STANDING_TONES: Readonly<Record<Standing, Tone>> = {
@@ -43,16 +45,16 @@ export const STANDING_TONES: Readonly<Record<Standing, Tone>> = {
 
 /** What the policy makes of a call. */
 export const MODE_LABELS: Readonly<Record<PermissionMode, string>> = {
-  auto: "runs at once",
-  consent: "asks for consent",
-  stepUp: "asks for a passkey",
-  forbidden: "never",
+  auto: t`runs at once`,
+  consent: t`asks for consent`,
+  stepUp: t`asks for a passkey`,
+  forbidden: t`never`,
 };
 
 export const PROFILES = [
-  ["operator", "Operators"],
-  ["guest", "Guests"],
-  ["anonymous", "Anonymous"],
+  ["operator", t`Operators`],
+  ["guest", t`Guests`],
+  ["anonymous", t`Anonymous`],
 ] as const;
 
 /** What the policy makes of a tool, for somebody who listens. */
@@ -61,38 +63,38 @@ export function sayModes({ modes }: SourceTool): string {
 }
 
 export const KIND_LABELS: Readonly<Record<SourceKind, string>> = {
-  mcp: "MCP server",
-  http: "HTTP API",
-  sql: "database",
+  mcp: t`MCP server`,
+  http: t`HTTP API`,
+  sql: t`database`,
 };
 
 /** How a source is now, in words and with a colour. */
 export function describeState(source: Source): { readonly label: string; readonly tone: Tone } {
-  if (!source.enabled) return { label: "switched off", tone: "plain" };
+  if (!source.enabled) return { label: t`switched off`, tone: "plain" };
   switch (source.state) {
     case "ready":
-      return { label: "ready", tone: "ok" };
+      return { label: t`ready`, tone: "ok" };
     case "connecting":
-      return { label: "connecting", tone: "info" };
+      return { label: t`connecting`, tone: "info" };
     case "away":
-      return { label: "away", tone: "danger" };
+      return { label: t`away`, tone: "danger" };
     case "needsSignIn":
-      return { label: "needs a sign-in", tone: "waiting" };
+      return { label: t`needs a sign-in`, tone: "waiting" };
     default:
-      return { label: "off", tone: "plain" };
+      return { label: t`off`, tone: "plain" };
   }
 }
 
 /** How many of its tools are how far, the ones that need a person first. Zeros are left out. */
 export function countTools({ counts }: Source): readonly { readonly label: string; readonly tone: Tone }[] {
   return [
-    { count: counts.quarantined, label: "changed", tone: "danger" as const },
-    { count: counts.proposed, label: "undecided", tone: "waiting" as const },
-    { count: counts.inUse, label: "in use", tone: "ok" as const },
-    { count: counts.keptOut, label: "forbidden", tone: "plain" as const },
+    { count: counts.quarantined, label: t`changed`, tone: "danger" as const },
+    { count: counts.proposed, label: t`undecided`, tone: "waiting" as const },
+    { count: counts.inUse, label: t`in use`, tone: "ok" as const },
+    { count: counts.keptOut, label: t`forbidden`, tone: "plain" as const },
   ]
     .filter(({ count }) => count > 0)
-    .map(({ count, label, tone }) => ({ label: `${count.toLocaleString("en")} ${label}`, tone }));
+    .map(({ count, label, tone }) => ({ label: `${count.toLocaleString(language)} ${label}`, tone }));
 }
 
 export function totalOf({ counts }: Source): number {
@@ -101,5 +103,5 @@ export function totalOf({ counts }: Source): number {
 
 /** `3 tools`. */
 export function countedTools(count: number): string {
-  return `${count.toLocaleString("en")} tool${count === 1 ? "" : "s"}`;
+  return t`${count} {tool|tools}`;
 }

@@ -1,0 +1,164 @@
+"""Clients of `/mcp` and `countersign mcp` that reach for what belongs to another client, at the running gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.harness.http import Browser, Reply
+from tests.harness.mcp_client import LinePeer
+from tests.harness.mcp_web import WebPeer
+from tests.hostile.raw_socket import connect
+from tests.scenarios.conftest import Scene
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PATIENCE = 20.0
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
+def message_of(reply: Reply) -> dict[str, Any]:
+    lines = [line.removeprefix(b"data: ") for line in reply.body.splitlines() if line.startswith(b"data: {")]
+    return orjson.loads(lines[-1] if lines else reply.body)
+
+
+def call(request_id: object, tool: str, what: str, **more: object) -> dict[str, Any]:
+    params = {"name": tool, "arguments": {"what": what}, **more}
+    return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
+
+
+def ran(scene: Scene, what: str) -> int:
+    path = scene.gateway.home / "effects"
+    return sum(what in line for line in path.read_text().splitlines()) if path.exists() else 0
+
+
+async def test_case_162_one_client_cancels_nothing_of_another_by_its_id(scene: Scene) -> None:
+    """Two grants, two sessions of one grant, and a program of this machine, which all use the same id."""
+    mine, other = await WebPeer(scene.ada).come_in(), await WebPeer(scene.ada).come_in()
+    second = WebPeer(scene.ada, mine.client_id, mine.tokens)
+    await second.greet()
+    local = await (await LinePeer.start(scene.gateway)).greet()
+    calling = asyncio.ensure_future(mine.post(call(7, "note", "case 162 cancelled by others")))
+    notice = await scene.console.notification("approvals/requested")
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+    assert (await other.post(cancel)).status == 202
+    assert (await second.post(cancel)).status == 202
+    await local.send(cancel)
+    # With the session of the one and the token of the other, nothing is there.
+    assert (await other.post(cancel, headers={"Mcp-Session-Id": mine.session})).status == 404
+    for peer in (other, second):
+        assert message_of(await peer.post(LIST))["result"]["tools"]
+    assert (await local.ask(1, "tools/list"))["result"]["tools"]
+    pending = (await scene.console.call("approvals/list", {"status": "pending"}))["approvals"]
+    assert notice["approval"]["id"] in {each["id"] for each in pending}
+    await scene.ada.answer(scene.console, notice["approval"]["id"])
+    async with asyncio.timeout(PATIENCE):
+        assert "error" not in message_of(await calling)
+    assert ran(scene, "note case 162 cancelled by others") == 1
+    assert await local.hang_up() == 0
+
+
+async def test_case_162_the_same_id_in_two_sessions_is_two_calls(scene: Scene) -> None:
+    mine = await WebPeer(scene.ada).come_in()
+    second = WebPeer(scene.ada, mine.client_id, mine.tokens)
+    await second.greet()
+    first = message_of(await mine.post(call(9, "peek", "case 162 here")))
+    other = message_of(await second.post(call(9, "peek", "case 162 there")))
+    texts = [each["result"]["content"][0]["text"] for each in (first, other)]
+    assert texts == ["did peek case 162 here", "did peek case 162 there"]
+
+
+async def test_case_162_a_task_is_nobody_elses(scene: Scene) -> None:
+    mine, other = await WebPeer(scene.ada).come_in(), await WebPeer(scene.ada).come_in()
+    second = WebPeer(scene.ada, mine.client_id, mine.tokens)
+    await second.greet()
+    task = message_of(await mine.post(call(1, "note", "case 162 task", task={})))["result"]["task"]
+    notice = await scene.console.notification("approvals/requested")
+    for peer in (other, second):
+        for number, method in enumerate(("tasks/get", "tasks/result", "tasks/cancel")):
+            asked = {"jsonrpc": "2.0", "id": number + 20, "method": method, "params": {"taskId": task["taskId"]}}
+            assert message_of(await peer.post(asked))["error"]["data"]["code"] == "not_found", method
+        asked = {"jsonrpc": "2.0", "id": 30, "method": "tasks/list"}
+        assert message_of(await peer.post(asked))["result"]["tasks"] == []
+    pending = (await scene.console.call("approvals/list", {"status": "pending"}))["approvals"]
+    assert notice["approval"]["id"] in {each["id"] for each in pending}
+    await scene.ada.answer(scene.console, notice["approval"]["id"], "deny")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        orjson.dumps([call(1, "peek", "case 162 batch"), call(2, "peek", "case 162 batch")]),
+        orjson.dumps([[LIST]]),
+        orjson.dumps(call({"a": 1}, "peek", "case 162 batch")),
+        orjson.dumps(call([1], "peek", "case 162 batch")),
+        orjson.dumps(call(True, "peek", "case 162 batch")),
+        orjson.dumps(call(1.5, "peek", "case 162 batch")),
+        orjson.dumps(call(None, "peek", "case 162 batch")),
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + b'{"a":' * 40_000,
+        orjson.dumps(call(1, "peek", "case 162 batch")).replace(b'"name":"peek"', b'"name":"peek","name":"note"'),
+        b"\xef\xbb\xbf" + orjson.dumps(call(1, "peek", "case 162 batch")),
+        orjson.dumps(call(1, "peek", "case 162 batch")) * 2,
+    ],
+    ids=lambda raw: repr(raw[:50]),
+)
+async def test_case_162_a_message_that_two_readers_could_read_differently_runs_nothing(scene: Scene, raw: bytes) -> None:
+    peer = await WebPeer(scene.ada).come_in()
+    before = ran(scene, "case 162 batch")
+    assert (await peer.post(raw=raw)).status == 400
+    assert ran(scene, "case 162 batch") == before
+    assert (await peer.post(LIST)).status == 200
+
+
+async def send_raw(scene: Scene, *lines: str, body: bytes) -> int:
+    """The status of a request whose head is written as it is."""
+    reader, writer = await connect(scene.gateway.port)
+    writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
+    async with asyncio.timeout(PATIENCE):
+        head = await reader.readuntil(b"\r\n")
+    writer.close()
+    return int(head.split(b" ", 2)[1])
+
+
+async def test_case_162_a_head_that_says_two_things_opens_nothing(scene: Scene) -> None:
+    mine, other = await WebPeer(scene.ada).come_in(), await WebPeer(scene.ada).come_in()
+    body = orjson.dumps(call(3, "peek", "case 162 smuggled"))
+    host = f"Host: localhost:{scene.gateway.port}"
+    mine_, others = (f"Authorization: Bearer {each.tokens['access_token']}" for each in (mine, other))
+    usual = ("Content-Type: application/json", "Accept: application/json, text/event-stream")
+    session, length = f"Mcp-Session-Id: {mine.session}", f"Content-Length: {len(body)}"
+    post = "POST /mcp HTTP/1.1"
+    wrong: tuple[tuple[str, ...], ...] = (
+        (post, host, mine_, others, *usual, session, length),
+        (post, host, others, mine_, *usual, session, length),
+        (post, host, mine_, *usual, f"Mcp-Session-Id: {other.session}", session, length),
+        (post, host, "Host: evil.test", mine_, *usual, session, length),
+        (post, "Host: evil.test", f"X-Forwarded-Host: localhost:{scene.gateway.port}", mine_, *usual, session, length),
+        (post, host, "Origin: null", mine_, *usual, session, length),
+        (post, host, "Origin: http://evil.test", "Origin: " + mine.origin, mine_, *usual, session, length),
+        (post, host, mine_, *usual, session, length, "Content-Length: 3"),
+        (post, host, mine_, *usual, session, length, "Transfer-Encoding: chunked"),
+        (post, host, f"Cookie: authorization={mine.tokens['access_token']}", *usual, session, length),
+        (f"POST /mcp?access_token={mine.tokens['access_token']} HTTP/1.1", host, *usual, session, length),
+        (post, host, f"Authorization : Bearer {mine.tokens['access_token']}", *usual, session, length),
+    )
+    for lines in wrong:
+        assert await send_raw(scene, *lines, body=body) in (400, 401, 403, 404, 421), lines
+    assert ran(scene, "case 162 smuggled") == 0
+    assert await send_raw(scene, post, host, mine_, *usual, session, length, body=body) == 200
+
+
+async def test_case_162_no_token_of_another_kind_opens_it(scene: Scene) -> None:
+    mine = await WebPeer(scene.ada).come_in()
+    model = (await scene.begin()).snapshot
+    for value in (mine.tokens["refresh_token"], mine.session, mine.client_id, model["id"], "null", "x" * 10_000):
+        reply = await WebPeer(scene.ada).post(LIST, headers={"Authorization": f"Bearer {value}"})
+        assert reply.status in (400, 401, 431), value[:40]
+    browser = Browser(scene.gateway.port)
+    # The token of a client is worth nothing where people are.
+    headers = {"Authorization": f"Bearer {mine.tokens['access_token']}"}
+    for site in (scene.gateway.agent_origin, scene.gateway.console_origin):
+        assert (await browser.get(f"{site}/session", headers=headers)).status in (401, 404)
