@@ -7,21 +7,32 @@ What may be a secret is taken out of the settings, to be stored under a name of 
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
+from urllib.parse import parse_qsl, urlsplit
 
 from gateway.adapters.tools.kinds import check_settings
 from gateway.core.canonical import Json
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
-from gateway.core.sources import SourceKind
+from gateway.core.sources import ClientConfiguration, ImportedServer, SourceKind
 
 MAX_FILE: Final = 4 * 1024 * 1024
 """Bytes: some clients keep the servers among all their other settings."""
+
+MAX_SERVERS: Final = 500
+"""A file with more is not what somebody wrote for a client."""
+
+MAX_TOML: Final = 256 * 1024
+MAX_DOTS: Final = 64
+"""Bytes of a file in TOML, and dots in a line of it outside of texts: what tomllib needs for a key grows with the square of its
+parts (20,000 of them, 40 KB, took it 6 seconds)."""
+
+MAX_DIGITS: Final = 20
 
 _TABLES: Final = ("mcpServers", "servers", "context_servers", "mcp_servers", "mcp")
 """Where the servers stand, the most frequent first. VS Code's settings have `mcp` with `servers` in it."""
@@ -55,27 +66,8 @@ _SECRET_NAME: Final = re.compile(
 )
 _REFERENCE: Final = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)(?::-[^}]*)?\}")
 _SECRET_OPTION: Final = re.compile(r"(?i)--?[a-z-]*(key|token|secret|password|credential)[a-z-]*(=.+)?")
+_PASSWORD_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@]*:[^/?#]+@")
 _PACKAGE_RUNNERS: Final = frozenset({"npx", "uvx", "bunx", "pnpm", "yarn", "docker", "podman", "deno", "pipx", "uv"})
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedServer:
-    """A server of another client as a source. `secrets` are values that were taken out of the settings, `missing` names ones
-    that the file only refers to, `notes` are sentences for the operator."""
-
-    name: str
-    settings: Mapping[str, Json]
-    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    missing: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ClientConfiguration:
-    """What a file holds: the servers that can be sources, and what is wrong with the others, by the name that the file has."""
-
-    servers: tuple[ImportedServer, ...]
-    refused: Mapping[str, str]
 
 
 def read_client_configuration(text: str, environment: Mapping[str, str], *, network: bool = False) -> ClientConfiguration:
@@ -84,6 +76,8 @@ def read_client_configuration(text: str, environment: Mapping[str, str], *, netw
     Raises Misconfigured for a file that holds no servers at all.
     """
     table = _find_table(_parse(text))
+    if len(table) > MAX_SERVERS:
+        raise Misconfigured(f"the file holds more than {MAX_SERVERS} servers; take some of them out")
     taken: set[str] = set()
     servers: list[ImportedServer] = []
     refused: dict[str, str] = {}
@@ -101,7 +95,13 @@ def _parse(text: str) -> object:
     if not text.strip():
         raise Misconfigured("the file is empty")
     try:
-        document = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant, object_pairs_hook=_read_members)
+        document = json.loads(
+            text.removeprefix("\ufeff"),
+            parse_constant=_refuse_constant,
+            parse_float=_read_float,
+            parse_int=_read_int,
+            object_pairs_hook=_read_members,
+        )
         json.dumps(document, ensure_ascii=False).encode()
         return document
     except RecursionError:
@@ -111,12 +111,25 @@ def _parse(text: str) -> object:
     except ValueError as error:
         fault = error
     try:
+        return _parse_toml(text)
+    except ValueError as error:
+        why = str(error)
+    if text.lstrip("\ufeff \t\r\n").startswith(("{", "/")):
+        at = f" in line {fault.lineno}" if isinstance(fault, json.JSONDecodeError) else ""
+        comments = "; comments have to go first" if re.search(r"^\s*//|/\*", text, re.MULTILINE) else ""
+        why = f"{getattr(fault, 'msg', fault)}{at}{comments}"
+    raise Misconfigured(f"the file is neither JSON nor TOML: {escape(why)[:200]}")
+
+
+def _parse_toml(text: str) -> object:
+    """Raises ValueError."""
+    bare = re.sub(r"\"[^\"\n]*\"|'[^'\n]*'", "", text[: MAX_TOML + 1])
+    if len(text) > MAX_TOML or any(line.count(".") > MAX_DOTS for line in bare.splitlines()):
+        raise ValueError("as TOML it is too large, or its keys are nested too deep")
+    try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    at = f" in line {fault.lineno}" if isinstance(fault, json.JSONDecodeError) else ""
-    comments = "; comments have to go first" if re.search(r"^\s*//|/\*", text, re.MULTILINE) else ""
-    raise Misconfigured(f"the file is neither JSON nor TOML: {escape(str(getattr(fault, 'msg', fault)))[:200]}{at}{comments}")
+    except RecursionError:
+        raise ValueError("as TOML it is nested too deep") from None
 
 
 def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -131,6 +144,19 @@ def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
+
+
+def _read_float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
+
+
+def _read_int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"{digits[:20]}… is too large a number")
+    return int(digits)
 
 
 def _find_table(document: object) -> Mapping[str, object]:
@@ -174,6 +200,11 @@ def _read_server(name: str, given: object, environment: Mapping[str, str], *, ne
     if not isinstance(given, dict):
         raise Misconfigured("it should be an object with `command` or `url`")
     members = cast("dict[str, Json]", given)
+    if "${secret:" in json.dumps(members, ensure_ascii=False, default=str):
+        # Else a file from elsewhere could have a secret sent to the address that it names.
+        raise Misconfigured(
+            "`${secret:…}` in it means a secret of this gateway, which a file from elsewhere cannot use; take it out"
+        )
     if isinstance(members.get("command"), dict):
         # Zed's older form has `path`, `args` and `env` in there.
         inner = cast("dict[str, Json]", members["command"])
@@ -186,11 +217,13 @@ def _read_server(name: str, given: object, environment: Mapping[str, str], *, ne
         raise Misconfigured(f"`{escape(strange[0])[:80]}` is not known here; take it out if the server works without it")
     settings: dict[str, Json] = {}
     notes: list[str] = []
+    fetches: str | None = None
     if address is not None and members.get("command"):
         raise Misconfigured("it has both a `command` and an address; take one of them out")
     if address is not None:
         if members.get("type") == "sse" or members.get("transport") == "sse":
             raise Misconfigured("it uses the older transport SSE, which MCP has replaced; ask the server for its `/mcp` address")
+        _refuse_secret_address(address)
         settings["url"] = address
         headers = _texts(members.get("headers") or members.get("http_headers") or {}, "headers")
         if headers:
@@ -208,13 +241,11 @@ def _read_server(name: str, given: object, environment: Mapping[str, str], *, ne
         if network:
             settings["network"] = True
         elif Path(words[0]).name in _PACKAGE_RUNNERS:
-            notes.append(
-                f"`{Path(words[0]).name}` fetches its package from the network; import again with --network --replace to let it"
-            )
+            fetches = Path(words[0]).name
     if members.get("cwd") or members.get("envFile"):
         notes.append("`cwd` and `envFile` are not taken over: it runs in a folder of its own")
     return ImportedServer(
-        name, check_settings(SourceKind.MCP, settings), keeper.secrets, tuple(sorted(keeper.missing)), tuple(notes)
+        name, check_settings(SourceKind.MCP, settings), keeper.secrets, tuple(sorted(keeper.missing)), tuple(notes), fetches
     )
 
 
@@ -226,6 +257,11 @@ def _words(members: Mapping[str, Json]) -> list[str]:
     if not texts or not texts[0].strip():
         raise Misconfigured("it has neither a `command` nor a `url`")
     for word, after in zip(texts, [*texts[1:], ""], strict=True):
+        if _PASSWORD_ADDRESS.match(word):
+            raise Misconfigured(
+                f"`{escape(word.partition('://')[0])[:80]}://` gives it a password on its command line, which everybody on this"
+                " machine can read; give the address as a variable in `env`"
+            )
         option = _SECRET_OPTION.fullmatch(word)
         if option is not None and (option.group(2) or (after and not after.startswith("-"))):
             raise Misconfigured(
@@ -233,6 +269,21 @@ def _words(members: Mapping[str, Json]) -> list[str]:
                 " read; give it as a variable in `env`"
             )
     return [_expand_home(word) for word in texts]
+
+
+def _refuse_secret_address(address: Json) -> None:
+    """An address is shown, logged and kept as it is, and many services take a key in it."""
+    try:
+        given = parse_qsl(urlsplit(address).query) if isinstance(address, str) else []
+    except ValueError:
+        # No address at all, which the settings say in their own words.
+        return
+    for name, value in given:
+        if _SECRET_NAME.search(name) and value:
+            raise Misconfigured(
+                f"`{escape(name)[:80]}` gives it a secret in its address, which is shown and logged; give it as a header in"
+                " `headers`"
+            )
 
 
 def _listed(value: Json) -> list[object]:
@@ -275,7 +326,7 @@ class _SecretKeeper:
 
     def keep(self, name: str, value: str, *, always: bool = False) -> str:
         """The value as it stands in the settings: itself where it is plainly none, else a reference to a secret."""
-        if value.startswith("${secret:") or value == "":
+        if value == "":
             return value
         references = list(_REFERENCE.finditer(value))
         if references:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.adapters.tools.client_configurations import ImportedServer, read_client_configuration
+from gateway.adapters.tools.client_configurations import read_client_configuration
 from gateway.core.errors import Misconfigured
+from gateway.core.sources import ImportedServer
 
 PROGRAM = {"command": "npx", "args": ["-y", "server"]}
 
@@ -115,6 +116,24 @@ def test_a_secret_on_a_command_line_is_refused_with_what_to_do(args: list[str]) 
     assert "abc" not in found.refused["a"]
 
 
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        ({"url": "https://mcp.example.com/mcp?exaApiKey=hunter2"}, "`headers`"),
+        ({"command": "npx", "args": ["-y", "db-server", "postgresql://me:hunter2@db/shop"]}, "`env`"),
+    ],
+)
+def test_a_secret_in_an_address_is_refused_with_what_to_do(server: dict[str, object], told: str) -> None:
+    found = read_client_configuration(json.dumps({"mcpServers": {"a": server}}), {})
+    assert told in found.refused["a"]
+    assert "hunter2" not in repr(found)
+
+
+def test_an_address_without_a_secret_is_taken() -> None:
+    assert read({"mcpServers": {"a": {"url": "https://mcp.example.com/mcp?tools=search"}}}).settings["url"]
+    assert read({"mcpServers": {"a": {"command": "x", "args": ["postgresql://me@db/shop"]}}}).settings["args"]
+
+
 # ── what it may reach ──
 
 
@@ -132,7 +151,7 @@ def test_the_network_is_only_granted_when_asked_for() -> None:
     (without,) = read_client_configuration(text, {}).servers
     (granted,) = read_client_configuration(text, {}, network=True).servers
     assert "network" not in without.settings
-    assert any("--network" in note for note in without.notes)
+    assert (without.fetches, granted.fetches) == ("npx", None)
     assert granted.settings["network"] is True
 
 
@@ -243,3 +262,20 @@ def test_whatever_stands_in_a_file_it_is_read_or_refused_in_words(servers: dict[
     except Misconfigured:
         return
     assert len(found.servers) + len(found.refused) <= len(servers)
+
+
+def test_keys_of_many_parts_and_more_servers_than_anybody_writes_are_refused_before_they_cost_anything() -> None:
+    for text, why in (
+        ("a" + ".a" * 20_000 + " = 1", "nested too deep"),
+        ('"a"' + '."a"' * 20_000 + " = 1", "nested too deep"),
+        ("a = 1\n" * 50_000, "too large"),
+        (json.dumps({"mcpServers": {chr(0x4E00 + number): {} for number in range(501)}}), "more than 500 servers"),
+        ('{"mcpServers": {"a": {"command": "x", "timeout": ' + "9" * 5_000 + "}}}", "too large a number"),
+    ):
+        with pytest.raises(Misconfigured, match=why):
+            read_client_configuration(text, {})
+
+
+def test_a_file_in_toml_is_told_about_as_one() -> None:
+    with pytest.raises(Misconfigured, match=r"Cannot declare .* twice \(at line 3"):
+        read_client_configuration("[mcp_servers.x]\ncommand = 'a'\n[mcp_servers.x]\n", {})
