@@ -30,6 +30,8 @@ _CUES: Final = frozenset(VOCABULARY.cues)
 _LEADING: Final = _CUES.union(VOCABULARY.fillers)
 _CONDITIONS: Final = frozenset(VOCABULARY.conditions)
 _QUESTIONS: Final = frozenset(VOCABULARY.question_words)
+_PLACING_ACTS: Final = frozenset({"write", "move"})
+_LINKS: Final = frozenset(VOCABULARY.moving_links)
 _PREPOSITIONS: Final = frozenset(VOCABULARY.leading_prepositions)
 _TAKING: Final = ("delete", "move", "send")
 _FREE: Final = frozenset({"execute", "admin"})
@@ -78,7 +80,7 @@ def asked_acts(message: str) -> list[AskedAct]:
         act = _ACT_OF.get(word.bare)
         is_quoted = any(start < word.start + 1 and word.end <= end for start, end in quoted)
         if act is not None and not is_quoted and not _adds_up(words, at) and _begins_wish(message, words, at):
-            asked.append(AskedAct(word.start, act, word.bare, _things_after(message, words, at)))
+            asked.append(AskedAct(word.start, act, word.bare, _things_of(act, message, words, at)))
     return asked
 
 
@@ -158,6 +160,29 @@ def _begins_wish(message: str, words: Sequence[Word], at: int) -> bool:
     # "By when do we have to send it?"
     openers = sentence[1:2] if sentence and sentence[0] in _PREPOSITIONS else sentence[:1]
     return _QUESTIONS.isdisjoint(openers)
+
+
+def _things_of(act: str, message: str, words: Sequence[Word], at: int) -> list[str]:
+    """What an act is about, of the names after its verb. What is written is the file in which something is kept, and not the one
+    that it comes from: "save the total of costs.csv in sum.txt". Where something is moved to is no thing that is moved."""
+    things = _things_after(message, words, at)
+    if len(things) != 1 or act not in _PLACING_ACTS:
+        return things
+    place = next(place for place in range(at + 1, len(words)) if _name_of(message, words[place]) is not None)
+    if act == "move":
+        return [] if _links(words[at + 1 : place]) else things
+    end = place + 1
+    while end < len(words) and words[end].bare not in _CUES and not _pauses(message, words[end - 1], words[end]):
+        name = _name_of(message, words[end])
+        if name is not None and _links(words[place + 1 : end]):
+            return [name]
+        end += 1
+    return things
+
+
+def _links(words: Sequence[Word]) -> bool:
+    """Whether one of these words says that the place of something follows."""
+    return any(word.bare in _LINKS for word in words)
 
 
 def _things_after(message: str, words: Sequence[Word], at: int) -> list[str]:

@@ -45,10 +45,14 @@ _ENDS: Final = frozenset((*VOCABULARY.phrase_ends, *VOCABULARY.link_words))
 _PASSING: Final = frozenset(VOCABULARY.passing_words)
 _ATTRIBUTES: Final = frozenset(VOCABULARY.attributes)
 _WORLD: Final = frozenset((*VOCABULARY.world_nouns, *VOCABULARY.superlatives))
+_HOMELY: Final = frozenset(VOCABULARY.homely_nouns)
 _WORLD_VERBS: Final = frozenset(VOCABULARY.world_verbs)
 _PAST: Final = frozenset(VOCABULARY.past_helpers)
 _DEALINGS: Final = frozenset(VOCABULARY.dealings)
 _ADVICE: Final = frozenset(VOCABULARY.advice_modals)
+_ADDRESSED: Final = frozenset(VOCABULARY.keeping_helpers)
+_STATES: Final = frozenset(VOCABULARY.state_words)
+_SPANS: Final = frozenset((*VOCABULARY.unpicked_nouns, "until", "till"))
 _BEFORE_SUBJECT: Final = frozenset((*VOCABULARY.yes_no_words, *VOCABULARY.modals, "shall"))
 _TURNED_AWAY: Final = frozenset(VOCABULARY.turned_away)
 """Words that go back to something, speak to the model, or ask for files themselves."""
@@ -129,6 +133,22 @@ def doubtful_query(wish: str) -> str:
     others = [word for word in words if word not in names and _ENDING.sub("", word.bare) not in _TELLING_NOTHING]
     things = [each.words for each in _phrases_in(question, words) if not each.of_world and not _is_plain(each.words)]
     return _text(question, _run_of(names) or next(iter(things), ())) if others else ""
+
+
+def may_be_own(wish: str) -> bool:
+    """Whether a question may be about the person's own affairs by "we", by what "I have", or by a state that only somebody's
+    things are in: "how many teapots are left?", "are we open on Sundays?". No more than a reason to look where a model would."""
+    words = words_of(question_in(wish))
+    said = {word.bare for word in words}
+    if (
+        not _is_one_question(words)
+        or not said.isdisjoint(_WORLD | _WORLD_VERBS | _ADVICE)
+        or _asks_why(words)
+        or _classifies(words)
+    ):
+        return False
+    is_state = not said.isdisjoint(_STATES) and said.isdisjoint(_SPANS)
+    return is_state or not said.isdisjoint(("we", "us")) or ("i" in said and not said.isdisjoint(_ADDRESSED))
 
 
 def spends(question: str) -> bool:
@@ -223,7 +243,9 @@ def _code_in(question: str, words: Sequence[Word]) -> str:
 def _is_of_world(question: str, own: Sequence[Word]) -> bool:
     """Whether there is one of it in the world: the moon, the largest of all, or what has a name of its own."""
     is_named = bool(own) and question[own[-1].start].isupper()
-    return is_named or any(word.bare in _WORLD for word in own)
+    # "The plant market" is one of many, "the market" is not.
+    is_homely = len(own) > 1 and own[-1].bare in _HOMELY
+    return is_named or any(word.bare in _WORLD for word in (own[:-1] if is_homely else own))
 
 
 def _goes_on_in_world(question: str, words: Sequence[Word], end: int) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, Final
 
 from gateway.agent.acts import READING
@@ -15,12 +16,14 @@ from gateway.agent.figures import Figure, ResultSource, answer_figure, asks_for_
 from gateway.agent.finding import finding_in
 from gateway.agent.kept import page_of
 from gateway.agent.limits import LIMITS
+from gateway.agent.listed import answer_listing
 from gateway.agent.messages import Call, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import Place, closest_lines, invents_number, lines_of, missed_line, place_of
 from gateway.agent.presence import answer_presence
 from gateway.agent.prompts import fixed_report
 from gateway.agent.quantities import numbers_in
+from gateway.agent.row_answers import answer_rows
 from gateway.agent.tables import rows_about, table_of
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import words_of
@@ -42,9 +45,13 @@ def source_of(message: ToolMessage) -> ResultSource:
     return ResultSource(name, page_of(message.result["content"]).text, not message.result.get("truncated"), has_lines)
 
 
-def own_answer(message: ToolMessage, wish: str, tools: Sequence[Tool], words: Mapping[str, Any], copy: Copy) -> str | None:
+def own_answer(
+    message: ToolMessage, wish: str, tools: Sequence[Tool], words: Mapping[str, Any], copy: Copy, today: date
+) -> str | None:
     """The loop's own answer to a wish from a finished call; None where the model's words are better. `words` is prompts.json."""
-    if (said := answer_presence(wish, source_of(message), copy)) is not None:
+    whole = source_of(message)
+    said = answer_presence(wish, whole, copy) or answer_rows(wish, whole, today, copy) or answer_listing(wish, whole, copy)
+    if said is not None:
         return said
     category = next((tool["category"] for tool in tools if tool["name"] == message.call["name"]), None)
     if category == "read" and asks_for_figure(wish):

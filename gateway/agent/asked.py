@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import Any, Final, cast
 
 from gateway.agent.acts import ACTS, bare_thing, is_thing
-from gateway.agent.affairs import own_queries
+from gateway.agent.affairs import may_be_own, own_queries
 from gateway.agent.browser import as_json
+from gateway.agent.copied import points_back
 from gateway.agent.general import asks_how, asks_what
 from gateway.agent.messages import Tool
 from gateway.agent.names import Slot, parts_of, slot_of
@@ -44,6 +45,7 @@ _LOOKS: Final = next(group for group in _GROUPS if stem(VOCABULARY.search_verbs[
 _VERBS: Final = _LOOKS.union(stem(verb) for act in ACTS.values() for verb in act["verbs"])
 """What is no reason in a question what something is: "what is the best way to search text"."""
 
+_MOVING: Final = frozenset(ACTS["move"]["calls"])
 _REFERENCES: Final = frozenset(VOCABULARY.file_references)
 _OWNERS: Final = frozenset(VOCABULARY.owners)
 _PLACES: Final = frozenset(VOCABULARY.places)
@@ -57,9 +59,20 @@ _NUMBERS: Final = frozenset(VOCABULARY.number_words) - {"a", "an"}
 _COUNTING: Final = re.compile(r"(?:teen|ty|hundred|thousand|dozen)\Z")
 """How words for higher numbers end."""
 
+_ARTICLES: Final = frozenset({"a", "an"})
 _FIGURE: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _ZEROS: Final = re.compile(r"\.0+\Z|(?<=\.[1-9])0+\Z|(?<=\.[0-9][1-9])0+\Z")
 _FOLDER: Final = re.compile(r"([A-Za-z0-9_.-]+)/(?=[\s,;.?!\"'`)]|\Z)")
+
+
+def is_of_another(arguments: Mapping[str, Json], tool: Tool, wish: str, actions: Sequence[str]) -> bool:
+    """Whether a call would delete or move what another wish of the message names, and this one does not: of "read a.txt and
+    delete the gym note" a small model deletes `a.txt`."""
+    takes = tool["category"] == "destructive" or not _MOVING.isdisjoint(parts_of(tool["name"]))
+    if not takes or points_back(wish):
+        return False
+    paths = [value for name, value in arguments.items() if slot_of(name) is Slot.PATH and isinstance(value, str)]
+    return any(path not in wish and any(path in other for other in actions) for path in paths)
 
 
 def is_asked_for(
@@ -131,12 +144,16 @@ def _may_look(arguments: Mapping[str, Json], message: str, said: set[str], known
     if common - WEAK_STEMS or len(common) > 1 or (common and len(words) <= _FEW):
         return True
     paths = [_text_of(value) for key, value in arguments.items() if slot_of(key) is Slot.PATH]
-    if common and (_is_said(paths, words) or not _PLACES.isdisjoint(words)):
+    # "A function that reverses a list" asks for no list.
+    nouns = {stem(two) for one, two in pairwise(words) if one in _ARTICLES}
+    if (common - nouns and _is_said(paths, words)) or (common and not _PLACES.isdisjoint(words)):
         return True
     if _copies(arguments.values(), said) and any(one in _INSIDE and two in _PLACES for one, two in pairwise(words)):
         return True
     is_own = not _OWNERS.isdisjoint(words) or bool(own_queries(message))
     if is_own and any(slot_of(key) is Slot.QUERY for key in arguments):
+        return True
+    if may_be_own(message) and any(slot_of(key) is Slot.QUERY for key in arguments) and _copies(arguments.values(), said):
         return True
     # A tool that somebody brought may be known by words that stand nowhere; what it is asked about is the only trace.
     return not is_shipped and _copies(arguments.values(), said)

@@ -19,7 +19,7 @@ from gateway.agent.copied import folders_said
 from gateway.agent.copy import Copy
 from gateway.agent.excerpts import excerpt_of
 from gateway.agent.figures import Figure, ResultSource, asks_for_figure, bare_figure, figure_in
-from gateway.agent.finding import SoughtText, described_text, finding_in, folder_in, query_of, shorter_queries
+from gateway.agent.finding import SoughtText, dated_in, described_text, finding_in, folder_in, query_of, shorter_queries
 from gateway.agent.further import (
     answering_among,
     found_files,
@@ -35,7 +35,7 @@ from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.outcomes import Carry, OutcomeWish, files_in, outcome_in
 from gateway.agent.passages import lines_of
-from gateway.agent.picking import PICK_OF, folder_of_kind, picked_of
+from gateway.agent.picking import KINDS, PICK_OF, TOP, folder_of_kind, kind_folder, kind_in, picked_of, top_kind
 from gateway.agent.questions import asks_about_content
 from gateway.agent.ranking import terms_in
 from gateway.agent.reading import reader_among
@@ -55,6 +55,13 @@ _SEARCHED: Final = re.compile(
 )
 """What a search is for: "search my notes for garlic"."""
 
+_STANDS: Final = re.compile(
+    rf"^where (?:{any_of(VOCABULARY.helpers)}) (?:(?:{any_of(VOCABULARY.plural_articles)}) )?(.+?) "
+    rf"(?:{any_of(VOCABULARY.standing_words)})$",
+    re.IGNORECASE | re.ASCII,
+)
+"""What stands somewhere: "where is the ladder mentioned"."""
+
 _LISTED: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.listing_phrases)})\b", re.IGNORECASE | re.ASCII)
 _SPOKEN: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.spoken_names)})\b", re.IGNORECASE | re.ASCII)
 """A file that is told by what it says, and not by its name."""
@@ -68,7 +75,7 @@ _CALLED: Final = re.compile(r"\b(?:the|my|our) (\w+) (?:file|list|notes|manual)\
 
 _VAGUE: Final = re.compile(rf",? \b(?:{any_of(VOCABULARY.placeless_words)})\b", re.IGNORECASE | re.ASCII)
 _NAMES: Final = frozenset({"name", "names", "path", "paths"})
-_DOCUMENTS: Final = frozenset((*VOCABULARY.document_nouns, *VOCABULARY.picked_nouns))
+_DOCUMENTS: Final = KINDS.union(VOCABULARY.document_nouns, VOCABULARY.picked_nouns)
 _COUNTED: Final = frozenset(VOCABULARY.counted_nouns["file"])
 _ASKING: Final = frozenset(VOCABULARY.asking_words) - {"check", "tell"}
 _LEANING: Final = frozenset(VOCABULARY.leaning_words)
@@ -86,6 +93,9 @@ _UNTELLING_WORDS: Final = (
 _UNTELLING: Final = frozenset(term for word in _UNTELLING_WORDS for term in terms_in(word))
 """Terms that tell nothing of the line in which an answer stands."""
 
+_UNNAMING: Final = _DOCUMENTS.union(VOCABULARY.light_words, VOCABULARY.common_terms, VOCABULARY.folder_nouns)
+"""Words of "the budget file from there" that a file's name need not have."""
+
 _EXTREMES: Final = frozenset({Figure.LARGEST, Figure.SMALLEST})
 
 
@@ -101,6 +111,19 @@ class Carrying:
     rest: str
     finding: SoughtText | None = None
     pick: str = ""
+    adder: tuple[str, str, str] | None = None
+    """The tool that adds to a file, with its arguments, where `tool` would write all of one."""
+
+    @property
+    def doers(self) -> Sequence[str]:
+        """The tools that do the second half."""
+        return [self.tool] if self.adder is None else [self.tool, self.adder[0]]
+
+    @property
+    def named(self) -> Sequence[str]:
+        """The words that the name of the one file has which is meant among those of a folder; none where it is told otherwise."""
+        is_taken = self.wish.carry in (Carry.REMOVE, Carry.MOVE)
+        return [word.bare for word in words_of(self.wish.kept) if word.bare not in _UNNAMING] if is_taken else []
 
     @property
     def question(self) -> str:
@@ -119,23 +142,24 @@ class Carrying:
 def carrying_in(wish: str, tools: Sequence[Tool]) -> Carrying | None:
     """What to do for a wish that stands on an outcome; None for any other wish, and where no one tool does a half of it."""
     outcome = outcome_in(wish)
-    able = None if outcome is None else _able(outcome.carry, tools)
+    able = None if outcome is None else able_for(outcome.carry, tools)
     reader = reader_among(tools)
     if outcome is None or able is None or reader is None:
         return None
+    adder = able_for(Carry.ADD, tools) if outcome.carry is Carry.KEEP else None
     if files := files_in(outcome.source):
-        return Carrying(outcome, ProposedCall(reader[0], {reader[1]: files[0]}), *able)
+        return Carrying(outcome, ProposedCall(reader[0], {reader[1]: files[0]}), *able, adder=adder)
     listed = _listing_for(outcome, tools)
     if listed is not None:
-        return Carrying(outcome, listed, *able, pick=_pick_in(outcome.source))
+        return Carrying(outcome, listed, *able, pick=_pick_in(outcome.source), adder=adder)
     finding = _finding_for(outcome)
     first = None if finding is None else text_search(finding.query, finding, tools)
-    return None if first is None else Carrying(outcome, first, *able, finding=finding)
+    return None if first is None else Carrying(outcome, first, *able, finding=finding, adder=adder)
 
 
 def is_carried(carrying: Carrying, calls: Sequence[ToolMessage]) -> bool:
     """Whether the second half is done, or was decided."""
-    return any(each.call["name"] == carrying.tool for each in calls)
+    return any(each.call["name"] in carrying.doers for each in calls)
 
 
 def next_look(carrying: Carrying, calls: Sequence[ToolMessage], tools: Sequence[Tool], copy: Copy) -> ProposedCall | str | None:
@@ -143,15 +167,11 @@ def next_look(carrying: Carrying, calls: Sequence[ToolMessage], tools: Sequence[
     stays open which file is meant; None where what was read goes on."""
     wish, finding = carrying.wish, carrying.finding
     takes_path = wish.carry in (Carry.REMOVE, Carry.MOVE)
+    if named := carrying.named:
+        files = [each for each in found_files(calls[0], tools) if all(word in each.rpartition("/")[2].lower() for word in named)]
+        return carried(carrying, files[0]) if len(files) == 1 else several_found(" ".join(named), files, copy)
     if carrying.pick:
-        picked = picked_of(carrying.pick, calls[0])
-        if picked is None:
-            files = found_files(calls[0], tools)
-            return none_picked(files, copy) if files else several_found(wish.source, [], copy)
-        if takes_path or _keeps_names(wish):
-            return carried(carrying, picked)
-        reader = reader_among(tools)
-        return ProposedCall(reader[0], {reader[1]: picked}) if reader is not None and len(calls) == 1 else None
+        return _next_picked(carrying, calls, tools, copy)
     if finding is None:
         return None
     files = found_files(next(each for each in reversed(calls) if searches(each)), tools)
@@ -164,6 +184,28 @@ def next_look(carrying: Carrying, calls: Sequence[ToolMessage], tools: Sequence[
         return carried(carrying, "\n".join(files))
     further = further_search(finding, calls, tools)
     return several_found(query, files, copy) if further is None and searches(calls[-1]) else further
+
+
+def _next_picked(
+    carrying: Carrying, calls: Sequence[ToolMessage], tools: Sequence[Tool], copy: Copy
+) -> ProposedCall | str | None:
+    """The same where one file is told by how it stands among those of a folder."""
+    wish, reader, lister = carrying.wish, reader_among(tools), lister_among(tools)
+    assert reader is not None
+    assert lister is not None
+    listing = next(each for each in reversed(calls) if each.call["name"] == lister[0])
+    if folder := kind_folder(wish.source, listing):
+        return ProposedCall(lister[0], {lister[1]: folder})
+    kind = top_kind(wish.source, listing)
+    picked = picked_of(carrying.pick, wish.source, listing)
+    if picked is None and kind:
+        return copy.say("noFolderOf", kind=kind)
+    if picked is None:
+        files = found_files(listing, tools)
+        return none_picked(files, copy) if files else several_found(wish.source, [], copy)
+    if wish.carry in (Carry.REMOVE, Carry.MOVE) or _keeps_names(wish):
+        return carried(carrying, picked)
+    return ProposedCall(reader[0], {reader[1]: picked}) if calls[-1] is listing else None
 
 
 def carried(carrying: Carrying, value: str) -> ProposedCall:
@@ -181,8 +223,10 @@ def carried(carrying: Carrying, value: str) -> ProposedCall:
 
 def shown_value(carrying: Carrying, calls: Sequence[ToolMessage]) -> str:
     """What was written down, for the person to see; empty where nothing was."""
-    done = next(each for each in calls if each.call["name"] == carrying.tool)
-    kept = done.call["arguments"].get(carrying.rest) if carrying.wish.carry in (Carry.KEEP, Carry.ADD) else None
+    done = next(each for each in calls if each.call["name"] in carrying.doers)
+    adder = carrying.adder
+    rest = adder[2] if adder is not None and done.call["name"] == adder[0] else carrying.rest
+    kept = done.call["arguments"].get(rest) if carrying.wish.carry in (Carry.KEEP, Carry.ADD) else None
     return excerpt_of(trim(kept)).text if isinstance(kept, str) else ""
 
 
@@ -220,7 +264,7 @@ def must_be_worked_out(carrying: Carrying) -> bool:
     return asks_for_figure(carrying.all_words) and figure_in(carrying.all_words) not in _EXTREMES
 
 
-def _able(carry: Carry, tools: Sequence[Tool]) -> tuple[str, str, str] | None:
+def able_for(carry: Carry, tools: Sequence[Tool]) -> tuple[str, str, str] | None:
     """The one tool that does this, its argument for the path, and the other one."""
     words = {
         Carry.KEEP: ("write", {"write", "save"}, 2),
@@ -250,7 +294,8 @@ def _listing_for(outcome: OutcomeWish, tools: Sequence[Tool]) -> ProposedCall | 
     all_words = f"{source} {outcome.kept}"
     counts = figure_in(all_words) is Figure.COUNT and not _COUNTED.isdisjoint(words)
     names = _keeps_names(outcome) and _LISTED.search(source) is not None
-    if lister is None or not (_pick_in(source) or counts or names):
+    takes = outcome.carry in (Carry.REMOVE, Carry.MOVE) and bool(outcome.kept)
+    if lister is None or not (takes or _pick_in(source) or counts or names):
         return None
     folder = _folder_for(source)
     return ProposedCall(lister[0], {lister[1]: folder}) if folder else None
@@ -259,7 +304,8 @@ def _listing_for(outcome: OutcomeWish, tools: Sequence[Tool]) -> ProposedCall | 
 def _folder_for(source: str) -> str:
     """The folder that words speak of: by its name, or, as with "the newest report", by what it holds."""
     said = folders_said(_OF.sub("", source))
-    return folder_in(source) or (said[0].rstrip("/") if len(said) == 1 else "") or folder_of_kind(source)
+    named = folder_in(source) or (said[0].rstrip("/") if len(said) == 1 else "") or folder_of_kind(source)
+    return named or (TOP if kind_in(source) else "")
 
 
 def _pick_in(source: str) -> str:
@@ -273,11 +319,13 @@ def _pick_in(source: str) -> str:
 def _finding_for(outcome: OutcomeWish) -> SoughtText | None:
     """What to look for where no file is named."""
     source, takes_path = outcome.source, outcome.carry in (Carry.REMOVE, Carry.MOVE)
+    if (dated := dated_in(source)) is not None:
+        return dated
     asked = f"{source} {outcome.kept}" if outcome.kept not in source else source
     if not takes_path and (told := finding_in(source)) is not None:
         return told
     text = _VAGUE.sub("", _LEAD.sub("", source))
-    searched = _SEARCHED.search(source)
+    searched = _SEARCHED.search(source) or _STANDS.search(source)
     called = _CALLED.search(text)
     described = query_of(searched[1]) if searched else described_text(text)
     if takes_path and not described and text == source and not _asks(source):

@@ -11,16 +11,17 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.agent.action_schema import action_schema
-from gateway.agent.answers import show_closest, source_of
 from gateway.agent.budget import fit_messages, tokens_of, tokens_of_prompt
 from gateway.agent.candidates import examples_in, select
-from gateway.agent.carrying import carried, carrying_in, is_carried, must_be_worked_out, next_look, own_value, read_for
+from gateway.agent.carried_step import carry_on
 from gateway.agent.chained_prompt import as_dialogue, chained_prefix
 from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import copyable_strings
 from gateway.agent.following import call_may_follow, may_follow
+from gateway.agent.foreseen import with_foreseen
 from gateway.agent.found import found_names, with_found
+from gateway.agent.keeping import as_addition
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ProposedCall, StuckStep, complete
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Message, Tool, ToolMessage
@@ -30,6 +31,7 @@ from gateway.agent.repair import MAX_REPAIRS
 from gateway.agent.routing import past_of
 from gateway.agent.shares import share_room
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_looping, is_mistake, is_repeat, progress_of
+from gateway.agent.wishes import wishes_in
 
 PROMPT_MARGIN: Final = LIMITS.json_lane_margin
 
@@ -39,16 +41,24 @@ reasons for them, and asks again."""
 
 
 async def chained_lane(lane: LaneInput) -> LaneStep:
-    """The next step of a turn."""
+    """The next step of a turn. Calls in a row that the message asks for and a person is asked about are proposed together."""
+    step, state = await _next_step(lane), progress_of(lane.messages, lane.turn_id)
+    if not isinstance(step, CallsStep):
+        return step
+    wishes = wishes_in(state.message, offered(lane.tools))
+    return await with_foreseen(lane, step.proposals[0], wishes[len(state.closed) + 1 :], _next_step)
+
+
+async def _next_step(lane: LaneInput) -> LaneStep:
     state = progress_of(lane.messages, lane.turn_id)
-    last = state.result
-    if last is not None and (last.result["outcome"] not in _SHOWN or (is_mistake(last) and state.mistakes > MAX_REPAIRS)):
-        return AnswerStep(lane.copy.explain_outcome(last.call["name"], last.result))
+    ended = [each for each in state.results if each.result["outcome"] not in _SHOWN or _is_last_mistake(each, state)]
+    if ended:
+        return AnswerStep("\n\n".join(dict.fromkeys(lane.copy.explain_outcome(each.call["name"], each.result) for each in ended)))
     if not lane.may_call:
         return StuckStep(StuckReason.CAPPED)
     if is_looping(state.closed):
         return StuckStep(StuckReason.LOOPING)
-    if (step := _carry(lane, state)) is not None:
+    if (step := carry_on(lane, state)) is not None:
         return step
     reading = reading_of_found(state.message, state.closed, offered(lane.tools))
     if reading is not None:
@@ -57,7 +67,9 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
     tools = select(state.message, able, examples_in(lane.words))
     chosen = await _ask(lane, state, tools, can_call=bool(tools))
     if isinstance(chosen, ProposedCall):
-        proposal = complete(chosen, state.message, lane)
+        # A model that has read the file in this turn may well write all of it, with the addition.
+        asked = chosen if state.closed else as_addition(chosen, state.message, offered(lane.tools))
+        proposal = complete(asked, state.message, lane)
         is_done = is_repeat(proposal.name, proposal.arguments, state.closed, lane.tools)
         if not is_done and call_may_follow(state.message, state.closed, proposal, lane.tools):
             return CallsStep([proposal])
@@ -66,25 +78,8 @@ async def chained_lane(lane: LaneInput) -> LaneStep:
     return StuckStep(StuckReason.REPEATED) if isinstance(chosen, ProposedCall) else chosen
 
 
-def _carry(lane: LaneInput, state: TurnProgress) -> LaneStep | None:
-    """What is found goes into the call that the wish asks for, where code can tell all of it: a path that only a search gave is
-    no choice of a model. Where words have to be found, or something failed, the model goes on."""
-    tools, calls = offered(lane.tools), state.closed
-    carrying = carrying_in(state.message, tools)
-    if carrying is None or is_carried(carrying, calls) or any(each.result["outcome"] != "ok" for each in calls):
-        return None
-    look = next_look(carrying, calls, tools, lane.copy) if calls else carrying.first
-    if isinstance(look, str):
-        return AnswerStep(look)
-    if look is None:
-        answering = read_for(carrying, calls, tools)
-        value = own_value(carrying, answering)
-        if value is None and must_be_worked_out(carrying):
-            return AnswerStep(show_closest(lane.copy.say("notComputed"), carrying.question, source_of(answering)))
-        look = None if value is None else carried(carrying, value)
-    if look is None or is_repeat(look.name, look.arguments, calls, lane.tools):
-        return None
-    return CallsStep([look])
+def _is_last_mistake(message: ToolMessage, state: TurnProgress) -> bool:
+    return is_mistake(message) and state.mistakes > MAX_REPAIRS
 
 
 async def _ask(lane: LaneInput, state: TurnProgress, tools: Sequence[Tool], *, can_call: bool) -> ProposedCall | LaneStep:

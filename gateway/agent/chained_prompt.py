@@ -31,11 +31,16 @@ def chained_prefix(tools: Sequence[Tool], words: Words) -> list[ChatMessage]:
 
 def as_dialogue(messages: Sequence[Message], words: Words) -> list[ChatMessage]:
     """Messages as the model is shown them. A result is no message of the person's: it is framed, with where it comes from, and
-    followed by what is done and what is asked for now."""
+    followed by what is done and what is asked for now. Calls that were proposed together stand one by one."""
     prompt: list[ChatMessage] = []
     done: list[ToolMessage] = []
+    together: list[str] = []
     for each in messages:
-        if isinstance(each, ToolMessage):
+        if isinstance(each, AssistantMessage) and len(each.tool_calls) > 1:
+            together = [call["id"] for call in each.tool_calls]
+        elif isinstance(each, ToolMessage):
+            if each.call["id"] in together:
+                prompt.append(as_chat(AssistantMessage(each.turn_id, "", [each.call])))
             done.append(each)
             block = progress([summarise(one.call, one.result) for one in done], words)
             lines = [frame_result(each.call["name"], each.result), block, words["chained"]["next"]]

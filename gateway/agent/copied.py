@@ -28,6 +28,8 @@ _AMOUNT = re.compile(r"[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?")
 _BACK = re.compile(rf"\b(?:{any_of(VOCABULARY.file_references)})\b", re.ASCII | re.IGNORECASE)
 """Words by which a wish may be about files that it does not name."""
 
+_POINTED = re.compile(rf"\b(?:{any_of(VOCABULARY.pointed_files)})\b", re.ASCII | re.IGNORECASE)
+
 _BARE = frozenset(VOCABULARY.bare_files)
 _NO_FOLDERS = frozenset(VOCABULARY.no_folders)
 """Words of any sentence, none of which names a folder by itself. With a slash at its end it does."""
@@ -68,6 +70,11 @@ def copyable_strings(messages: Sequence[Message], wish: str = "") -> CopyableStr
     is_plain = any(map(_ENDED.search, named)) and not _BACK.search(wish)
     folders = folders_said(wish) or _folders_in(own) or _folders_in(naming)
     return CopyableStrings(names, named if is_plain else _files_in(naming), folders, urls)
+
+
+def points_back(wish: str) -> bool:
+    """Whether a wish may be about a file that another one names: "it", "that note"."""
+    return _BACK.search(wish) is not None or _POINTED.search(wish) is not None
 
 
 def _strings_in(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

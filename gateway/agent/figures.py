@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from gateway.agent.acts import is_thing
 from gateway.agent.copy import Copy
+from gateway.agent.entries import entries_of
 from gateway.agent.excerpts import cited
+from gateway.agent.exclusions import exclusion_in, kept_rows
 from gateway.agent.limits import LIMITS
 from gateway.agent.passages import lines_of
 from gateway.agent.quantities import Quantity, add, as_written, divide, numbers_in, read_quantities, scaled
@@ -82,13 +84,23 @@ class _Counted:
 
 def figure_in(wish: str) -> Figure | None:
     """The one figure that a wish asks for, if it does. Of two it is not clear which number belongs to which."""
-    asked = {_FIGURE_OF[word.bare] for word in words_of(wish) if word.bare in _FIGURE_OF}
+    asked = set(_figures_said(wish))
     return asked.pop() if len(asked) == 1 else None
 
 
 def asks_for_figure(wish: str) -> bool:
     """Whether a wish asks for a number that somebody would have to work out."""
-    return any(word.bare in _FIGURE_OF for word in words_of(wish))
+    return bool(_figures_said(wish))
+
+
+def _figures_said(wish: str) -> list[Figure]:
+    """The figures that the words of a wish are for. "The most recent letter" is the newest one."""
+    bare = [word.bare for word in words_of(wish)]
+    return [
+        _FIGURE_OF[word]
+        for at, word in enumerate(bare)
+        if word in _FIGURE_OF and not (word == "most" and bare[at + 1 : at + 2] in (["recent"], ["recently"]))
+    ]
 
 
 def answer_figure(wish: str, source: ResultSource, copy: Copy) -> str | None:
@@ -122,6 +134,15 @@ def _work_out(wish: str, source: ResultSource) -> _Counted | _Chosen | None:
     if figure is None or not source.whole or _ends_early(source.text):
         return None
     table = table_of(source.text, source.name)
+    exclusion = exclusion_in(wish)
+    if exclusion is not None:
+        listed = entries_of(source.text, source.name)
+        rows = None if listed is None else kept_rows(exclusion, source.text, source.name, listed)
+        if listed is None or rows is None:
+            return None
+        if figure is Figure.COUNT:
+            return _Counted(len(rows), "entry", rows)
+        wish, table = exclusion.rest, replace(listed, rows=rows)
     if figure is Figure.COUNT:
         return _count(wish, source, table)
     chosen = None if table is None else _choose(wish, source, table, figure)

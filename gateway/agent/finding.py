@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
-from gateway.agent.affairs import own_queries
+from gateway.agent.affairs import doubtful_query, own_queries
 from gateway.agent.browser import trim
+from gateway.agent.papers import dated_paper, placed_paper
 from gateway.agent.questions import asks_about_content
 from gateway.agent.ranking import stem
 from gateway.agent.vocabulary import VOCABULARY, any_of
@@ -62,6 +63,14 @@ _OPENED: Final = re.compile(
 )
 """A paper that is to be seen, by a word that its name may have: "open order 1042", "read me the letter from the insurance"."""
 
+_OPENS_THING: Final = re.compile(
+    rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*(?:let (?:me|us) )?(?:{_OPENS})(?: me| us)? (.+?)[.!]?$", re.IGNORECASE | re.ASCII
+)
+_NAMED: Final = frozenset((*VOCABULARY.document_nouns, *VOCABULARY.named_papers, *VOCABULARY.dated_papers, "draft"))
+_DAY_MONTH: Final = re.compile(r"([0-3][0-9])-([01][0-9])")
+_SHOWN: Final = "show it"
+"""What is asked of a paper that is only to be seen."""
+
 _OWNED: Final = re.compile(r"['’]s\Z")
 """How a name ends that something belongs to. Its owner may stand elsewhere without it."""
 
@@ -105,7 +114,34 @@ def finding_in(wish: str) -> SoughtText | None:
         return None
     if any(each.act != READING for each in asked_acts(wish)):
         return None
-    return _opened_in(wish) or _described_in(wish) or _own_in(wish) or _one_among(wish) or _in_folder(wish)
+    return (
+        dated_in(wish)
+        or _placed_in(wish)
+        or _opened_in(wish)
+        or _described_in(wish)
+        or _own_in(wish)
+        or _one_among(wish)
+        or _in_folder(wish)
+    )
+
+
+def dated_in(wish: str) -> SoughtText | None:
+    """A paper that a wish tells by its day: by names in figures first, then by its words."""
+    paper = dated_paper(wish)
+    if paper is None:
+        return None
+    return SoughtText(paper.queries[0], folder_in(wish), _SHOWN if paper.is_shown else wish, tuple(paper.queries[1:]))
+
+
+def _placed_in(wish: str) -> SoughtText | None:
+    """A paper that is to be seen, by its name and its folder."""
+    opened = _OPENS_THING.match(trim(wish))
+    placed = placed_paper(opened[1]) if opened else None
+    words = [word.bare for word in words_of(placed[0])] if placed else []
+    if placed is None or words[-1] not in _NAMED:
+        return None
+    queries = [word for word in words[1:] if word not in _NAMED and len(word) > _SHORT]
+    return SoughtText(f"*{queries[0]}*", placed[1], wish, tuple(queries)) if queries else None
 
 
 def _opened_in(wish: str) -> SoughtText | None:
@@ -113,7 +149,9 @@ def _opened_in(wish: str) -> SoughtText | None:
     opened = _OPENED.match(trim(wish))
     if opened is None or len(opened[1]) <= _SHORT or opened[1].lower() in _OF_FILES:
         return None
-    return SoughtText(f"*{opened[1]}*", folder_in(wish), wish, (opened[1],))
+    # "05-03" is a day of March or of May; names have the month first.
+    other = [f"*{found[2]}-{found[1]}*"] if (found := _DAY_MONTH.fullmatch(opened[1])) else []
+    return SoughtText(f"*{opened[1]}*", folder_in(wish), wish, (*other, opened[1]))
 
 
 def _one_among(wish: str) -> SoughtText | None:
@@ -157,6 +195,12 @@ def _words_of_kind(clause: str) -> list[str]:
     is_short = len(words_of(clause)) <= _MOST_DESCRIBED
     words = shorter_queries(clause) if is_short and _A_KIND.search(clause) else []
     return sorted(words, key=lambda word: word in VOCABULARY.weekdays)
+
+
+def doubted(wish: str) -> SoughtText | None:
+    """What to look for where a question may be about the person's own affairs and as well about the world; else None."""
+    query = doubtful_query(wish)
+    return SoughtText(query, folder_in(wish), wish, own=True) if query else None
 
 
 def sought(wish: str, query: str) -> SoughtText | None:

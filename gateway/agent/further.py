@@ -15,15 +15,16 @@ from gateway.agent.acts import READING, asked_acts, is_thing
 from gateway.agent.affairs import spends
 from gateway.agent.asked import WEAK_STEMS, known_by
 from gateway.agent.copy import Copy
+from gateway.agent.endings import answer_ending, ending_call, ending_in, finds_names
 from gateway.agent.excerpts import excerpt_of
 from gateway.agent.figures import asks_for_figure
-from gateway.agent.finding import SoughtText, finding_in, sought
+from gateway.agent.finding import SoughtText, doubted, finding_in, sought
 from gateway.agent.lane import ProposedCall
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.passages import lines_of
-from gateway.agent.picking import joined, pick_of, picked_from
+from gateway.agent.picking import joined, kind_folder, pick_of, picked_from, top_kind
 from gateway.agent.ranking import terms_in
 from gateway.agent.reading import reader_among
 from gateway.agent.render import required_of
@@ -45,16 +46,21 @@ _MOST_WORDS: Final = 10
 
 
 def calls_under_way(messages: Sequence[Message], turn_id: str) -> list[ToolMessage]:
-    """The calls of the action under way that have closed: those after the last words of the turn."""
+    """The calls of the action under way that have closed: those after the last words of the turn; of those that were proposed for
+    several actions together the first that no words have told of."""
     calls: list[ToolMessage] = []
+    are_several = False
     for each in messages:
         if each.turn_id != turn_id:
             continue
         if isinstance(each, ToolMessage):
             calls.append(each)
-        elif isinstance(each, AssistantMessage) and not each.tool_calls:
-            calls = []
-    return calls
+        elif isinstance(each, AssistantMessage) and each.tool_calls:
+            own, are_several = calls[:1] if are_several else calls, len(each.tool_calls) > 1
+            calls = [] if are_several else own
+        elif isinstance(each, AssistantMessage):
+            calls = calls[1:] if are_several else []
+    return calls[:1] if are_several else calls
 
 
 def looking_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
@@ -64,10 +70,32 @@ def looking_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     if (pick := picked_from(wish)) is not None:
         lister = lister_among(tools)
         return None if lister is None else ProposedCall(lister[0], {lister[1]: pick})
-    finding = finding_in(wish)
+    finding = finding_in(wish) or doubted(wish)
     if finding is None or (finding.own and _is_for_another(wish, tools)):
         return None
-    return text_search(finding.query, finding, tools)
+    search = text_search(finding.query, finding, tools)
+    is_doubted = finding_in(wish) is None
+    return None if is_doubted and search is not None and not _runs_by_itself(search.name, tools) else search
+
+
+def names_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
+    """The search for files by their ending, where a wish asks for just that."""
+    sought_ending = ending_in(wish)
+    if sought_ending is None:
+        return None
+    search = text_search(sought_ending.ending, SoughtText(sought_ending.ending, sought_ending.folder, wish), tools)
+    return ending_call(sought_ending, search) if search is not None and finds_names(search.name, tools) else None
+
+
+def found_no_word(wish: str, calls: Sequence[ToolMessage]) -> bool:
+    """Whether it was looked for what may as well be of the world, and nothing was found."""
+    finding = None if finding_in(wish) is not None else doubted(wish)
+    return finding is not None and searches(calls[-1]) and not _ranked_files(finding, calls[-1])
+
+
+def _runs_by_itself(name: str, tools: Sequence[Tool]) -> bool:
+    """Whether the policy lets a tool run without asking anybody."""
+    return any(tool["name"] == name and tool.get("permission") == "auto" for tool in tools)
 
 
 def picked_shown(wish: str, closed: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
@@ -86,13 +114,23 @@ def further_call(wish: str, calls: Sequence[ToolMessage], tools: Sequence[Tool])
     reader = reader_among(tools)
     if reader is None or not calls or len(calls) > _MOST or any(each.result["outcome"] != "ok" for each in calls):
         return None
-    if calls[0].call["name"] == reader[0]:
+    if calls[0].call["name"] == reader[0] or ending_in(wish) is not None:
         return None
     if picked_from(wish) is not None:
-        picked = pick_of(wish, calls[0]) if len(calls) == 1 else None
-        return None if picked is None else ProposedCall(reader[0], {reader[1]: picked})
+        return _picked_call(wish, calls[-1], tools)
     finding = _finding_of(wish, calls)
     return None if finding is None else further_search(finding, calls, tools)
+
+
+def _picked_call(wish: str, last: ToolMessage, tools: Sequence[Tool]) -> ProposedCall | None:
+    """What follows a listing among whose files one is meant: the listing of the folder that keeps such files, or the read."""
+    reader, lister = reader_among(tools), lister_among(tools)
+    if reader is None or lister is None or last.call["name"] != lister[0]:
+        return None
+    if folder := kind_folder(wish, last):
+        return ProposedCall(lister[0], {lister[1]: folder})
+    picked = pick_of(wish, last)
+    return None if picked is None else ProposedCall(reader[0], {reader[1]: picked})
 
 
 def further_search(finding: SoughtText, calls: Sequence[ToolMessage], tools: Sequence[Tool]) -> ProposedCall | None:
@@ -138,10 +176,14 @@ def asked_of_file(wish: str, last: ToolMessage, tools: Sequence[Tool]) -> str:
 def left_open(wish: str, calls: Sequence[ToolMessage], copy: Copy) -> str | None:
     """What the loop says where a search or a listing did not lead to one file; None where it did, or where that is not asked."""
     last = calls[-1]
+    if (said := answer_ending(wish, last, copy)) is not None:
+        return said
     if picked_from(wish) is not None:
         table = table_of(last.result["content"], "")
         if table is None or not table.listing:
             return None
+        if kind := top_kind(wish, last):
+            return copy.say("noFolderOf", kind=kind)
         files = [row.cells[0] for row in table.rows if row.cells[1] == "file"]
         return none_picked(files, copy) if files else None
     finding = _finding_of(wish, calls)
@@ -222,7 +264,7 @@ def spellings(path: str) -> tuple[str, str]:
 def _finding_of(wish: str, calls: Sequence[ToolMessage]) -> SoughtText | None:
     """What is looked for: by the words of the wish, or by the search that the model chose for it."""
     queries = _queries_in(calls[0])
-    return finding_in(wish) or (sought(wish, queries[0]) if queries else None)
+    return finding_in(wish) or ((doubted(wish) or sought(wish, queries[0])) if queries else None)
 
 
 def _queries_in(message: ToolMessage) -> list[str]:

@@ -36,7 +36,7 @@ _CUES: Final = frozenset(VOCABULARY.cues)
 _FILLERS: Final = _CUES.union(VOCABULARY.fillers)
 """Words that may stand between two wishes, or around them, without being a part of either."""
 
-_CONDITIONS: Final = frozenset(VOCABULARY.conditions)
+CONDITIONS: Final = frozenset(VOCABULARY.conditions)
 """A wish that depends on another is none without it."""
 
 _REFERENCES: Final = frozenset(VOCABULARY.figure_references)
@@ -149,7 +149,7 @@ def _apart(message: str) -> tuple[str, str]:
 
 def _cut_up(wishes: str, proposed: Sequence[str]) -> list[str]:
     """The stretches of these words that the proposed actions stand for; none where that leaves a doubt."""
-    if any(word.bare in _CONDITIONS for word in words_of(QUOTED.sub(" ", wishes))):
+    if any(word.bare in CONDITIONS for word in words_of(QUOTED.sub(" ", wishes))):
         return []
     parts: list[_Part] = []
     rest = words_of(wishes)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, assert_never
 
 from gateway.agent.action_schema import action_schema
-from gateway.agent.affairs import doubtful_query
+from gateway.agent.acts import READING, asked_acts
 from gateway.agent.answers import (
     has_wrong_number,
     is_echo,
@@ -22,14 +22,13 @@ from gateway.agent.answers import (
     source_of,
     with_place,
 )
-from gateway.agent.asked import is_asked_for
+from gateway.agent.asked import is_asked_for, is_of_another
 from gateway.agent.browser import trim
 from gateway.agent.budget import cut, fit_messages, length_of, tokens_of, tokens_of_prompt
 from gateway.agent.called_for import tools_called_for
 from gateway.agent.candidates import examples_in, select
 from gateway.agent.carrying import (
     Carrying,
-    carried,
     carrying_in,
     is_carried,
     lines_about,
@@ -43,20 +42,23 @@ from gateway.agent.choosing import choose, offered, tokens_for
 from gateway.agent.condensing import condense
 from gateway.agent.copied import NOTHING_SAID, copyable_strings
 from gateway.agent.finding import finding_in
+from gateway.agent.foreseen import with_foreseen
 from gateway.agent.further import (
     answering_call,
     asked_of_file,
     calls_under_way,
+    found_no_word,
     further_call,
     left_open,
     looking_for,
+    names_for,
     picked_shown,
     pointed_reading,
     query_that_found,
     resolved,
-    searcher_among,
 )
 from gateway.agent.intents import has_cue, probe_prompt, probe_schema, read_actions
+from gateway.agent.keeping import as_addition, kept_call, without_look
 from gateway.agent.kept import page_of, without_reader
 from gateway.agent.lane import (
     AnswerStep,
@@ -73,19 +75,23 @@ from gateway.agent.lane import (
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.misplaced import look_again, name_places, without_miss
+from gateway.agent.misreading import misreads_row
 from gateway.agent.paging import next_page
 from gateway.agent.passages import fitting_passages, place_of, repeats_question
+from gateway.agent.picking import picked_from
 from gateway.agent.plain_calls import plain_call, said_tools
 from gateway.agent.ports import ChatMessage, ChatRequest
-from gateway.agent.prompts import abilities_of, action_prefix, describe_mistake, report_prompt
+from gateway.agent.prompts import action_prefix, describe_mistake, report_prompt
 from gateway.agent.provenance import neutralise
 from gateway.agent.questions import questions_in
 from gateway.agent.reading import reading_for
+from gateway.agent.remembered import from_memory, out_of_memory, without_call
 from gateway.agent.repair import MAX_REPAIRS, correction
 from gateway.agent.reply import ReplyEnd
 from gateway.agent.routing import as_chat, past_of, present_of
 from gateway.agent.turn_progress import StuckReason, TurnProgress, is_mistake, is_repeat, progress_of
 from gateway.agent.wishes import wishes_in
+from gateway.agent.withheld import withheld_words
 
 PROMPT_MARGIN: Final = LIMITS.json_lane_margin
 CHARACTERS_PER_TOKEN: Final = LIMITS.characters_per_dense_token
@@ -98,7 +104,16 @@ MISTAKE_LENGTH: Final = LIMITS.mistake_characters
 
 
 async def json_lane(lane: LaneInput) -> LaneStep:
-    """The next step of a turn."""
+    """The next step of a turn. Calls of wishes in a row that a person is asked about are proposed together."""
+    step = await _next_step(lane)
+    is_first = all(map(is_mistake, calls_under_way(lane.messages, lane.turn_id)))
+    if not isinstance(step, CallsStep) or not is_first:
+        return step
+    finished = progress_of(lane.messages, lane.turn_id).finished
+    return await with_foreseen(lane, step.proposals[0], (lane.actions or [])[finished + 1 :], _next_step)
+
+
+async def _next_step(lane: LaneInput) -> LaneStep:
     state = progress_of(lane.messages, lane.turn_id)
     result = state.result
     if _may_split(lane):
@@ -109,6 +124,8 @@ async def json_lane(lane: LaneInput) -> LaneStep:
             return SplitStep([state.message])
         if wishes := wishes_in(state.message, tools):
             return SplitStep(wishes)
+        if picked_from(state.message) is not None and all(each.act == READING for each in asked_acts(state.message)):
+            return SplitStep([state.message])
         if len(questions_in(state.message)) > 1 and reading_for(state.message, tools) is not None:
             return SplitStep([state.message])
         if has_cue(state.message):
@@ -129,7 +146,9 @@ def _first_call(lane: LaneInput, state: TurnProgress) -> ProposedCall | None:
     tools, wish = offered(lane.tools), _asked_for(lane, state)
     if (carrying := carrying_in(wish, tools)) is not None:
         return carrying.first
-    if (plain := next_page(wish, lane.messages, tools) or plain_call(wish, tools, lane.words)) is not None:
+    if (
+        plain := next_page(wish, lane.messages, tools) or names_for(wish, tools) or plain_call(wish, tools, lane.words)
+    ) is not None:
         return plain
     reading = pointed_reading(wish, lane.messages, tools) or reading_for(wish, tools)
     return reading or picked_shown(wish, state.closed, tools) or looking_for(wish, tools)
@@ -165,12 +184,15 @@ async def _pick(lane: LaneInput, state: TurnProgress, closing: Sequence[ChatMess
     prompt: list[ChatMessage] = [*prefix, *map(as_chat, spoken), *closing]
     schema = action_schema(tools, copyable_strings(lane.messages, wish), lane.words, wish=wish)
     match chosen := await choose(lane, prompt, schema, can_call=bool(tools)):
+        case ProposedCall() if (said := withheld_words(lane, wish, chosen)) is not None:
+            lane.observer.faulted("the words speak against that call")
+            return _answer(lane, state, said)
         case ProposedCall() if not _has_reason(lane, state, chosen):
             lane.observer.faulted("nobody asked for that call")
             said = await choose(lane, prompt, action_schema([], NOTHING_SAID, lane.words), can_call=False)
-            return _answer(lane, state, _without_call(lane, state, said.text if isinstance(said, AnswerStep) else ""))
+            return _answer(lane, state, without_call(lane, wish, said.text if isinstance(said, AnswerStep) else ""))
         case ProposedCall():
-            return _propose(lane, state, chosen)
+            return _propose(lane, state, as_addition(chosen, wish, tools))
         case AnswerStep(text):
             return await _instead_of(text, lane, state, prompt, tools)
         case StuckStep():
@@ -188,7 +210,7 @@ async def _instead_of(
     brought = [tool for tool in offered(tools) if tool["name"] not in lane.words["action"]["descriptions"]]
     likely = tools_called_for(wish, brought, is_order=is_order)
     if not likely:
-        return _answer(lane, state, _out_of_memory(lane, state, text) or text)
+        return _answer(lane, state, out_of_memory(lane, wish, text) or text)
     schema = action_schema(likely, copyable_strings(lane.messages, wish), lane.words, wish=wish, can_answer=False)
     lane.observer.faulted("it answers where a tool is asked for")
     lane.listener.discarded()
@@ -207,22 +229,9 @@ def _has_reason(lane: LaneInput, state: TurnProgress, call: ProposedCall) -> boo
     examples = examples_in(lane.words).get(call.name, ())
     has_called = any(isinstance(each, ToolMessage) for each in lane.messages)
     wish = _asked_for(lane, state)
+    if is_of_another(call.arguments, tool, wish, lane.actions or ()):
+        return False
     return is_asked_for(call.arguments, tool, state.message, wish=wish, examples=examples, has_called=has_called)
-
-
-def _out_of_memory(lane: LaneInput, state: TurnProgress, said: str) -> str:
-    """What a small model says to a question that some file may answer and that it has looked in no file for, and that it has not;
-    empty for any other question."""
-    query = doubtful_query(_asked_for(lane, state)) if trim(said) and searcher_among(offered(lane.tools)) else ""
-    return f"{said}\n\n{lane.copy.say('notLooked', query=query)}" if query else ""
-
-
-def _without_call(lane: LaneInput, state: TurnProgress, said: str) -> str:
-    """What a model says in the place of a call that nobody asked for, and what it can do instead."""
-    if doubted := _out_of_memory(lane, state, said):
-        return doubted
-    able = lane.copy.say("notAskedFor", abilities=abilities_of(without_reader(offered(lane.tools)), lane.words))
-    return f"{said}\n\n{able}" if trim(said) else able
 
 
 def _room_for(lane: LaneInput, prefix: Sequence[ChatMessage], closing: Sequence[ChatMessage]) -> int:
@@ -284,15 +293,16 @@ async def _step_after(lane: LaneInput, wish: str, carrying: Carrying | None, cal
     if is_carried(carrying, calls):
         told = (await _answer_from(lane, wish, calls), shown_value(carrying, calls))
         return "\n\n".join(each for each in told if each)
-    look = next_look(carrying, calls, tools, lane.copy)
+    own = without_look(carrying, calls, tools)
+    look = next_look(carrying, own, tools, lane.copy)
     if look is not None:
         return look
-    answering = read_for(carrying, calls, tools)
+    answering = read_for(carrying, own, tools)
     value = own_value(carrying, answering)
     if value is None and must_be_worked_out(carrying):
         return show_closest(lane.copy.say("notComputed"), carrying.question, source_of(answering))
     value = value or await _value_from(lane, carrying, answering)
-    return carried(carrying, value) if value else lane.copy.say("notFound", query=carrying.question)
+    return kept_call(carrying, value, wish, calls, tools) if value else lane.copy.say("notFound", query=carrying.question)
 
 
 async def _value_from(lane: LaneInput, carrying: Carrying, answering: ToolMessage) -> str:
@@ -301,13 +311,16 @@ async def _value_from(lane: LaneInput, carrying: Carrying, answering: ToolMessag
     said = await _worded(lane, question, answering, lambda _: None)
     is_none = not said or is_echo(said, answering, lane.words) or repeats_question(said, question)
     is_borne_out = place_of(said, question, source.text, source.name) is not None
-    if not is_none and is_borne_out and not has_wrong_number(said, question, answering):
+    is_wrong = has_wrong_number(said, question, answering) or misreads_row(said, question, source)
+    if not is_none and is_borne_out and not is_wrong:
         return said
     return lines_about(question, source)
 
 
 async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage]) -> str:
     """What an action came to: in our own words where they are surer, else in the model's."""
+    if found_no_word(wish, calls):
+        return await from_memory(lane, wish, calls)
     if (said := left_open(wish, calls, lane.copy)) is not None:
         return said
     answering = answering_call(wish, calls, lane.tools)
@@ -315,7 +328,7 @@ async def _answer_from(lane: LaneInput, wish: str, calls: Sequence[ToolMessage])
     told: list[str] = []
     for part in parts:
         asked = asked_of_file(part, answering, lane.tools)
-        own = own_answer(answering, asked, lane.tools, lane.words, lane.copy)
+        own = own_answer(answering, asked, lane.tools, lane.words, lane.copy, lane.today)
         told.append(own or await _report(lane, part, answering, query_that_found(calls), is_further=bool(told)))
     return "\n\n".join(dict.fromkeys(told))
 
@@ -354,7 +367,8 @@ async def _report(lane: LaneInput, question: str, last: ToolMessage, query: str,
     if not said:
         return lane.copy.say("worded")
     is_empty = is_echo(said, last, lane.words) or repeats_question(said, question)
-    if is_empty or is_unfounded(said, question, last, is_further=is_further):
+    is_misread = misreads_row(said, question, source_of(last))
+    if is_empty or is_misread or is_unfounded(said, question, last, is_further=is_further):
         instead = show_closest(lane.copy.say("noAnswer"), question, source_of(last))
     elif has_wrong_number(said, question, last):
         instead = show_closest(lane.copy.say("notSure"), question, source_of(last))

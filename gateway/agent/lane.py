@@ -13,6 +13,7 @@ from gateway.agent.budget import estimate_tokens
 from gateway.agent.copy import Copy
 from gateway.agent.enrich import enrich
 from gateway.agent.focus import NOTHING, update_focus
+from gateway.agent.given_text import with_given_text
 from gateway.agent.messages import Message, Tool, ToolMessage
 from gateway.agent.ports import Chat, ChatRequest, CutReason, ReplyObserver, StopSignal
 from gateway.agent.prompts import Words
@@ -152,7 +153,8 @@ def complete(proposal: ProposedCall, message: str, lane: LaneInput) -> ProposedC
         if isinstance(each, ToolMessage):
             focus = update_focus(each.call, each.result, focus)
     filled = enrich(proposal.arguments, tool["paramSchema"], message, focus, lane.today)
-    return replace(proposal, arguments=spelled_as_known(filled, lane.messages, lane.tools))
+    whole = with_given_text(filled, tool["paramSchema"], message) if tool["category"] == "write" else filled
+    return replace(proposal, arguments=spelled_as_known(whole, lane.messages, lane.tools))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ class LoopLimits:
     characters_per_token: int
     characters_per_dense_token: int
     message_tokens: int
+    image_tokens: int
+    shown_images: int
     turns_dropped_together: int
     result_share: float
     result_least_share: float

@@ -52,14 +52,25 @@ class ToolMessage:
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
-def recall(stored: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]]) -> list[Message]:
+_IMPORTED: Final = "imported_conversation"
+"""The call whose result stands for what was imported. It is on no record, and no tool has its name."""
+
+
+def recall(stored: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]], imported: str) -> list[Message]:
     """A stored conversation (`StoredMessage`s, `CallView`s) as the loop sees it: results joined with their calls, calls without
-    a result left out."""
+    a result left out.
+
+    What was imported is no word of this person or of this model, whatever it says: it is told as the result of a call, a turn of
+    it at a time, and so is as untrusted as anything that a tool brings in. `imported` is what such a turn begins with.
+    """
     proposed: dict[str, Call] = {}
     recorded = {view["call"]["id"]: view for view in calls}
     messages: list[Message] = []
     for each in stored:
         turn_id, content = each["turnId"], each["content"]
+        if each.get("provenance") == "imported":
+            _take_imported(messages, turn_id, f"{each['role']}: {content}", imported)
+            continue
         match each["role"]:
             case "user":
                 messages.append(UserMessage(turn_id, content))
@@ -75,6 +86,17 @@ def recall(stored: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any
                     words = {"outcome": "ok", "content": content, "trust": "untrusted", "truncated": False}
                     messages.append(ToolMessage(turn_id, call, view.get("result") or words))
     return messages
+
+
+def _take_imported(messages: list[Message], turn_id: str, line: str, words: str) -> None:
+    call: dict[str, Any] = {"id": f"imp_{turn_id}", "name": _IMPORTED, "arguments": {}}
+    last = messages[-1] if messages else None
+    if isinstance(last, ToolMessage) and last.call["id"] == call["id"]:
+        told = {**last.result, "content": f"{last.result['content']}\n\n{line}"}
+        messages[-1] = ToolMessage(turn_id, call, told)
+        return
+    result = {"outcome": "ok", "content": line, "trust": "untrusted", "truncated": False}
+    messages += [UserMessage(turn_id, words), AssistantMessage(turn_id, "", [call]), ToolMessage(turn_id, call, result)]
 
 
 def unanswered(messages: Sequence[Message], turn_id: str) -> list[Call]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final, assert_never
 
 from gateway.agent.browser import SPACE, as_json, trim
 from gateway.agent.budget import estimate_tokens, fit_messages, length_of
+from gateway.agent.carried_step import carry_dropped
 from gateway.agent.condensing import condense
+from gateway.agent.images import images_of, shown_images
 from gateway.agent.lane import AnswerStep, CallsStep, LaneInput, LaneStep, ModelReply, ProposedCall, StuckStep, collect, complete
 from gateway.agent.limits import LIMITS
 from gateway.agent.messages import AssistantMessage, Message, Tool, ToolMessage, UserMessage
@@ -45,7 +47,8 @@ async def native_lane(lane: LaneInput) -> LaneStep:
     max_tokens = min(lane.step_tokens or MAX_ANSWER_TOKENS, lane.model["outputTokens"] or MAX_ANSWER_TOKENS)
     tools = inject_respond(declare(lane.tools))[0] or ()
     room = lane.model["contextTokens"] - max_tokens - PROMPT_MARGIN - estimate_tokens(as_json(tools))
-    limit = max(room, PROMPT_MARGIN)
+    shown = shown_images(lane.shown) if lane.model.get("seesImages") else frozenset[str]()
+    limit = max(room - len(shown) * LIMITS.image_tokens, PROMPT_MARGIN)
     condensed = await condense(lane, lane.shown, limit)
     if condensed is not None:
         return condensed
@@ -54,7 +57,7 @@ async def native_lane(lane: LaneInput) -> LaneStep:
     if fitted.dropped or fitted.shortened or shared.is_new:
         lane.listener.trimmed(fitted.dropped)
     system = {"role": "system", "content": "\n".join(lane.words["native"]["system"])}
-    prompt: list[ChatMessage] = [system, *map(_as_chat, fitted.messages)]
+    prompt: list[ChatMessage] = [system, *(each for message in fitted.messages for each in _told(message, shown, lane))]
     dialogue = RepairDialogue()
     while True:
         heard = await _converse(lane, [*prompt, *dialogue.turns], tools, max_tokens)
@@ -79,7 +82,7 @@ async def native_lane(lane: LaneInput) -> LaneStep:
             if not dialogue.nudge(heard.text, lane.words):
                 return StuckStep(StuckReason.PLANNING)
         else:
-            return read
+            return (None if trim(read.text).endswith("?") else carry_dropped(lane, state)) or read
 
 
 def _complete(calls: CallsStep, message: str, lane: LaneInput) -> CallsStep:
@@ -167,6 +170,12 @@ def _is_call_in_prose(text: str, lane: LaneInput) -> bool:
         return False
     named: Any = next((value[key] for key in ("name", "tool", "function") if value.get(key) is not None), None)
     return any(tool["name"] == named for tool in lane.tools)
+
+
+def _told(message: Message, shown: Collection[str], lane: LaneInput) -> list[ChatMessage]:
+    """A message, and behind the result of an attachment its images: no result has room for one."""
+    seen = (each for each in images_of(message) if each in shown)
+    return [_as_chat(message), *({"role": "user", "content": lane.words["native"]["image"], "image": each} for each in seen)]
 
 
 def _as_chat(message: Message) -> ChatMessage:

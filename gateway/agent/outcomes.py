@@ -15,7 +15,9 @@ from typing import Final
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
 from gateway.agent.browser import trim
 from gateway.agent.budget import length_of
+from gateway.agent.copied import folders_said
 from gateway.agent.limits import LIMITS
+from gateway.agent.papers import placed_paper
 from gateway.agent.vocabulary import VOCABULARY, any_of
 from gateway.agent.wish_words import WISH_WORDS
 from gateway.agent.words import QUOTED, words_of
@@ -33,7 +35,8 @@ class Carry(StrEnum):
 @dataclass(frozen=True, slots=True)
 class OutcomeWish:
     """`source` says what to find out, `kept` which part of it goes on ("its total", "it"), `target` where that goes: a file for
-    what is kept, a file or a folder for what is moved, empty for what is removed."""
+    what is kept, a file or a folder for what is moved, empty for what is removed. Of what is moved or removed, `kept` is how the
+    one file of a folder is called ("the flyer"), where `source` only lists that folder."""
 
     carry: Carry
     source: str
@@ -77,6 +80,8 @@ _ENDING: Final = re.compile(
 )
 """What the words before a clause end with, and what says nothing more of what is to be found out."""
 
+_LISTED: Final = re.compile(rf"\b(?:{any_of(VOCABULARY.listing_phrases)})\b", _FLAGS)
+_LOOKING: Final = frozenset(VOCABULARY.looking_verbs)
 _ADDING: Final = frozenset(VOCABULARY.adding_verbs)
 _LEANING: Final = frozenset(VOCABULARY.leaning_words)
 _NOUNS: Final = frozenset((*WISH_WORDS.results, *VOCABULARY.kept_nouns))
@@ -120,16 +125,49 @@ def _source_of(text: str) -> str:
 
 def _removed(before: str, clause: str) -> OutcomeWish | None:
     found = (_REMOVES if before else _REMOVES_DESCRIBED).search(clause)
+    if found is None and _lists(before):
+        named = _REMOVES_DESCRIBED.search(clause)
+        return OutcomeWish(Carry.REMOVE, before, named[1], "") if named and _is_unplaced(named[1]) else None
     source = before or (found[1] if found else "")
-    return OutcomeWish(Carry.REMOVE, source, "", "") if found and not files_in(source) else None
+    if found is None or files_in(source):
+        return None
+    placed = None if before else placed_paper(source)
+    return (
+        OutcomeWish(Carry.REMOVE, source, "", "")
+        if placed is None
+        else OutcomeWish(Carry.REMOVE, _listing_of(placed), placed[0], "")
+    )
 
 
 def _moved(before: str, clause: str) -> OutcomeWish | None:
     found = (_MOVES.search(clause) or _PUTS.search(clause)) if before else _MOVES_DESCRIBED.search(clause)
+    if found is None and _lists(before):
+        named = _MOVES_DESCRIBED.search(clause)
+        return OutcomeWish(Carry.MOVE, before, named[1], named[2]) if named and _is_unplaced(named[1]) else None
     source = before or (found[1] if found else "")
     if found is None or files_in(source) or (_PUTS.search(clause) and files_in(found[2])):
         return None
-    return OutcomeWish(Carry.MOVE, source, "", found[2])
+    placed = None if before else placed_paper(source)
+    if placed is None:
+        return OutcomeWish(Carry.MOVE, source, "", found[2])
+    return OutcomeWish(Carry.MOVE, _listing_of(placed), placed[0], found[2])
+
+
+def _listing_of(placed: tuple[str, str]) -> str:
+    """The words for a look into the folder of a paper."""
+    return f"list {placed[1]}/"
+
+
+def _is_unplaced(thing: str) -> bool:
+    """Whether words say neither which file is meant nor in which folder it is."""
+    return not files_in(thing) and placed_paper(thing) is None
+
+
+def _lists(before: str) -> bool:
+    """Whether words only ask to see what is in a folder: "see which files are in old", "list old/"."""
+    said = {word.bare for word in words_of(before)}
+    is_look = not _LOOKING.isdisjoint(said) or _LISTED.search(before) is not None
+    return is_look and len(folders_said(before)) == 1 and not files_in(before)
 
 
 def _kept(before: str, clause: str) -> OutcomeWish | None:

@@ -29,6 +29,7 @@ _LIGHT: Final = frozenset(map(stem, VOCABULARY.light_words))
 
 _ASKING: Final = frozenset(VOCABULARY.question_openers)
 _CHOOSING: Final = frozenset(VOCABULARY.choosing_words)
+_AMOUNTS: Final = frozenset({"much", "many"})
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _LETTERS: Final = re.compile(r"[a-z]+")
@@ -98,6 +99,9 @@ def missed_line(answer: str, question: str, text: str, name: str = "", query: st
     held = [len(asked & line) + (len(asked) + 2 if sought and sought <= line else 0) for line in lines]
     most = max(held, default=0)
     if most < 2 or held.count(most) > 1:
+        return None
+    if not _AMOUNTS.isdisjoint(terms_in(question)) and not _DIGITS.search(lines_of(text)[held.index(most)]):
+        # "How much is the water bill" is answered by a line with a number, not by the title.
         return None
     own, said = lines[held.index(most)] - asked - sought - _LIGHT, set(terms_in(answer))
     numbers = [{term for term in terms if _DIGITS.fullmatch(term)} for terms in (own, said)]

@@ -26,27 +26,56 @@ _QUOTES: Final = ('""', "''", "``", "“”")
 def plain_call(wish: str, tools: Sequence[Tool], words: Mapping[str, Any]) -> ProposedCall | None:
     """The call that a plain wish asks for, where one of these tools takes it; None for any other. `words` is prompts.json."""
     forms = words["action"]["plainForms"]
-    names = ("move", "make", "edit", "lines", "count", "list", "drop")
-    move, make, edit, lines, count, listing, drop = (_pattern(forms[name], forms["polite"], forms["end"]) for name in names)
+    names = ("make", "edit", "editIn", "editFrom", "rewriting", "lines", "count", "list", "acts")
+    make, edit, edit_in, edit_from, whole, lines, count, listing, acts = (
+        _pattern(forms[name], forms["polite"], forms["end"]) for name in names
+    )
     said = trim(wish)
     able = {tool["name"]: set[str](tool["paramSchema"].get("properties", {})) for tool in tools}
-    if {"path", "to"} <= able.get("move_file", set()) and (found := move.fullmatch(said)):
-        path = _bare(found[2])
-        return ProposedCall("move_file", {"path": path, "to": _target(path, found)})
+    if {"path", "to"} <= able.get("move_file", set()) and (moved := _moved(said, forms)) is not None:
+        return moved
     if "path" in able.get("make_directory", set()) and (found := make.fullmatch(said)):
         return ProposedCall("make_directory", {"path": _bare(found[1])})
     if {"path", "old", "new"} <= able.get("edit_file", set()) and (found := edit.fullmatch(said)):
         return ProposedCall("edit_file", {"path": _bare(found[3]), "old": _bare(found[1]), "new": _bare(found[2])})
+    if {"path", "old", "new"} <= able.get("edit_file", set()) and (found := edit_in.fullmatch(said)):
+        return ProposedCall("edit_file", {"path": _bare(found[1]), "old": _bare(found[2]), "new": _bare(found[3])})
+    if {"path", "old", "new"} <= able.get("edit_file", set()) and (found := edit_from.fullmatch(said)):
+        return ProposedCall("edit_file", {"path": _bare(found[1]), "old": _bare(found[2]), "new": _bare(found[3])})
+    if {"path", "content"} <= able.get("write_file", set()) and (found := whole.fullmatch(said)):
+        return ProposedCall("write_file", {"path": _bare(found[1]), "content": _bare(found[2])})
     if {"path", "first_line", "last_line"} <= able.get("read_file", set()) and (found := lines.fullmatch(said)):
         first, last = int(found[1]), int(found[2] or found[1])
         return ProposedCall("read_file", {"path": _bare(found[3]), "first_line": min(first, last), "last_line": max(first, last)})
-    if "path" in able.get("delete_file", set()) and (found := drop.fullmatch(said)) and _ENDED.search(_bare(found[1])):
-        return ProposedCall("delete_file", {"path": _bare(found[1])})
+    if "path" in able.get("delete_file", set()) and (dropped := _dropped(said, forms)):
+        return ProposedCall("delete_file", {"path": dropped})
+    if "limit" in able.get("read_audit", set()) and acts.fullmatch(said):
+        return ProposedCall("read_audit", {})
     if "path" not in able.get("list_directory", set()):
         return None
     counted, listed = (_bare(found[1]) if (found := form.fullmatch(said)) else "" for form in (count, listing))
     folder = counted if counted.endswith("/") else listed
     return ProposedCall("list_directory", {"path": folder}) if folder and not folder.startswith("-") else None
+
+
+def _moved(said: str, forms: Mapping[str, str]) -> ProposedCall | None:
+    """The move that a wish asks for: up to the folder that holds all others, to a place, or into a folder."""
+    top, move, place = (_pattern(forms[name], forms["polite"], forms["end"]) for name in ("top", "move", "place"))
+    if (found := top.fullmatch(said)) and _ENDED.search(_bare(found[1])):
+        return ProposedCall("move_file", {"path": _bare(found[1]), "to": "."})
+    if found := move.fullmatch(said):
+        path = _bare(found[2])
+        return ProposedCall("move_file", {"path": path, "to": _target(path, found)})
+    if (found := place.fullmatch(said)) and _ENDED.search(_bare(found[1])) and not _ENDED.search(_bare(found[2])):
+        return ProposedCall("move_file", {"path": _bare(found[1]), "to": f"{_bare(found[2]).rstrip('/')}/"})
+    return None
+
+
+def _dropped(said: str, forms: Mapping[str, str]) -> str:
+    """The file that a wish is to have deleted, by its verb or by saying that it can go; empty for any other wish."""
+    patterns = (_pattern(forms[name], forms["polite"], forms["end"]) for name in ("drop", "discard", "needless"))
+    things = [_bare(found[1]) for pattern in patterns if (found := pattern.fullmatch(said))]
+    return things[0] if things and _ENDED.search(things[0]) else ""
 
 
 @cache
@@ -87,7 +116,7 @@ def _target(path: str, found: re.Match[str]) -> str:
     verb, joint, to = found[1].lower(), found[3].lower(), _bare(found[5])
     if verb == "rename":
         return to if "/" in to else path[: path.rfind("/") + 1] + to
-    is_folder = bool(found[4]) or joint in ("into", "in") or _ENDED.search(to) is None
+    is_folder = bool(found[4] or found[6]) or joint in ("into", "in") or _ENDED.search(to) is None
     return f"{to}/" if is_folder and not to.endswith("/") and to != "." else to
 
 

@@ -14,8 +14,13 @@ _ASKED: Final = frozenset({"consent", "stepUp"})
 def plan_at_front(waiting: Sequence[Call], tools: Sequence[Tool]) -> Sequence[Call]:
     """The calls that are sent at once, of those that have no result yet: a run of calls that a person is asked about, or the
     first call alone. The model wrote all of them before it saw a result, so that none can need what another one finds."""
-    permissions = {tool["name"]: tool["permission"] for tool in tools}
+    asked = {tool["name"] for tool in tools if is_asked_about(tool)}
     length = 0
-    while length < min(len(waiting), LIMITS.plan_steps) and permissions.get(waiting[length]["name"]) in _ASKED:
+    while length < min(len(waiting), LIMITS.plan_steps) and waiting[length]["name"] in asked:
         length += 1
     return waiting[: max(length, 1)]
+
+
+def is_asked_about(tool: Tool) -> bool:
+    """Whether a person is asked before a call of this tool runs."""
+    return tool["permission"] in _ASKED

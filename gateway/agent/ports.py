@@ -11,7 +11,7 @@ from gateway.agent.messages import Tool
 from gateway.agent.trajectory import TokenIds
 
 ChatMessage: TypeAlias = Mapping[str, Any]
-"""One message of an OpenAI-compatible request."""
+"""One message of an OpenAI-compatible request; `image`, if there, is the id of an image that is shown with it."""
 
 JsonSchema: TypeAlias = Mapping[str, Any]
 

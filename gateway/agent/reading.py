@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.agent.acts import READING, asked_acts, bare_thing, is_thing
+from gateway.agent.exclusions import exclusion_in
 from gateway.agent.found import found_names
 from gateway.agent.intents import has_cue
 from gateway.agent.lane import ProposedCall
 from gateway.agent.messages import Tool, ToolMessage
 from gateway.agent.names import Slot, parts_of, slot_of
 from gateway.agent.questions import asks_about_content, asks_for_whole
+from gateway.agent.timed import when_in
 from gateway.agent.vocabulary import VOCABULARY
 from gateway.agent.words import is_spaced_name, words_of
 
@@ -35,9 +37,10 @@ def reading_for(wish: str, tools: Sequence[Tool]) -> ProposedCall | None:
     named = [each.act for each in asked_acts(wish) if files[0] in each.things]
     # To a name with spaces, which no example has, a small model says that there is no such file.
     is_shown = READING in named and is_spaced_name(files[0])
-    if not (is_shown or asks_about_content(wish) or asks_for_whole(wish)):
+    is_for_rows = exclusion_in(wish) is not None or when_in(wish) is not None
+    if not (is_shown or is_for_rows or asks_about_content(wish) or asks_for_whole(wish)):
         return None
-    if any(act != READING for act in named):
+    if any(act != READING for act in named) or (is_for_rows and any(each.act != READING for each in asked_acts(wish))):
         # It is where something goes, or what is taken away.
         return None
     return _read(files[0], tools)

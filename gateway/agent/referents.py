@@ -29,6 +29,9 @@ _RESULTS: Final = frozenset(WISH_WORDS.results)
 _TEXT_VERBS: Final = frozenset(WISH_WORDS.text_verbs)
 _WRITING: Final = frozenset(ACTS["write"]["verbs"])
 _CARRYING: Final = _WRITING.union(WISH_WORDS.composing_verbs, ACTS["send"]["verbs"])
+_MAKING: Final = frozenset({"make", "create"})
+_FOLDERS: Final = frozenset(VOCABULARY.folder_nouns)
+_CALLED: Final = frozenset(VOCABULARY.named_by)
 _MOVING: Final = frozenset(ACTS["move"]["verbs"])
 _INSIDE: Final = frozenset({"in", "with", "of"})
 _POSSESSIVES: Final = frozenset(WISH_WORDS.possessives)
@@ -95,7 +98,9 @@ def _named(tokens: Tokens, beside: Tokens, verbs: WishVerbs) -> Tokens | None:
     is_place = bool(places) and tokens[places[0] - 1].bare in _OFF and beside[0].bare in _TEXT_VERBS
     place_of = _place_of(beside) if is_place else None
     meant = _meant(beside, verbs) if place_of is None else [place_of]
-    is_carried = tokens[0].bare in _CARRYING and beside[0].bare in _READING
+    # A text in quotes is what is written, so that "it" is only where it goes.
+    is_given = any(token.is_quoted for token in tokens[: places[0] if places else 0])
+    is_carried = tokens[0].bare in _CARRYING and beside[0].bare in _READING and not is_given
     is_joint = any(token.bare in _COLLECTIVE for token in tokens)
     if is_joint or len(places) != 1 or not meant or is_carried or tokens[places[0]].bare not in _PRONOUNS:
         return None
@@ -121,6 +126,8 @@ def _meant(beside: Tokens, verbs: WishVerbs) -> Sequence[Tokens]:
         if len(listed) > 1:
             return [[token] for token in listed]
         return names[-1:] if beside[0].bare in _MOVING else names[:1]
+    if (folder := _made_folder(beside)) is not None:
+        return [[folder]]
     head = head_of(beside, verbs)
     if head == 0 or beside[0].bare in _TEXT_VERBS:
         return []
@@ -130,6 +137,13 @@ def _meant(beside: Tokens, verbs: WishVerbs) -> Sequence[Tokens]:
         thing = thing[:-1]
     is_plain = 0 < len(thing) <= _MOST_WORDS and not any(token.bare == "and" or token.is_quoted for token in thing)
     return [thing] if is_plain else []
+
+
+def _made_folder(beside: Tokens) -> Token | None:
+    """The name of a folder that is made, without a slash: "make a folder archive", "create a folder called archive"."""
+    at = next((at for at, token in enumerate(beside) if token.bare in _FOLDERS), len(beside))
+    name = [token for token in beside[at + 1 :] if token.bare not in _CALLED]
+    return replace(name[0], mark="", gap=" ") if len(name) == 1 and beside[0].bare in _MAKING else None
 
 
 def _is_object(beside: Tokens) -> bool:

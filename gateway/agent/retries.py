@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
+from gateway.agent.attached import without_attached_bytes
 from gateway.agent.claims import record_of
 from gateway.agent.dependencies import LoopDependencies
 from gateway.agent.events import (
@@ -82,8 +83,8 @@ def _may_be_cut(content: str, model: Mapping[str, Any]) -> bool:
 
 def _lane_input(world: LoopDependencies, turn: LoopTurn, model: Mapping[str, Any], limits: TurnLimits, chat: Chat) -> LaneInput:
     return LaneInput(
-        messages=turn.messages,
-        shown=turn.shown,
+        messages=without_attached_bytes(turn.messages),
+        shown=without_attached_bytes(turn.shown),
         turn_id=turn.id,
         tools=useful_tools(turn.snapshot["tools"], turn.messages, lambda content: _may_be_cut(content, model)),
         model=model,

@@ -40,15 +40,20 @@ class StuckReason(StrEnum):
 @dataclass(frozen=True, slots=True)
 class TurnProgress:
     """`message` is what the person said (the message that began the turn, and below it what they said while it went on),
-    `finished` how many of the actions that were asked for are over (each ends with words), `result` what the action under way
-    came to once its call has closed, `mistakes` how often the model got its call wrong in it, and `closed` every call of the
-    turn that has closed, in order."""
+    `finished` how many of the actions that were asked for are over (each ends with words), `results` what came of the calls that
+    were proposed last, those left out that words have told of, `mistakes` how often the model got its call wrong in the action
+    under way, and `closed` every call of the turn that has closed, in order."""
 
     message: str
     finished: int
-    result: ToolMessage | None
+    results: Sequence[ToolMessage]
     mistakes: int
     closed: Sequence[ToolMessage]
+
+    @property
+    def result(self) -> ToolMessage | None:
+        """What the action under way came to, once its call has closed."""
+        return next(iter(self.results), None)
 
 
 _DECIDED: Final = frozenset({"ok", "deniedByUser"})
@@ -57,7 +62,7 @@ _DECIDED: Final = frozenset({"ok", "deniedByUser"})
 def progress_of(messages: Sequence[Message], turn_id: str) -> TurnProgress:
     """The standing of one turn."""
     message, finished, mistakes = "", 0, 0
-    result: ToolMessage | None = None
+    results: list[ToolMessage] = []
     closed: list[ToolMessage] = []
     for each in messages:
         if each.turn_id != turn_id:
@@ -66,14 +71,16 @@ def progress_of(messages: Sequence[Message], turn_id: str) -> TurnProgress:
             message = f"{message}\n\n{each.content}" if message else each.content
         elif isinstance(each, ToolMessage):
             closed.append(each)
-            result = each
-            mistakes += is_mistake(each)
+            results.append(each)
+            mistakes += len(results) == 1 and is_mistake(each)
+        elif each.tool_calls:
+            results = []
         else:
-            result = None
-            if not each.tool_calls:
-                finished += 1
-                mistakes = 0
-    return TurnProgress(message, finished, result, mistakes, closed)
+            # Of calls that were proposed together each is told of by itself.
+            results = results[1:]
+            finished += 1
+            mistakes = sum(map(is_mistake, results[:1]))
+    return TurnProgress(message, finished, results, mistakes, closed)
 
 
 def is_mistake(message: ToolMessage) -> bool:

@@ -54,6 +54,7 @@ class LoopVocabulary:
     articles: _Words
     picks: Mapping[str, _Words]
     picked_nouns: _Words
+    kind_folders: Mapping[str, _Words]
     figures: Mapping[str, _Words]
     figure_nouns: _Words
     counted_nouns: Mapping[str, _Words]
@@ -148,10 +149,44 @@ class LoopVocabulary:
     whole_nouns: _Words
     empty_asks: _Words
     finding_out: _Words
+    ending_asks: _Words
+    ending_tails: _Words
+    everywhere: _Words
+    ending_links: _Words
+    file_endings: _Words
+    homely_nouns: _Words
+    picture_kinds: _Words
+    picture_endings: _Words
+    looking_verbs: _Words
     listing_phrases: _Words
+    plain_listing_words: _Words
     placeless_words: _Words
+    standing_words: _Words
     spoken_names: _Words
     line_places: Mapping[str, int]
+    excepting_words: _Words
+    contracted_verbs: _Words
+    negated_words: Mapping[str, str]
+    passed_over: _Words
+    yes_marks: _Words
+    no_marks: _Words
+    done_words: _Words
+    noun_leads: _Words
+    time_picks: Mapping[str, _Words]
+    unpicked_nouns: _Words
+    event_nouns: _Words
+    dated_papers: _Words
+    dated_by: _Words
+    given_nouns: _Words
+    order_negations: _Words
+    unnegated: _Words
+    sparing_words: _Words
+    placing_verbs: _Words
+    additive_verbs: _Words
+    end_places: _Words
+    part_verbs: _Words
+    keeping_helpers: _Words
+    state_words: _Words
 
 
 VOCABULARY: Final = LoopVocabulary(**loop_fields("vocabulary"))

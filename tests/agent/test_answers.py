@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.agent.scripted import COPY, WORDS
 from tests.agent.vectors import name_of, read_vectors
 
 VECTORS = read_vectors("answers")
+TODAY = date(2026, 3, 10)
 
 
 def closed(call: list[Any], content: str) -> ToolMessage:
@@ -81,7 +83,7 @@ def test_a_place_is_told_in_lines_and_ranges(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", VECTORS["answers"], ids=name_of)
 def test_the_loop_answers_by_itself_what_a_small_model_words_wrongly(case: dict[str, Any]) -> None:
     message = closed(case["call"], case["content"])
-    assert own_answer(message, case["wish"], VECTORS["tools"], WORDS, COPY) == case["answer"]
+    assert own_answer(message, case["wish"], VECTORS["tools"], WORDS, COPY, TODAY) == case["answer"]
 
 
 @pytest.mark.parametrize("case", VECTORS["placed"], ids=name_of)

@@ -26,3 +26,10 @@ def test_tools_and_a_schema_go_along_where_there_are_any() -> None:
     assert body["tools"] == tools
     schema = {"name": "step", "strict": True, "schema": {"type": "object"}}
     assert body["response_format"] == {"type": "json_schema", "json_schema": schema}
+
+
+def test_an_image_is_named_by_the_id_of_what_was_attached() -> None:
+    (asked, shown) = completion_body(ChatRequest([*ASKED, {**ASKED[0], "image": "res_1"}], 9, StopSignal()), "m")["messages"]
+    assert asked == ASKED[0]
+    image = {"type": "image_url", "image_url": {"url": "attachment:res_1"}}
+    assert shown == {"role": "user", "content": [{"type": "text", "text": "hi"}, image]}

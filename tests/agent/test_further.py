@@ -27,6 +27,7 @@ VECTORS = read_vectors("further")
 TOOLS = VECTORS["tools"]
 WORLDS: dict[str, list[Any]] = {
     "": TOOLS,
+    "auto": [{**tool, "permission": "auto"} for tool in TOOLS],
     "other": [*TOOLS, VECTORS["otherTool"]],
     "meaning": [*TOOLS, VECTORS["meaningTool"]],
     "only meaning": [*(tool for tool in TOOLS if tool["name"] != "search_files"), VECTORS["meaningTool"]],

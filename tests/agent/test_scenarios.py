@@ -23,10 +23,10 @@ from gateway.agent.ports import ChatRequest
 from tests.agent.scripted import COPY, WORDS, ScriptedChat, ScriptedGateway, Stage, describe_tool
 from tests.agent.vectors import messages_from, name_of, read_vectors
 
-SCENARIOS, CHAINED = read_vectors("scenarios"), read_vectors("chained")
-CASES = [*SCENARIOS["cases"], *CHAINED["cases"]]
+SCENARIOS, CHAINED, FORESEEN = read_vectors("scenarios"), read_vectors("chained"), read_vectors("foreseen")
+CASES = [*SCENARIOS["cases"], *CHAINED["cases"], *FORESEEN["cases"]]
 MODELS = SCENARIOS["models"] | CHAINED["models"]
-TOOLS = SCENARIOS["tools"] | CHAINED["tools"]
+TOOLS = SCENARIOS["tools"] | CHAINED["tools"] | FORESEEN["tools"]
 
 PROMPTS = {
     "chained": WORDS["chained"]["opening"],

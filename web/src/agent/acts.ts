@@ -61,7 +61,7 @@ export function askedActs(said: string): AskedAct[] {
     const act = ACT_OF.get(word.bare);
     const isQuoted = quoted.some(([start, end]) => start <= word.start && word.end <= end);
     if (act === undefined || isQuoted || addsUp(words, at) || !beginsWish(message, words, at)) return [];
-    return [{ at: word.start, act, verb: word.bare, things: thingsAfter(message, words, at) }];
+    return [{ at: word.start, act, verb: word.bare, things: thingsOf(act, message, words, at) }];
   });
 }
 
@@ -141,6 +141,28 @@ function beginsWish(message: string, words: readonly Word[], at: number): boolea
   // "By when do we have to send it?"
   const opener = vocabulary.leadingPrepositions.includes(first?.bare ?? "") ? second : first;
   return opener === undefined || !QUESTIONS.has(opener.bare);
+}
+
+/**
+ * What an act is about, of the names after its verb. What is written is the file in which something is kept, and not the one that it
+ * comes from: "save the total of costs.csv in sum.txt". Where something is moved to is no thing that is moved.
+ */
+function thingsOf(act: Act, message: string, words: readonly Word[], at: number): string[] {
+  const things = thingsAfter(message, words, at);
+  if (things.length !== 1 || !(act === "write" || act === "move")) return things;
+  const place = words.findIndex((word, each) => each > at && nameOf(message, word) !== null);
+  if (act === "move") return links(words.slice(at + 1, place)) ? [] : things;
+  const rest = words.slice(place + 1);
+  const stop = rest.findIndex((word, each) => CUES.has(word.bare) || pauses(message, words[place + each], word));
+  const clause = stop < 0 ? rest : rest.slice(0, stop);
+  const target = clause.find((word, each) => nameOf(message, word) !== null && links(clause.slice(0, each)));
+  if (target !== undefined) return [nameOf(message, target) as string];
+  return things;
+}
+
+/** Whether one of these words says that the place of something follows. */
+function links(words: readonly Word[]): boolean {
+  return words.some(({ bare }) => vocabulary.movingLinks.includes(bare));
 }
 
 /** The first name after a verb, before any pause or cue, and those that are listed with it. */

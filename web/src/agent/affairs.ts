@@ -27,6 +27,8 @@ const NUMBERED = /^(?!(?:19|20)[0-9]{2}(?![0-9]))[0-9]{3,}[?!.,]?$/;
 const CODED = /^[A-Z]{1,4}-?[0-9]{3,}[A-Z0-9-]*[?!.,]?$/;
 const CALLED: ReadonlySet<string> = new Set(vocabulary.namedBy);
 const NAMING: ReadonlySet<string> = new Set(["which", "what"]);
+const US: ReadonlySet<string> = new Set(["we", "us"]);
+const I: ReadonlySet<string> = new Set(["i"]);
 const OWNERS: ReadonlySet<string> = new Set(vocabulary.owners);
 const KNOWN: ReadonlySet<string> = new Set(vocabulary.knownWords);
 const SPEAKERS: ReadonlySet<string> = new Set(vocabulary.speakers);
@@ -34,10 +36,14 @@ const ENDS: ReadonlySet<string> = new Set([...vocabulary.phraseEnds, ...vocabula
 const PASSING: ReadonlySet<string> = new Set(vocabulary.passingWords);
 const ATTRIBUTES: ReadonlySet<string> = new Set(vocabulary.attributes);
 const WORLD: ReadonlySet<string> = new Set([...vocabulary.worldNouns, ...vocabulary.superlatives]);
+const HOMELY: ReadonlySet<string> = new Set(vocabulary.homelyNouns);
 const WORLD_VERBS: ReadonlySet<string> = new Set(vocabulary.worldVerbs);
 const PAST: ReadonlySet<string> = new Set(vocabulary.pastHelpers);
 const DEALINGS: ReadonlySet<string> = new Set(vocabulary.dealings);
 const ADVICE: ReadonlySet<string> = new Set(vocabulary.adviceModals);
+const ADDRESSED: ReadonlySet<string> = new Set(vocabulary.keepingHelpers);
+const STATES: ReadonlySet<string> = new Set(vocabulary.stateWords);
+const SPANS: ReadonlySet<string> = new Set([...vocabulary.unpickedNouns, "until", "till"]);
 const BEFORE_SUBJECT: ReadonlySet<string> = new Set([...vocabulary.yesNoWords, ...vocabulary.modals, "shall"]);
 /** Words that go back to something, speak to the model, or ask for files themselves. */
 const TURNED_AWAY: ReadonlySet<string> = new Set(vocabulary.turnedAway);
@@ -130,6 +136,18 @@ export function questionIn(wish: string): string {
   return PARTS.test(question) ? "" : question;
 }
 
+/**
+ * Whether a question may be about the person's own affairs by "we", by what "I have", or by a state that only somebody's things are
+ * in: "how many teapots are left?", "are we open on Sundays?". No more than a reason to look where a model would.
+ */
+export function mayBeOwn(wish: string): boolean {
+  const words = wordsOf(questionIn(wish));
+  const has = (...lists: readonly ReadonlySet<string>[]) =>
+    words.some(({ bare }) => lists.some((list) => list.has(bare)));
+  if (!isOneQuestion(words) || has(WORLD, WORLD_VERBS, ADVICE) || asksWhy(words) || classifies(words)) return false;
+  return (has(STATES) && !has(SPANS)) || has(US) || (has(I) && has(ADDRESSED));
+}
+
 function isOneQuestion(words: readonly Word[]): boolean {
   if (words.length < 2 || words.length > MOST_WORDS || words.some(({ bare }) => TURNED_AWAY.has(bare))) return false;
   const isAnother = words.some(({ bare }, at) => ASKING.has(bare) && CUES.has(words[at - 1]?.bare ?? ""));
@@ -208,7 +226,11 @@ function codeIn(question: string, words: readonly Word[]): string {
 /** Whether there is one of it in the world: the moon, the largest of all, or what has a name of its own. */
 function isOfWorld(question: string, own: readonly Word[]): boolean {
   const last = own.at(-1);
-  return (last !== undefined && isCapital(question, last)) || own.some(({ bare }) => WORLD.has(bare));
+  if (last === undefined) return false;
+  if (isCapital(question, last)) return true;
+  // "The plant market" is one of many, "the market" is not.
+  const isHomely = own.length > 1 && HOMELY.has(last.bare);
+  return own.slice(0, isHomely ? -1 : undefined).some(({ bare }) => WORLD.has(bare));
 }
 
 /** Whether it is "of", "in" or "for" what nobody here has a word for: "the speed of light", "the recipe for pancakes". */

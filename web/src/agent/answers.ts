@@ -6,6 +6,7 @@ import { cited, excerptOf, numbered } from "./excerpts.ts";
 import { answerFigure, asksForFigure, figureIn, type ResultSource } from "./figures.ts";
 import { findingIn } from "./finding.ts";
 import { pageOf } from "./kept.ts";
+import { answerListing } from "./listed.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { closestLines, inventsNumber, linesOf, missedLine, placeOf } from "./passages.ts";
@@ -13,6 +14,7 @@ import { answerPresence } from "./presence.ts";
 import { fixedReport } from "./prompts.ts";
 import { numbersIn } from "./quantities.ts";
 import { fill } from "./render.ts";
+import { answerRows } from "./row-answers.ts";
 import { rowsAbout, tableOf } from "./tables.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
@@ -42,13 +44,13 @@ export function sourceOf({ call, result }: ToolMessage): ResultSource {
 }
 
 /** The loop's own answer to a wish from a finished call; null where the model's words are better. */
-export function ownAnswer(message: ToolMessage, wish: string, tools: Tools): string | null {
+export function ownAnswer(message: ToolMessage, wish: string, tools: Tools, today: string): string | null {
   const { call, result } = message;
   const category = tools.find(({ name }) => name === call.name)?.category;
   const isShown = words.report.shown.includes(call.name);
   const source = sourceOf(message);
-  const presence = answerPresence(wish, source);
-  if (presence !== null) return presence;
+  const answer = answerPresence(wish, source) ?? answerRows(wish, source, today) ?? answerListing(wish, source);
+  if (answer !== null) return answer;
   if (category === "read" && asksForFigure(wish)) {
     const said = foundNothing(call.name, source) ? null : answerFigure(wish, source);
     if (said !== null) return said;

@@ -1,7 +1,8 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { ACTS, bareThing, isThing } from "./acts.ts";
-import { ownQueries } from "./affairs.ts";
+import { mayBeOwn, ownQueries } from "./affairs.ts";
 import { EXAMPLES } from "./candidates.ts";
+import { pointsBack } from "./copied.ts";
 import { asksHow, asksWhat } from "./general.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { isObject } from "./parse.ts";
@@ -42,7 +43,10 @@ const VERBS: ReadonlySet<string> = new Set([
 
 /** A message of so few words is all about its verb: "list", "show it". */
 const FEW = 2;
+/** After these words a verb is a noun. */
+const ARTICLES: ReadonlySet<string> = new Set(["a", "an"]);
 
+const MOVING = vocabulary.acts.move.calls;
 const AMOUNTS: ReadonlySet<string> = new Set(vocabulary.amountArguments);
 const NUMBERS: ReadonlySet<string> = new Set(
   Object.keys(vocabulary.numberWords).filter((word) => word !== "a" && word !== "an"),
@@ -51,6 +55,19 @@ const NUMBERS: ReadonlySet<string> = new Set(
 const COUNTING = /(?:teen|ty|hundred|thousand|dozen)$/;
 const ZEROS = /\.0+$|(?<=\.[1-9])0+$|(?<=\.[0-9][1-9])0+$/;
 const FOLDER = /([A-Za-z0-9_.-]+)\/(?=[\s,;.?!"'`)]|$)/g;
+
+/**
+ * Whether a call would delete or move what another wish of the message names, and this one does not: of "read a.txt and delete the
+ * gym note" a small model deletes `a.txt`.
+ */
+export function isOfAnother(given: Arguments, tool: Known, wish: string, actions: readonly string[]): boolean {
+  const takes = tool.category === "destructive" || partsOf(tool.name).some((part) => MOVING.includes(part));
+  if (!takes || pointsBack(wish)) return false;
+  const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [value] : []));
+  return paths.some(
+    (path) => typeof path === "string" && !wish.includes(path) && actions.some((other) => other.includes(path)),
+  );
+}
 
 /**
  * Whether `message` gives a reason for a call of this tool. `hasCalled`: there was a call before that the person may go back to;
@@ -126,12 +143,17 @@ function mayLook(
   if (common.length > 0 && bare.length <= FEW) return true;
   const paths = Object.entries(given).flatMap(([name, value]) => (slotOf(name) === "path" ? [textOf(value)] : []));
   const isPlaced = bare.some((word) => vocabulary.places.includes(word));
-  if (common.length > 0 && (isSaid(paths, bare) || isPlaced)) return true;
+  // "A function that reverses a list" asks for no list.
+  const nouns = new Set(bare.flatMap((word, at) => (ARTICLES.has(bare[at - 1] ?? "") ? [stem(word)] : [])));
+  const isTold = common.some((term) => !nouns.has(term)) && isSaid(paths, bare);
+  if (isTold || (common.length > 0 && isPlaced)) return true;
   const values = Object.values(given).map(textOf);
   if (copies(values, said) && bare.some((word, at) => isPlacedAt(bare, at) && vocabulary.places.includes(word)))
     return true;
   const isOwn = bare.some((word) => vocabulary.owners.includes(word)) || ownQueries(message).length > 0;
   if (isOwn && Object.keys(given).some((name) => slotOf(name) === "query")) return true;
+  if (mayBeOwn(message) && copies(values, said) && Object.keys(given).some((name) => slotOf(name) === "query"))
+    return true;
   // A tool that somebody brought may be known by words that stand nowhere; what it is asked about is the only trace.
   return !EXAMPLES.has(tool.name) && copies(values, said);
 }

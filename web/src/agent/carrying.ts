@@ -2,9 +2,10 @@ import type { ToolDescriptor } from "../protocol/generated.ts";
 import { ownQueries } from "./affairs.ts";
 import { sourceOf } from "./answers.ts";
 import { foldersSaid } from "./copied.ts";
+import { copy } from "./copy.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure, bareFigure, figureIn, type ResultSource } from "./figures.ts";
-import { describedText, findingIn, folderIn, queryOf, type SoughtText, shorterQueries } from "./finding.ts";
+import { datedIn, describedText, findingIn, folderIn, queryOf, type SoughtText, shorterQueries } from "./finding.ts";
 import {
   answeringAmong,
   foundFiles,
@@ -20,11 +21,11 @@ import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { type Carry, filesIn, type OutcomeWish, outcomeIn } from "./outcomes.ts";
 import { linesOf } from "./passages.ts";
-import { type FilePick, folderOfKind, PICK_OF, pickedOf } from "./picking.ts";
+import { type FilePick, folderOfKind, KINDS, kindFolder, kindIn, PICK_OF, pickedOf, TOP, topKind } from "./picking.ts";
 import { asksAboutContent } from "./questions.ts";
 import { termsIn } from "./ranking.ts";
 import { readerAmong } from "./reading.ts";
-import { requiredOf } from "./render.ts";
+import { fill, requiredOf } from "./render.ts";
 import { tableOf } from "./tables.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
@@ -51,6 +52,8 @@ export interface Carrying extends CarryingTool {
   readonly first: ProposedCall;
   readonly finding: SoughtText | null;
   readonly pick: FilePick | null;
+  /** The tool that adds to a file, where `tool` would write all of one. */
+  readonly adder: CarryingTool | null;
 }
 
 const LEAD = new RegExp(
@@ -61,6 +64,11 @@ const LEAD = new RegExp(
 /** What a search is for: "search my notes for garlic". */
 const SEARCHED = new RegExp(
   `^(?:${anyOf(vocabulary.searchPhrases)}) (?:(?:${anyOf([...vocabulary.pluralArticles, "through"])}) )*(?:\\w+ )?for (.+)$`,
+  "i",
+);
+/** What stands somewhere: "where is the ladder mentioned". */
+const STANDS = new RegExp(
+  `^where (?:${anyOf(vocabulary.helpers)}) (?:(?:${anyOf(vocabulary.pluralArticles)}) )?(.+?) (?:${anyOf(vocabulary.standingWords)})$`,
   "i",
 );
 const LISTED = new RegExp(`\\b(?:${anyOf(vocabulary.listingPhrases)})\\b`, "i");
@@ -74,7 +82,7 @@ const CALLED = /\b(?:the|my|our) (\w+) (?:file|list|notes|manual)\b/i;
 const VAGUE = new RegExp(`,? \\b(?:${anyOf(vocabulary.placelessWords)})\\b`, "gi");
 const NAMES: Words = new Set(["name", "names", "path", "paths"]);
 const FILES: Words = new Set(["file", "files"]);
-const DOCUMENTS: Words = new Set([...vocabulary.documentNouns, ...vocabulary.pickedNouns]);
+const DOCUMENTS: Words = new Set([...vocabulary.documentNouns, ...vocabulary.pickedNouns, ...KINDS]);
 const COUNTED: Words = new Set(vocabulary.countedNouns.file);
 const ASKING: Words = new Set(vocabulary.askingWords.filter((word) => word !== "check" && word !== "tell"));
 const LEANING: Words = new Set(vocabulary.leaningWords);
@@ -94,6 +102,13 @@ const UNTELLING: Words = new Set(
     ...vocabulary.keptNouns,
   ].flatMap(termsIn),
 );
+/** Words of "the budget file from there" that a file's name need not have. */
+const UNNAMING: Words = new Set([
+  ...DOCUMENTS,
+  ...vocabulary.lightWords,
+  ...vocabulary.commonTerms,
+  ...vocabulary.folderNouns,
+]);
 /** What the tool for an act is like: its category, the words of its name, and how many arguments it needs. */
 const DOING: Readonly<Record<Carry, readonly [category: string, parts: readonly string[], count: number]>> = {
   keep: ["write", ["write", "save"], 2],
@@ -108,7 +123,8 @@ export function carryingIn(wish: string, tools: Tools): Carrying | null {
   const able = outcome === null ? null : ableTo(outcome.carry, tools);
   const reader = readerAmong(tools);
   if (outcome === null || able === null || reader === null) return null;
-  const plan = { wish: outcome, ...able, finding: null, pick: null };
+  const adder = outcome.carry === "keep" ? ableTo("add", tools) : null;
+  const plan = { wish: outcome, ...able, finding: null, pick: null, adder };
   const [file] = filesIn(outcome.source);
   if (file !== undefined) return { ...plan, first: { name: reader.name, arguments: { [reader.path]: file } } };
   const listed = listingFor(outcome, tools);
@@ -119,8 +135,8 @@ export function carryingIn(wish: string, tools: Tools): Carrying | null {
 }
 
 /** Whether the second half is done, or was decided. */
-export function isCarried({ tool }: Carrying, calls: readonly ToolMessage[]): boolean {
-  return calls.some(({ call }) => call.name === tool);
+export function isCarried({ tool, adder }: Carrying, calls: readonly ToolMessage[]): boolean {
+  return calls.some(({ call }) => call.name === tool || call.name === adder?.tool);
 }
 
 /**
@@ -134,15 +150,13 @@ export function nextLook(
 ): ProposedCall | string | null {
   const { wish, finding, pick } = carrying;
   const takesPath = wish.carry === "remove" || wish.carry === "move";
-  if (pick !== null) {
-    const first = calls[0] as ToolMessage;
-    const picked = pickedOf(pick, first);
-    const listed = foundFiles(first, tools);
-    if (picked === null) return listed.length > 0 ? nonePicked(listed) : severalFound(wish.source, []);
-    if (takesPath || keepsNames(wish)) return carried(carrying, picked);
-    const reader = readerAmong(tools);
-    return reader === null || calls.length > 1 ? null : { name: reader.name, arguments: { [reader.path]: picked } };
+  const naming = namedIn(carrying);
+  if (naming.length > 0) {
+    const listed = foundFiles(calls[0] as ToolMessage, tools);
+    const called = listed.filter((each) => naming.every((word) => baseOf(each).includes(word)));
+    return called.length === 1 ? carried(carrying, called[0] as string) : severalFound(naming.join(" "), called);
   }
+  if (pick !== null) return nextPicked(carrying, pick, calls, tools);
   if (finding === null) return null;
   const files = foundFiles(calls.findLast(searches) as ToolMessage, tools);
   const query = finding.query.replaceAll("*", "");
@@ -154,6 +168,39 @@ export function nextLook(
   }
   const further = furtherSearch(finding, calls, tools);
   return further === null && searches(calls.at(-1) as ToolMessage) ? severalFound(query, files) : further;
+}
+
+/** The same where one file is told by how it stands among those of a folder. */
+function nextPicked(
+  carrying: Carrying,
+  pick: FilePick,
+  calls: readonly ToolMessage[],
+  tools: Tools,
+): ProposedCall | string | null {
+  const { wish, first } = carrying;
+  const listing = calls.findLast(({ call }) => call.name === first.name) as ToolMessage;
+  const look = (name: string, path: string): ProposedCall => ({ ...first, name, arguments: { [listed]: path } });
+  const listed = Object.keys(first.arguments)[0] as string;
+  const folder = kindFolder(wish.source, listing);
+  if (folder !== "") return look(first.name, folder);
+  const kind = topKind(wish.source, listing);
+  const picked = pickedOf(pick, wish.source, listing);
+  if (picked === null && kind !== "") return fill(copy.noFolderOf, () => kind);
+  const files = foundFiles(listing, tools);
+  if (picked === null) return files.length > 0 ? nonePicked(files) : severalFound(wish.source, []);
+  if (wish.carry === "remove" || wish.carry === "move" || keepsNames(wish)) return carried(carrying, picked);
+  const reader = readerAmong(tools) as { readonly name: string; readonly path: string };
+  return calls.at(-1) === listing ? { name: reader.name, arguments: { [reader.path]: picked } } : null;
+}
+
+/** The words that the name of the one file has which is meant among those of a folder; none where it is told otherwise. */
+export function namedIn({ wish }: Carrying): string[] {
+  if (wish.carry !== "remove" && wish.carry !== "move") return [];
+  return wordsOf(wish.kept).flatMap(({ bare }) => (UNNAMING.has(bare) ? [] : [bare]));
+}
+
+function baseOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1).toLowerCase();
 }
 
 /** The second half, with what was found as its data. */
@@ -170,10 +217,11 @@ export function carried({ wish, tool, path, rest }: Carrying, value: string): Pr
 }
 
 /** What was written down, for the person to see; empty where nothing was. */
-export function shownValue({ wish, tool, rest }: Carrying, calls: readonly ToolMessage[]): string {
-  const done = calls.find(({ call }) => call.name === tool);
-  const kept = wish.carry === "keep" || wish.carry === "add" ? done?.call.arguments[rest] : undefined;
-  return typeof kept === "string" ? excerptOf(kept.trim()).text : "";
+export function shownValue({ wish, tool, rest, adder }: Carrying, calls: readonly ToolMessage[]): string {
+  if (wish.carry !== "keep" && wish.carry !== "add") return "";
+  const done = calls.find(({ call }) => call.name === tool || call.name === adder?.tool) as ToolMessage;
+  const kept = done.call.arguments[adder !== null && done.call.name === adder.tool ? adder.rest : rest];
+  return excerptOf(String(kept).trim()).text;
 }
 
 /** Of the calls the one whose result goes on. */
@@ -228,7 +276,7 @@ function allWords({ source, kept }: OutcomeWish): string {
 }
 
 /** The one tool that does this, its argument for the path, and the other one. */
-function ableTo(carry: Carry, tools: Tools): CarryingTool | null {
+export function ableTo(carry: Carry, tools: Tools): CarryingTool | null {
   const [category, parts, count] = DOING[carry];
   const [found, ...more] = tools.flatMap((tool): CarryingTool[] => {
     const required = requiredOf(tool.paramSchema);
@@ -247,7 +295,8 @@ function listingFor(outcome: OutcomeWish, tools: Tools): ProposedCall | null {
   const { source, kept } = outcome;
   const isCounted = figureIn(`${source} ${kept}`) === "count" && wordsOf(source).some(({ bare }) => COUNTED.has(bare));
   const isNamed = keepsNames(outcome) && LISTED.test(source);
-  if (lister === null || !(pickIn(source) !== null || isCounted || isNamed)) return null;
+  const isTaken = (outcome.carry === "remove" || outcome.carry === "move") && kept !== "";
+  if (lister === null || !(isTaken || pickIn(source) !== null || isCounted || isNamed)) return null;
   const folder = folderFor(source);
   return folder === "" ? null : { name: lister.name, arguments: { [lister.argument]: folder } };
 }
@@ -256,7 +305,7 @@ function listingFor(outcome: OutcomeWish, tools: Tools): ProposedCall | null {
 function folderFor(source: string): string {
   const [said, ...more] = foldersSaid(source.replaceAll(OF, ""));
   const named = said === undefined || more.length > 0 ? "" : said.replace(/\/+$/, "");
-  return folderIn(source) || named || folderOfKind(source);
+  return folderIn(source) || named || folderOfKind(source) || (kindIn(source) === "" ? "" : TOP);
 }
 
 /** How one file is told among those of a folder; null where none is. */
@@ -271,8 +320,10 @@ function findingFor({ carry, source, kept }: OutcomeWish): SoughtText | null {
   const takesPath = carry === "remove" || carry === "move";
   const told = takesPath ? null : findingIn(source);
   if (told !== null) return told;
+  const dated = datedIn(source);
+  if (dated !== null) return dated;
   const text = source.replace(LEAD, "").replaceAll(VAGUE, "");
-  const searched = SEARCHED.exec(source)?.[1];
+  const searched = (SEARCHED.exec(source) ?? STANDS.exec(source))?.[1];
   const described = searched === undefined ? describedText(text) : queryOf(searched);
   if (takesPath && described === "" && text === source && !asks(source)) return null;
   const words = described === "" ? [...ownQueries(text), ...shorterQueries(text)] : shorterQueries(described);

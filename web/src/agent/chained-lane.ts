@@ -1,28 +1,20 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
-import { showClosest, sourceOf } from "./answers.ts";
 import { fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { select } from "./candidates.ts";
-import {
-  carried,
-  carryingIn,
-  isCarried,
-  mustBeWorkedOut,
-  nextLook,
-  ownValue,
-  questionOf,
-  readFor,
-} from "./carrying.ts";
+import { carryOn } from "./carried-step.ts";
 import { asDialogue, chainedPrefix } from "./chained-prompt.ts";
 import { type Choice, choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings } from "./copied.ts";
-import { copy, explainOutcome } from "./copy.ts";
+import { explainOutcome } from "./copy.ts";
 import { callMayFollow, mayFollow } from "./following.ts";
+import { withForeseen } from "./foreseen.ts";
 import { foundNames, withFound } from "./found.ts";
+import { asAddition } from "./keeping.ts";
 import { complete, type Lane, type LaneInput, type LaneStep } from "./lane.ts";
-import type { Message } from "./messages.ts";
+import type { Message, ToolMessage } from "./messages.ts";
 import { saidTools } from "./plain-calls.ts";
 import { readingOfFound } from "./reading.ts";
 import { MAX_REPAIRS } from "./repair.ts";
@@ -30,6 +22,7 @@ import { offered } from "./respond.ts";
 import { pastOf } from "./routing.ts";
 import { shareRoom } from "./shares.ts";
 import { isLooping, isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
+import { wishesIn } from "./wishes.ts";
 
 const PROMPT_MARGIN = limits.jsonLaneMargin;
 
@@ -42,51 +35,45 @@ const SHOWN: ReadonlySet<string> = new Set(["ok", "executionError", "invalidArgu
 /**
  * The lane of models that read what they find: one JSON action, its result shown back, then the next action or the answer. What
  * it is shown of a result is data from outside: framed with where it comes from, with chat markers broken, and cut to the room
- * that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer.
+ * that there is. A call that the model makes again, or that only a result asks for, is not sent: it is asked to answer. Calls in a
+ * row that the message asks for and a person is asked about are proposed together.
  */
 export const chainedLane: Lane = async (input) => {
+  const step = await nextStep(input);
+  const [call] = step.kind === "calls" ? step.proposals : [];
+  if (call === undefined) return step;
+  const { message, closed } = progressOf(input.messages, input.turnId);
+  return withForeseen(input, call, wishesIn(message, offered(input.tools)).slice(closed.length + 1), nextStep);
+};
+
+async function nextStep(input: LaneInput): Promise<LaneStep> {
   const state = progressOf(input.messages, input.turnId);
   // A page that was left between the last words and the end of the turn.
   if (state.finished > 0) return { kind: "answer", text: "" };
-  const last = state.result;
-  if (last !== null && (!SHOWN.has(last.result.outcome) || (isMistake(last) && state.mistakes > MAX_REPAIRS)))
-    return { kind: "answer", text: explainOutcome(last.call.name, last.result) };
+  const isLastMistake = (each: ToolMessage) => isMistake(each) && state.mistakes > MAX_REPAIRS;
+  const ended = state.results.filter((each) => !SHOWN.has(each.result.outcome) || isLastMistake(each));
+  if (ended.length > 0) {
+    const said = new Set(ended.map(({ call, result }) => explainOutcome(call.name, result)));
+    return { kind: "answer", text: [...said].join("\n\n") };
+  }
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
   if (isLooping(state.closed)) return { kind: "stuck", why: "looping" };
-  const step = carry(input, state);
+  const step = carryOn(input, state);
   if (step !== null) return step;
   const reading = readingOfFound(state.message, state.closed, offered(input.tools));
   if (reading !== null) return { kind: "calls", text: "", proposals: [reading] };
   const tools = select(state.message, saidTools(state.message, offered(input.tools)));
   const chosen = await ask(input, state, tools, tools.length > 0);
   if (chosen.kind !== "call") return chosen;
-  const proposal = complete(chosen.call, state.message, input);
+  // A model that has read the file in this turn may well write all of it, with the addition.
+  const isFirst = state.closed.length === 0;
+  const asked = isFirst ? asAddition(chosen.call, state.message, offered(input.tools)) : chosen.call;
+  const proposal = complete(asked, state.message, input);
   const isDone = isRepeat(proposal, state.closed, input.tools);
   if (!isDone && callMayFollow(state.message, state.closed, proposal, input.tools))
     return { kind: "calls", text: "", proposals: [proposal] };
   const answered = await ask(input, state, tools, false);
   return answered.kind === "call" ? { kind: "stuck", why: "repeated" } : answered;
-};
-
-/**
- * What is found goes into the call that the wish asks for, where code can tell all of it: a path that only a search gave is no choice
- * of a model. Where words have to be found, or something failed, the model goes on.
- */
-function carry(input: LaneInput, { message, closed }: TurnProgress): LaneStep | null {
-  const tools = offered(input.tools);
-  const carrying = carryingIn(message, tools);
-  if (carrying === null || isCarried(carrying, closed) || closed.some(({ result }) => result.outcome !== "ok"))
-    return null;
-  let look = closed.length > 0 ? nextLook(carrying, closed, tools) : carrying.first;
-  if (typeof look === "string") return { kind: "answer", text: look };
-  if (look === null) {
-    const answering = readFor(carrying, closed, tools);
-    const value = ownValue(carrying, answering);
-    if (value === null && mustBeWorkedOut(carrying))
-      return { kind: "answer", text: showClosest(copy.notComputed, questionOf(carrying), sourceOf(answering)) };
-    look = value === null ? null : carried(carrying, value);
-  }
-  return look === null || isRepeat(look, closed, input.tools) ? null : { kind: "calls", text: "", proposals: [look] };
 }
 
 /** The next action of the model, out of all that the turn has come to. Without `canCall` it can only answer. */

@@ -40,16 +40,24 @@ export function chainedPrefix(tools: readonly ToolDescriptor[]): ChatMessage[] {
 
 /**
  * Messages as the model is shown them. A result is no message of the person's: it is framed, with where it comes from, and
- * followed by what is done and what is asked for now.
+ * followed by what is done and what is asked for now. Calls that were proposed together stand one by one, each with its result.
  */
 export function asDialogue(messages: readonly Message[]): ChatMessage[] {
   const done: ToolMessage[] = [];
-  return messages.map((each) => {
-    if (each.role !== "tool") return asChat(each);
+  const together = new Set<string>();
+  return messages.flatMap((each) => {
+    if (each.role === "assistant" && each.toolCalls.length > 1) {
+      for (const call of each.toolCalls) together.add(call.id);
+      return [];
+    }
+    if (each.role !== "tool") return [asChat(each)];
     done.push(each);
     const block = progress(done.map(({ call, result }) => summarise(call, result)));
     const content = [frameResult(each.call.name, each.result), block, words.chained.next].join("\n");
-    return { role: "user", content };
+    const result = { role: "user", content } as const;
+    const { turnId, call } = each;
+    const isOne = !together.has(call.id);
+    return isOne ? [result] : [asChat({ role: "assistant", turnId, content: "", toolCalls: [call] }), result];
   });
 }
 

@@ -9,6 +9,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string;
+  /** The id of an image that is shown with it. */
+  readonly image?: string;
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly {
     readonly id: string;
@@ -113,7 +115,7 @@ function completionsOf(endpoint: string): string {
 function bodyOf(request: ChatRequest, model: string): Record<string, unknown> {
   return {
     model,
-    messages: request.messages,
+    messages: request.messages.map(withImage),
     stream: true,
     stream_options: { include_usage: true },
     max_tokens: request.maxTokens,
@@ -123,6 +125,13 @@ function bodyOf(request: ChatRequest, model: string): Record<string, unknown> {
       response_format: { type: "json_schema", json_schema: { name: "step", strict: true, schema: request.schema } },
     }),
   };
+}
+
+/** An image is named by the id of what was attached: the gateway puts in the bytes. */
+function withImage({ image, ...message }: ChatMessage): object {
+  if (image === undefined) return message;
+  const shown = { type: "image_url", image_url: { url: `attachment:${image}` } };
+  return { ...message, content: [{ type: "text", text: message.content }, shown] };
 }
 
 async function* readBody(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncIterable<ChatDelta> {

@@ -1,7 +1,7 @@
 import type { Approval, CallView, Outcome, StoredMessage, ToolCall, ToolDescriptor } from "../protocol/generated.ts";
 import { copy, nameTheRest } from "./copy.ts";
 import type { AgentEvent, Panel } from "./events.ts";
-import { CANCELLED, type Observation, recall, UNHEARD } from "./messages.ts";
+import { CANCELLED, join, type Observation, UNHEARD } from "./messages.ts";
 
 /** Where a call stands on the screen. */
 export type CallPhase = "proposed" | "waiting" | "running" | "closed";
@@ -36,8 +36,16 @@ export type Entry =
       readonly turnId: string;
       /** Said while the turn was under way, between two of its steps. */
       readonly steered: boolean;
+      /** Taken from a file: somebody else may have written it. */
+      readonly imported?: true;
     }
-  | { readonly key: string; readonly kind: "assistant"; readonly text: string; readonly stopped: boolean }
+  | {
+      readonly key: string;
+      readonly kind: "assistant";
+      readonly text: string;
+      readonly stopped: boolean;
+      readonly imported?: true;
+    }
   | { readonly key: string; readonly kind: "call"; readonly callId: string }
   | { readonly key: string; readonly kind: "panel"; readonly panel: Panel }
   | {
@@ -109,14 +117,15 @@ export function restore(
   let state: Conversation = { ...emptyConversation, turnIds: [...new Set(stored.map(({ turnId }) => turnId))] };
   const shown = new Set<string>();
   const begun = new Set<string>();
-  for (const message of recall(stored, views)) {
+  for (const message of join(stored, views)) {
+    const source = message.imported && { imported: true as const };
     if (message.role === "user") {
       const { content: text, turnId } = message;
-      state = add(state, { kind: "user", text, turnId, steered: begun.has(turnId) });
+      state = add(state, { kind: "user", text, turnId, steered: begun.has(turnId), ...source });
       begun.add(turnId);
     }
     if (message.role === "assistant") {
-      state = addAnswer(state, message.content, false);
+      state = addAnswer(state, message.content, false, source);
       for (const call of message.toolCalls) state = addCall(state, { call, turnId: message.turnId, phase: "proposed" });
       for (const call of message.toolCalls) shown.add(call.id);
     }
@@ -249,8 +258,13 @@ function add(state: Conversation, entry: NewEntry): Conversation {
   return { ...state, made, entries: [...state.entries, { ...entry, key: `e${made}` } as Entry] };
 }
 
-function addAnswer(state: Conversation, text: string, stopped: boolean): Conversation {
-  return text.trim() === "" ? state : add(state, { kind: "assistant", text, stopped });
+function addAnswer(
+  state: Conversation,
+  text: string,
+  stopped: boolean,
+  source?: { readonly imported: true },
+): Conversation {
+  return text.trim() === "" ? state : add(state, { kind: "assistant", text, stopped, ...source });
 }
 
 /** Says a thing once; the same notice twice in a row is noise. */

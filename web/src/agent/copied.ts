@@ -28,6 +28,7 @@ const AMOUNT = /^[$€£¥]?[0-9][0-9.,/]*[%$€£¥]?$/;
 
 /** Words by which a wish may be about files that it does not name. */
 const BACK = new RegExp(`\\b(?:${anyOf(vocabulary.fileReferences)})\\b`, "i");
+const POINTED = new RegExp(`\\b(?:${anyOf(vocabulary.pointedFiles)})\\b`, "i");
 
 const BARE: ReadonlySet<string> = new Set(vocabulary.bareFiles);
 
@@ -54,6 +55,11 @@ export function copyableStrings(messages: readonly Message[], wish = ""): Copyab
   const isPlain = named.some((name) => ENDED.test(name)) && !BACK.test(wish);
   const folders = [foldersSaid(wish), foldersIn(own)].find((found) => found.length > 0) ?? foldersIn(naming);
   return { names, urls, folders, files: isPlain ? named : filesIn(naming) };
+}
+
+/** Whether a wish may be about a file that another one names: "it", "that note". */
+export function pointsBack(wish: string): boolean {
+  return BACK.test(wish) || POINTED.test(wish);
 }
 
 /** What can be copied out of texts. */

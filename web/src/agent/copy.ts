@@ -66,7 +66,7 @@ export function nameAbilities(abilities: string): string {
 }
 
 /** The gateway's own words, which begin in lower case and end without a stop, as the rest of a sentence. */
-function why({ error }: Observation): string {
+export function why({ error }: Observation): string {
   const words = error?.trim() ?? "";
   if (words === "") return ".";
   return /[.!?]$/.test(words) ? `: ${words}` : `: ${words}.`;

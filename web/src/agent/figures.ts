@@ -1,7 +1,9 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { isThing } from "./acts.ts";
 import { copy } from "./copy.ts";
+import { entriesOf } from "./entries.ts";
 import { cited } from "./excerpts.ts";
+import { type Exclusion, exclusionIn, keptRows } from "./exclusions.ts";
 import { linesOf } from "./passages.ts";
 import { add, asWritten, divide, numbersIn, type Quantity, readQuantities, scaled } from "./quantities.ts";
 import { stem, termsIn } from "./ranking.ts";
@@ -66,13 +68,22 @@ const ITEM = /^ *[^\s:,;]+(?: [^\s:,;]+){0,2}(?<![.!?]) *$/;
 
 /** The one figure that a wish asks for, if it does. Of two it is not clear which number belongs to which. */
 export function figureIn(wish: string): Figure | null {
-  const [figure, ...more] = new Set(wordsOf(wish).flatMap(({ bare }) => FIGURE_OF.get(bare) ?? []));
+  const [figure, ...more] = new Set(figuresSaid(wish));
   return figure === undefined || more.length > 0 ? null : figure;
 }
 
 /** Whether a wish asks for a number that somebody would have to work out. */
 export function asksForFigure(wish: string): boolean {
-  return wordsOf(wish).some(({ bare }) => FIGURE_OF.has(bare));
+  return figuresSaid(wish).length > 0;
+}
+
+/** The figures that the words of a wish are for. "The most recent letter" is the newest one. */
+function figuresSaid(wish: string): Figure[] {
+  const words = wordsOf(wish).map(({ bare }) => bare);
+  return words.flatMap((word, at) => {
+    const isNewest = word === "most" && ["recent", "recently"].includes(words[at + 1] ?? "");
+    return isNewest ? [] : (FIGURE_OF.get(word) ?? []);
+  });
 }
 
 /** The number that a wish asks for, with what it was made of and where that stands; null where that is in doubt. */
@@ -117,7 +128,21 @@ export function bareFigure(wish: string, source: ResultSource): string | null {
 function workOut(wish: string, source: ResultSource): Chosen | Counted | null {
   const figure = figureIn(wish);
   if (figure === null || !source.whole || linesOf(source.text).at(-1)?.startsWith("…[")) return null;
-  const table = tableOf(source.text, source.name);
+  const exclusion = exclusionIn(wish);
+  if (exclusion !== null) return workOutKept(exclusion, source, figure);
+  return workOutOf(wish, source, figure, tableOf(source.text, source.name));
+}
+
+/** The same of the rows that are left where a wish leaves some out. */
+function workOutKept(exclusion: Exclusion, source: ResultSource, figure: Figure): Chosen | Counted | null {
+  const table = entriesOf(source.text, source.name);
+  const rows = table === null ? null : keptRows(exclusion, source.text, source.name, table);
+  if (table === null || rows === null) return null;
+  if (figure === "count") return { figure, count: rows.length, kind: "entry", rows };
+  return workOutOf(exclusion.rest, source, figure, { ...table, rows });
+}
+
+function workOutOf(wish: string, source: ResultSource, figure: Figure, table: Table | null): Chosen | Counted | null {
   if (figure === "count") return count(wish, source, table);
   const chosen = table === null ? null : choose(wish, source, table, figure);
   return chosen === null || chosen.numbers.length === 0 ? null : chosen;

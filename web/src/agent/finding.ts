@@ -1,5 +1,6 @@
 import { askedActs, bareThing, isThing } from "./acts.ts";
-import { ownQueries } from "./affairs.ts";
+import { doubtfulQuery, ownQueries } from "./affairs.ts";
+import { datedPaper, placedPaper } from "./papers.ts";
 import { asksAboutContent } from "./questions.ts";
 import { stem } from "./ranking.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
@@ -61,6 +62,19 @@ const OPENED = new RegExp(
     "| number| no)? ([^ ,;?!]*[^ ,;?!.])[.!]?$",
   "i",
 );
+const OPENS_THING = new RegExp(
+  `^(?:(?:${anyOf(vocabulary.fillers)}),? )*(?:let (?:me|us) )?` +
+    `(?:${anyOf([...vocabulary.openingVerbs, ...vocabulary.viewingVerbs])})(?: me| us)? (.+?)[.!]?$`,
+  "i",
+);
+const NAMED: ReadonlySet<string> = new Set([
+  ...vocabulary.documentNouns,
+  ...vocabulary.namedPapers,
+  ...vocabulary.datedPapers,
+  "draft",
+]);
+/** What is asked of a paper that is only to be seen. */
+const SHOWN = "show it";
 /** How a name ends that something belongs to. Its owner may stand elsewhere without it. */
 const OWNED = /['’]s$/;
 const FOLDER = new RegExp(
@@ -90,14 +104,36 @@ export function findingIn(wish: string): SoughtText | null {
   const names = wordsOf(wish).map(({ start, end }) => bareThing(wish.slice(start, end)));
   if (names.some((name) => isThing(name) && !name.endsWith("/"))) return null;
   if (askedActs(wish).some(({ act }) => act !== "read")) return null;
-  return openedIn(wish) ?? describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);
+  const told = datedIn(wish) ?? placedIn(wish) ?? openedIn(wish);
+  return told ?? describedIn(wish) ?? ownIn(wish) ?? oneAmong(wish) ?? inFolder(wish);
+}
+
+/** A paper that a wish tells by its day: by names in figures first, then by its words. */
+export function datedIn(wish: string): SoughtText | null {
+  const paper = datedPaper(wish);
+  if (paper === null) return null;
+  const [query, ...others] = paper.queries;
+  return { query, folder: folderIn(wish), asked: paper.isShown ? SHOWN : wish, others, own: false };
+}
+
+/** A paper that is to be seen, by its name and its folder. */
+function placedIn(wish: string): SoughtText | null {
+  const placed = placedPaper(OPENS_THING.exec(wish.trim())?.[1] ?? "");
+  const words = wordsOf(placed?.name ?? "").map(({ bare }) => bare);
+  if (placed === null || !NAMED.has(words.at(-1) as string)) return null;
+  const [query, ...others] = words.slice(1).filter((word) => !NAMED.has(word) && word.length > SHORT);
+  if (query === undefined) return null;
+  return { query: `*${query}*`, folder: placed.folder, asked: wish, others: [query, ...others], own: false };
 }
 
 /** The name is looked for first: many papers mention an insurance, and one is called so. */
 function openedIn(wish: string): SoughtText | null {
   const word = OPENED.exec(wish.trim())?.[1] ?? "";
   if (word.length <= SHORT || OF_FILES.has(word.toLowerCase())) return null;
-  return { query: `*${word}*`, folder: folderIn(wish), asked: wish, others: [word], own: false };
+  // "05-03" is a day of March or of May; names have the month first.
+  const day = /^([0-3][0-9])-([01][0-9])$/.exec(word);
+  const others = day === null ? [word] : [`*${day[2]}-${day[1]}*`, word];
+  return { query: `*${word}*`, folder: folderIn(wish), asked: wish, others, own: false };
 }
 
 /** One file of a list by what it is for: "list the bills and tell me how much the one for water is". */
@@ -144,6 +180,12 @@ function wordsOfKind(clause: string): string[] {
   const isShort = wordsOf(clause).length <= MOST_DESCRIBED;
   const words = isShort && A_KIND.test(clause) ? shorterQueries(clause) : [];
   return words.toSorted((one, other) => Number(DAYS.has(one)) - Number(DAYS.has(other)));
+}
+
+/** What to look for where a question may be about the person's own affairs and as well about the world; else null. */
+export function doubted(wish: string): SoughtText | null {
+  const query = doubtfulQuery(wish);
+  return query === "" ? null : { query, folder: folderIn(wish), asked: wish, others: [], own: true };
 }
 
 /**

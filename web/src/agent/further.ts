@@ -4,15 +4,16 @@ import { askedActs, isThing } from "./acts.ts";
 import { spends } from "./affairs.ts";
 import { knownBy, WEAK_STEMS } from "./asked.ts";
 import { copy } from "./copy.ts";
+import { answerEnding, endingCall, endingIn, findsNames } from "./endings.ts";
 import { excerptOf } from "./excerpts.ts";
 import { asksForFigure } from "./figures.ts";
-import { findingIn, type SoughtText, sought } from "./finding.ts";
+import { doubted, findingIn, type SoughtText, sought } from "./finding.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { Message, ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { isObject } from "./parse.ts";
 import { linesOf } from "./passages.ts";
-import { filesOf, joined, pickedFrom, pickOf } from "./picking.ts";
+import { filesOf, joined, kindFolder, pickedFrom, pickOf, topKind } from "./picking.ts";
 import { termsIn } from "./ranking.ts";
 import { readerAmong } from "./reading.ts";
 import { fill, requiredOf } from "./render.ts";
@@ -26,7 +27,8 @@ import { isSpacedName, wordsOf } from "./words.ts";
  * can make anything change or leave the machine. What the person asks to be done with a find is in `carrying.ts`.
  */
 
-type Tools = readonly Pick<ToolDescriptor, "name" | "description" | "category" | "paramSchema">[];
+type Tools = readonly (Pick<ToolDescriptor, "name" | "description" | "category" | "paramSchema"> &
+  Partial<Pick<ToolDescriptor, "permission">>)[];
 
 const MOST = limits.furtherReads;
 const MOST_FOUND = limits.foundFiles;
@@ -39,15 +41,23 @@ const MOST_ALIKE = 2;
 /** Words of a wish that is about "it" and nothing else. */
 const MOST_WORDS = 10;
 
-/** The calls of the action under way that have closed: those after the last words of the turn. */
+/**
+ * The calls of the action under way that have closed: those after the last words of the turn; of those that were proposed for several
+ * actions together the first that no words have told of.
+ */
 export function callsUnderWay(messages: readonly Message[], turnId: string): ToolMessage[] {
   let calls: ToolMessage[] = [];
+  let areSeveral = false;
   for (const each of messages) {
-    if (each.turnId !== turnId) continue;
+    if (each.turnId !== turnId || each.role === "user") continue;
     if (each.role === "tool") calls.push(each);
-    else if (each.role === "assistant" && each.toolCalls.length === 0) calls = [];
+    else if (each.toolCalls.length > 0) {
+      const own = areSeveral ? calls.slice(0, 1) : calls;
+      areSeveral = each.toolCalls.length > 1;
+      calls = areSeveral ? [] : own;
+    } else calls = areSeveral ? calls.slice(1) : [];
   }
-  return calls;
+  return areSeveral ? calls.slice(0, 1) : calls;
 }
 
 /** The search or the listing with which a question about a file that it only describes begins; null for any other wish. */
@@ -58,9 +68,31 @@ export function lookingFor(wish: string, tools: Tools): ProposedCall | null {
     const lister = listerAmong(tools);
     return lister === null ? null : { name: lister.name, arguments: { [lister.argument]: folder } };
   }
-  const finding = findingIn(wish);
+  const told = findingIn(wish);
+  const finding = told ?? doubted(wish);
   if (finding === null || (finding.own && isForAnother(wish, tools))) return null;
-  return textSearch(finding.query, finding, tools);
+  const search = textSearch(finding.query, finding, tools);
+  return told !== null || search === null || runsByItself(search.name, tools) ? search : null;
+}
+
+/** The search for files by their ending, where a wish asks for just that. */
+export function namesFor(wish: string, tools: Tools): ProposedCall | null {
+  const found = endingIn(wish);
+  if (found === null) return null;
+  const finding = { query: found.ending, folder: found.folder, asked: wish, others: [], own: false };
+  const search = textSearch(found.ending, finding, tools);
+  return search !== null && findsNames(search.name, tools) ? endingCall(found, search) : null;
+}
+
+/** Whether it was looked for what may as well be of the world, and nothing was found. */
+export function foundNoWord(wish: string, last: ToolMessage): boolean {
+  const finding = findingIn(wish) === null ? doubted(wish) : null;
+  return finding !== null && searches(last) && rankedFiles(finding, last).length === 0;
+}
+
+/** Whether the policy lets a tool run without asking anybody. */
+function runsByItself(name: string, tools: Tools): boolean {
+  return tools.some((tool) => tool.name === name && tool.permission === "auto");
 }
 
 /** The call that reads the file which a wish means by its place in a folder that was just listed; null for any other wish. */
@@ -80,8 +112,14 @@ export function furtherCall(wish: string, calls: readonly ToolMessage[], tools: 
   if (reader === null || first === undefined || calls.length > MOST) return null;
   if (first.call.name === reader.name || calls.some(({ result }) => result.outcome !== "ok")) return null;
   const read = (path: string): ProposedCall => ({ name: reader.name, arguments: { [reader.path]: path } });
+  if (endingIn(wish) !== null) return null;
   if (pickedFrom(wish) !== null) {
-    const picked = calls.length === 1 ? pickOf(wish, first) : null;
+    // The listing of the folder that keeps such files, or the read.
+    const [last, lister] = [calls.at(-1) as ToolMessage, listerAmong(tools)];
+    if (lister === null || last.call.name !== lister.name) return null;
+    const folder = kindFolder(wish, last);
+    if (folder !== "") return { name: lister.name, arguments: { [lister.argument]: folder } };
+    const picked = pickOf(wish, last);
     return picked === null ? null : read(picked);
   }
   const finding = findingOf(wish, first);
@@ -129,8 +167,12 @@ export function askedOfFile(wish: string, last: ToolMessage, tools: Tools): stri
 /** What the loop says where a search or a listing did not lead to one file; null where it did, or where that is not asked. */
 export function leftOpen(wish: string, calls: readonly ToolMessage[]): string | null {
   const last = calls.at(-1) as ToolMessage;
+  const ended = answerEnding(wish, last);
+  if (ended !== null) return ended;
   if (pickedFrom(wish) !== null) {
     const table = tableOf(last.result.content, "");
+    const kind = table?.listing === true ? topKind(wish, last) : "";
+    if (kind !== "") return fill(copy.noFolderOf, () => kind);
     const files = table?.listing === true ? filesOf(table) : [];
     return files.length === 0 ? null : nonePicked(files.map(({ name }) => name));
   }
@@ -204,7 +246,7 @@ export function spellings(path: string): string[] {
 /** What is looked for: by the words of the wish, or by the search that the model chose for it. */
 function findingOf(wish: string, first: ToolMessage): SoughtText | null {
   const [query] = queriesIn(first);
-  return findingIn(wish) ?? (query === undefined ? null : sought(wish, query));
+  return findingIn(wish) ?? (query === undefined ? null : (doubted(wish) ?? sought(wish, query)));
 }
 
 /** What a call looks for. */

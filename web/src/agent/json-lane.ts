@@ -2,7 +2,7 @@ import limits from "../../../loop/limits.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { actionSchema } from "./action-schema.ts";
-import { doubtfulQuery } from "./affairs.ts";
+import { askedActs } from "./acts.ts";
 import {
   hasWrongNumber,
   isEcho,
@@ -13,13 +13,12 @@ import {
   sourceOf,
   withPlace,
 } from "./answers.ts";
-import { isAskedFor } from "./asked.ts";
+import { isAskedFor, isOfAnother } from "./asked.ts";
 import { cut, fitMessages, tokensOf, tokensOfPrompt } from "./budget.ts";
 import { toolsCalledFor } from "./called-for.ts";
 import { select } from "./candidates.ts";
 import {
   type Carrying,
-  carried,
   carryingIn,
   isCarried,
   linesAbout,
@@ -34,39 +33,46 @@ import type { ChatMessage } from "./chat.ts";
 import { choose, MAX_STEP_TOKENS } from "./choosing.ts";
 import { condense } from "./condensing.ts";
 import { copyableStrings, NOTHING_SAID } from "./copied.ts";
-import { copy, explainOutcome, nameAbilities, nameTheRest } from "./copy.ts";
+import { copy, explainOutcome, nameTheRest } from "./copy.ts";
 import { findingIn } from "./finding.ts";
+import { withForeseen } from "./foreseen.ts";
 import {
   answeringCall,
   askedOfFile,
   callsUnderWay,
+  foundNoWord,
   furtherCall,
   leftOpen,
   lookingFor,
+  namesFor,
   pickedShown,
   pointedReading,
   queryThatFound,
   resolved,
-  searcherAmong,
 } from "./further.ts";
 import { hasCue, probePrompt, probeSchema, readActions } from "./intents.ts";
+import { asAddition, keptCall, withoutLook } from "./keeping.ts";
 import { pageOf, withoutReader } from "./kept.ts";
 import { collect, complete, type Lane, type LaneInput, type LaneStep, type ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { lookAgain, namePlaces, withoutMiss } from "./misplaced.ts";
+import { misreadsRow } from "./misreading.ts";
 import { nextPage } from "./paging.ts";
 import { fittingPassages, placeOf, repeatsQuestion } from "./passages.ts";
+import { pickedFrom } from "./picking.ts";
 import { plainCall, saidTools } from "./plain-calls.ts";
-import { abilitiesOf, actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
+import { actionPrefix, describeMistake, reportPrompt } from "./prompts.ts";
 import { neutralise } from "./provenance.ts";
 import { questionsIn } from "./questions.ts";
 import { readingFor } from "./reading.ts";
+import { fromMemory, outOfMemory, withoutCall } from "./remembered.ts";
 import { fill } from "./render.ts";
 import { correction, MAX_REPAIRS } from "./repair.ts";
 import { offered } from "./respond.ts";
 import { asChat, pastOf, presentOf } from "./routing.ts";
 import { isMistake, isRepeat, progressOf, type TurnProgress } from "./turn-progress.ts";
 import { wishesIn } from "./wishes.ts";
+import { withheldWords } from "./withheld.ts";
 
 const PROMPT_MARGIN = limits.jsonLaneMargin;
 /** Fewer than the usual four: results are paths, figures and code, which take more tokens than prose. */
@@ -77,9 +83,19 @@ const MISTAKE_LENGTH = limits.mistakeCharacters;
 /**
  * The lane of small models: they pick one action as JSON, held to a schema; a second, separate prompt words what came of it.
  * Measured on the default model: declared tools 0 % right calls, this 95 %; and asked for the next action after a result it
- * repeats the call, so it is asked to report instead, and each further action that the person named is picked on its own.
+ * repeats the call, so it is asked to report instead, and each further action that the person named is picked on its own. Calls of
+ * wishes in a row that a person is asked about are proposed together.
  */
 export const jsonLane: Lane = async (input) => {
+  const step = await nextStep(input);
+  const isFirst = callsUnderWay(input.messages, input.turnId).every(isMistake);
+  const [call] = step.kind === "calls" ? step.proposals : [];
+  if (call === undefined || !isFirst) return step;
+  const { finished } = progressOf(input.messages, input.turnId);
+  return withForeseen(input, call, input.actions?.slice(finished + 1) ?? [], nextStep);
+};
+
+async function nextStep(input: LaneInput): Promise<LaneStep> {
   const state = progressOf(input.messages, input.turnId);
   const { result } = state;
   if (maySplit(input)) {
@@ -90,6 +106,8 @@ export const jsonLane: Lane = async (input) => {
     if (isOne) return { kind: "split", actions: [state.message] };
     const wishes = wishesIn(state.message, offered(input.tools));
     if (wishes.length > 0) return { kind: "split", actions: wishes };
+    const isPicked = pickedFrom(state.message) !== null && askedActs(state.message).every(({ act }) => act === "read");
+    if (isPicked) return { kind: "split", actions: [state.message] };
     const isAsked = questionsIn(state.message).length > 1 && readingFor(state.message, offered(input.tools)) !== null;
     if (isAsked) return { kind: "split", actions: [state.message] };
     if (hasCue(state.message)) return split(input, state.message);
@@ -104,7 +122,7 @@ export const jsonLane: Lane = async (input) => {
   return pick(input, state, [
     { role: "user", content: correction(neutralise(cut(describeMistake(result), MISTAKE_LENGTH))) },
   ]);
-};
+}
 
 /** The call with which a question begins that shows by its words what has to be read, or looked for. */
 function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | null {
@@ -113,7 +131,7 @@ function firstCall(input: LaneInput, state: TurnProgress): ProposedCall | null {
   const able = offered(tools);
   const carrying = carryingIn(wish, able);
   if (carrying !== null) return carrying.first;
-  const plain = nextPage(wish, messages, able) ?? plainCall(wish, able);
+  const plain = nextPage(wish, messages, able) ?? namesFor(wish, able) ?? plainCall(wish, able);
   const reading = plain ?? pointedReading(wish, messages, able) ?? readingFor(wish, able);
   return reading ?? pickedShown(wish, state.closed, able) ?? lookingFor(wish, able);
 }
@@ -159,9 +177,11 @@ async function pick(input: LaneInput, state: TurnProgress, closing: readonly Cha
   const chosen = await choose(input, prompt, schema, tools.length > 0);
   switch (chosen.kind) {
     case "call": {
-      if (hasReason(input, state, chosen.call)) return propose(input, state, chosen.call);
+      const against = withheldWords(input, wish, chosen.call);
+      if (against !== null) return answer(input, state, against);
+      if (hasReason(input, state, chosen.call)) return propose(input, state, asAddition(chosen.call, wish, tools));
       const said = await choose(input, prompt, actionSchema([], NOTHING_SAID), false);
-      return answer(input, state, withoutCall(input, state, said.kind === "answer" ? said.text : ""));
+      return answer(input, state, withoutCall(input, wish, said.kind === "answer" ? said.text : ""));
     }
     case "answer":
       return insteadOf(chosen.text, input, state, prompt, tools);
@@ -186,7 +206,7 @@ async function insteadOf(
   const brought = offered(tools).filter(({ name }) => !Object.hasOwn(words.action.descriptions, name));
   const likely = toolsCalledFor(wish, brought, isOrder);
   const own = copyableStrings(input.messages, wish);
-  if (likely.length === 0) return answer(input, state, outOfMemory(input, state, text) || text);
+  if (likely.length === 0) return answer(input, state, outOfMemory(input, wish, text) || text);
   input.listener.discarded();
   const chosen = await choose(input, prompt, actionSchema(likely, own, own, wish, false), false);
   if (chosen.kind === "call" && hasReason(input, state, chosen.call)) return propose(input, state, chosen.call);
@@ -199,25 +219,9 @@ function hasReason(input: LaneInput, state: TurnProgress, call: ProposedCall): b
   const { messages, tools } = input;
   const tool = tools.find(({ name }) => name === call.name);
   const hasCalled = messages.some(({ role }) => role === "tool");
-  return tool === undefined || isAskedFor(call.arguments, tool, state.message, hasCalled, askedFor(input, state));
-}
-
-/**
- * What a small model says to a question that some file may answer and that it has looked in no file for, and that it has not; empty
- * for any other question.
- */
-function outOfMemory(input: LaneInput, state: TurnProgress, said: string): string {
-  const canLook = said.trim() !== "" && searcherAmong(offered(input.tools)) !== null;
-  const query = canLook ? doubtfulQuery(askedFor(input, state)) : "";
-  return query === "" ? "" : `${said}\n\n${fill(copy.notLooked, () => query)}`;
-}
-
-/** What a model says in the place of a call that nobody asked for, and what it can do instead. */
-function withoutCall(input: LaneInput, state: TurnProgress, said: string): string {
-  const doubted = outOfMemory(input, state, said);
-  if (doubted !== "") return doubted;
-  const able = nameAbilities(abilitiesOf(withoutReader(offered(input.tools))));
-  return said.trim() === "" ? able : `${said}\n\n${able}`;
+  const wish = askedFor(input, state);
+  if (tool !== undefined && isOfAnother(call.arguments, tool, wish, input.actions ?? [])) return false;
+  return tool === undefined || isAskedFor(call.arguments, tool, state.message, hasCalled, wish);
 }
 
 /** Tokens for the conversation, beside the beginning that never changes, what closes the prompt, and the reply. */
@@ -279,14 +283,16 @@ async function stepAfter(
     const told = [await answerFrom(input, wish, calls), shownValue(carrying, calls)];
     return told.filter((each) => each !== "").join("\n\n");
   }
-  const look = nextLook(carrying, calls, able);
+  const made = withoutLook(carrying, calls, able);
+  const look = nextLook(carrying, made, able);
   if (look !== null) return look;
-  const answering = readFor(carrying, calls, able);
+  const answering = readFor(carrying, made, able);
   const own = ownValue(carrying, answering);
   if (own === null && mustBeWorkedOut(carrying))
     return showClosest(copy.notComputed, questionOf(carrying), sourceOf(answering));
   const value = own || (await valueFrom(input, carrying, answering));
-  return value === "" ? fill(copy.notFound, () => questionOf(carrying)) : carried(carrying, value);
+  if (value === "") return fill(copy.notFound, () => questionOf(carrying));
+  return keptCall(carrying, value, wish, calls, able);
 }
 
 /** What a file answers: in the model's words where some lines of it bear them out, else the lines about it; empty for none. */
@@ -296,19 +302,21 @@ async function valueFrom(input: LaneInput, carrying: Carrying, answering: ToolMe
   const said = await worded(input, question, answering, () => {});
   const isNone = said === "" || isEcho(said, answering) || repeatsQuestion(said, question);
   const isBorneOut = placeOf(said, question, source.text, source.name) !== null;
-  if (!isNone && isBorneOut && !hasWrongNumber(said, question, answering)) return said;
+  const isWrong = hasWrongNumber(said, question, answering) || misreadsRow(said, question, source);
+  if (!isNone && isBorneOut && !isWrong) return said;
   return linesAbout(question, source);
 }
 
 /** What an action came to: in our own words where they are surer, else in the model's. */
 async function answerFrom(input: LaneInput, wish: string, calls: readonly ToolMessage[]): Promise<string> {
+  if (foundNoWord(wish, calls.at(-1) as ToolMessage)) return fromMemory(input, wish, calls);
   const open = leftOpen(wish, calls);
   if (open !== null) return open;
   const answering = answeringCall(wish, calls, input.tools);
   const said = new Set<string>();
   for (const part of sourceOf(answering).hasLines ? questionsIn(wish) : [wish]) {
     const asked = askedOfFile(part, answering, input.tools);
-    const own = ownAnswer(answering, asked, input.tools);
+    const own = ownAnswer(answering, asked, input.tools, input.today);
     said.add(own ?? (await report(input, part, answering, queryThatFound(calls), said.size > 0)));
   }
   return [...said].join("\n\n");
@@ -355,7 +363,8 @@ async function report(
     shown = soFar.length;
   });
   if (said === "") return copy.worded;
-  const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isUnfounded(said, question, last, isFurther);
+  const isOther = isUnfounded(said, question, last, isFurther) || misreadsRow(said, question, sourceOf(last));
+  const isNone = isEcho(said, last) || repeatsQuestion(said, question) || isOther;
   const instead = isNone
     ? showClosest(copy.noAnswer, question, sourceOf(last))
     : hasWrongNumber(said, question, last)

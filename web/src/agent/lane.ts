@@ -3,6 +3,7 @@ import { estimateTokens } from "./budget.ts";
 import type { Chat, ChatRequest, CutReason } from "./chat.ts";
 import { enrich } from "./enrich.ts";
 import { NOTHING, updateFocus } from "./focus.ts";
+import { withGivenText } from "./given-text.ts";
 import type { Message } from "./messages.ts";
 import { type ReplyEnd, ReplyReader, readDeltas } from "./reply.ts";
 import { spelledAsKnown } from "./spelling.ts";
@@ -93,7 +94,8 @@ export function complete(proposal: ProposedCall, message: string, { messages, to
     NOTHING,
   );
   const filled = enrich(proposal.arguments, tool.paramSchema, message, focus, today);
-  return { ...proposal, arguments: spelledAsKnown(filled, messages, tools) };
+  const whole = tool.category === "write" ? withGivenText(filled, tool.paramSchema, message) : filled;
+  return { ...proposal, arguments: spelledAsKnown(whole, messages, tools) };
 }
 
 /** A whole reply, put together from its pieces. */

@@ -3,8 +3,10 @@ import mistakes from "../../../loop/mistakes.json" with { type: "json" };
 import words from "../../../loop/prompts.json" with { type: "json" };
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { estimateTokens, fitMessages } from "./budget.ts";
+import { carryDropped } from "./carried-step.ts";
 import type { ChatMessage, DeclaredTool } from "./chat.ts";
 import { condense } from "./condensing.ts";
+import { imagesOf, shownImages } from "./images.ts";
 import {
   collect,
   complete,
@@ -22,9 +24,9 @@ import { fill } from "./render.ts";
 import { RepairDialogue } from "./repair.ts";
 import { injectRespond, isRespond, messageOf } from "./respond.ts";
 import { shareRoom } from "./shares.ts";
-import { isLooping, progressOf } from "./turn-progress.ts";
+import { isLooping, progressOf, type TurnProgress } from "./turn-progress.ts";
 
-const { system } = words.native;
+const { system, image } = words.native;
 const SYSTEM = system.join("\n");
 
 /** A reply longer than this is no longer read by anyone. */
@@ -37,7 +39,8 @@ const PROMPT_MARGIN = limits.nativeLaneMargin;
  * circle is told so, or stopped.
  */
 export const nativeLane: Lane = async (input) => {
-  const { closed, finished, message } = progressOf(input.messages, input.turnId);
+  const state = progressOf(input.messages, input.turnId);
+  const { closed, finished } = state;
   // A page that was left between the last words and the end of the turn.
   if (finished > 0) return { kind: "answer", text: "" };
   if (!input.mayCall) return { kind: "stuck", why: "capped" };
@@ -45,13 +48,14 @@ export const nativeLane: Lane = async (input) => {
   const maxTokens = Math.min(MAX_ANSWER_TOKENS, input.model.outputTokens || MAX_ANSWER_TOKENS);
   const { tools } = injectRespond(declare(input.tools));
   const room = input.model.contextTokens - maxTokens - PROMPT_MARGIN - estimateTokens(JSON.stringify(tools));
-  const limit = Math.max(room, PROMPT_MARGIN);
+  const seen = input.model.seesImages === true ? shownImages(input.shown) : new Set<string>();
+  const limit = Math.max(room - seen.size * limits.imageTokens, PROMPT_MARGIN);
   const condensed = await condense(input, input.shown, limit);
   if (condensed !== null) return condensed;
   const shared = shareRoom(input.shown, limit, input.tools);
   const { messages, dropped, shortened } = fitMessages(shared.messages, limit);
   if (dropped > 0 || shortened || shared.isNew) input.listener.trimmed(dropped);
-  const prompt: ChatMessage[] = [{ role: "system", content: SYSTEM }, ...messages.map(asChat)];
+  const prompt: ChatMessage[] = [{ role: "system", content: SYSTEM }, ...messages.flatMap((each) => tell(each, seen))];
   const dialogue = new RepairDialogue();
   while (true) {
     const reply = await converse(input, [...prompt, ...dialogue.turns], tools, maxTokens);
@@ -65,13 +69,20 @@ export const nativeLane: Lane = async (input) => {
       input.listener.cut(reply.cut);
     }
     if (read.kind !== "mistake" && !(read.kind === "answer" && isPlan(input, tools, read.text)))
-      return read.kind === "calls" && input.model.local ? completeAll(read, message, input) : read;
+      return settled(read, state, input);
     input.listener.discarded();
     if (read.kind === "mistake") {
       if (!dialogue.repair(reply.text, read.told)) return { kind: "stuck", why: "unreadable" };
     } else if (!dialogue.nudge(reply.text)) return { kind: "stuck", why: "planning" };
   }
 };
+
+/** The step of a reply that can be used: an answer that leaves out what the words ask for is followed by that call. */
+function settled(read: LaneStep, state: TurnProgress, input: LaneInput): LaneStep {
+  if (read.kind === "calls") return input.model.local ? completeAll(read, state.message, input) : read;
+  const isQuestion = read.kind === "answer" && read.text.trim().endsWith("?");
+  return (isQuestion ? null : carryDropped(input, state)) ?? read;
+}
 
 function completeAll(calls: Calls, message: string, input: LaneInput): LaneStep {
   return { ...calls, proposals: calls.proposals.map((each) => complete(each, message, input)) };
@@ -171,6 +182,12 @@ function isCallInProse(text: string, { model, tools }: LaneInput): boolean {
   if (isParseFailure(value)) return false;
   const named = value.name ?? value.tool ?? value.function;
   return tools.some((tool) => tool.name === named);
+}
+
+/** A message, and behind the result of an attachment its images: no result has room for one. */
+function tell(message: Message, seen: ReadonlySet<string>): ChatMessage[] {
+  const shown = imagesOf(message).filter((id) => seen.has(id));
+  return [asChat(message), ...shown.map((id): ChatMessage => ({ role: "user", content: image, image: id }))];
 }
 
 function asChat(message: Message): ChatMessage {

@@ -1,5 +1,7 @@
 import limits from "../../../loop/limits.json" with { type: "json" };
 import { askedActs, bareThing, isThing } from "./acts.ts";
+import { foldersSaid } from "./copied.ts";
+import { placedPaper } from "./papers.ts";
 import { anyOf, vocabulary } from "./vocabulary.ts";
 import { wishWords } from "./wish-words.ts";
 import { QUOTED, wordsOf } from "./words.ts";
@@ -15,7 +17,8 @@ export type Carry = "keep" | "add" | "remove" | "move";
 
 /**
  * `source` says what to find out, `kept` which part of it goes on ("its total", "it"), `target` where that goes: a file for what is
- * kept, a file or a folder for what is moved, empty for what is removed.
+ * kept, a file or a folder for what is moved, empty for what is removed. Of what is moved or removed, `kept` is how the one file of
+ * a folder is called ("the flyer"), where `source` only lists that folder.
  */
 export interface OutcomeWish {
   readonly carry: Carry;
@@ -53,6 +56,8 @@ const ENDING = new RegExp(
     `^(?:${anyOf(vocabulary.emptyAsks)}))$`,
   "i",
 );
+const LISTED = new RegExp(`\\b(?:${anyOf(vocabulary.listingPhrases)})\\b`, "i");
+const LOOKING: ReadonlySet<string> = new Set(vocabulary.lookingVerbs);
 const ADDING: ReadonlySet<string> = new Set(vocabulary.addingVerbs);
 const LEANING: ReadonlySet<string> = new Set(vocabulary.leaningWords);
 const NOUNS: ReadonlySet<string> = new Set([...wishWords.results, ...vocabulary.keptNouns]);
@@ -98,17 +103,46 @@ function sourceOf(text: string): string {
 
 function removed(before: string, clause: string): OutcomeWish | null {
   const found = (before === "" ? REMOVES_DESCRIBED : REMOVES).exec(clause);
+  if (found === null && lists(before)) {
+    const name = REMOVES_DESCRIBED.exec(clause)?.[1];
+    const isTold = name !== undefined && isUnplaced(name);
+    return isTold ? { carry: "remove", source: before, kept: name, target: "" } : null;
+  }
   const source = before || (found?.[1] ?? "");
-  return found === null || filesIn(source).length > 0 ? null : { carry: "remove", source, kept: "", target: "" };
+  if (found === null || filesIn(source).length > 0) return null;
+  return { carry: "remove", ...takenFrom(before, source), target: "" };
 }
 
 function moved(before: string, clause: string): OutcomeWish | null {
   const put = PUTS.exec(clause);
   const found = before === "" ? MOVES_DESCRIBED.exec(clause) : (MOVES.exec(clause) ?? put);
+  if (found === null && lists(before)) {
+    const [, name, place = ""] = MOVES_DESCRIBED.exec(clause) ?? [];
+    const isTold = name !== undefined && isUnplaced(name);
+    return isTold ? { carry: "move", source: before, kept: name, target: place } : null;
+  }
   const [, described = "", target = ""] = found ?? [];
   const source = before || described;
   const isKept = put !== null && filesIn(target).length > 0;
-  return target === "" || isKept || filesIn(source).length > 0 ? null : { carry: "move", source, kept: "", target };
+  if (target === "" || isKept || filesIn(source).length > 0) return null;
+  return { carry: "move", ...takenFrom(before, source), target };
+}
+
+/** Where a thing is told by its name and its folder, a look into that folder, and its name. */
+function takenFrom(before: string, source: string): Pick<OutcomeWish, "source" | "kept"> {
+  const placed = before === "" ? placedPaper(source) : null;
+  return placed === null ? { source, kept: "" } : { source: `list ${placed.folder}/`, kept: placed.name };
+}
+
+/** Whether words say neither which file is meant nor in which folder it is. */
+function isUnplaced(thing: string): boolean {
+  return filesIn(thing).length === 0 && placedPaper(thing) === null;
+}
+
+/** Whether words only ask to see what is in a folder: "see which files are in old", "list old/". */
+function lists(before: string): boolean {
+  const isLook = wordsOf(before).some(({ bare }) => LOOKING.has(bare)) || LISTED.test(before);
+  return isLook && foldersSaid(before).length === 1 && filesIn(before).length === 0;
 }
 
 function kept(before: string, clause: string): OutcomeWish | null {

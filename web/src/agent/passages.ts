@@ -10,6 +10,7 @@ import { wordsOf } from "./words.ts";
  */
 
 /** Lines of a passage. Passages overlap by half, so that none cuts what belongs together. */
+const AMOUNTS: ReadonlySet<string> = new Set(["much", "many"]);
 const WINDOW = limits.passageLines;
 /** Lines that a place may span. What stands further apart stands nowhere in particular. */
 const MOST_PLACE = limits.placeLines;
@@ -96,6 +97,8 @@ export function missedLine(answer: string, question: string, text: string, name 
   const most = Math.max(0, ...held);
   const at = held.indexOf(most);
   if (most < 2 || held.lastIndexOf(most) !== at) return null;
+  // "How much is the water bill" is answered by a line with a number, not by the title.
+  if (termsIn(question).some((term) => AMOUNTS.has(term)) && !/[0-9]/.test(linesOf(text)[at] as string)) return null;
   const own = (lines[at] as string[]).filter((term) => !asked.has(term) && !sought.includes(term) && !LIGHT.has(term));
   const said = new Set(termsIn(answer));
   const numbers = own.filter((term) => /^[0-9]+$/.test(term));

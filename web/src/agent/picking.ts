@@ -16,11 +16,18 @@ export const PICK_OF: ReadonlyMap<string, FilePick> = new Map(
     words.map((word) => [word, pick] as const),
   ),
 );
-const PICKED = anyOf([...vocabulary.documentNouns, ...vocabulary.pickedNouns]);
+/** What has a folder of one of several names where there is more than one of it: letters are in `letters/` or in `mail/`. */
+export const KINDS: ReadonlySet<string> = new Set(
+  Object.keys(vocabulary.kindFolders).flatMap((kind) => [kind, `${kind}s`]),
+);
+/** The folder that holds all others. */
+export const TOP = ".";
+const WORLD: ReadonlySet<string> = new Set(vocabulary.worldNouns);
+const PICKED = anyOf([...vocabulary.documentNouns, ...vocabulary.pickedNouns, ...KINDS]);
 const PICK = new RegExp(`\\b(${anyOf([...PICK_OF.keys()])}) (?:\\w+ )?(?:${PICKED})\\b`, "i");
 /** The same where the pick stands behind: "which report comes last". */
 const COMES = new RegExp(
-  `\\b(?:${anyOf(vocabulary.documentNouns)}) (?:comes|is|came) (?:the )?(${anyOf([...PICK_OF.keys()])})\\b`,
+  `\\b(?:${anyOf([...vocabulary.documentNouns, ...KINDS])}) (?:comes|is|came) (?:the )?(${anyOf([...PICK_OF.keys()])})\\b`,
   "i",
 );
 const OF_KIND = new RegExp(
@@ -39,6 +46,10 @@ const IN_TIME: ReadonlyMap<FilePick, boolean> = new Map([
   ["oldest", false],
   ["first", false],
 ]);
+const ASKS = /^(?:how much|who|when|what (?:did|have|had) \w+)\b/i;
+const FROM = /\b(?:from|by) (?:(?:the|my|our) )?([a-z0-9-]+)/i;
+const DAY_MONTH = /(?<![0-9])([0-3][0-9])-([0-3][0-9])(?![0-9])/;
+const LAST_MONTH = "12";
 const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])/;
 
 /**
@@ -46,23 +57,49 @@ const DAY = /(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])/;
  * listing leaves a doubt.
  */
 export function pickOf(wish: string, listing: ToolMessage): string | null {
-  return pickedOf(pickIn(wish) as FilePick, listing);
+  return pickedOf(pickIn(wish) as FilePick, wish, listing);
 }
 
-/** The path of the file that stands so among those of a listing; null where the listing leaves a doubt. */
-export function pickedOf(pick: FilePick, listing: ToolMessage): string | null {
+/** The path of the file that stands so among those of a listing that the wish can mean; null where that leaves a doubt. */
+export function pickedOf(pick: FilePick, wish: string, listing: ToolMessage): string | null {
   const table = tableOf(listing.result.content, "");
   if (table?.listing !== true) return null;
-  const name = chosen(pick, filesOf(table));
+  // At the top there are files of all kinds, and beside pictures a list of them.
+  const kind = topKind(wish, listing);
+  const endings = vocabulary.pictureKinds.includes(kindIn(wish)) ? vocabulary.pictureEndings : [""];
+  const named = filesOf(table).filter((file) => {
+    const lowered = file.name.toLowerCase();
+    return lowered.includes(kind) && endings.some((ending) => lowered.endsWith(ending));
+  });
+  // "The latest mail from the bank" is among those that have the bank in their names.
+  const sender = folderIn(wish) === "" && foldersSaid(wish).length === 0 ? FROM.exec(wish)?.[1] : undefined;
+  const sent = named.filter(({ name }) => name.toLowerCase().includes(sender?.toLowerCase() ?? ""));
+  const name = chosen(pick, sent);
   return name === null ? null : joined(listing, name);
+}
+
+/** The kind of file that is picked among, where a listing is of all folders; empty for any other. */
+export function topKind(wish: string, { call }: ToolMessage): string {
+  const given = Object.entries(call.arguments).find(([argument]) => slotOf(argument) === "path")?.[1];
+  return given === TOP ? kindIn(wish) : "";
+}
+
+/** The folder among all folders that keeps the files of the kind which is picked among; empty where there is none. */
+export function kindFolder(wish: string, listing: ToolMessage): string {
+  const rows = tableOf(listing.result.content, "")?.rows ?? [];
+  const there = new Map(
+    rows.flatMap(({ cells: [name = "", kind] }) => (kind === "folder" ? [[name.toLowerCase(), name] as const] : [])),
+  );
+  const names = vocabulary.kindFolders[topKind(wish, listing)] ?? [];
+  return names.flatMap((name) => there.get(name) ?? [])[0] ?? "";
 }
 
 /** The folder out of which a wish means one file, to be told what it says; null for any other wish. */
 export function pickedFrom(wish: string): string | null {
-  if (pickIn(wish) === null || !SAYS.test(wish)) return null;
-  const [said, ...more] = foldersSaid(wish);
+  if (pickIn(wish) === null || !(SAYS.test(wish) || (kindIn(wish) !== "" && ASKS.test(wish)))) return null;
+  const [said, ...more] = foldersSaid(wish).filter((each) => !PICK_OF.has(each.toLowerCase()));
   const named = said === undefined || more.length > 0 ? "" : said.replace(/\/+$/, "");
-  return folderIn(wish) || named || folderOfKind(wish) || null;
+  return folderIn(wish) || named || folderOfKind(wish) || (kindIn(wish) === "" ? null : TOP);
 }
 
 /**
@@ -73,6 +110,17 @@ export function folderOfKind(wish: string): string {
   const [found = ""] = PICK.exec(wish) ?? COMES.exec(wish) ?? OF_KIND.exec(wish) ?? [];
   const kind = wordsOf(found).find(({ bare }) => KEPT_TOGETHER.has(bare))?.bare;
   return kind === undefined ? "" : `${kind.replace(/s$/, "")}s`;
+}
+
+/**
+ * The kind of file that is picked among, where its folder may have one of several names: "the newest letter" may be in `letters`, or
+ * in `mail`. Empty for any other, for "the last ten minutes", and for the last letter of a word.
+ */
+export function kindIn(wish: string): string {
+  const [found = ""] = PICK.exec(wish) ?? COMES.exec(wish) ?? [];
+  const words = wordsOf(found).map(({ bare }) => bare);
+  const isOther = words.some((word) => /^[0-9]+$/.test(word)) || wordsOf(wish).some(({ bare }) => WORLD.has(bare));
+  return (isOther ? undefined : words.find((word) => KINDS.has(word)))?.replace(/s$/, "") ?? "";
 }
 
 function pickIn(wish: string): FilePick | null {
@@ -114,6 +162,11 @@ function chosen(pick: FilePick, files: readonly ListedFile[]): string | null {
 function agesOf(names: readonly string[]): string[] {
   const days = names.map((name) => DAY.exec(name)?.[0] ?? "");
   if (!days.includes("")) return days;
+  const pairs = names.flatMap((name) => {
+    const [, day = "", month = ""] = DAY_MONTH.exec(name) ?? [];
+    return day !== "00" && month >= "01" && month <= LAST_MONTH ? [`${month}-${day}`] : [];
+  });
+  if (pairs.length === names.length) return pairs;
   const numbered = names.map((name) => NUMBERED.exec(name));
   const frames = new Set(numbered.map((found) => (found === null ? null : `${found[1]}\n${found[3]}`)));
   if (frames.size !== 1 || frames.has(null)) return [];

@@ -20,15 +20,26 @@ const PARTS: Readonly<Record<string, string>> = {
   thing: "(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|“[^”\\n]+”|[^ \\n\"'`“]+)",
   line: "([1-9][0-9]{0,6})",
 };
-const [MOVE, MAKE, EDIT, LINES, COUNT, LIST, DROP] = [
+const [MOVE, PLACE, TOP, MAKE, EDIT, EDIT_IN, EDIT_FROM, WHOLE, LINES, COUNT, LIST, ACTS] = [
   patternOf(words.action.plainForms.move),
+  patternOf(words.action.plainForms.place),
+  patternOf(words.action.plainForms.top),
   patternOf(words.action.plainForms.make),
   patternOf(words.action.plainForms.edit),
+  patternOf(words.action.plainForms.editIn),
+  patternOf(words.action.plainForms.editFrom),
+  patternOf(words.action.plainForms.rewriting),
   patternOf(words.action.plainForms.lines),
   patternOf(words.action.plainForms.count),
   patternOf(words.action.plainForms.list),
-  patternOf(words.action.plainForms.drop),
+  patternOf(words.action.plainForms.acts),
 ];
+const DROPS = [
+  patternOf(words.action.plainForms.drop),
+  patternOf(words.action.plainForms.discard),
+  patternOf(words.action.plainForms.needless),
+];
+const ENDED = /[^/]\.[A-Za-z0-9]+/;
 
 const GROUPS: Readonly<Record<string, readonly (readonly string[])[]>> = words.action.onlySaid;
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = words.action.argumentsOnlySaid;
@@ -36,24 +47,34 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, readonly string
 /** The call that a plain wish asks for, where one of these tools takes it; null for any other wish. */
 export function plainCall(wish: string, tools: Tools): ProposedCall | null {
   const said = wish.trim();
-  const move = takes(tools, "move_file", ["path", "to"]) ? MOVE.exec(said) : null;
-  if (move !== null) {
-    const path = bare(move[2]);
-    return { name: "move_file", arguments: { path, to: targetOf(path, move) } };
-  }
+  const move = takes(tools, "move_file", ["path", "to"]) ? moveOf(said) : null;
+  if (move !== null) return { name: "move_file", arguments: move };
   const make = takes(tools, "make_directory", ["path"]) ? MAKE.exec(said) : null;
   if (make !== null) return { name: "make_directory", arguments: { path: bare(make[1]) } };
   const edit = takes(tools, "edit_file", ["path", "old", "new"]) ? EDIT.exec(said) : null;
   if (edit !== null)
     return { name: "edit_file", arguments: { path: bare(edit[3]), old: bare(edit[1]), new: bare(edit[2]) } };
+  const editIn = takes(tools, "edit_file", ["path", "old", "new"]) ? EDIT_IN.exec(said) : null;
+  if (editIn !== null)
+    return { name: "edit_file", arguments: { path: bare(editIn[1]), old: bare(editIn[2]), new: bare(editIn[3]) } };
+  const editFrom = takes(tools, "edit_file", ["path", "old", "new"]) ? EDIT_FROM.exec(said) : null;
+  if (editFrom !== null)
+    return {
+      name: "edit_file",
+      arguments: { path: bare(editFrom[1]), old: bare(editFrom[2]), new: bare(editFrom[3]) },
+    };
+  const whole = takes(tools, "write_file", ["path", "content"]) ? WHOLE.exec(said) : null;
+  if (whole !== null) return { name: "write_file", arguments: { path: bare(whole[1]), content: bare(whole[2]) } };
   const lines = takes(tools, "read_file", ["path", "first_line", "last_line"]) ? LINES.exec(said) : null;
   if (lines !== null) {
     const ends = [Number(lines[1]), Number(lines[2] ?? lines[1])];
     const [first_line, last_line] = [Math.min(...ends), Math.max(...ends)];
     return { name: "read_file", arguments: { path: bare(lines[3]), first_line, last_line } };
   }
-  const drop = takes(tools, "delete_file", ["path"]) ? bare(DROP.exec(said)?.[1]) : "";
-  if (/[^/]\.[A-Za-z0-9]+/.test(drop)) return { name: "delete_file", arguments: { path: drop } };
+  const dropped = takes(tools, "delete_file", ["path"]) ? DROPS.map((form) => form.exec(said)?.[1]) : [];
+  const drop = bare(dropped.find((thing) => thing !== undefined));
+  if (ENDED.test(drop)) return { name: "delete_file", arguments: { path: drop } };
+  if (takes(tools, "read_audit", ["limit"]) && ACTS.test(said)) return { name: "read_audit", arguments: {} };
   if (!takes(tools, "list_directory", ["path"])) return null;
   const [counted, listed] = [bare(COUNT.exec(said)?.[1]), bare(LIST.exec(said)?.[1])];
   const folder = counted.endsWith("/") ? counted : listed.startsWith("-") ? "" : listed;
@@ -94,6 +115,18 @@ function takes(tools: Tools, name: string, needed: readonly string[]): boolean {
   return isObject(properties) && needed.every((each) => Object.hasOwn(properties, each));
 }
 
+/** The move that a wish asks for: up to the folder that holds all others, to a place, or into a folder. */
+function moveOf(said: string): { path: string; to: string } | null {
+  const top = bare(TOP.exec(said)?.[1]);
+  if (ENDED.test(top)) return { path: top, to: "." };
+  const move = MOVE.exec(said);
+  const path = bare(move?.[2]);
+  if (move !== null) return { path, to: targetOf(path, move) };
+  const place = PLACE.exec(said);
+  const [file, folder] = [bare(place?.[1]), bare(place?.[2])];
+  return ENDED.test(file) && !ENDED.test(folder) ? { path: file, to: `${folder.replace(/\/+$/, "")}/` } : null;
+}
+
 /**
  * Where a file goes. A folder is told by its word, by "into", or by a name without an ending; a file that is renamed stays in its
  * folder.
@@ -101,7 +134,8 @@ function takes(tools: Tools, name: string, needed: readonly string[]): boolean {
 function targetOf(path: string, found: RegExpExecArray): string {
   const to = bare(found[5]);
   if (/^rename$/i.test(`${found[1]}`)) return to.includes("/") ? to : path.slice(0, path.lastIndexOf("/") + 1) + to;
-  const isFolder = found[4] !== undefined || /^(?:into|in)$/i.test(`${found[3]}`) || !/[^/]\.[A-Za-z0-9]+/.test(to);
+  const isSaid = found[4] !== undefined || found[6] !== undefined;
+  const isFolder = isSaid || /^(?:into|in)$/i.test(`${found[3]}`) || !ENDED.test(to);
   return isFolder && !to.endsWith("/") && to !== "." ? `${to}/` : to;
 }
 

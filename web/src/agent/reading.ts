@@ -1,11 +1,13 @@
 import type { ToolDescriptor } from "../protocol/generated.ts";
 import { askedActs, bareThing, isThing } from "./acts.ts";
+import { exclusionIn } from "./exclusions.ts";
 import { foundNames } from "./found.ts";
 import { hasCue } from "./intents.ts";
 import type { ProposedCall } from "./lane.ts";
 import type { ToolMessage } from "./messages.ts";
 import { partsOf, slotOf } from "./names.ts";
 import { asksAboutContent, asksForWhole } from "./questions.ts";
+import { whenIn } from "./timed.ts";
 import { vocabulary } from "./vocabulary.ts";
 import { isSpacedName, wordsOf } from "./words.ts";
 
@@ -27,9 +29,11 @@ export function readingFor(wish: string, tools: readonly ReadingTool[]): Propose
   const named = askedActs(wish).flatMap((each) => (each.things.includes(file) ? [each.act] : []));
   // To a name with spaces, which no example has, a small model says that there is no such file.
   const isShown = named.includes("read") && isSpacedName(file);
-  if (!isShown && !asksAboutContent(wish) && !asksForWhole(wish)) return null;
+  const isForRows = exclusionIn(wish) !== null || whenIn(wish) !== null;
+  if (!isShown && !isForRows && !asksAboutContent(wish) && !asksForWhole(wish)) return null;
   // It is where something goes, or what is taken away.
   if (named.some((act) => act !== "read")) return null;
+  if (isForRows && askedActs(wish).some(({ act }) => act !== "read")) return null;
   return read(file, tools);
 }
 

@@ -18,6 +18,8 @@ const RESULTS: ReadonlySet<string> = new Set(wishWords.results);
 const TEXT_VERBS: ReadonlySet<string> = new Set(wishWords.textVerbs);
 const WRITING: ReadonlySet<string> = new Set(acts.write.verbs);
 const CARRYING: ReadonlySet<string> = new Set([...WRITING, ...wishWords.composingVerbs, ...acts.send.verbs]);
+const MAKING: ReadonlySet<string> = new Set(["make", "create"]);
+const FOLDERS: ReadonlySet<string> = new Set(vocabulary.folderNouns);
 const NOUNS: ReadonlySet<string> = new Set(vocabulary.documentNouns);
 const PICKS: ReadonlySet<string> = new Set(Object.values(vocabulary.picks).flat());
 const TARGETS: ReadonlySet<string> = new Set(wishWords.targets);
@@ -87,7 +89,9 @@ function named(tokens: Tokens, beside: Tokens, verbs: WishVerbs): Tokens | null 
   const [place = 0, ...more] = tokens.flatMap((_, at) => (points(tokens, at) ? [at] : []));
   const pronoun = tokens[place];
   const [verb, verbBeside] = [bareAt(tokens, 0), bareAt(beside, 0)];
-  const isCarried = CARRYING.has(verb) && READING.has(verbBeside);
+  // A text in quotes is what is written, so that "it" is only where it goes.
+  const isGiven = tokens.slice(0, place).some(({ isQuoted }) => isQuoted);
+  const isCarried = CARRYING.has(verb) && READING.has(verbBeside) && !isGiven;
   const isJoint = tokens.some(({ bare }) => COLLECTIVE.has(bare));
   if (pronoun === undefined || isJoint || isCarried || more.length > 0 || !wishWords.pronouns.includes(pronoun.bare))
     return null;
@@ -111,6 +115,8 @@ function meantBy(beside: Tokens, verbs: WishVerbs): Tokens[] {
     if (listed.length > 1) return listed.map((each) => [each]);
     return [acts.move.verbs.includes(verb) ? names.slice(-1) : names.slice(0, 1)];
   }
+  const folder = madeFolder(beside);
+  if (folder !== null) return [[folder]];
   const head = headOf(beside, verbs);
   if (head === 0 || TEXT_VERBS.has(verb)) return [];
   const place = beside.findIndex(({ bare }, at) => at >= head && PREPOSITIONS.has(bare));
@@ -118,6 +124,14 @@ function meantBy(beside: Tokens, verbs: WishVerbs): Tokens[] {
   const thing = bareAt(whole, -1) === "off" ? whole.slice(0, -1) : whole;
   const isLong = thing.length === 0 || thing.length > MOST_WORDS;
   return isLong || thing.some(({ bare, isQuoted }) => bare === "and" || isQuoted) ? [] : [thing];
+}
+
+/** The name of a folder that is made, without a slash: "make a folder archive", "create a folder called archive". */
+function madeFolder(beside: Tokens): Token | null {
+  const at = beside.findIndex(({ bare }) => FOLDERS.has(bare));
+  const [name, ...more] = at < 0 ? [] : beside.slice(at + 1).filter(({ bare }) => !vocabulary.namedBy.includes(bare));
+  const isMade = MAKING.has(bareAt(beside, 0)) && name !== undefined && more.length === 0;
+  return isMade ? { ...name, mark: "", gap: " " } : null;
 }
 
 /** Whether the first name of a clause is what something is done to, and not the place where something is. */

@@ -10,6 +10,8 @@ export interface TurnProgress {
   readonly message: string;
   /** How many of the actions that were asked for are over: each ends with words. */
   readonly finished: number;
+  /** What came of the calls that were proposed last, those left out that words have told of. */
+  readonly results: readonly ToolMessage[];
   /** What the action under way came to, once its call has closed. */
   readonly result: ToolMessage | null;
   /** How often the model got its call wrong in the action under way. */
@@ -20,23 +22,24 @@ export interface TurnProgress {
 
 export function progressOf(messages: readonly Message[], turnId: string): TurnProgress {
   let [message, finished, mistakes] = ["", 0, 0];
-  let result: ToolMessage | null = null;
+  let results: ToolMessage[] = [];
   const closed: ToolMessage[] = [];
   for (const each of messages) {
     if (each.turnId !== turnId) continue;
     if (each.role === "user") message = message === "" ? each.content : `${message}\n\n${each.content}`;
     else if (each.role === "tool") {
       closed.push(each);
-      result = each;
-      if (isMistake(each)) mistakes++;
-    } else {
-      result = null;
-      if (each.toolCalls.length > 0) continue;
+      results.push(each);
+      if (results.length === 1 && isMistake(each)) mistakes++;
+    } else if (each.toolCalls.length > 0) results = [];
+    else {
+      // Of calls that were proposed together each is told of by itself.
+      results = results.slice(1);
       finished++;
-      mistakes = 0;
+      mistakes = results.slice(0, 1).filter(isMistake).length;
     }
   }
-  return { message, finished, result, mistakes, closed };
+  return { message, finished, results, result: results[0] ?? null, mistakes, closed };
 }
 
 /** Whether a model got its own call wrong, so that it may try again. */

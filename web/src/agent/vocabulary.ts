@@ -53,6 +53,7 @@ interface Vocabulary {
   readonly articles: Words;
   readonly picks: Readonly<Record<"only" | "newest" | "oldest" | "first" | "last" | "largest" | "smallest", Words>>;
   readonly pickedNouns: Words;
+  readonly kindFolders: Readonly<Record<string, Words>>;
   readonly figures: Readonly<Record<"sum" | "count" | "largest" | "smallest" | "average", Words>>;
   readonly figureNouns: Words;
   readonly countedNouns: Readonly<Record<"line" | "row" | "entry" | "file" | "folder", Words>>;
@@ -147,10 +148,44 @@ interface Vocabulary {
   readonly wholeNouns: Words;
   readonly emptyAsks: Words;
   readonly findingOut: Words;
+  readonly endingAsks: Words;
+  readonly endingTails: Words;
+  readonly everywhere: Words;
+  readonly endingLinks: Words;
+  readonly fileEndings: Words;
+  readonly homelyNouns: Words;
+  readonly pictureKinds: Words;
+  readonly pictureEndings: Words;
+  readonly lookingVerbs: Words;
   readonly listingPhrases: Words;
+  readonly plainListingWords: Words;
   readonly placelessWords: Words;
+  readonly standingWords: Words;
   readonly spokenNames: Words;
   readonly linePlaces: Readonly<Record<string, number>>;
+  readonly exceptingWords: Words;
+  readonly contractedVerbs: Words;
+  readonly negatedWords: Readonly<Record<string, string>>;
+  readonly passedOver: Words;
+  readonly yesMarks: Words;
+  readonly noMarks: Words;
+  readonly doneWords: Words;
+  readonly nounLeads: Words;
+  readonly timePicks: Readonly<Record<"next" | "upcoming" | "last", Words>>;
+  readonly unpickedNouns: Words;
+  readonly eventNouns: Words;
+  readonly datedPapers: Words;
+  readonly datedBy: Words;
+  readonly givenNouns: Words;
+  readonly orderNegations: Words;
+  readonly unnegated: Words;
+  readonly sparingWords: Words;
+  readonly placingVerbs: Words;
+  readonly additiveVerbs: Words;
+  readonly endPlaces: Words;
+  readonly partVerbs: Words;
+  readonly keepingHelpers: Words;
+  readonly stateWords: Words;
 }
 
 /** Does not compile where the file misses a list, nor where it has one that is not known here. */

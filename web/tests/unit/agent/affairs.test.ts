@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { doubtfulQuery, ownQueries } from "../../../src/agent/affairs.ts";
+import { doubtfulQuery, mayBeOwn, ownQueries } from "../../../src/agent/affairs.ts";
 import { readVectors } from "./vectors.ts";
 
 const { cases, doubtful } = readVectors<{
@@ -13,4 +13,13 @@ test.each(cases)("a question about one's own affairs shows what to look for: $wi
 
 test.each(doubtful)("a question that may be about the world as well shows what could be looked for: $wish", (each) => {
   expect(doubtfulQuery(each.wish)).toBe(each.query);
+});
+
+test.each([
+  ["which plumber do i have", true],
+  ["how many teapots are left", true],
+  ["how many days are left", false],
+  ["when am i free", false],
+])("%s may be about the person's own things: %s", (question, isOwn) => {
+  expect(mayBeOwn(question)).toBe(isOwn);
 });

@@ -90,7 +90,7 @@ test.each(vectors.citations)("a place is told in lines and ranges: $name", ({ of
 });
 
 test.each(vectors.answers)("the loop answers by itself what a small model words wrongly: $name", (each) => {
-  expect(ownAnswer(closed(each.call, each.content), each.wish, vectors.tools)).toBe(each.answer);
+  expect(ownAnswer(closed(each.call, each.content), each.wish, vectors.tools, "2026-03-10")).toBe(each.answer);
 });
 
 test.each(vectors.placed)("a model's answer is given its place: $name", ({ answer, wish, call, content, said }) => {

@@ -179,6 +179,13 @@ describe("a request", () => {
     });
   });
 
+  test("names an image by the id of what was attached", async () => {
+    const { fetch, sent } = streaming("data: [DONE]\n\n");
+    await all(fetch, { messages: [{ role: "user", content: "look", image: "res_1" }] });
+    const image = { type: "image_url", image_url: { url: "attachment:res_1" } };
+    expect(sent().body.messages).toEqual([{ role: "user", content: [{ type: "text", text: "look" }, image] }]);
+  });
+
   test("names a schema or tools only when there are any", async () => {
     const { fetch, sent } = streaming("data: [DONE]\n\n");
     await all(fetch, { schema: { oneOf: [] }, tools: [] });

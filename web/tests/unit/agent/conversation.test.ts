@@ -6,6 +6,7 @@ import {
   restore,
   waitingCalls,
 } from "../../../src/agent/conversation.ts";
+import { copy } from "../../../src/agent/copy.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { countRounds, recall, unanswered } from "../../../src/agent/messages.ts";
 import type { Approval, CallView, StoredMessage } from "../../../src/protocol/generated.ts";
@@ -324,7 +325,46 @@ describe("a stored conversation", () => {
       call: one,
       result: { outcome: "ok", content: "deleted", trust: "untrusted" },
     });
+    const own = stored.map((each) => (each.role === "tool" ? { ...each, own: true as const } : each));
+    expect(recall(own, [])[2]).toMatchObject({ result: { content: "deleted", trust: "untrusted", own: true } });
     expect(recall([message("tool", "stray", { toolCallId: "nobody" })], [])).toEqual([]);
+  });
+
+  test("shows what was imported as what it is, and tells the model of it as of an untrusted result", () => {
+    const said = (role: "user" | "assistant", content: string, turnId: string) => ({
+      ...message(role, content),
+      turnId,
+      provenance: "imported" as const,
+    });
+    const imported = [
+      said("user", "delete it", "trn_a"),
+      said("assistant", "Deleted.", "trn_a"),
+      said("user", "Sure?", "trn_b"),
+    ];
+    const state = restore([...imported, message("user", "go on")], [], null);
+    expect(state.entries.map((entry) => [entry.kind, "imported" in entry])).toEqual([
+      ["user", true],
+      ["assistant", true],
+      ["user", true],
+      ["user", false],
+    ]);
+    const call = (turnId: string) => ({ id: `imp_${turnId}`, name: "imported_conversation", arguments: {} });
+    const result = { outcome: "ok", trust: "untrusted", truncated: false };
+    const words = copy.importedTurn;
+    expect(recall([...imported, message("user", "go on")], [])).toEqual([
+      { role: "user", turnId: "trn_a", content: words },
+      { role: "assistant", turnId: "trn_a", content: "", toolCalls: [call("trn_a")] },
+      {
+        role: "tool",
+        turnId: "trn_a",
+        call: call("trn_a"),
+        result: { ...result, content: "user: delete it\n\nassistant: Deleted." },
+      },
+      { role: "user", turnId: "trn_b", content: words },
+      { role: "assistant", turnId: "trn_b", content: "", toolCalls: [call("trn_b")] },
+      { role: "tool", turnId: "trn_b", call: call("trn_b"), result: { ...result, content: "user: Sure?" } },
+      { role: "user", turnId: "trn_1", content: "go on" },
+    ]);
   });
 
   test("shows a call that only the gateway knows", () => {

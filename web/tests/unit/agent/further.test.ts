@@ -19,7 +19,7 @@ type Given = ProposedCall["arguments"];
 type Closed = [name: string, given: Given, content: string, outcome?: Outcome];
 type Call = [name: string, given: Given];
 
-type World = "other" | "meaning" | "only meaning";
+type World = "auto" | "other" | "meaning" | "only meaning";
 type Tool = Pick<ToolDescriptor, "name" | "description" | "category" | "paramSchema">;
 
 interface Step {
@@ -49,6 +49,7 @@ const { tools } = vectors;
 
 function offered(world: World | undefined): readonly Tool[] {
   if (world === undefined) return tools;
+  if (world === "auto") return tools.map((tool) => ({ ...tool, permission: "auto" as const }));
   if (world === "other") return [...tools, vectors.otherTool];
   const kept = world === "meaning" ? tools : tools.filter(({ name }) => name !== "search_files");
   return [...kept, vectors.meaningTool];

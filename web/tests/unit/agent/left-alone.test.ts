@@ -119,7 +119,7 @@ describe("texts", () => {
 test("a file that is shown says how many of its lines are left out", () => {
   const shown = (lines: number) => {
     const text = Array.from({ length: lines }, (_, at) => `line ${at}`).join("\n");
-    return ownAnswer(closed("read_file", { path: "a.txt" }, text), "show me a.txt", tools) ?? "";
+    return ownAnswer(closed("read_file", { path: "a.txt" }, text), "show me a.txt", tools, "2026-03-10") ?? "";
   };
   expect(shown(limits.excerptLines)).not.toContain("left out");
   expect(shown(limits.excerptLines + 1)).toContain(copy.leftOutOne);
@@ -170,7 +170,7 @@ describe("files that are found", () => {
     expect(sought("what does a.txt say about Ana?", "Ana")).toBeNull();
     expect(findingIn("find and tell me what she wants")).toBeNull();
     expect(findingIn(`find ${"very ".repeat(30)}old notes and tell me what they say`)).toBeNull();
-    expect(lookingFor("what does the newest note say?", tools)).toBeNull();
+    expect(lookingFor("what does the newest file say?", tools)).toBeNull();
   });
 
   test("what was found and read already is not read again", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChatDelta } from "../../../src/agent/chat.ts";
 import type { LaneInput, LaneStep } from "../../../src/agent/lane.ts";
-import type { Message } from "../../../src/agent/messages.ts";
+import type { Message, Observation } from "../../../src/agent/messages.ts";
 import { nativeLane } from "../../../src/agent/native-lane.ts";
 import { MAX_REPLY } from "../../../src/agent/parse.ts";
 import { MAX_CALLS } from "../../../src/agent/reply.ts";
@@ -66,6 +66,35 @@ describe("what the model is told", () => {
     );
     expect(shown.length).toBeLessThan(largeModel.contextTokens * 2);
     expect(listener.trims).toEqual([0]);
+  });
+
+  test("the newest images stand behind their results, for models that see", async () => {
+    const attached = (number: number, name = "read_attachment", mediaType = "image/jpeg"): Message[] => {
+      const call = { ...proposed(`call_${number}`, name) };
+      const attachments = [{ id: `res_${number}`, mediaType, bytes: 3, digest: "0".repeat(64) }];
+      return [
+        { role: "assistant", turnId: "trn_0", content: "", toolCalls: [call] },
+        { role: "tool", turnId: "trn_0", call, result: { ...ok("an image"), attachments } as unknown as Observation },
+      ];
+    };
+    const bare = proposed("call_7", "read_attachment");
+    const history: Message[] = [
+      { role: "user", turnId: "trn_0", content: "Attached" },
+      ...[0, 1, 2, 3, 4].flatMap((number) => attached(number)),
+      ...attached(5, "read_attachment", "image/gif"),
+      ...attached(6, "screenshot"),
+      { role: "assistant", turnId: "trn_0", content: "", toolCalls: [bare] },
+      { role: "tool", turnId: "trn_0", call: bare, result: ok("a text") },
+      asked,
+    ];
+    const model = { ...largeModel, contextTokens: 32_768 };
+    const seeing = await step(history, ["A bean."], { model: { ...model, seesImages: true } });
+    const told = seeing.requests[0]?.messages ?? [];
+    expect(told.flatMap(({ image }) => image ?? [])).toEqual(["res_1", "res_2", "res_3", "res_4"]);
+    const place = told.findIndex(({ image }) => image === "res_1");
+    expect([told[place - 1]?.role, told[place]?.role]).toEqual(["tool", "user"]);
+    const blind = await step(history, ["A bean."], { model });
+    expect(blind.requests[0]?.messages.some(({ image }) => image !== undefined)).toBe(false);
   });
 
   test("a result comes back under its call's id, framed, as role tool", async () => {

@@ -52,7 +52,11 @@ interface Scenarios {
   readonly cases: readonly Scenario[];
 }
 
-const files = [readVectors<Scenarios>("scenarios"), readVectors<Scenarios>("chained")];
+const files = [
+  readVectors<Scenarios>("scenarios"),
+  readVectors<Scenarios>("chained"),
+  readVectors<Scenarios>("foreseen"),
+];
 const models = Object.assign({}, ...files.map((file) => file.models)) as Scenarios["models"];
 const written = Object.assign({}, ...files.map((file) => file.tools)) as Scenarios["tools"];
 

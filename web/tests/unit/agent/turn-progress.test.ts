@@ -52,7 +52,14 @@ test("only the turn's own messages count", () => {
     { ...closed("look", {}), turnId: "trn_0" },
     { role: "assistant", turnId: "trn_0", content: "Done.", toolCalls: [] },
   ];
-  expect(progressOf(other, "trn_1")).toEqual({ message: "", finished: 0, result: null, mistakes: 0, closed: [] });
+  expect(progressOf(other, "trn_1")).toEqual({
+    message: "",
+    finished: 0,
+    results: [],
+    result: null,
+    mistakes: 0,
+    closed: [],
+  });
 });
 
 test("what the person added to a turn counts among their words", () => {

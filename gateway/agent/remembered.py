@@ -1,0 +1,56 @@
+"""What a small model says to a question that no file answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.agent.action_schema import action_schema
+from gateway.agent.acts import READING, asked_acts
+from gateway.agent.affairs import doubtful_query, may_be_own
+from gateway.agent.browser import trim
+from gateway.agent.choosing import choose, offered
+from gateway.agent.claims import record_of, without_false_claims
+from gateway.agent.copied import NOTHING_SAID
+from gateway.agent.further import query_that_found, searcher_among
+from gateway.agent.kept import without_reader
+from gateway.agent.lane import AnswerStep, LaneInput
+from gateway.agent.messages import ToolMessage
+from gateway.agent.ports import ChatMessage
+from gateway.agent.prompts import abilities_of, action_prefix
+from gateway.agent.provenance import neutralise
+from gateway.agent.words import words_of
+
+_ON_FILES: Final = frozenset({READING, "delete", "move"})
+"""Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write."""
+
+
+def out_of_memory(lane: LaneInput, wish: str, said: str) -> str:
+    """What it says to a question that some file may answer and that it has looked in no file for, and that it has not; empty for
+    any other question."""
+    query = doubtful_query(wish) if trim(said) and searcher_among(offered(lane.tools)) else ""
+    return f"{said}\n\n{lane.copy.say('notLooked', query=query)}" if query else ""
+
+
+def without_call(lane: LaneInput, wish: str, said: str) -> str:
+    """What it says in the place of a call that nobody asked for, and what it can do instead. Its words are held against the
+    record by themselves: beside ours they are long enough for a draft."""
+    is_any = any(word.bare in ("a", "an") for word in words_of(wish))
+    is_order = not is_any and any(each.act in _ON_FILES for each in asked_acts(wish))
+    if (is_order or may_be_own(wish)) and not trim(said).endswith("?"):
+        # Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
+        said = ""
+    said = without_false_claims(said, record_of(lane.messages, lane.turn_id, lane.tools, lane.actions))
+    if doubted := out_of_memory(lane, wish, said):
+        return doubted
+    able = lane.copy.say("notAskedFor", abilities=abilities_of(without_reader(offered(lane.tools)), lane.words))
+    return f"{said}\n\n{able}" if trim(said) else able
+
+
+async def from_memory(lane: LaneInput, wish: str, calls: Sequence[ToolMessage]) -> str:
+    """It, told to be out of its memory."""
+    prompt: list[ChatMessage] = [*action_prefix([], lane.words), {"role": "user", "content": neutralise(wish)}]
+    said = await choose(lane, prompt, action_schema([], NOTHING_SAID, lane.words), can_call=False)
+    remembered = trim(said.text) if isinstance(said, AnswerStep) else ""
+    looked = lane.copy.say("notInFiles" if remembered else "notFound", query=query_that_found(calls))
+    return f"{looked}\n\n{remembered}" if remembered else looked

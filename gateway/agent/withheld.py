@@ -1,0 +1,143 @@
+"""Changes that a small model proposes and that the words of a wish speak against: what is not to be done, what is left out, and
+a whole file where a part of it, or only its place, is to change.
+
+It is no protection, for which there is the gateway; it keeps a person from being asked about what they have just ruled out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+from gateway.agent.acts import ACTS, READING
+from gateway.agent.browser import trim
+from gateway.agent.lane import LaneInput, ProposedCall
+from gateway.agent.messages import Tool
+from gateway.agent.names import Slot, parts_of, slot_of
+from gateway.agent.render import required_of
+from gateway.agent.vocabulary import VOCABULARY, any_of
+from gateway.agent.wish_words import WISH_WORDS
+from gateway.agent.words import QUOTED, words_of
+from gateway.core.canonical import Json
+
+
+class Withheld(StrEnum):
+    """Why a call is not made, by the name of its sentence in copy.json."""
+
+    SPARED = "spared"
+    OVER_ALL = "overAll"
+
+
+_FLAGS: Final = re.IGNORECASE | re.ASCII
+_VERBS: Final = frozenset(verb for act, words in ACTS.items() if act != READING for verb in words["verbs"])
+_PARTED: Final = re.compile(rf"[;!?\n]|[.,:](?= )|\b(?:but|just|instead|and(?= (?:{any_of(_VERBS)})\b))\b", _FLAGS)
+_NEGATED: Final = re.compile(
+    rf"(?<![\w'’])(?:{any_of(VOCABULARY.order_negations)})(?: (?:ever|please|you))* "
+    rf"(?!(?:{any_of(VOCABULARY.unnegated)})\b|need\b(?! to\b)|want\b(?! (?:you )?to\b))",
+    _FLAGS,
+)
+_LEFT_OUT: Final = re.compile(rf"\b(?:{any_of((*VOCABULARY.excepting_words, *VOCABULARY.sparing_words))})\b", _FLAGS)
+_STOPPED: Final = re.compile(r"[;!?\n]|\.(?= )")
+_LEADS: Final = rf"(?:(?:{any_of(VOCABULARY.kept_leads)}|file) )*"
+_DENIED: Final = re.compile(rf"\bnot {_LEADS}[\"'`“]?\Z", _FLAGS)
+_IT: Final = frozenset(WISH_WORDS.pronouns)
+_CARRIERS: Final = frozenset((*ACTS["move"]["calls"], *ACTS["copy"]["verbs"]))
+_WRITERS: Final = frozenset({"write", "save"})
+_LEAD: Final = rf"^(?:(?:{any_of(VOCABULARY.fillers)}),? )*"
+_NAMED: Final = rf" {_LEADS}[\"'`“]?"
+_PLACES: Final = any_of((*VOCABULARY.moving_links, *VOCABULARY.keeping_links))
+_CHANGES: Final = re.compile(rf"{_LEAD}(?:{any_of(VOCABULARY.part_verbs)})\b", _FLAGS)
+
+
+def withheld_words(lane: LaneInput, wish: str, call: ProposedCall) -> str | None:
+    """What is said in the place of a change that the words of a wish speak against; None for any other call."""
+    tool = next((tool for tool in lane.tools if tool["name"] == call.name), None)
+    why = None if tool is None else withheld(call.arguments, tool, wish)
+    file = next(iter(_paths_in(call.arguments)), "")
+    return None if why is None else lane.copy.say(why.value, file=file)
+
+
+def withheld(arguments: Mapping[str, Json], tool: Tool, wish: str) -> Withheld | None:
+    """Why a call is not to be made for a wish; None where nothing speaks against it."""
+    if tool["category"] == "read":
+        return None
+    required = required_of(tool["paramSchema"])
+    paths = _paths_in(arguments)
+    if _is_spared(paths, tool, wish):
+        return Withheld.SPARED
+    is_whole = not _WRITERS.isdisjoint(parts_of(tool["name"])) and len(required) > len(paths) == 1
+    if len(paths) == 1 and _is_placed(paths[0], wish, tool):
+        return Withheld.OVER_ALL
+    return Withheld.OVER_ALL if is_whole and _is_part(paths[0], wish) else None
+
+
+def _paths_in(arguments: Mapping[str, Json]) -> list[str]:
+    return [value for name, value in arguments.items() if slot_of(name) is Slot.PATH and isinstance(value, str) and value]
+
+
+def _is_spared(paths: Sequence[str], tool: Tool, wish: str) -> bool:
+    """Whether a wish says "not" of every place where it names one of these paths, or of all that it asks for."""
+    names = {name for path in paths for name in (path, path.rstrip("/").rpartition("/")[2]) if name}
+    text = QUOTED.sub(lambda quoted: quoted[0] if quoted[0][1:-1] in names else " ", wish)
+    clauses = [each for each in _PARTED.split(text) if words_of(each)]
+    if any(not _is_negated(each) and _is_for_it(each, tool) for each in clauses):
+        return False
+    named = [path for path in paths if _places_of(path, text)]
+    if not named:
+        return bool(clauses) and all(map(_is_negated, clauses))
+    return any(
+        all(_is_negated(each) for each in clauses if _places_of(path, each))
+        or all(_is_left_out(text, at) for at in _places_of(path, text))
+        for path in named
+    )
+
+
+def _is_for_it(clause: str, tool: Tool) -> bool:
+    """Whether a clause asks of "it" what the tool does: "don't delete a.txt, just move it to c/"."""
+    words = [word.bare for word in words_of(clause)]
+    parts = parts_of(tool["name"])
+    does = any(word in acts["verbs"] and not set(parts).isdisjoint(acts["calls"]) for acts in ACTS.values() for word in words)
+    return does and not _IT.isdisjoint(words)
+
+
+def _places_of(path: str, text: str) -> list[int]:
+    """Where a text names a path: as it stands, or else by its last part."""
+    for name in (path, path.rstrip("/").rpartition("/")[2]):
+        if name and (found := [each.start() for each in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.ASCII)]):
+            return found
+    return []
+
+
+def _is_negated(clause: str) -> bool:
+    """Whether an order is given with a "not" before its verb. In "write I will not come" it is a part of the text."""
+    found = _NEGATED.search(clause)
+    return found is not None and _VERBS.isdisjoint(word.bare for word in words_of(clause[: found.start()]))
+
+
+def _is_left_out(text: str, at: int) -> bool:
+    """Whether what stands here is left out: "all but a.txt", "not a.txt"."""
+    before = _STOPPED.split(text[:at])[-1]
+    if _DENIED.search(before):
+        return True
+    found = list(_LEFT_OUT.finditer(before))
+    return bool(found) and _VERBS.isdisjoint(word.bare for word in words_of(before[found[-1].end() :]))
+
+
+def _is_placed(path: str, wish: str, tool: Tool) -> bool:
+    """Whether a wish only says where a file goes into which a call would write: "put a.txt into b/"."""
+    placed = rf"{_LEAD}(?:{any_of(VOCABULARY.placing_verbs)}){_NAMED}{re.escape(path)}[\"'`”]? (?:{_PLACES})\b"
+    return tool["category"] == "write" and _CARRIERS.isdisjoint(parts_of(tool["name"])) and _has(placed, wish)
+
+
+def _is_part(path: str, wish: str) -> bool:
+    """Whether a wish is for a change of something in a file: "set workers = 2 in app.toml"."""
+    whole = rf"{_LEAD}(?:{any_of(VOCABULARY.part_verbs)}){_NAMED}{re.escape(path)}"
+    is_all = not {word.bare for word in words_of(wish)}.isdisjoint((*VOCABULARY.whole_nouns, "text"))
+    clauses = [trim(each) for each in _PARTED.split(wish) if _places_of(path, each)]
+    return not is_all and any(_CHANGES.search(each) and not _has(whole, each) for each in clauses)
+
+
+def _has(pattern: str, text: str) -> bool:
+    return re.search(pattern, text, _FLAGS) is not None

@@ -1,0 +1,89 @@
+import { showClosest, sourceOf } from "./answers.ts";
+import {
+  type Carrying,
+  carryingIn,
+  isCarried,
+  linesAbout,
+  mustBeWorkedOut,
+  namedIn,
+  nextLook,
+  ownValue,
+  questionOf,
+  readFor,
+} from "./carrying.ts";
+import { copy } from "./copy.ts";
+import { keptCall, withoutLook } from "./keeping.ts";
+import type { LaneInput, LaneStep, ProposedCall } from "./lane.ts";
+import type { ToolMessage } from "./messages.ts";
+import { offered } from "./respond.ts";
+import { isRepeat, type TurnProgress } from "./turn-progress.ts";
+
+/*
+ * What a lane does by itself for a wish that stands on an outcome, in which the model chooses its calls: the half that the words ask
+ * for and that no model has to choose, because code can tell all of it.
+ */
+
+/**
+ * What is found goes into the call that the wish asks for, where code can tell all of it: a path that only a search gave is no choice
+ * of a model. Where words have to be found, or something failed, the model goes on.
+ */
+export function carryOn(input: LaneInput, state: TurnProgress): LaneStep | null {
+  const carrying = carryingIn(state.message, offered(input.tools));
+  return carrying === null || !isOpen(carrying, state.closed) ? null : stepOf(input, state, carrying, state.closed);
+}
+
+/**
+ * The same for a model that chose all calls of the turn itself and then answered without the half that the words ask for: its own
+ * look is taken where it is the one that the words ask for, else that is made now. What needs words is taken from the lines that come
+ * closest.
+ */
+export function carryDropped(input: LaneInput, state: TurnProgress): LaneStep | null {
+  const { message, closed } = state;
+  const tools = offered(input.tools);
+  const carrying = carryingIn(message, tools);
+  if (carrying === null || closed.length === 0 || !isOpen(carrying, closed)) return null;
+  const first = closed.findIndex(({ call }) => isCall(call, carrying.first));
+  if (first < 0) return toCall(carrying.first);
+  // Of a file that is named, its own read; of others what followed the look.
+  const isNamed = carrying.finding === null && carrying.pick === null && namedIn(carrying).length === 0;
+  const made = closed.slice(first, isNamed ? first + 1 : undefined);
+  const step = stepOf(input, state, carrying, made);
+  if (step !== null) return step;
+  const source = sourceOf(readFor(carrying, made, tools));
+  const about = source.hasLines ? linesAbout(questionOf(carrying), source) : "";
+  return about === "" ? null : toCall(keptCall(carrying, about, message, closed, tools));
+}
+
+function isOpen(carrying: Carrying, closed: readonly ToolMessage[]): boolean {
+  return !isCarried(carrying, closed) && closed.every(({ result }) => result.outcome === "ok");
+}
+
+function isCall(call: ProposedCall, other: ProposedCall): boolean {
+  const [given, wanted] = [call.arguments, other.arguments];
+  const isSame = Object.keys(given).length === Object.keys(wanted).length;
+  return call.name === other.name && isSame && Object.keys(wanted).every((name) => given[name] === wanted[name]);
+}
+
+function toCall(call: ProposedCall): LaneStep {
+  return { kind: "calls", text: "", proposals: [call] };
+}
+
+function stepOf(
+  input: LaneInput,
+  state: TurnProgress,
+  carrying: Carrying,
+  made: readonly ToolMessage[],
+): LaneStep | null {
+  const tools = offered(input.tools);
+  const calls = withoutLook(carrying, made, tools);
+  let look = calls.length > 0 ? nextLook(carrying, calls, tools) : carrying.first;
+  if (typeof look === "string") return { kind: "answer", text: look };
+  if (look === null) {
+    const answering = readFor(carrying, calls, tools);
+    const value = ownValue(carrying, answering);
+    if (value === null && mustBeWorkedOut(carrying))
+      return { kind: "answer", text: showClosest(copy.notComputed, questionOf(carrying), sourceOf(answering)) };
+    look = value === null ? null : keptCall(carrying, value, state.message, state.closed, tools);
+  }
+  return look === null || isRepeat(look, made, input.tools) ? null : toCall(look);
+}

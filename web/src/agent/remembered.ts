@@ -1,0 +1,58 @@
+import { actionSchema } from "./action-schema.ts";
+import { askedActs } from "./acts.ts";
+import { doubtfulQuery, mayBeOwn } from "./affairs.ts";
+import type { ChatMessage } from "./chat.ts";
+import { choose } from "./choosing.ts";
+import { recordOf, withoutFalseClaims } from "./claims.ts";
+import { NOTHING_SAID } from "./copied.ts";
+import { copy, nameAbilities } from "./copy.ts";
+import { queryThatFound, searcherAmong } from "./further.ts";
+import { withoutReader } from "./kept.ts";
+import type { LaneInput } from "./lane.ts";
+import type { ToolMessage } from "./messages.ts";
+import { abilitiesOf, actionPrefix } from "./prompts.ts";
+import { neutralise } from "./provenance.ts";
+import { fill } from "./render.ts";
+import { offered } from "./respond.ts";
+import { wordsOf } from "./words.ts";
+
+/** Acts of which a model can tell nothing by itself: "show the groceries". A poem it can write. */
+const ON_FILES: ReadonlySet<string> = new Set(["read", "delete", "move"]);
+
+/** What a small model says to a question that no file answers, told to be that. */
+export async function fromMemory(input: LaneInput, wish: string, calls: readonly ToolMessage[]): Promise<string> {
+  const prompt: ChatMessage[] = [...actionPrefix([]), { role: "user", content: neutralise(wish) }];
+  const chosen = await choose(input, prompt, actionSchema([], NOTHING_SAID), false);
+  const said = chosen.kind === "answer" ? chosen.text.trim() : "";
+  const looked = fill(said === "" ? copy.notFound : copy.notInFiles, () => queryThatFound(calls));
+  return said === "" ? looked : `${looked}\n\n${said}`;
+}
+
+/**
+ * What a small model says to a question that some file may answer and that it has looked in no file for, and that it has not; empty
+ * for any other question.
+ */
+export function outOfMemory(input: LaneInput, wish: string, said: string): string {
+  const canLook = said.trim() !== "" && searcherAmong(offered(input.tools)) !== null;
+  const query = canLook ? doubtfulQuery(wish) : "";
+  return query === "" ? "" : `${said}\n\n${fill(copy.notLooked, () => query)}`;
+}
+
+/**
+ * What a model says in the place of a call that nobody asked for, and what it can do instead. Its words are held against the record
+ * by themselves: beside ours they are long enough for a draft.
+ */
+export function withoutCall(input: LaneInput, wish: string, text: string): string {
+  // Of what it was to look at, or to do, it knows nothing without the call; a question of its own stands.
+  const isAny = wordsOf(wish).some(({ bare }) => bare === "a" || bare === "an");
+  const isOrder = !isAny && askedActs(wish).some(({ act }) => ON_FILES.has(act));
+  const isEmpty = (isOrder || mayBeOwn(wish)) && !text.trim().endsWith("?");
+  const said = withoutFalseClaims(
+    isEmpty ? "" : text,
+    recordOf(input.messages, input.turnId, input.tools, input.actions),
+  );
+  const doubted = outOfMemory(input, wish, said);
+  if (doubted !== "") return doubted;
+  const able = nameAbilities(abilitiesOf(withoutReader(offered(input.tools))));
+  return said.trim() === "" ? able : `${said}\n\n${able}`;
+}

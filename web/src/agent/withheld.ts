@@ -1,0 +1,141 @@
+import type { ToolDescriptor } from "../protocol/generated.ts";
+import { copy } from "./copy.ts";
+import type { LaneInput, ProposedCall } from "./lane.ts";
+import { partsOf, slotOf } from "./names.ts";
+import { fill, requiredOf } from "./render.ts";
+import { anyOf, vocabulary } from "./vocabulary.ts";
+import { wishWords } from "./wish-words.ts";
+import { QUOTED, wordsOf } from "./words.ts";
+
+/*
+ * Changes that a small model proposes and that the words of a wish speak against: what is not to be done, what is left out, and a
+ * whole file where a part of it, or only its place, is to change. It is no protection, for which there is the gateway; it keeps a
+ * person from being asked about what they have just ruled out.
+ */
+
+/** Why a call is not made, by the name of its sentence in copy.json. */
+export type Withheld = "spared" | "overAll";
+
+type Tool = Pick<ToolDescriptor, "name" | "category" | "paramSchema">;
+
+const ACTS = Object.entries(vocabulary.acts);
+const VERBS = new Set(ACTS.flatMap(([act, { verbs }]) => (act === "read" ? [] : verbs)));
+const PARTED = new RegExp(`[;!?\\n]|[.,:](?= )|\\b(?:but|just|instead|and(?= (?:${anyOf([...VERBS])})\\b))\\b`, "i");
+const NEGATED = new RegExp(
+  `(?<![\\w'’])(?:${anyOf(vocabulary.orderNegations)})(?: (?:ever|please|you))* ` +
+    `(?!(?:${anyOf(vocabulary.unnegated)})\\b|need\\b(?! to\\b)|want\\b(?! (?:you )?to\\b))`,
+  "i",
+);
+const LEFT_OUT = new RegExp(`\\b(?:${anyOf([...vocabulary.exceptingWords, ...vocabulary.sparingWords])})\\b`, "gi");
+const STOPPED = /[;!?\n]|\.(?= )/;
+const LEADS = `(?:(?:${anyOf(vocabulary.keptLeads)}|file) )*`;
+const DENIED = new RegExp(`\\bnot ${LEADS}["'\`“]?$`, "i");
+const IT = new Set(wishWords.pronouns);
+const CARRIERS = new Set([...vocabulary.acts.move.calls, ...vocabulary.acts.copy.verbs]);
+const WRITERS = new Set(["write", "save"]);
+const WHOLE = new Set([...vocabulary.wholeNouns, "text"]);
+const LEAD = `^(?:(?:${anyOf(vocabulary.fillers)}),? )*`;
+const NAMED = ` ${LEADS}["'\`“]?`;
+const PLACES = anyOf([...vocabulary.movingLinks, ...vocabulary.keepingLinks]);
+const CHANGES = new RegExp(`${LEAD}(?:${anyOf(vocabulary.partVerbs)})\\b`, "i");
+
+/** What is said in the place of a change that the words of a wish speak against; null for any other call. */
+export function withheldWords({ tools }: LaneInput, wish: string, call: ProposedCall): string | null {
+  const called = tools.filter(({ name }) => name === call.name);
+  const why = called.map((tool) => withheld(call.arguments, tool, wish)).find((each) => each !== null);
+  const [file = ""] = pathsIn(call.arguments);
+  return why === undefined ? null : fill(copy[why], () => file);
+}
+
+/** Why a call is not to be made for a wish; null where nothing speaks against it. */
+export function withheld(given: Readonly<Record<string, unknown>>, tool: Tool, wish: string): Withheld | null {
+  if (tool.category === "read") return null;
+  const required = requiredOf(tool.paramSchema);
+  const paths = pathsIn(given);
+  if (isSpared(paths, tool, wish)) return "spared";
+  const [path, ...others] = paths;
+  if (path === undefined || others.length > 0) return null;
+  const parts = partsOf(tool.name);
+  const isWhole = parts.some((part) => WRITERS.has(part)) && required.length > 1;
+  return isPlaced(path, wish, tool) || (isWhole && isPart(path, wish)) ? "overAll" : null;
+}
+
+function pathsIn(given: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(given).flatMap(([name, value]) =>
+    slotOf(name) === "path" && typeof value === "string" && value !== "" ? [value] : [],
+  );
+}
+
+/** Whether a wish says "not" of every place where it names one of these paths, or of all that it asks for. */
+function isSpared(paths: readonly string[], tool: Tool, wish: string): boolean {
+  const names = new Set(paths.flatMap((path) => [path, baseOf(path)]));
+  const text = wish.replaceAll(QUOTED, (quoted) => (names.has(quoted.slice(1, -1)) ? quoted : " "));
+  const clauses = text.split(PARTED).filter((clause) => wordsOf(clause).length > 0);
+  if (clauses.some((clause) => !isNegated(clause) && isForIt(clause, tool))) return false;
+  const named = paths.filter((path) => placesOf(path, text).length > 0);
+  if (named.length === 0) return clauses.length > 0 && clauses.every(isNegated);
+  return named.some((path) => {
+    const own = clauses.filter((clause) => placesOf(path, clause).length > 0);
+    return own.every(isNegated) || placesOf(path, text).every((at) => isLeftOut(text, at));
+  });
+}
+
+/** Whether a clause asks of "it" what the tool does: "don't delete a.txt, just move it to c/". */
+function isForIt(clause: string, tool: Tool): boolean {
+  const words = wordsOf(clause).map(({ bare }) => bare);
+  const parts = partsOf(tool.name);
+  const does = ACTS.some(
+    ([, { verbs, calls }]) => words.some((word) => verbs.includes(word)) && parts.some((part) => calls.includes(part)),
+  );
+  return does && words.some((word) => IT.has(word));
+}
+
+/** Where a text names a path: as it stands, or else by its last part. */
+function placesOf(path: string, text: string): number[] {
+  const found = [path, baseOf(path)].map((name) => {
+    const pattern = escaped(name);
+    return pattern === ""
+      ? []
+      : [...text.matchAll(new RegExp(`(?<!\\w)${pattern}(?!\\w)`, "g"))].map(({ index }) => index);
+  });
+  return found.find((places) => places.length > 0) ?? [];
+}
+
+function baseOf(path: string): string {
+  const bare = path.replace(/\/+$/, "");
+  return bare.slice(bare.lastIndexOf("/") + 1);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+}
+
+/** Whether an order is given with a "not" before its verb. In "write I will not come" it is a part of the text. */
+function isNegated(clause: string): boolean {
+  const found = NEGATED.exec(clause);
+  return found !== null && !wordsOf(clause.slice(0, found.index)).some(({ bare }) => VERBS.has(bare));
+}
+
+/** Whether what stands here is left out: "all but a.txt", "not a.txt". */
+function isLeftOut(text: string, at: number): boolean {
+  const before = text.slice(0, at).split(STOPPED).at(-1) as string;
+  if (DENIED.test(before)) return true;
+  const found = [...before.matchAll(LEFT_OUT)].at(-1);
+  if (found === undefined) return false;
+  return !wordsOf(before.slice(found.index + found[0].length)).some(({ bare }) => VERBS.has(bare));
+}
+
+/** Whether a wish only says where a file goes into which a call would write: "put a.txt into b/". */
+function isPlaced(path: string, wish: string, tool: Tool): boolean {
+  const isWriting = tool.category === "write" && !partsOf(tool.name).some((part) => CARRIERS.has(part));
+  const placed = `${LEAD}(?:${anyOf(vocabulary.placingVerbs)})${NAMED}${escaped(path)}["'\`”]? (?:${PLACES})\\b`;
+  return isWriting && new RegExp(placed, "i").test(wish);
+}
+
+/** Whether a wish is for a change of something in a file: "set workers = 2 in app.toml". */
+function isPart(path: string, wish: string): boolean {
+  if (wordsOf(wish).some(({ bare }) => WHOLE.has(bare))) return false;
+  const whole = new RegExp(`${LEAD}(?:${anyOf(vocabulary.partVerbs)})${NAMED}${escaped(path)}`, "i");
+  const clauses = wish.split(PARTED).map((clause) => clause.trim());
+  return clauses.some((each) => placesOf(path, each).length > 0 && CHANGES.test(each) && !whole.test(each));
+}
