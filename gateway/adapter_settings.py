@@ -18,8 +18,8 @@ from gateway.adapters.tools.declared import read_declared
 from gateway.adapters.tools.sources import ToolsConfig, no_audit, nothing_kept
 from gateway.core.sources import AddedSource
 from gateway.core.vocabulary import Tier
-from gateway.runtime.gateway import Timing
 from gateway.runtime.retention import Retention
+from gateway.runtime.timing import Timing
 from gateway.sandbox.job import SandboxPreference
 from gateway.server.access import Origins
 from gateway.settings import CONFIG_FILE, Settings
@@ -61,6 +61,7 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
         models=models_folder(os.environ),
         state=settings.state,
         context_tokens=settings.model_context,
+        sees_images=settings.model_vision,
         preallocate=settings.model_preallocate,
         template=settings.model_template,
         tier=None if settings.model_tier == "auto" else Tier(settings.model_tier),
@@ -78,11 +79,14 @@ def model_choice(settings: Settings, origins: Origins) -> ModelChoice:
 
 
 def timing_of(settings: Settings) -> Timing:
-    """How long things last, and the zone in which the policy reads the clock."""
+    """What the settings say about times and sockets."""
     return Timing(
         snapshot=settings.snapshot_seconds,
         grace=settings.grace_seconds,
         approval=settings.approval_seconds,
+        enrolment=settings.enrolment_minutes * 60,
+        drain=settings.drain_seconds,
+        sockets=settings.sockets_per_session,
         zone=ZoneInfo(settings.time_zone),
         retention=Retention(settings.retain_days, settings.retain_days_of),
     )

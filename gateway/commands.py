@@ -12,6 +12,7 @@ from gateway.core.vocabulary import Label, Profile
 from gateway.erasure_commands import erasure_commands
 from gateway.policy_commands import policy_commands
 from gateway.server.control import Answerer
+from gateway.setting_commands import setting_commands
 from gateway.settings import Settings
 from gateway.source_commands import source_commands
 
@@ -20,7 +21,8 @@ def control_commands(application: Application, settings: Settings, port: int) ->
     """Each command and the function that answers it."""
 
     async def enrol(asked: Mapping[str, Json]) -> Json:
-        return await application.offer_enrolment(settings, str(asked.get("name", "")), _profile(asked))
+        link = await application.offer_enrolment(str(asked.get("name", "")), _profile(asked))
+        return {"link": link, "seconds": application.gateway.timing.enrolment}
 
     async def reload(_asked: Mapping[str, Json]) -> Json:
         return await application.gateway.reload_policy()
@@ -89,6 +91,7 @@ def control_commands(application: Application, settings: Settings, port: int) ->
         **client_commands(application),
         **policy_commands(application),
         **erasure_commands(application),
+        **setting_commands(application),
     }
 
 

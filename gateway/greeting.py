@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from gateway.application import Application
 from gateway.core.vocabulary import Profile
-from gateway.settings import Settings
 
 FIRST_PERSON = "Operator"
 """The name under which the first person enrols."""
 
 
-async def greeting_for(application: Application, settings: Settings) -> str:
+async def greeting_for(application: Application) -> str:
     """The text. While nobody is enrolled it ends in a link to enrol with, which works once."""
     names = ", ".join(model.display_name for model in await application.models.models())
     state = application.models.state()
@@ -23,6 +22,6 @@ async def greeting_for(application: Application, settings: Settings) -> str:
     ]
     if await application.passkeys.is_anyone_enrolled():
         return "\n".join([*lines, "", "Open the console to sign in:", "", f"  {origins.console}", ""])
-    link = await application.offer_enrolment(settings, FIRST_PERSON, Profile.OPERATOR)
-    minutes = f"{settings.enrolment_minutes:g} minutes"
+    link = await application.offer_enrolment(FIRST_PERSON, Profile.OPERATOR)
+    minutes = f"{application.gateway.timing.enrolment / 60:g} minutes"
     return "\n".join([*lines, "", f"Open this link to register your passkey; it works once, for {minutes}:", "", f"  {link}", ""])

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.core.model import DEFAULT_TOOL_TIMEOUT
+from gateway.core.vocabulary import SettingPlace
 from gateway.installation import installed_folder, shipped_web
-from gateway.protocol.handshake import SOCKETS_PER_SESSION
-from gateway.runtime.approvals import APPROVAL_SECONDS
-from gateway.runtime.turns import GRACE_SECONDS, SNAPSHOT_SECONDS
+from gateway.runtime.timing import (
+    APPROVAL_SECONDS,
+    DRAIN_SECONDS,
+    ENROLMENT_SECONDS,
+    GRACE_SECONDS,
+    SNAPSHOT_SECONDS,
+    SOCKETS_PER_SESSION,
+)
 from gateway.setting_values import (
     DAY,
     File,
@@ -26,6 +33,7 @@ from gateway.setting_values import (
     ModuleName,
     NewFolder,
     Origin,
+    PushContact,
     RetainedDays,
     RetainedTool,
     Seconds,
@@ -114,6 +122,10 @@ class Settings(BaseSettings):
         description="context tokens of the model, at most what it was trained for; unset: for a local one as many as a quarter "
         "of the free memory holds, for others as many as the server says",
     )
+    model_vision: bool | None = Field(
+        None,
+        description="whether images are shown to a model behind a URL; unset: as its server says",
+    )
     model_preallocate: bool = Field(
         False,
         description="whether a local model's server takes the memory of its whole context at the start, not as it is needed",
@@ -139,7 +151,7 @@ class Settings(BaseSettings):
     sockets_per_session: int = Field(
         SOCKETS_PER_SESSION, ge=1, le=4096, description="how many sockets the pages of one session may have open at once"
     )
-    enrolment_minutes: float = Field(15.0, gt=0, le=DAY / 60, description="how long an enrolment link works")
+    enrolment_minutes: float = Field(ENROLMENT_SECONDS / 60, gt=0, le=DAY / 60, description="how long an enrolment link works")
     retain_days: int | None = Field(
         None,
         ge=0,
@@ -150,10 +162,23 @@ class Settings(BaseSettings):
         {}, description="days for single tools in place of `retain_days`: `[retain_days_of]` with a line `TOOL = DAYS` for each"
     )
     drain_seconds: float = Field(
-        10.0, ge=0, le=600, description="how long running calls may go on after the signal to stop, before they are cancelled"
+        DRAIN_SECONDS,
+        ge=0,
+        le=600,
+        description="how long running calls may go on after the signal to stop, before they are cancelled",
     )
+    push_key: File | None = Field(
+        None,
+        description="file with the key of web push, as `countersign push-key` makes it; unset: no device is told of questions",
+    )
+    push_contact: PushContact = Field(
+        "", description="`mailto:` or `https:` address where push services reach you; the console's origin when empty"
+    )
+    push_allow_hosts: tuple[HostAndPort, ...] = Field((), description="host:port of push services whose address is not public")
     metrics_token: Token = Field(SecretStr(""), description="bearer token for /metrics from beyond loopback")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    _places: Mapping[str, SettingPlace] = PrivateAttr(default_factory=dict[str, SettingPlace])
 
     @classmethod
     def settings_customise_sources(
@@ -197,7 +222,18 @@ class Settings(BaseSettings):
         backups = Path(os.path.realpath(self.backups or self.state))
         if backups.is_relative_to(workspace) or workspace.is_relative_to(backups):
             raise ValueError("`backups` and `workspace` must be two folders, neither within the other; a backup holds a key")
+        if self.push_key is not None and Path(os.path.realpath(self.push_key)).is_relative_to(workspace):
+            raise ValueError("`push_key` must be outside of `workspace`; tools read what is in there")
         return self
+
+    def remember_places(self, places: Mapping[str, SettingPlace]) -> None:
+        """Where each of them was read, for whoever has to say so."""
+        self._places = places
+
+    def place_of(self, name: str) -> SettingPlace:
+        """Where a setting comes from. What a program sets without saying where counts as an option of its command."""
+        given = SettingPlace.COMMAND_LINE if name in self.model_fields_set else SettingPlace.DEFAULT
+        return self._places.get(name, given)
 
     @property
     def policy_folder(self) -> Path:

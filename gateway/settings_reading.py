@@ -19,6 +19,7 @@ from pydantic_settings import EnvSettingsSource
 
 from gateway.core.effects import escape
 from gateway.core.errors import Misconfigured
+from gateway.core.vocabulary import SettingPlace
 from gateway.settings import CONFIG_FILE, PREFIX, Settings
 
 READ_ELSEWHERE: Final = ("models",)
@@ -70,10 +71,18 @@ def load_settings(**options: object) -> Settings:
     file, environment = _read_file(Path(CONFIG_FILE)), _Environment(Settings)()
     _refuse_unknown_names(file, os.environ)
     try:
-        return Settings.model_validate({**file, **environment, **given})
+        settings = Settings.model_validate({**file, **environment, **given})
     except ValidationError as error:
         faults = error.errors(include_url=False)
-    raise Misconfigured("; ".join(_describe(fault, given, environment) for fault in faults))
+        raise Misconfigured("; ".join(_describe(fault, given, environment) for fault in faults)) from None
+    settings.remember_places(
+        {
+            **dict.fromkeys(file, SettingPlace.FILE),
+            **dict.fromkeys(environment, SettingPlace.ENVIRONMENT),
+            **dict.fromkeys(given, SettingPlace.COMMAND_LINE),
+        }
+    )
+    return settings
 
 
 def _read_file(path: Path) -> Mapping[str, Any]:

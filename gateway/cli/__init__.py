@@ -24,6 +24,8 @@ COMMANDS: Final = {
     "sources": ("gateway.cli.sources", "Add MCP servers, HTTP APIs and databases, and decide about their tools."),
     "secrets": ("gateway.cli.secrets", "Store tokens and passwords for sources."),
     "session": ("gateway.cli.session", "List the agent sessions of the running gateway, and lower what one may do."),
+    "settings": ("gateway.cli.settings", "List, change and put back the settings that hold at once."),
+    "push-key": ("gateway.cli.push_key", "Make the key pair with which phones are told that a question waits."),
     "smoke": ("gateway.cli.smoke", "Try every decision once, on a throw-away gateway."),
     "doctor": ("gateway.cli.doctor", "Say what is missing or wrong on this machine, and what to do about it."),
     "models": ("gateway.cli.models", "List, fetch and show models, and ask model servers."),

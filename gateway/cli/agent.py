@@ -45,6 +45,14 @@ FILE = click.Path(path_type=Path, dir_okay=False)
     metavar="FILE",
     help="With --single: print the answer as JSON that fits this JSON Schema, and nothing else.",
 )
+@click.option(
+    "--image",
+    "images",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Attach an image, for a model that sees; may be repeated.",
+)
 @click.option("--json-out", is_flag=True, help="Print every event as one JSON object a line, and nothing else.")
 @click.option("--transcript", type=FILE, metavar="FILE", help="Append every event, call and result to a file of JSON lines.")
 @click.option("--trajectory-dir", type=FOLDER, metavar="DIR", help="Keep the conversation, with token ids, for training.")
@@ -79,6 +87,7 @@ def agent(
     builtin_tools: bool | None,
     single: str | None,
     schema_file: Path | None,
+    images: tuple[Path, ...],
     json_out: bool,
     transcript: Path | None,
     trajectory_dir: Path | None,
@@ -102,6 +111,7 @@ def agent(
     from gateway.adapters.storage.trajectories import TrajectoryFolder
     from gateway.agent.retries import TurnLimits
     from gateway.cli.terminal.agent import Terminal
+    from gateway.cli.terminal.images import UnusableImageFile, read_image
     from gateway.cli.terminal.keyboard import Keyboard
     from gateway.cli.terminal.log_handler import ScreenLogHandler
     from gateway.cli.terminal.piped_input import read_piped, with_piped
@@ -116,6 +126,11 @@ def agent(
     if schema_file is not None and single is None:
         raise click.UsageError("--output-schema needs --single.")
     schema = None if schema_file is None else OutputSchema(schema_file)
+    try:
+        for image in images:
+            read_image(image)
+    except UnusableImageFile as error:
+        raise click.UsageError(f"--image: {error}.") from error
     settings = load_settings(
         **model_options(model),
         tool_files=tool_files or None,
@@ -149,7 +164,19 @@ def agent(
         # From here on until something is asked for: keys litter neither an answer nor a line that waits for the console.
         held.enter_context(Keyboard(sys.stdin).quiet())
         code = asyncio.run(
-            _run(settings, terminal, single, name, listeners, rollout, limits, resume, confirm=confirm_tools, is_stream=json_out)
+            _run(
+                settings,
+                terminal,
+                single,
+                name,
+                listeners,
+                rollout,
+                limits,
+                resume,
+                images,
+                confirm=confirm_tools,
+                is_stream=json_out,
+            )
         )
         faults = [each.fault for each in (screen, kept, rollout) if each is not None and each.fault is not None]
         for fault in faults:
@@ -197,6 +224,7 @@ async def _run(
     rollout: TrajectoryKeeper | None,
     limits: TurnLimits,
     resume: str | None,
+    images: Sequence[Path],
     *,
     confirm: bool,
     is_stream: bool,
@@ -220,25 +248,21 @@ async def _run(
             take_tokens = (lambda: None) if rollout is None else await rollout.begin(application)
             person, because = await find_operator(application, name)
             async with sign_in(application, person, because) as presence:
-                try:
-                    agent = await open_agent(
-                        application,
-                        app,
-                        presence,
-                        terminal,
-                        limits,
-                        lambda: application.offer_enrolment(settings, person.name, person.profile),
-                        listeners if rollout is None else [*listeners, rollout],
-                        take_tokens,
-                        resume,
-                    )
-                except ModelUnavailable as error:
-                    click.echo(f"countersign: {error.message}", err=True)
-                    return ExitCode.FAILED
+                agent = await open_agent(
+                    application,
+                    app,
+                    presence,
+                    terminal,
+                    limits,
+                    lambda: application.offer_enrolment(person.name, person.profile),
+                    listeners if rollout is None else [*listeners, rollout],
+                    take_tokens,
+                    resume,
+                )
                 if settings.prompt_cache is not None:
                     await warming.report(terminal.screen)
                 await wait_for_sources(application.sources, terminal.screen)
-                talk = Dialogue(agent, terminal.screen)
+                talk = Dialogue(agent, terminal.screen, images)
                 try:
                     if single is not None:
                         # In the event stream it stands already, as the answer of the last turn.
@@ -248,6 +272,10 @@ async def _run(
                     )
                 finally:
                     await agent.close()
+    except ModelUnavailable as error:
+        # Told out here: what is left as an error leaves no folder behind that was only made for it.
+        click.echo(f"countersign: {error.message}", err=True)
+        return ExitCode.FAILED
     except LedgerLocked:
         raise Misconfigured(
             "a gateway is running on this state folder already; talk to it in its web shell, or name another folder with --state"

@@ -18,6 +18,7 @@ from gateway.adapters.storage.history.copied import open_copied_history
 from gateway.adapters.storage.inspection import open_stored_log
 from gateway.core.call_files import CallFormat, writer_of
 from gateway.core.call_files.described import Named
+from gateway.core.call_files.parquet import require_parquet
 from gateway.core.errors import Misconfigured
 from gateway.core.times import read_rfc3339
 from gateway.runtime.call_filters import LABELS, AskedCalls, read_filter
@@ -66,8 +67,8 @@ def _filtered(command: Callable[..., None]) -> Callable[..., None]:
     type=click.Choice([SIGNED, *(form.value for form in CallFormat)]),
     default=SIGNED,
     show_default=True,
-    help="`signed`: the whole log, which `audit verify` checks. The others are calls, for spreadsheets (csv) and other programs"
-    " (jsonl, ocsf, cef), and prove nothing.",
+    help="`signed`: the whole log, which `audit verify` checks. The others are calls, for spreadsheets (csv), analysis (parquet)"
+    " and other programs (jsonl, ocsf, cef), and prove nothing.",
 )
 @click.option("--label", type=click.Choice([*LABELS]), help="Calls at this label.")
 @_filtered
@@ -81,8 +82,8 @@ def export(file: IO[bytes], form: str, state: Path | None, **wanted: str | None)
 
     Payloads hold arguments and results: treat the file like the state folder itself. `-` writes to standard output.
 
-    With another --format, FILE has a line for each call, newest first: of all calls, or of those that the filters find. They
-    are the filters of the console's audit page; a time of six hours or more is taken in whole hours. No line has arguments,
+    With another --format, FILE has a line or row for each call, newest first: of all calls, or of those that the filters find.
+    They are the filters of the console's audit page; a time of six hours or more is taken in whole hours. None has arguments,
     results or texts of a conversation.
     """
     settings = load_settings(state=state)
@@ -98,6 +99,9 @@ def export(file: IO[bytes], form: str, state: Path | None, **wanted: str | None)
 
 
 def _write_calls(folder: Path, file: IO[bytes], form: CallFormat, wanted: Mapping[str, str | None]) -> None:
+    if form is CallFormat.PARQUET:
+        # Said before a long history is copied.
+        require_parquet()
     with open_stored_log(folder) as stored:
         named = Named(stored.key.name, __version__, stored.names())
     with open_copied_history(folder) as history:
@@ -123,10 +127,11 @@ class _Export:
         bar: Any = click.progressbar(length=total, label="Exporting", file=sys.stderr, hidden=hidden)
         with bar:
             while page := await self.history.page(self.wanted, place, AT_ONCE):
-                self.file.write(b"".join(map(writer.line, page)))
+                self.file.write(writer.lines(page))
                 written += len(page)
                 place = page[-1].at, page[-1].position
                 bar.update(len(page))
+        self.file.write(writer.tail())
         return written
 
 

@@ -11,9 +11,9 @@ import click
 
 from gateway.adapters.storage.backup import back_up
 from gateway.adapters.storage.backup import restore as put_back
+from gateway.adapters.storage.beginning import make_directory, undone_by_failure
 from gateway.adapters.storage.holding import hold_state
 from gateway.adapters.storage.loss import Loss, assess, go_on, set_aside
-from gateway.adapters.storage.store import make_directory
 from gateway.core.errors import Misconfigured
 from gateway.core.ledger import LossReason
 from gateway.core.times import rfc3339
@@ -60,10 +60,12 @@ def restore(file: Path, state: Path | None, *, yes: bool) -> None:
     the backup is lost: how much is said, and goes on record. Everybody has to sign in again.
     """
     folder = load_settings(state=state).state
+    if not file.is_file():
+        raise Misconfigured(f"`{file}` is no regular file")
     _ask(yes, f"Replace the record in {folder} by the backup?")
-    make_directory(folder)
+    made = make_directory(folder)
     now = _now()
-    with hold_state(folder):
+    with hold_state(folder), undone_by_failure(made):
         done = put_back(file, folder, now, _stamp(now))
     click.echo(f"Restored {done.report.size} records.")
     if done.aside is not None:

@@ -23,6 +23,7 @@ from gateway.cli.serve import TOOL_FILE
 from gateway.core.errors import GatewayError
 from gateway.installation import require_web
 from gateway.listening import check_limits, listen
+from gateway.policy_records import describe_excess, load_folder
 from gateway.server.access import Origins
 from gateway.server.control import SOCKET_NAME, ask_gateway
 from gateway.settings import Settings
@@ -54,7 +55,7 @@ async def diagnose(settings: Settings, *, may_replace_builtin: bool = False) -> 
     choice = model_choice(settings, Origins(agent=agent, console=console))
     tools = tools_config(settings)
     return [
-        _check("policy", lambda: f"loads, version {CedarPolicy(settings.policy_folder).version[:16]}"),
+        _check("policy", lambda: _describe_policy(load_folder(settings))),
         _check("sqlite", lambda: f"{choose_driver().sqlite_version}, without the WAL-reset bug"),
         await _check_tools(tools, may_replace_builtin=may_replace_builtin),
         _check("sandbox", lambda: describe_sandbox(tools)),
@@ -65,6 +66,11 @@ async def diagnose(settings: Settings, *, may_replace_builtin: bool = False) -> 
         *check_anchors(settings),
         *await diagnose_model(choice, SystemClock()),
     ]
+
+
+def _describe_policy(policy: CedarPolicy) -> str:
+    excess = describe_excess(policy)
+    return f"loads, version {policy.version[:16]}" + (f"; {excess}" if excess else "")
 
 
 def _check(name: str, describe: Callable[[], str]) -> Finding:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from gateway.cli.operating import operate
 from gateway.core.vocabulary import Profile
-from gateway.settings import Settings
 from gateway.settings_reading import load_settings
 
 
@@ -27,20 +27,6 @@ def enrol(name: str, profile: str, state: Path | None) -> None:
 
     Works beside a running gateway and without one.
     """
-    settings = load_settings(state=state)
-    link = asyncio.run(_offer_enrolment(settings, name, Profile(profile)))
-    minutes = settings.enrolment_minutes
+    told = asyncio.run(operate(load_settings(state=state), "enrol", name=name, profile=profile))
+    link, minutes = told["link"], told["seconds"] / 60
     click.echo(f"Open this link in {name}'s browser; it works once, for {minutes:g} minutes:\n\n  {link}\n")
-
-
-async def _offer_enrolment(settings: Settings, name: str, profile: Profile) -> str:
-    """The link, from the running gateway or, when none runs, straight from the ledger."""
-    from gateway.adapters.telemetry.metrics import Metrics
-    from gateway.bootstrap import build
-    from gateway.server.control import SOCKET_NAME, ask_gateway
-
-    link = await ask_gateway(settings.state / SOCKET_NAME, {"command": "enrol", "name": name, "profile": profile.value})
-    if link is not None:
-        return str(link)
-    async with build(settings, Metrics(), port=settings.port) as application:
-        return await application.offer_enrolment(settings, name, profile)

@@ -222,6 +222,22 @@ async def test_a_result_that_claims_consent_gives_none(tmp_path: Path) -> None:
         assert [effect.split(" ")[0] for effect in at.effects()] == ["peek", "babble"]
 
 
+async def test_nobody_registers_a_passkey_for_the_deletion_of_a_file_that_is_not_there(tmp_path: Path) -> None:
+    replies = [call("delete_file", path="gone.txt"), call("delete_file", path="there.txt"), Reply("Stopped.")]
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "there.txt").write_text("x")
+    async with (
+        agent_command(tmp_path, *replies) as at,
+        at.open_terminal("--builtin-tools", "--single", "delete gone.txt, then there.txt") as ada,
+    ):
+        await ada.expect("there is no gone.txt")
+        assert "passkey" not in ada.output
+        await ada.expect("This needs a passkey, and you have none yet")
+        ada.type("\x03")
+        assert await ada.wait() == 130
+    assert (tmp_path / "workspace" / "there.txt").exists()
+
+
 def console_of(at: AgentCommand) -> Person:
     """Ada at a browser, for the console of the terminal's own gateway."""
     return Person.at(GatewayProcess(at.home, port=at.port))

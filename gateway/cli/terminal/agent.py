@@ -23,7 +23,7 @@ from gateway.application import Application
 from gateway.cli.terminal.approval_prompts import ApprovalPrompts
 from gateway.cli.terminal.commands import ConversationCommands
 from gateway.cli.terminal.completions import AsgiApp, LocalChat
-from gateway.cli.terminal.enrolment import Enrolment
+from gateway.cli.terminal.enrolment import Enrolment, can_work
 from gateway.cli.terminal.forwarding import describe_forwarding
 from gateway.cli.terminal.gateway_link import LocalGatewayLink, side_by_side, until_stopped
 from gateway.cli.terminal.keyboard import Keyboard
@@ -129,14 +129,15 @@ async def open_agent(
         offer_link,
         waits=terminal.keyboard is not None,
         over_ssh=describe_forwarding(os.environ.get("SSH_CONNECTION", ""), origins.console, getpass.getuser),
+        can_work=lambda call: can_work(application.gateway.ports.toolbox, call),
     )
     link = enrolment.before_step_up(bare)
     model = await _choose_model(application, link)
     opened = await link.call("conversations/open", {"title": TITLE}) if resumed is None else await _reopen(link, resumed)
     conversation_id = opened["conversation"]["id"]
     calls = () if resumed is None else (await link.call("tools/list-calls", {"conversationId": conversation_id}))["calls"]
-    messages = recall(opened["messages"], calls)
     copy = Copy(read_loop_file("copy"))
+    messages = recall(opened["messages"], calls, copy.say("importedTurn"))
     unanswered, results = UnansweredCalls(), RecentResults()
     display = TurnDisplay(
         terminal.screen, copy, results, is_conversation=terminal.is_conversation, is_undecided=questions.is_undecided

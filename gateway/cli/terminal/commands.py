@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import orjson
@@ -11,6 +12,7 @@ import orjson
 from gateway.agent.lane import ProposedCall
 from gateway.agent.ports import GatewayLink
 from gateway.agent.runner import TurnRunner
+from gateway.cli.terminal.images import UnusableImageFile, read_image, why_unseen
 from gateway.cli.terminal.results import RecentResults
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.slash import (
@@ -18,6 +20,7 @@ from gateway.cli.terminal.slash import (
     CallCommand,
     Command,
     CommandMistake,
+    ImageCommand,
     InspectCommand,
     ModelCommand,
     PlainCommand,
@@ -27,6 +30,7 @@ from gateway.cli.terminal.slash import (
 from gateway.cli.terminal.tool_list import ToolPages
 from gateway.core.effects import show
 from gateway.core.errors import GatewayError
+from gateway.core.local_tools import ATTACHMENT
 
 _TITLE: Final = 80
 """Characters."""
@@ -85,6 +89,8 @@ class ConversationCommands:
                     await self._inspect(name)
                 case CallCommand(name, arguments):
                     await self._runner.call(typed, ProposedCall(name, arguments))
+                case ImageCommand(path):
+                    await self.attach(Path(path))
                 case ModelCommand(name):
                     await self._choose_model(name)
                 case ResultCommand(number):
@@ -97,6 +103,25 @@ class ConversationCommands:
                     self._screen.say(why)
         except GatewayError as error:
             self._screen.say(f"! {error.message}")
+
+    async def attach(self, path: Path) -> bool:
+        """Have an image taken in, by a call of the person's own in a turn of its own, for a model that sees. Whether it came in;
+        why it did not, is said."""
+        if why := why_unseen(self.model):
+            self._screen.say(f"! {why}")
+            return False
+        try:
+            image = read_image(path)
+            proposal = ProposedCall(ATTACHMENT, {"name": image.name, "data": image.data})
+            await self._runner.call(f"Attached {image.name}", proposal)
+            calls = (await self._link.call("tools/list-calls", {"conversationId": self._conversation_id}))["calls"]
+        except UnusableImageFile as error:
+            self._screen.say(f"! {error}")
+            return False
+        except GatewayError as error:
+            self._screen.say(f"! {error.message}")
+            return False
+        return bool(calls) and calls[-1].get("result", {}).get("outcome") == "ok"
 
     async def _show(self, word: str) -> None:
         match word:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from gateway.agent.events import TurnOutcome
@@ -39,8 +40,10 @@ class ExitCode(IntEnum):
 class Dialogue:
     """Says things to the agent, one at a time."""
 
-    def __init__(self, agent: TerminalAgent, screen: Screen) -> None:
+    def __init__(self, agent: TerminalAgent, screen: Screen, images: Sequence[Path] = ()) -> None:
+        """`images` are attached before anything is said."""
         self._agent = agent
+        self._images = images
         self._screen = screen
         self._leaving = asyncio.Event()
         self._is_busy = False
@@ -58,6 +61,9 @@ class Dialogue:
         return await self._until_left(self._converse(lines, self._prompt, completer))
 
     async def _ask(self, question: str, put: Callable[[Json], None]) -> ExitCode:
+        # A question about an image that the model is not shown would be answered by guessing.
+        if not await self._attach():
+            return ExitCode.FAILED
         code = self._code_of(await self._turn(question))
         if self._agent.structured is not None and not self._interrupted:
             if code is ExitCode.FAILED:
@@ -73,7 +79,7 @@ class Dialogue:
     async def _converse(self, lines: Keyboard, prompt: Prompt, completer: Completer) -> ExitCode:
         if lines.is_terminal:
             self._screen.say(describe_model(self._agent.commands.model), WELCOME)
-        worst = ExitCode.ANSWERED
+        worst = ExitCode.ANSWERED if await self._attach() else ExitCode.FAILED
         while True:
             if lines.is_terminal:
                 completer.tools = await self._agent.commands.tool_names()
@@ -88,6 +94,13 @@ class Dialogue:
             elif typed.text:
                 code = self._code_of(await self._turn(typed.text))
                 worst = worst if worst is ExitCode.FAILED else code
+
+    async def _attach(self) -> bool:
+        """Whether all images came in; after one that did not none is tried."""
+        for image in self._images:
+            if not await self._busy(self._agent.commands.attach(image)):
+                return False
+        return True
 
     def _code_of(self, ending: TurnOutcome | None) -> ExitCode:
         if ending is not TurnOutcome.ANSWERED:

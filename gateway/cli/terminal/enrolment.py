@@ -10,16 +10,35 @@ from gateway.agent.ports import GatewayLink, StopSignal
 from gateway.cli.terminal.gateway_link import until_stopped
 from gateway.cli.terminal.screen import Screen
 from gateway.cli.terminal.styling import Tone
+from gateway.core.errors import ToolFailed
 from gateway.core.vocabulary import PermissionMode, Reason
-from gateway.runtime.ports import PasskeyRecords
+from gateway.runtime.ports import PasskeyRecords, Toolbox
+
+_LOOKED_AT: Final = ("builtin", "workspace")
+"""Source and interface of the tools whose preview only looks at a file of the workspace."""
 
 _LOOK_SECONDS: Final = 0.5
 """How often the ledger is asked whether the person has enrolled meanwhile."""
 
 
+async def can_work(toolbox: Toolbox, call: Mapping[str, Any]) -> bool:
+    """Whether a call of a tool over the workspace can work as things are. Of others nothing is known before the gateway has
+    decided: what they would change may cost something to find out."""
+    spec, arguments = toolbox.find(call["name"]), call["arguments"]
+    if spec is None or (spec.source, spec.interface_id) != _LOOKED_AT or toolbox.find_faults(spec, arguments):
+        return True
+    try:
+        await toolbox.preview(spec, arguments)
+    except ToolFailed:
+        return False
+    return True
+
+
 class Enrolment:
     """Offers the link. `waits`: somebody is there who could follow it before the call is sent. `over_ssh`: what to say to
-    somebody whose browser is on another machine."""
+    somebody whose browser is on another machine. `can_work` says of a call whether it can work as things are: for one that
+    cannot, such as the deletion of a file that is not there, nobody registers a passkey. The gateway refuses it with its
+    reason."""
 
     def __init__(
         self,
@@ -30,6 +49,7 @@ class Enrolment:
         *,
         waits: bool,
         over_ssh: Sequence[str] = (),
+        can_work: Callable[[Mapping[str, Any]], Awaitable[bool]],
     ) -> None:
         self._records = records
         self._principal_id = principal_id
@@ -37,6 +57,7 @@ class Enrolment:
         self._offer_link = offer_link
         self._waits = waits
         self._over_ssh = over_ssh
+        self.can_work = can_work
         self._is_told = False
 
     def before_step_up(self, link: GatewayLink) -> GatewayLink:
@@ -82,7 +103,8 @@ class _EnrollingLink:
 
     async def call(self, method: str, params: Mapping[str, Any], stop: StopSignal | None = None) -> Mapping[str, Any]:
         """As the gateway answers."""
-        if method == "tools/invoke" and stop is not None and params["call"]["name"] in self._needing:
+        is_step_up = method == "tools/invoke" and params["call"]["name"] in self._needing
+        if is_step_up and stop is not None and await self._enrolment.can_work(params["call"]):
             await until_stopped(stop, self._enrolment.need())
         answer = await self._link.call(method, params, stop)
         if "snapshot" in answer:

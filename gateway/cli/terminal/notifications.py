@@ -22,6 +22,7 @@ from gateway.runtime.notices import (
     PolicyStateNotice,
     RehearsalProgressNotice,
     SessionEndedNotice,
+    SettingsChangedNotice,
     SnapshotRevokedNotice,
     SourcesChangedNotice,
     ToolProgressNotice,
@@ -87,6 +88,7 @@ class NotificationReader:
                 PolicyChangedNotice()
                 | PolicyStateNotice()
                 | RehearsalProgressNotice()
+                | SettingsChangedNotice()
                 | SourcesChangedNotice()
                 | BreakGlassNotice()
                 | ElicitationRequestedNotice()

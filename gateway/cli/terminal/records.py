@@ -12,6 +12,7 @@ from typing import IO, Any, Final, TypeAlias, cast
 
 import orjson
 
+from gateway.agent.attached import without_bytes
 from gateway.agent.events import (
     AgentEvent,
     AssistantSaidEvent,
@@ -101,7 +102,7 @@ def describe_call(call: Call, result: Result, seconds: float) -> JsonLine:
     return {
         "type": "tool_call",
         "tool": call["name"],
-        "arguments": call["arguments"],
+        "arguments": without_bytes(call)["arguments"],
         "stdout": run.get("stdout", result["content"] if result["outcome"] == "ok" else ""),
         "exit_code": run.get("exit_code", 0 if result["outcome"] == "ok" else None),
         "duration_sec": run.get("duration_sec", round(result.get("durationMs", seconds * 1000) / 1000, 3)),

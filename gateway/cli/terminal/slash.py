@@ -20,12 +20,14 @@ USAGES: Final = (
     ("/call NAME {…}", "call a tool yourself, through the same gate and without the model"),
     ("/result [NUMBER]", "the whole of a result; without a number, of the latest"),
     ("/model [NAME]", "the models there are and which one answers; with a name, that one does from now on"),
+    ("/image FILE", "attach an image of yours, for a model that sees"),
     ("/grants", "the permissions that hold for several calls"),
     ("/conversations", "your latest conversations; `--resume ID` goes on with one"),
     ("/help", "this list"),
     ("/exit", "leave; so do :quit, exit and Ctrl-D"),
 )
 
+_QUOTES: Final = "\"'`"
 _NUMBER: Final = re.compile(r"[0-9]{0,9}")
 _COMMAND: Final = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
 
@@ -81,13 +83,22 @@ class ResultCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class ImageCommand:
+    """Attach an image."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommandMistake:
     """No command. `why` is a sentence for the person."""
 
     why: str
 
 
-Command: TypeAlias = PlainCommand | ToolsCommand | InspectCommand | CallCommand | ModelCommand | ResultCommand | CommandMistake
+Command: TypeAlias = (
+    PlainCommand | ToolsCommand | InspectCommand | CallCommand | ModelCommand | ResultCommand | ImageCommand | CommandMistake
+)
 Typed: TypeAlias = TypedMessage | Command
 
 
@@ -109,6 +120,9 @@ def read_typed(line: str) -> Typed:
             return InspectCommand(rest) if len(rest.split()) == 1 else CommandMistake("Which tool? `/inspect NAME`")
         case "call":
             return _read_call(rest)
+        case "image":
+            path = rest[1:-1] if len(rest) > 2 and rest[0] == rest[-1] and rest[0] in _QUOTES else rest
+            return ImageCommand(path) if path else CommandMistake("Which image? `/image FILE`")
         case "model":
             return ModelCommand(rest or None)
         case "result" if _NUMBER.fullmatch(rest):

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from gateway.agent.attached import without_bytes
 from gateway.agent.copy import Copy
 from gateway.agent.events import (
     AgentEvent,
@@ -174,5 +175,5 @@ class TurnDisplay:
 
 
 def _signature(call: Call) -> str:
-    given = ", ".join(f"{name}: {show(value)}" for name, value in call["arguments"].items())
+    given = ", ".join(f"{name}: {show(value)}" for name, value in without_bytes(call)["arguments"].items())
     return f"{call['name']}({given})"
