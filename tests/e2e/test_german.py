@@ -1,0 +1,129 @@
+"""Both apps in German, by a person who chooses it in the settings: every page and state is read for English that is left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from tests.e2e.appearance import check_appearance
+from tests.e2e.conftest import built_web
+from tests.e2e.german import check_german
+from tests.e2e.person import PHONE, Person, approval_dock, call_card, call_tool, decide, end_turn
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+MADE_IN_ENGLISH = (r"(Mehr zu )?Call of list_directory",)
+"""A conversation keeps the title that it was given."""
+
+
+async def _choose(page: Page, label: str, language: str) -> None:
+    """Choose in the page's own select; the page loads again."""
+    async with page.expect_navigation():
+        await page.get_by_label(label, exact=True).select_option(language)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def german(person: Person, shell: Page) -> AsyncIterator[Page]:
+    """A German shell, in which one call is done and one waits."""
+    await call_tool(shell, "list_directory", path="notes")
+    await expect(call_card(shell, "list_directory", "Done")).to_be_visible()
+    person.write_file("notes/plan.md", "One step.\n")
+    await call_tool(shell, "write_file", path="notes/plan.md", content="# Plan\n")
+    await expect(approval_dock(shell)).to_be_visible()
+    await shell.get_by_role("button", name="account and grants").click()
+    await shell.get_by_role("menuitem", name="Settings").click()
+    await _choose(shell, "Language", "de")
+    yield shell
+    await shell.evaluate("() => localStorage.removeItem('countersign.language')")
+    await shell.reload()
+    await expect(approval_dock(shell)).to_be_visible()
+    await end_turn(shell)
+
+
+async def _check(page: Page, name: str, *foreign: str) -> None:
+    await check_german(page, *foreign)
+    await check_appearance(page, name)
+    await page.set_viewport_size(PHONE)
+    await check_appearance(page, f"{name}-phone")
+    await page.set_viewport_size({"width": 1280, "height": 800})
+
+
+async def test_the_shell_is_german_after_the_choice_and_english_again_after_the_other(person: Person, german: Page) -> None:
+    await expect(german.get_by_label("Nachricht", exact=True)).to_be_visible()
+    await _check(german, "german-shell-working", *MADE_IN_ENGLISH)
+    await german.get_by_role("button", name="Konto und Dauerfreigaben").click()
+    await check_german(german, *MADE_IN_ENGLISH)
+    await german.get_by_role("menuitem", name="Einstellungen").click()
+    await expect(german.get_by_role("dialog", name="Einstellungen")).to_be_visible()
+    await _check(german, "german-shell-settings", *MADE_IN_ENGLISH)
+    await german.get_by_role("button", name="Schließen").click()
+    await german.get_by_role("button", name="Konto und Dauerfreigaben").click()
+    await german.get_by_role("menuitem", name="Dauerfreigaben").click()
+    await expect(german.get_by_role("dialog", name="Dauerfreigaben")).to_be_visible()
+    await _check(german, "german-shell-grants", *MADE_IN_ENGLISH)
+    await german.get_by_role("button", name="Schließen").click()
+    for command in ("/help", "/tools", "/inspect write_file", "/call write_file"):
+        await german.get_by_label("Nachricht", exact=True).fill(command)
+        await check_german(german, *MADE_IN_ENGLISH)
+    await person.check_no_violations()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def german_console(person: Person, shell: Page) -> AsyncIterator[Page]:
+    """The console in German, while a call waits and another was decided."""
+    person.write_file("notes/plan.md", "One step.\n")
+    await call_tool(shell, "write_file", path="notes/plan.md", content="# Plan\n")
+    async with person.open_approval(shell) as approval:
+        await decide(approval, "Deny")
+        await expect(approval.get_by_text("Denied, not run", exact=True)).to_be_visible()
+    await call_tool(shell, "write_file", path="notes/plan.md", content="# Another plan\n")
+    await expect(approval_dock(shell)).to_be_visible()
+    page = await person.context.new_page()
+    await page.goto(person.gateway.console_origin)
+    await _choose(page, "Language", "de")
+    yield page
+    await page.evaluate("() => localStorage.removeItem('countersign.language')")
+    await page.close()
+    await end_turn(shell)
+
+
+GATEWAYS_OWN = (
+    r".*(Write|write_file|notes/plan\.md|list_directory|tests\.harness).*",
+    r"Operator|Countersign",
+)
+"""What the gateway says itself: names, summaries of calls, and what tools say of themselves."""
+
+
+async def test_every_page_of_the_console_is_german(person: Person, german_console: Page) -> None:
+    await expect(german_console.get_by_role("heading", name="Hallo, Operator")).to_be_visible()
+    paths: list[str] = json.loads((built_web() / "console" / "pages.json").read_text(encoding="utf-8"))
+    for path in paths:
+        # A page of one thing needs its id, and /connect a client that sent the person there.
+        if ":" in path or path == "/connect":
+            continue
+        await german_console.goto(f"{person.gateway.console_origin}{path}")
+        await expect(german_console.get_by_role("heading", level=1)).to_be_visible()
+        await expect(german_console.get_by_role("progressbar")).to_be_hidden()
+        await _check(german_console, f"german-console{path.replace('/', '-')}", *GATEWAYS_OWN)
+    await german_console.goto(f"{person.gateway.console_origin}/approvals")
+    await german_console.get_by_role("link", name="Prüfen").click()
+    await expect(german_console.get_by_role("button", name="Ablehnen", exact=True)).to_be_enabled()
+    await _check(german_console, "german-console-approval", *GATEWAYS_OWN)
+    await person.check_no_violations()
+
+
+async def test_the_language_can_be_chosen_before_signing_in(person: Person) -> None:
+    assert person.context.browser is not None
+    context = await person.context.browser.new_context()
+    page = await context.new_page()
+    await page.goto(f"{person.gateway.console_origin}/signin")
+    await _choose(page, "Language", "de")
+    await expect(page.get_by_role("button", name="Mit einem Passkey anmelden")).to_be_visible()
+    await _check(page, "german-console-sign-in")
+    await _choose(page, "Sprache", "en")
+    await expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
+    await context.close()

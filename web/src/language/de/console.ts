@@ -1,0 +1,5 @@
+import console from "./console.json" with { type: "json" };
+import errors from "./errors.ts";
+import ui from "./ui.json" with { type: "json" };
+
+export default { ...ui, ...console, ...errors };

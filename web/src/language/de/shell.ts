@@ -1,0 +1,6 @@
+import calls from "./calls.ts";
+import errors from "./errors.ts";
+import shell from "./shell.json" with { type: "json" };
+import ui from "./ui.json" with { type: "json" };
+
+export default { ...ui, ...shell, ...errors, ...calls };
